@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),
-    /// List, add and test models
+    /// List, add, test and choose models
     #[command(subcommand)]
     Model(verbs::model::ModelVerb),
     /// Verify, rebuild and look at the journal

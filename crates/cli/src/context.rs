@@ -26,6 +26,8 @@ const HEADS_FOLDER_NAME: &str = "heads";
 const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
 /// How a model begins that lies at the server that the environment names.
 const ENVIRONMENT_PROVIDER: &str = "openai/";
+/// The model that is built in.
+pub(crate) const DEMO_MODEL: &str = "demo/demo";
 const CONFIG_FILE_NAME: &str = "palyra.toml";
 
 /// Options that every verb takes.
@@ -227,21 +229,7 @@ fn tell(output: &Output, notice: &Notice) {
             output.note(Mark::Doubt, &told);
         }
         Notice::VariablesNotUsed { variables, in_force, place } => {
-            let named = if place.is_empty() {
-                "nothing else is named".to_owned()
-            } else {
-                format!("{place} names it")
-            };
-            let reason = if variables.contains(&SERVER_VARIABLE) {
-                named
-            } else {
-                format!("it needs {SERVER_VARIABLE}")
-            };
-            let told = format!(
-                "{} of this environment is not used: the model is {in_force}, {reason}",
-                variables.join(", ")
-            );
-            output.note(Mark::Doubt, &told);
+            output.note(Mark::Doubt, &variables_not_used(variables, in_force, place));
         }
         Notice::OtherLog { before, now, entries } => {
             let told = format!(
@@ -264,6 +252,22 @@ fn tell(output: &Output, notice: &Notice) {
             output.note(Mark::Doubt, &told);
         }
     }
+}
+
+/// Says which model is asked instead of the one that variables name, what names it, and how another is asked.
+fn variables_not_used(variables: &[&str], in_force: &str, place: &str) -> String {
+    let counts = if !place.is_empty() {
+        format!("{place} names it")
+    } else if variables.contains(&SERVER_VARIABLE) {
+        "nothing else is named".to_owned()
+    } else {
+        format!("and the variable counts only beside {SERVER_VARIABLE}, which is not set")
+    };
+    let other = if in_force == DEMO_MODEL { "PROVIDER/MODEL" } else { DEMO_MODEL };
+    format!(
+        "{} of this environment is not used: the model is {in_force}, {counts}; `--model {other}` asks another",
+        variables.join(", ")
+    )
 }
 
 #[cfg(test)]

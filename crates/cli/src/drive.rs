@@ -499,7 +499,17 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if self.seat.format == Format::Json {
             return self.seat.output.json(&to_json(entry));
         }
-        shown.into_iter().try_for_each(|shown| self.put(shown))
+        shown.into_iter().try_for_each(|shown| self.put(self.as_output(shown)))
+    }
+
+    /// Where a tape is what was asked for, its steps are the output: beside a terminal they go to standard output.
+    fn as_output(&self, shown: Shown) -> Shown {
+        match shown {
+            Shown::Note(mark, step) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
+                Shown::Text(format!("{} {step}\n", mark.sign()))
+            }
+            shown => shown,
+        }
     }
 
     /// Shows something, unless a question is open: nothing comes between a question and its answer.

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 
 const PATH_CHARS_MAX: usize = 300;
+/// What the vault says of a name that has a secret.
+const NAME_TAKEN: &str = "there is a secret of this name";
 
 /// Why a verb did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +157,11 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }
+        ClientError::Refused { code: ErrorCode::SecretUnsuitable, message } if message.contains(NAME_TAKEN) => Some(
+            "`palyra admin vault rotate NAME` gives it another value, `palyra admin vault bind NAME HOST` allows one \
+             more host for it"
+                .to_owned(),
+        ),
         ClientError::Lost { endpoint, .. } if endpoint.starts_with("http://") => Some(format!(
             "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
         )),

@@ -129,7 +129,8 @@ pub(crate) fn plan(
     match &selection {
         Some(selection) => {
             names.push(ENVIRONMENT_PROVIDER.to_owned());
-            suggestions.push(selection.sentence());
+            // Where the configuration names a default model, the environment decides nothing.
+            suggestions.extend(config.default_model().is_empty().then(|| selection.sentence()));
         }
         None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
     }

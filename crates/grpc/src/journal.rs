@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use palyra_ports::maintain_journal::{Integrity, Progress, VerifyReport};
 use palyra_runtime::journal::JournalHandle;
-use palyra_types::Seq;
+use palyra_types::{PrincipalId, Seq};
 use palyra_wire::v1::journal_service_server::JournalService;
 use palyra_wire::v1::{
     GetJournalStatusRequest, GetJournalStatusResponse, JournalProgress, JournalReport, ListEntriesRequest,
@@ -71,11 +71,17 @@ impl JournalServiceImpl {
         }
     }
 
-    async fn list(&self, message: ListEntriesRequest) -> Result<ListEntriesResponse, Refusal> {
+    async fn list(
+        &self,
+        caller: PrincipalId,
+        message: ListEntriesRequest,
+    ) -> Result<ListEntriesResponse, Refusal> {
         let wanted = usize::try_from(message.limit).unwrap_or(ENTRIES_MAX);
         let limit = if wanted == 0 { ENTRIES_DEFAULT } else { wanted.min(ENTRIES_MAX) };
         let entries = self.journal.entries(Seq(message.from_seq), limit).await?;
-        Ok(ListEntriesResponse { entries: entries.iter().map(translate::journal_entry).collect() })
+        Ok(ListEntriesResponse {
+            entries: entries.iter().map(|entry| translate::journal_entry(entry, caller)).collect(),
+        })
     }
 
     /// Verifies while somebody listens.
@@ -182,8 +188,8 @@ impl JournalService for JournalServiceImpl {
         &self,
         request: Request<ListEntriesRequest>,
     ) -> Result<Response<ListEntriesResponse>, Status> {
-        let (_, message) = auth::open(request)?;
-        Ok(Response::new(self.list(message).await?))
+        let (caller, message) = auth::open(request)?;
+        Ok(Response::new(self.list(caller.principal, message).await?))
     }
 }
 

@@ -10,7 +10,7 @@ pub enum VaultError {
     #[error("only the owner of the daemon decides about secrets, over its own Unix socket")]
     NotAPerson,
     /// The name is taken.
-    #[error("there is a secret of this name; `palyra admin vault rotate NAME` gives it another value")]
+    #[error("there is a secret of this name; nothing was stored")]
     Taken,
     /// The passphrase is another one.
     #[error("this is not the vault's passphrase")]

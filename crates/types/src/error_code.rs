@@ -89,7 +89,7 @@ error_codes! {
     ConfigUnreadable = 1302, "config_unreadable", "The configuration file cannot be read.",
         "correct it, or move the file away and `palyra init`";
     DaemonUnreachable = 1401, "daemon_unreachable", "The daemon cannot be reached.",
-        "`palyra doctor` shows the cause; without --no-start, palyra starts the daemon";
+        "`palyra doctor` shows the cause";
     StateDirLocked = 1402, "state_dir_locked", "Another daemon serves this state directory.",
         "use the daemon that runs, or choose another directory with --state-dir";
     StateDirUnusable = 1403, "state_dir_unusable", "The state directory cannot be used.",

@@ -23,6 +23,7 @@ const REASON_CHARS_MAX: usize = 240;
 const INPUT_CHARS_MAX: usize = 400;
 const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
+const ERASED: &str = "the content of this run was erased; `palyra runs show` says more";
 /// An answer that is longer is shown before it is complete.
 const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -107,6 +108,8 @@ pub(crate) struct RunView {
     /// The model that was asked last.
     model: String,
     ended: Option<(v1::RunState, String)>,
+    /// It was said that what follows has lost its content.
+    told_erased: bool,
 }
 
 impl RunView {
@@ -130,6 +133,7 @@ impl RunView {
             spoke: false,
             model: String::new(),
             ended: None,
+            told_erased: false,
         }
     }
 
@@ -157,6 +161,9 @@ impl RunView {
     /// Takes the next entry and returns what to show of it.
     pub(crate) fn absorb(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
         let mut shown = self.shown_of(entry);
+        if entry.erased {
+            return self.erased(entry, shown);
+        }
         if self.echo == Echo::Tape {
             let beside = entry.event.as_ref().and_then(tape_view::beside);
             shown.extend(beside.map(|told| note(Mark::Info, told)));
@@ -170,12 +177,24 @@ impl RunView {
         shown
     }
 
+    /// Says once that content was erased: what is left of such entries would be lines with holes.
+    fn erased(&mut self, entry: &v1::TapeEntry, shown: Vec<Shown>) -> Vec<Shown> {
+        let mut left: Vec<Shown> = Vec::new();
+        if self.echo != Echo::No && !std::mem::replace(&mut self.told_erased, true) {
+            left.push(note(Mark::Info, ERASED.to_owned()));
+        }
+        if matches!(entry.event, Some(Event::RunFinished(_))) {
+            left.extend(shown);
+        }
+        left
+    }
+
     fn shown_of(&mut self, entry: &v1::TapeEntry) -> Vec<Shown> {
         let mut shown = Vec::new();
         self.before(entry.event.as_ref(), &mut shown);
         match &entry.event {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
-            Some(Event::RunStarted(started)) => self.started(started, entry.erased, &mut shown),
+            Some(Event::RunStarted(started)) => self.started(started, &mut shown),
             Some(Event::InputReceived(received)) => {
                 self.may_wait = false;
                 if self.echo != Echo::No {
@@ -263,13 +282,8 @@ impl RunView {
         }
     }
 
-    fn started(&mut self, started: &v1::RunStarted, erased: bool, shown: &mut Vec<Shown>) {
-        if self.echo == Echo::No {
-            return;
-        }
-        if erased {
-            shown.push(note(Mark::Info, "what was said here has been erased".to_owned()));
-        } else {
+    fn started(&mut self, started: &v1::RunStarted, shown: &mut Vec<Shown>) {
+        if self.echo != Echo::No {
             shown.push(note(Mark::Info, format!("asked: {}", clean_line(&started.input, INPUT_CHARS_MAX))));
         }
     }

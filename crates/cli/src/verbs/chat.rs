@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_client::{ClientError, FollowEvent, RunFollower};
+use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
@@ -251,6 +252,15 @@ impl Chat<'_> {
     }
 
     async fn branch(&mut self, place: &str) -> Result<(), Failure> {
+        if place.is_empty() {
+            let entries = self.place.last_entries().await?;
+            entries.iter().for_each(|entry| self.context.output.row(entry));
+            self.note(
+                Mark::Info,
+                "/branch NUMBER goes on in a new session after that entry, /branch here after all",
+            );
+            return Ok(());
+        }
         let session = self.place.branch(place).await?;
         let told =
             format!("going on in a branch; `palyra chat --session {}` comes back to it", session.session_id);
@@ -260,7 +270,11 @@ impl Chat<'_> {
 
     async fn sessions(&mut self, name: &str) -> Result<(), Failure> {
         if !name.is_empty() {
-            let selector = find_session(&self.place.client, name, MissingSession::Refuse).await?;
+            let found = find_session(&self.place.client, name, MissingSession::Refuse).await;
+            let selector = match found {
+                Err(failure) if is_missing_session(&failure) => return self.search(name).await,
+                found => found?,
+            };
             let old = std::mem::replace(&mut self.place.selector, selector);
             return match self.place.session().await {
                 Ok(session) => {
@@ -269,18 +283,40 @@ impl Chat<'_> {
                 }
                 Err(failure) => {
                     self.place.selector = old;
-                    Err(failure)
+                    if is_missing_session(&failure) { self.search(name).await } else { Err(failure) }
                 }
             };
         }
-        let request = v1::ListSessionsRequest { page_size: SESSIONS_LISTED_MAX, ..Default::default() };
+        self.list_sessions("").await.map(|_| ())
+    }
+
+    /// Lists the sessions that hold a text which names none.
+    async fn search(&self, text: &str) -> Result<(), Failure> {
+        if self.list_sessions(text).await? == 0 {
+            let text = clean_line(text, NAME_CHARS_MAX);
+            return Err(Failure::Usage(format!(
+                "no session is named `{text}` or holds it; /sessions lists the latest"
+            )));
+        }
+        self.note(Mark::Info, "/sessions ID goes on in one of them");
+        Ok(())
+    }
+
+    /// Lists the latest sessions that hold a text; returns how many.
+    async fn list_sessions(&self, search: &str) -> Result<usize, Failure> {
+        let request = v1::ListSessionsRequest {
+            page_size: SESSIONS_LISTED_MAX,
+            search: search.to_owned(),
+            ..Default::default()
+        };
         let page = self.place.client.list_sessions(request).await?;
+        let listed = page.sessions.len();
         for session in page.sessions {
             let name = clean_line(&session_title(&session), NAME_CHARS_MAX);
             let (id, age) = (short_id(&session.session_id), age(session.updated));
             self.context.output.row(&format!("{id}  {age:>4} ago  {:>4}  {name}", session.runs));
         }
-        Ok(())
+        Ok(listed)
     }
 
     async fn status(&self) -> Result<(), Failure> {
@@ -455,6 +491,14 @@ impl Chat<'_> {
 
 fn seat<'a>(context: &'a Context, person: Person<'a>, format: Format, echo: Echo) -> Seat<'a> {
     Seat { output: &context.output, interrupts: &context.interrupts, person, format, echo, time_limit: None }
+}
+
+fn is_missing_session(failure: &Failure) -> bool {
+    match failure {
+        Failure::Client(error) => error.code() == ErrorCode::SessionNotFound,
+        Failure::Local { code, .. } => *code == ErrorCode::SessionNotFound,
+        _ => false,
+    }
 }
 
 fn described(file: &v1::Attachment) -> String {

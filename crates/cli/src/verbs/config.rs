@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use palyra_client::ClientError;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1::ReloadConfigResponse;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::daemon_hooks::{ConfigMistake, ConfigVerdict};
+use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::Mark;
@@ -92,11 +93,16 @@ async fn show(context: &Context, origin: Origins, form: Form) -> Result<Exit, Fa
 }
 
 async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
-    let ReloadConfigResponse { digest, changed, needs_restart, mistakes } =
-        context.connect_running().await?.reload_config().await?;
+    let client = match context.connect_running().await {
+        Ok(client) => client,
+        Err(Failure::Client(ClientError::NotRunning { .. })) => return check_for_next_start(context, form),
+        Err(failure) => return Err(failure),
+    };
+    let ReloadConfigResponse { digest, changed, needs_restart, mistakes } = client.reload_config().await?;
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
     if form == Form::Json {
         let outcome = json!({
+            "running": true,
             "digest": digest,
             "changed": changed,
             "needs_restart": needs_restart,
@@ -119,6 +125,31 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
             format!("takes effect after a restart, run `palyra admin stop`: {}", needs_restart.join(", "));
         context.output.note(Mark::Doubt, &told);
     }
+    Ok(exit)
+}
+
+/// Checks what the next daemon would read: where none runs there is nothing else to do.
+fn check_for_next_start(context: &Context, form: Form) -> Result<Exit, Failure> {
+    let file = context.global.config.as_deref();
+    let verdict = (context.daemon.check_config)(file);
+    let mut mistakes: Vec<String> = verdict.mistakes.iter().map(|mistake| mistake.message.clone()).collect();
+    if mistakes.is_empty() {
+        let (config, state) = (context.config_file().ok(), context.state_dir().ok());
+        let rules = (context.daemon.policies)(PolicyWork::Check, None, config.as_deref(), state.as_deref());
+        mistakes = rules.mistakes;
+    }
+    let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
+    if form == Form::Json {
+        context.output.json(&json!({ "running": false, "mistakes": mistakes }))?;
+        return Ok(exit);
+    }
+    if exit == Exit::Done {
+        let told = "no daemon runs; the next start reads the configuration, which has no mistakes";
+        context.output.note(Mark::Good, told);
+        return Ok(exit);
+    }
+    mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
+    context.output.note(Mark::Bad, "no daemon runs, and none would start with these mistakes");
     Ok(exit)
 }
 

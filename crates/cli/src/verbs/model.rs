@@ -1,7 +1,9 @@
-//! `palyra model`: which models there are, adding one, testing one.
+//! `palyra model`: which models there are, adding one, testing one, choosing the default.
 
 mod address;
 mod add;
+mod config_file;
+mod default;
 mod list;
 mod test;
 
@@ -11,13 +13,16 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// List, add and test models.
+/// List, add, test and choose models.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelVerb {
     /// List the models the daemon can ask
     List(list::ListArgs),
     /// Add a server of models, after a test
     Add(add::AddArgs),
+    /// Show or choose the default model
+    #[command(name = "use", visible_alias = "default")]
+    Use(default::UseArgs),
     /// Test a model with a real completion
     Test(test::TestArgs),
 }
@@ -27,6 +32,7 @@ pub(crate) async fn run(context: &Context, verb: ModelVerb) -> Result<Exit, Fail
     match verb {
         ModelVerb::List(args) => list::run(context, args).await,
         ModelVerb::Add(args) => add::run(context, args).await,
+        ModelVerb::Use(args) => default::run(context, args).await,
         ModelVerb::Test(args) => test::run(context, args).await,
     }
 }

@@ -2,6 +2,7 @@
 
 mod effects;
 mod wait;
+mod erased;
 mod waiting;
 mod kept;
 mod undo;
@@ -242,6 +243,9 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         if !value.is_empty() {
             context.output.sentence(&format!("{name:<9}{value}"))?;
         }
+    }
+    if let Some(told) = erased::told(client, &run).await? {
+        context.output.sentence(&format!("{:<9}{told}", "content"))?;
     }
     if run.phase == "waiting" {
         waiting::show_question(context, client, &run).await?;

@@ -4,6 +4,7 @@ use palyra_types::PrincipalId;
 use palyra_types::component::ComponentEvent;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::job::JobEvent;
+use palyra_types::proof::ErasureReason;
 use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_types::vault::VaultEvent;
@@ -11,8 +12,15 @@ use palyra_wire::v1;
 
 use super::plain::{hex, timestamp};
 
-/// Returns an entry: its envelope, never its content.
-pub(crate) fn journal_entry(record: &JournalEventRecord) -> v1::JournalEntry {
+/// Returns an entry as a caller sees it: its envelope and what an erasure says of itself, never its content.
+pub(crate) fn journal_entry(record: &JournalEventRecord, caller: PrincipalId) -> v1::JournalEntry {
+    let (erased_ranges, reason, authoriser) = match &record.event {
+        JournalEvent::Erased { authoriser, reason, ranges } => {
+            let ranges = ranges.iter().map(|range| v1::SeqRange { first: range.first.0, last: range.last.0 });
+            (ranges.collect(), erasure_reason(*reason), Some(*authoriser))
+        }
+        _ => (Vec::new(), "", None),
+    };
     let principal = (record.principal != PrincipalId::NIL).then(|| record.principal.to_string());
     v1::JournalEntry {
         seq: record.seq.0,
@@ -25,6 +33,17 @@ pub(crate) fn journal_entry(record: &JournalEventRecord) -> v1::JournalEntry {
         tape_seq: record.run.map(|(_, tape_seq)| tape_seq.0).unwrap_or_default(),
         leaf: hex(&record.leaf),
         erased: record.content == ContentState::Erased,
+        erased_ranges,
+        erasure_reason: reason.to_owned(),
+        erased_by_you: authoriser == Some(caller),
+    }
+}
+
+fn erasure_reason(reason: ErasureReason) -> &'static str {
+    match reason {
+        ErasureReason::Request => "request",
+        ErasureReason::Retention => "retention",
+        ErasureReason::LeakedSecret => "leaked_secret",
     }
 }
 

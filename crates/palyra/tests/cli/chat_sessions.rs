@@ -11,7 +11,7 @@ fn reset_forgets_and_branch_goes_on_from_an_earlier_place() {
         pty.expect(answer);
         pty.expect("> ");
     }
-    pty.type_in("/branch\r");
+    pty.type_in("/branch here\r");
     pty.expect("going on in a branch");
     pty.expect("> ");
     pty.type_in("three\r");
@@ -84,4 +84,45 @@ fn a_steer_reaches_the_active_run() {
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
     assert_eq!(scene.runs().len(), 1);
+}
+
+#[test]
+fn the_numbers_to_branch_from_are_shown() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    pty.type_in("/branch\r");
+    pty.expect("   1  you said: one");
+    pty.expect("the answer: ");
+    pty.expect("/branch NUMBER");
+    pty.expect("> ");
+    let sessions = || scene.home.palyra(&["sessions", "list", "--json"]).expect(0).json().len();
+    assert_eq!(sessions(), 1, "a list branches nothing");
+    pty.type_in("/branch 1\r");
+    pty.expect("going on in a branch");
+    pty.expect("> ");
+    assert_eq!(sessions(), 2, "the control");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+}
+
+#[test]
+fn a_word_that_names_no_session_is_searched_for() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("lantern\r");
+    pty.expect("<lantern>");
+    pty.expect("> ");
+    pty.type_in("/sessions lantern\r");
+    pty.expect(" ago     1  lantern");
+    pty.expect("/sessions ID goes on in one of them");
+    pty.expect("> ");
+    pty.type_in("/sessions harbour\r");
+    pty.expect("no session is named `harbour` or holds it; /sessions lists the latest");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    assert!(!pty.text().contains("palyra sessions list"), "{}", pty.text());
 }

@@ -100,7 +100,7 @@ fn files_and_a_schema_go_along_with_a_run() {
 fn a_script_talks_line_by_line_with_the_same_commands() {
     let scene = Scene::new();
     let script =
-        "one \\\ntwo\n/branch\nthree\n/reset\n/steer four\n/model other\n/attach none\n/cancel\nfive\n";
+        "one \\\ntwo\n/branch here\nthree\n/reset\n/steer four\n/model other\n/attach none\n/cancel\nfive\n";
     let talked = scene.home.palyra_reading(&["chat"], script);
     assert_eq!(talked.out, "<one /two>\n<one /two|three>\n<four>\n", "{}", talked.err);
     assert_eq!(talked.code, 2, "a file that is not there ends a script");

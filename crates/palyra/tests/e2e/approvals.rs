@@ -58,7 +58,7 @@ fn a_no_after_the_daemon_was_killed_writes_nothing_and_the_run_goes_on() {
     kill(&home);
     home.palyra(&["approve", "no", "last", "--note", "not in this folder"]).expect(0);
     let tail = home.palyra(&["runs", "tail", &waits.run]).expect(3);
-    assert!(tail.err.contains(" denied: not in this folder\n"), "{}", tail.err);
+    assert!(tail.out.contains(" denied: not in this folder\n"), "{}", tail.out);
     assert!(tail.out.contains("I stop here."), "the model answers to it: {}", tail.out);
     assert!(!home.work().join("notes.txt").exists());
 

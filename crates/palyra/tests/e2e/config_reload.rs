@@ -113,7 +113,8 @@ fn a_bad_reload_keeps_the_old_snapshot_and_a_good_one_governs_what_begins_then()
 #[test]
 fn the_verb_tells_what_changed_and_every_mistake() {
     let home = Home::new();
-    home.palyra(&["config", "reload"]).expect(4);
+    let none = home.palyra(&["config", "reload"]).expect(0);
+    assert!(none.err.contains("no daemon runs"), "{}", none.err);
     let daemon = served(&home);
     let same = home.palyra(&["config", "reload"]).expect(0);
     assert_eq!((same.out.as_str(), same.err.as_str()), ("", "✓ read again; nothing changed\n"));

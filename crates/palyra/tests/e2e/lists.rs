@@ -30,10 +30,10 @@ fn lists_say_what_helps_to_choose() {
 
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tail = home.palyra(&["runs", "tail", "last"]).expect(0);
-    let decided = tail.err.lines().find(|line| line.contains("asks by policy (medium risk)")).unwrap();
+    let decided = tail.out.lines().find(|line| line.contains("asks by policy (medium risk)")).unwrap();
     let place: Vec<&str> = decided.split_whitespace().take(3).collect();
     assert!(place[1].parse::<u32>().is_ok() && place[2].len() == 8 && place[2].contains(':'), "{decided}");
-    assert!(tail.err.contains("turns, 1 tool call, "), "{}", tail.err);
+    assert!(tail.out.contains("turns, 1 tool call, "), "{}", tail.out);
     let effects = home.palyra(&["runs", "effects"]).expect(0).out;
     assert!(effects.contains("creates `tea.txt`"), "{effects}");
     let decided = home.palyra(&["approve", "list", "--all", "--json"]).expect(0).json().remove(0);

@@ -44,6 +44,7 @@ mod attacks_keys;
 mod attacks_files;
 mod redaction;
 mod fitting_answers;
+mod first_tasks;
 mod fitting_mends;
 mod branches;
 mod second_terminal;

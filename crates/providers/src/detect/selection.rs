@@ -41,7 +41,10 @@ impl ExplicitSelection {
             Some(key) => format!("with the key in {key}"),
             None => "without a key".to_owned(),
         };
-        format!("{BASE_URL_VARIABLE} selects the server at {}: {model}, {key}.", self.base_url)
+        format!(
+            "{BASE_URL_VARIABLE} of the daemon's environment selects the server at {}: {model}, {key}.",
+            self.base_url
+        )
     }
 }
 
@@ -116,13 +119,13 @@ mod tests {
         assert_eq!((found.key.clone(), found.model.clone()), (None, None));
         assert_eq!(
             found.sentence(),
-            "OPENAI_BASE_URL selects the server at http://h/v1: its first model, without a key."
+            "OPENAI_BASE_URL of the daemon's environment selects the server at http://h/v1: its first model, without a key."
         );
         let all = [("OPENAI_BASE_URL", "http://h/v1"), ("OPENAI_API_KEY", "canary"), ("PALYRA_MODEL", "a/b")];
         let found = select(&all).expect("usable").expect("selected");
         assert_eq!(
             found.sentence(),
-            "OPENAI_BASE_URL selects the server at http://h/v1: model `a/b`, with the key in env:OPENAI_API_KEY."
+            "OPENAI_BASE_URL of the daemon's environment selects the server at http://h/v1: model `a/b`, with the key in env:OPENAI_API_KEY."
         );
         assert!(!format!("{found:?}").contains("canary"));
     }

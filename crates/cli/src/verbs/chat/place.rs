@@ -12,6 +12,10 @@ use crate::terminal::clean_line;
 /// As much of a tape's end as is looked through for the last answer.
 const ENTRIES_READ_MAX: u32 = 400;
 const SAID_CHARS_MAX: usize = 400;
+const ENTRIES_LISTED_MAX: usize = 12;
+const LISTED_CHARS_MAX: usize = 60;
+/// The place after all that was said.
+const HERE: &str = "here";
 
 /// The session a chat goes on in.
 pub(super) struct Place {
@@ -32,7 +36,7 @@ impl Place {
     }
 
     /// Goes on in a new session that branches off; `place` is a number of an entry of the last run, a run
-    /// with or without such a number, or nothing for here.
+    /// with or without such a number, or `here`.
     pub(super) async fn branch(&mut self, place: &str) -> Result<v1::Session, Failure> {
         let last = self.session().await?.last_run_id;
         if last.is_empty() {
@@ -41,7 +45,7 @@ impl Place {
             ));
         }
         let place = match place {
-            "" => last,
+            HERE => last,
             number if number.chars().all(|c| c.is_ascii_digit()) => format!("{last}@{number}"),
             place => place.to_owned(),
         };
@@ -94,6 +98,17 @@ impl Place {
         Ok(Some([clean_line(&known.input_preview, SAID_CHARS_MAX), answer]))
     }
 
+    /// Returns the last entries of the last run that a person knows, each with its number.
+    pub(super) async fn last_entries(&self) -> Result<Vec<String>, Failure> {
+        let Ok(run) = self.session().await?.last_run_id.parse::<RunId>() else { return Ok(Vec::new()) };
+        let known = self.client.get_run(run).await?;
+        let from = known.last_tape_seq.saturating_sub(ENTRIES_READ_MAX);
+        let page = self.client.read_tape(run, from, ENTRIES_READ_MAX).await?;
+        let mut listed = listed_entries(&page.entries);
+        let left_out = listed.len().saturating_sub(ENTRIES_LISTED_MAX);
+        Ok(listed.split_off(left_out))
+    }
+
     /// Returns the models the daemon can ask, the default one first.
     pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
         let models = self.client.list_models(AskProviders::No).await?;
@@ -105,6 +120,32 @@ impl Place {
         names.extend(others.filter(|model| *model != default));
         Ok(names)
     }
+}
+
+/// Returns a line for each input, each answer and each call.
+fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
+    let (mut listed, mut coming) = (Vec::new(), String::new());
+    for entry in entries {
+        let told = match &entry.event {
+            Some(Event::RunStarted(started)) => format!("you said: {}", started.input),
+            Some(Event::InputReceived(received)) => format!("you said: {}", received.input),
+            Some(Event::ToolProposed(proposed)) => format!("call: {} {}", proposed.tool, proposed.arguments),
+            Some(Event::ModelRequested(_) | Event::ModelAttemptAbandoned(_)) => {
+                coming.clear();
+                continue;
+            }
+            Some(Event::ModelText(said)) => {
+                coming.push_str(&said.text);
+                continue;
+            }
+            Some(Event::ModelMessage(_)) if !coming.is_empty() => {
+                format!("the answer: {}", std::mem::take(&mut coming))
+            }
+            _ => continue,
+        };
+        listed.push(format!("{:>4}  {}", entry.tape_seq, clean_line(&told, LISTED_CHARS_MAX)));
+    }
+    listed
 }
 
 /// Returns the text of the last message that is complete.

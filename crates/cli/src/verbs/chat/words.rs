@@ -14,8 +14,8 @@ const COMMANDS: [(&str, &str, &str); 12] = [
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
     ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
     ("/reset", "", "begin a fresh context; nothing is deleted"),
-    ("/branch", "[SEQ]", "go on in a new session, from here or from an entry"),
-    ("/sessions", "[ID|KEY]", "the latest sessions; with a name, go on in that one"),
+    ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
+    ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
     ("/quit", "", "leave; Ctrl-D does too, and an active run goes on"),
     ("", "", "anything else is said; while a run is active it waits"),
 ];
@@ -29,13 +29,13 @@ pub(super) enum Line<'a> {
     Reset,
     Status,
     Cancel,
-    /// With the place, or nothing for here.
+    /// With the place, or nothing for a list.
     Branch(&'a str),
     /// With the model, or nothing for a list.
     Model(&'a str),
     /// With the files, separated by blanks.
     Attach(&'a str),
-    /// With the session, or nothing for a list.
+    /// With the session or what to search for, or nothing for a list.
     Sessions(&'a str),
     Say(InputDelivery, &'a str),
     /// A command that does not exist.

@@ -19,8 +19,8 @@ use crate::verbs::ids::{RunName, session_id};
 /// Erase content for good; the entries stay, without what they said
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "palyra journal erase --run|--session|--principal|--range WHAT [OPTIONS]",
-    after_help = "Examples:\n  palyra journal erase --run last --dry-run\n  palyra journal erase --session notes\n  palyra journal erase --principal me --yes\n  palyra journal erase --range 100..120"
+    override_usage = "palyra journal erase RUN|--session|--principal|--range WHAT [OPTIONS]",
+    after_help = "Examples:\n  palyra journal erase last --dry-run\n  palyra journal erase --session notes\n  palyra journal erase --range 100..120"
 )]
 pub(crate) struct EraseArgs {
     #[command(flatten)]
@@ -36,8 +36,11 @@ pub(crate) struct EraseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct SubjectArgs {
-    /// One run: its id or a part of it, `last`
-    #[arg(long, value_name = "RUN")]
+    /// One run: its id or a part of it, `last`; also as --run
+    #[arg(value_name = "RUN")]
+    named: Option<RunName>,
+    /// The same
+    #[arg(long, value_name = "RUN", hide = true)]
     run: Option<RunName>,
     /// One session with its runs: its id or a part of it, its key, `last`
     #[arg(long, value_name = "SESSION")]
@@ -90,7 +93,7 @@ fn range(text: &str) -> Result<v1::SeqRange, String> {
 
 impl SubjectArgs {
     async fn resolve(&self, client: &Client) -> Result<Option<Subject>, Failure> {
-        if let Some(run) = &self.run {
+        if let Some(run) = self.named.as_ref().or(self.run.as_ref()) {
             return Ok(Some(Subject::RunId(run.resolve(client).await?.to_string())));
         }
         if let Some(session) = &self.session {

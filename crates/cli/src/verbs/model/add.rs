@@ -4,7 +4,6 @@
 //! configuration: what is saved is exactly what was tried, and the running daemon is not touched
 //! before. Only references to keys are ever written.
 
-use std::io::Write;
 use std::path::Path;
 
 use palyra_client::{Client, ClientError, LogTail, StartPolicy, Target};
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::address::addresses;
+use super::config_file::{named_default, read, save, set_default, take_on, unusable_file, way_back, write};
 use super::test::tell;
 use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
@@ -84,8 +84,9 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     check_arguments(&args)?;
     let file = context.config_file()?;
     let old = read(&file)?;
-    let was = named_default(&old)
-        .unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name);
+    let named = named_default(&old);
+    let was =
+        named.clone().unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name);
     let tried = try_addresses(context, (&file, &old), &args).await?;
     if tried.tested.as_ref().is_some_and(|tested| !tested.ok) {
         if args.json {
@@ -94,23 +95,21 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
         context.output.note(Mark::Bad, &format!("{} stays as it was", file.display()));
         return Ok(Exit::Failed);
     }
-    let change = default_change(context, &args, named_default(&old)).await?;
+    let change = default_change(context, &args, named.clone()).await?;
     let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, &what))?;
-    write(&file, &new).map_err(|error| {
-        let message = format!("{} cannot be written: {error}", file.display());
-        Failure::local(ErrorCode::ConfigUnreadable, message)
-    })?;
-    context.output.note(Mark::Good, &format!("saved in {}", file.display()));
+    save(context, &file, &new)?;
     let now = if change == DefaultChange::Set { model_name(&args) } else { was.clone() };
     let told = match change {
-        DefaultChange::Set if now != was => format!("the default model is now {now} (was {was})"),
+        DefaultChange::Set if now != was => {
+            format!("the default model is now {now} (was {was}); {}", way_back(&file, named.as_deref()))
+        }
         DefaultChange::Set => format!("the default model is {now}"),
         DefaultChange::Keep => {
             format!("the default model stays {was}; `--model {}` asks this one", model_name(&args))
         }
     };
     context.output.note(Mark::Info, &told);
-    take_on(context, &args).await?;
+    take_on(context, |config| has_provider(config, &args.name)).await?;
     if args.json {
         context.output.json(&outcome(&file, &args, &tried, Some((&was, &now))))?;
     }
@@ -157,17 +156,6 @@ async fn default_change(
     let answer = reader.ask(&question, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
     let agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     Ok(if agreed { DefaultChange::Set } else { DefaultChange::Keep })
-}
-
-/// Returns the default model that a file names.
-fn named_default(text: &str) -> Option<String> {
-    let document: DocumentMut = text.parse().ok()?;
-    let named = document.get("model")?.get("default")?.as_str()?;
-    (!named.is_empty()).then(|| named.to_owned())
-}
-
-fn unusable_file(file: &Path, what: &str) -> Failure {
-    Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
 }
 
 /// An address that was tried, and what came of it.
@@ -233,8 +221,13 @@ fn check_key(args: &AddArgs) -> Result<(), Failure> {
 
 fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if args.name.is_empty() || !args.name.chars().all(plain) || args.name == "demo" {
-        return Err(Failure::Usage("the name takes a-z, 0-9 and -, and `demo` is taken".to_owned()));
+    if args.name == "demo" {
+        let told = "the demo model is built in and needs no server; `palyra model use demo/demo` makes it the default \
+                    model, and a server of your own takes another name";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    if args.name.is_empty() || !args.name.chars().all(plain) {
+        return Err(Failure::Usage("the name takes a-z, 0-9 and -".to_owned()));
     }
     let reference = |key: &str| key.starts_with("env:") || key.starts_with("file:");
     if args.key.as_deref().is_some_and(|key| !reference(key)) {
@@ -243,17 +236,6 @@ fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(told.to_owned()));
     }
     Ok(())
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Failure::local(
-            ErrorCode::ConfigUnreadable,
-            format!("{} cannot be read: {error}", file.display()),
-        )),
-    }
 }
 
 /// What is written of a provider.
@@ -290,11 +272,15 @@ fn edited(old: &str, settings: &ProviderSettings<'_>, change: DefaultChange) -> 
         provider["context_tokens"] = value(i64::from(tokens));
     }
     if change == DefaultChange::Set {
-        let model = document.entry("model").or_insert_with(|| Item::Table(Table::new()));
-        let model = model.as_table_mut().ok_or("`model` is not a table")?;
-        model["default"] = value(model_name(args));
+        set_default(&mut document, &model_name(args))?;
     }
     Ok(document.to_string())
+}
+
+/// Returns whether a configuration has a provider of this name.
+fn has_provider(config: &v1::GetConfigResponse, provider: &str) -> bool {
+    let prefix = format!("providers.{provider}.");
+    config.values.iter().any(|value| value.key.starts_with(&prefix))
 }
 
 fn implicit_table() -> Item {
@@ -370,66 +356,6 @@ fn without_path(error: ClientError, file: &Path, real_file: &Path) -> ClientErro
         }
         error => error,
     }
-}
-
-/// Writes the whole file at once: a reader sees the old one or the new one.
-fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    new.write_all(text.as_bytes())?;
-    new.as_file().sync_all()?;
-    new.persist(file)?;
-    Ok(())
-}
-
-/// Has a daemon that runs read its configuration again.
-async fn take_on(context: &Context, args: &AddArgs) -> Result<(), Failure> {
-    let client = match context.connect_running().await {
-        Ok(client) => client,
-        Err(Failure::Client(ClientError::NotRunning { .. })) => return Ok(()),
-        Err(failure) => return Err(failure),
-    };
-    let reloaded = client.reload_config().await?;
-    if let Some(mistake) = reloaded.mistakes.first() {
-        replace(context, &client, mistake).await?;
-    } else if names(&client.config().await?, &args.name) {
-        context.output.note(Mark::Good, "the running daemon uses it");
-    } else {
-        let told =
-            "the running daemon reads another file; `palyra admin stop` lets the next start read this one";
-        context.output.note(Mark::Doubt, told);
-    }
-    Ok(())
-}
-
-/// Replaces a daemon whose environment lacks what the file names, where a daemon of this environment could start.
-async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<(), Failure> {
-    let here = (context.daemon.check_config)(context.global.config.as_deref());
-    let kept_because = match here.mistakes.first() {
-        Some(here) => Some(format!("no other could start here: {}", here.message)),
-        None => client.make_room().await?,
-    };
-    match kept_because {
-        None => context.output.note(
-            Mark::Good,
-            &format!("the running daemon made room for one of this environment, since it could not use it: {mistake}"),
-        ),
-        Some(why) => {
-            let told = format!(
-                "the running daemon does not use it: {mistake}. It stays: {why}; `palyra admin stop` lets the next start \
-                 read the file"
-            );
-            context.output.note(Mark::Doubt, &told);
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether a configuration has a provider of this name.
-fn names(config: &v1::GetConfigResponse, provider: &str) -> bool {
-    let prefix = format!("providers.{provider}.");
-    config.values.iter().any(|value| value.key.starts_with(&prefix))
 }
 
 #[cfg(test)]

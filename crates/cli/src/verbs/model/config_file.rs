@@ -1,0 +1,127 @@
+//! The configuration file as the verbs about models read, write and have it read again.
+//!
+//! Invariant: a file is replaced as a whole, and what is not changed stays, comments too.
+
+use std::io::Write;
+use std::path::Path;
+
+use palyra_client::{Client, ClientError};
+use palyra_types::ErrorCode;
+use palyra_wire::v1;
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::terminal::Mark;
+
+/// Returns the default model that a file names.
+pub(super) fn named_default(text: &str) -> Option<String> {
+    let document: DocumentMut = text.parse().ok()?;
+    let named = document.get("model")?.get("default")?.as_str()?;
+    (!named.is_empty()).then(|| named.to_owned())
+}
+
+pub(super) fn unusable_file(file: &Path, what: &str) -> Failure {
+    Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
+}
+
+/// Names the default model in a file.
+pub(super) fn set_default(document: &mut DocumentMut, name: &str) -> Result<(), String> {
+    let model = document.entry("model").or_insert_with(|| Item::Table(Table::new()));
+    let model = model.as_table_like_mut().ok_or("`model` is not a table")?;
+    // A comment above the key stays with it.
+    match model.get_mut("default") {
+        Some(item) => *item = value(name),
+        None => drop(model.insert("default", value(name))),
+    }
+    Ok(())
+}
+
+/// Says how the default model of before is had again.
+pub(super) fn way_back(file: &Path, named_before: Option<&str>) -> String {
+    match named_before {
+        Some(named) => format!("`palyra model use {named}` goes back"),
+        None => format!(
+            "no default model was named before: deleting `model.default` in {} goes back",
+            file.display()
+        ),
+    }
+}
+
+pub(super) fn read(file: &Path) -> Result<String, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Failure::local(
+            ErrorCode::ConfigUnreadable,
+            format!("{} cannot be read: {error}", file.display()),
+        )),
+    }
+}
+
+/// Saves the file and says where.
+pub(super) fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
+    write(file, text).map_err(|error| {
+        let message = format!("{} cannot be written: {error}", file.display());
+        Failure::local(ErrorCode::ConfigUnreadable, message)
+    })?;
+    context.output.note(Mark::Good, &format!("saved in {}", file.display()));
+    Ok(())
+}
+
+/// Writes the whole file at once: a reader sees the old one or the new one.
+pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    Ok(())
+}
+
+/// Has a daemon that runs read its configuration again.
+pub(super) async fn take_on(
+    context: &Context,
+    is_in_force: impl Fn(&v1::GetConfigResponse) -> bool,
+) -> Result<(), Failure> {
+    let client = match context.connect_running().await {
+        Ok(client) => client,
+        Err(Failure::Client(ClientError::NotRunning { .. })) => return Ok(()),
+        Err(failure) => return Err(failure),
+    };
+    let reloaded = client.reload_config().await?;
+    if let Some(mistake) = reloaded.mistakes.first() {
+        replace(context, &client, mistake).await?;
+    } else if is_in_force(&client.config().await?) {
+        context.output.note(Mark::Good, "the running daemon uses it");
+    } else {
+        let told =
+            "the running daemon reads another file; `palyra admin stop` lets the next start read this one";
+        context.output.note(Mark::Doubt, told);
+    }
+    Ok(())
+}
+
+/// Replaces a daemon whose environment lacks what the file names, where a daemon of this environment could start.
+async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<(), Failure> {
+    let here = (context.daemon.check_config)(context.global.config.as_deref());
+    let kept_because = match here.mistakes.first() {
+        Some(here) => Some(format!("no other could start here: {}", here.message)),
+        None => client.make_room().await?,
+    };
+    match kept_because {
+        None => context.output.note(
+            Mark::Good,
+            &format!("the running daemon made room for one of this environment, since it could not use it: {mistake}"),
+        ),
+        Some(why) => {
+            let told = format!(
+                "the running daemon does not use it: {mistake}. It stays: {why}; `palyra admin stop` lets the next start \
+                 read the file"
+            );
+            context.output.note(Mark::Doubt, &told);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! `palyra model use`: shows the default model, or names another in the configuration file.
+//!
+//! Invariant: what is saved is a configuration that a daemon of this environment could start with.
+
+use std::path::Path;
+
+use palyra_types::ErrorCode;
+use serde_json::json;
+use toml_edit::DocumentMut;
+
+use super::config_file::{named_default, read, save, set_default, take_on, unusable_file, way_back, write};
+use crate::context::{Context, DEMO_MODEL};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::Mark;
+
+const DEFAULT_KEY: &str = "model.default";
+const DEMO_PROVIDER: &str = "demo";
+
+/// Show or choose the default model.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  palyra model use\n  palyra model use local/qwen3\n  palyra model use demo/demo"
+)]
+pub(crate) struct UseArgs {
+    /// The model, as PROVIDER/MODEL; without it the default model is shown
+    name: Option<String>,
+    /// The outcome as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failure> {
+    context.require_local("model use")?;
+    let file = context.config_file()?;
+    let old = read(&file)?;
+    let named = named_default(&old);
+    let selected = (context.daemon.own_model)(context.global.config.as_deref()).name;
+    let was = named.clone().unwrap_or(selected);
+    let Some(name) = args.name else { return show(context, (&file, named.is_some()), &was, args.json) };
+    let name = if name == DEMO_PROVIDER { DEMO_MODEL.to_owned() } else { name };
+    let mut document: DocumentMut =
+        old.parse().map_err(|error: toml_edit::TomlError| unusable_file(&file, error.message()))?;
+    set_default(&mut document, &name).map_err(|what| unusable_file(&file, &what))?;
+    let new = document.to_string();
+    check(context, (&file, &old), &new)?;
+    save(context, &file, &new)?;
+    let told = if named.as_ref() == Some(&name) {
+        format!("the default model is {name}, as before")
+    } else {
+        format!("the default model is now {name} (was {was}); {}", way_back(&file, named.as_deref()))
+    };
+    context.output.note(Mark::Info, &told);
+    tell_override(context, &name);
+    take_on(context, |config| {
+        config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
+    })
+    .await?;
+    if args.json {
+        context.output.json(&json!({
+            "config_file": file.display().to_string(),
+            "default_before": was,
+            "default_model": name,
+        }))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show(context: &Context, (file, is_named): (&Path, bool), name: &str, json: bool) -> Result<Exit, Failure> {
+    if json {
+        let place = is_named.then(|| file.display().to_string());
+        context.output.json(&json!({ "default_model": name, "config_file": place }))?;
+        return Ok(Exit::Done);
+    }
+    context.output.line(name)?;
+    let told = if is_named {
+        format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
+    } else {
+        "no configuration names it; `palyra model use NAME` does".to_owned()
+    };
+    context.output.note(Mark::Info, &told);
+    Ok(Exit::Done)
+}
+
+/// Refuses what no daemon of this environment could start with, before the file is touched.
+fn check(context: &Context, (file, old): (&Path, &str), new: &str) -> Result<(), Failure> {
+    let unwritten = |error: std::io::Error| {
+        Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
+    };
+    let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir().map_err(unwritten)?;
+    let copy = folder.path().join("palyra.toml");
+    write(&copy, new).map_err(unwritten)?;
+    let verdict = (context.daemon.check_config)(Some(&copy));
+    let Some(mistake) = verdict.mistakes.first() else { return Ok(()) };
+    let message = mistake.message.replace(&copy.display().to_string(), &file.display().to_string());
+    let of_name = mistake.key.as_deref() == Some(DEFAULT_KEY) || old.is_empty();
+    let mend = if of_name {
+        "`palyra model list` shows the models there are, `palyra model add` adds a server"
+    } else {
+        "correct it first; `palyra config check` lists every mistake"
+    };
+    Err(Failure::Input { code: mistake.code, message, mend: mend.to_owned() })
+}
+
+/// Says when something of this environment counts more than the file.
+fn tell_override(context: &Context, name: &str) {
+    let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
+    if own != name {
+        let told = format!("this environment names {own}, which counts more: PALYRA__MODEL__DEFAULT");
+        context.output.note(Mark::Doubt, &told);
+    }
+}

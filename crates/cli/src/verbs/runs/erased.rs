@@ -1,0 +1,62 @@
+//! What is said of a run whose content was erased: when, by whom and why.
+
+use palyra_client::{Client, ClientError};
+use palyra_types::RunId;
+use palyra_wire::v1;
+
+use crate::failure::Failure;
+use crate::render::{date, short_id};
+
+const PAGE_ENTRIES: u32 = 1000;
+/// The newest entries that are searched for the erasure.
+const PAGES_MAX: usize = 20;
+
+/// Returns what became of a run's content; `None` while it is there.
+pub(super) async fn told(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
+    let Ok(id) = run.run_id.parse::<RunId>() else { return Ok(None) };
+    let first = client.read_tape(id, 0, 1).await?.entries.into_iter().next();
+    let Some(first) = first.filter(|entry| entry.erased) else { return Ok(None) };
+    let how = match erasure_of(client, first.seq).await {
+        Ok(Some(erasure)) => how(&erasure),
+        // Only the owner may look at the journal as a whole.
+        Ok(None) | Err(ClientError::Refused { .. }) => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some(format!("was erased{how}")))
+}
+
+fn how(erasure: &v1::JournalEntry) -> String {
+    let who = match erasure.principal_id.as_str() {
+        _ if erasure.erased_by_you => "you".to_owned(),
+        "" => "the daemon".to_owned(),
+        principal => format!("principal {}", short_id(principal)),
+    };
+    format!(
+        " on {} by {who} ({}), entry {} of the journal",
+        date(erasure.time),
+        erasure.erasure_reason,
+        erasure.seq
+    )
+}
+
+/// Searches the journal, newest entries first, for the erasure that covers an entry.
+async fn erasure_of(client: &Client, seq: u64) -> Result<Option<v1::JournalEntry>, ClientError> {
+    let mut end = client.journal_status().await?.entries;
+    for _ in 0..PAGES_MAX {
+        let begin = end.saturating_sub(PAGE_ENTRIES.into()).max(seq);
+        if begin >= end {
+            return Ok(None);
+        }
+        let listed = client.list_entries(begin, PAGE_ENTRIES).await?;
+        let covers = |entry: &v1::JournalEntry| {
+            entry.seq < end
+                && entry.erased_ranges.iter().any(|range| (range.first..=range.last).contains(&seq))
+        };
+        // The first of several erasures took the content.
+        if let Some(found) = listed.into_iter().find(covers) {
+            return Ok(Some(found));
+        }
+        end = begin;
+    }
+    Ok(None)
+}
