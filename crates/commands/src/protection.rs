@@ -206,7 +206,7 @@ impl ProtectionScope {
 fn check_read_only(found: &ScanResult, mounted: &[PathBuf]) -> Result<(), CommandFailure> {
     if let Some(link) = found.links_to_read_only.first() {
         return Err(CommandFailure::PathRefused(format!(
-            "no command is started here, because a rule forbids writing to a folder and {} is a link on the way to it; the              person can name the real folder in the rule, without links",
+            "no command is started here, because a rule forbids writing to a folder and {} is a link on the way to it; the person can name the real folder in the rule, without links",
             short(link)
         )));
     }

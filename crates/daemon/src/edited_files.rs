@@ -69,7 +69,7 @@ impl EditedFiles {
                 Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" }
             }
             Ok(_) => {
-                let found = "edited, and not in force yet".to_owned();
+                let found = "edited, and not applied yet".to_owned();
                 Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
             }
         }

@@ -265,7 +265,7 @@ mod tests {
         let file = folder.path().join("palyra.toml");
         let look = || examine_policies(Examination::Check, None, Some(&file), &BTreeMap::new(), None);
         std::fs::write(&file, "policy.dir = \"/no/such\"\n").unwrap();
-        assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is no folder"]);
+        assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is not a folder"]);
         std::fs::write(&file, "").unwrap();
         assert_eq!(look().mistakes, Vec::<String>::new(), "the usual folder need not exist");
     }

@@ -1,4 +1,4 @@
-//! What can be said of an address before anybody is asked about it.
+//! What can be said of an address before a question.
 //!
 //! Knows no sockets and no resolver. Invariant: it refuses only what the dialer would refuse, by the dialer's own rules; a
 //! name that has to be resolved is decided there.

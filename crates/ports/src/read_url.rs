@@ -15,7 +15,7 @@ pub trait ReadUrl: Send + Sync {
     /// The reason, which fits after "the address was refused:".
     fn read_url(&self, url: &str) -> Result<UrlServer, &'static str>;
 
-    /// Returns why no connection to the server of a URL is ever made, as far as that is certain without asking anybody: by
+    /// Returns why no connection to the server of a URL is ever made, as far as that is certain without a lookup: by
     /// its address, or by a name of this machine and its surroundings. `None` where the connection has to be tried.
     fn certain_refusal(&self, url: &str) -> Option<String>;
 }

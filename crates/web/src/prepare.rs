@@ -1,7 +1,7 @@
-//! What a person reads before a request leaves, and what is refused before anybody is asked.
+//! What a person reads before a request leaves, and what is refused without a question.
 //!
 //! Owns the line that says a request in words, and its preview. Invariant: the preview begins with method and address, then
-//! every header and every other host; behind an empty line all that is sent stands, or how much of it does not.
+//! every header and every other host; after an empty line comes the whole content, or how much of it is left out.
 
 use std::fmt::Write;
 
@@ -85,7 +85,7 @@ pub(crate) fn prepare_send(
     })
 }
 
-/// Refuses an address to which no connection would be made, whatever a person answers.
+/// Refuses an address to which no connection is made, with any answer of a person.
 fn reachable(reader: &dyn ReadUrl, common: &Common) -> Result<(), WebFailure> {
     match reader.certain_refusal(&common.url) {
         None => Ok(()),

@@ -1,11 +1,6 @@
 //! The person's end: what may be written to a terminal, lines typed, Ctrl-C.
 
 mod answer;
-mod clean;
-mod palette;
-mod rows;
-mod prose;
-mod markdown;
 mod output;
 mod typed_lines;
 mod interrupts;
@@ -16,11 +11,11 @@ mod line_editor;
 mod unseen;
 
 pub(crate) use answer::{Answer, AnswerForm, SessionOffer, is_risky, place_of};
-pub(crate) use clean::{clean_line, clean_text, escape_json};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
 pub(crate) use output::{ErrorFormat, Mark, Output};
+pub(crate) use palyra_screen_text::{clean_line, clean_text, escape_json};
 pub(crate) use prompt_reader::{PromptReader, PromptReply, Reading};
 pub(crate) use typed_lines::TypedLines;
 pub(crate) use unseen::{Times, Unseen, ask_unseen};

@@ -10,11 +10,11 @@ use clap::builder::StyledStr;
 use palyra_types::ErrorCode;
 use serde_json::Value;
 
-use super::clean::{Cleaner, clean_line, clean_styled, escape_json};
-use super::markdown::Markdown;
-use super::palette::{ATTENTION, BAD, GOOD, PLAIN, USUAL};
-use super::prose::{RowFrame, Styles};
-use super::rows::{Ambiguous, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows};
+use palyra_screen_text::{
+    ATTENTION, Ambiguous, BAD, Cleaner, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
+    Styles, TOOL_MARK, USUAL, clean_line, clean_styled, escape_json, indented_rows,
+};
+
 use crate::failure::{Failure, error_json, error_lines};
 
 /// The width of a terminal that does not say.

@@ -103,7 +103,10 @@ async fn a_link_on_the_way_to_a_closed_folder_is_refused() {
         symlink("other", bench.root().join(link)).expect("a link");
         let call = granted(&bench, "true", &[folder]).expect("it is looked at");
         let refused = bench.execute(&call).await.expect_err("it is refused").to_string();
-        assert!(refused.contains(link) && refused.contains("as it lies, without links"), "{refused}");
+        assert!(
+            refused.contains(link) && refused.contains("the real folder in the rule, without links"),
+            "{refused}"
+        );
         assert!(bench.asked.lock().unwrap().is_empty(), "nothing was started");
         let (_, told) = mounted(&bench, "true", &["other/src"]).await.expect("the control runs");
         assert!(told.starts_with("exit code 0"), "{told}");
@@ -145,7 +148,7 @@ async fn there_is_room_for_every_closed_folder_or_nothing_starts() {
     let names: Vec<&str> = folders.iter().map(String::as_str).collect();
     let refused = bench.execute(&granted(&bench, "true", &names).expect("it is looked at")).await;
     let refused = refused.expect_err("it is refused").to_string();
-    assert!(refused.contains("there is no room to make"), "{refused}");
+    assert!(refused.contains("cannot be made read-only (no space left)"), "{refused}");
     let (kept, _) = mounted(&bench, "true", &names[..100]).await.expect("the control runs");
     assert_eq!(kept.split(' ').count(), 100);
 }

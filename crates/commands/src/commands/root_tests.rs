@@ -81,7 +81,7 @@ async fn a_command_starts_in_no_folder_to_which_a_link_leads() {
         ("self", "self", "self"),
     ] {
         let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused");
-        let told = format!("goes through {link}, a link to {target}, and no link is followed");
+        let told = format!("goes through {link}, a link to {target}, and links are not followed");
         assert!(refused.to_string().contains(&told), "{cwd}: {refused}");
         assert!(matches!(refused, CommandFailure::PathRefused(_)), "{cwd}");
     }
@@ -89,7 +89,8 @@ async fn a_command_starts_in_no_folder_to_which_a_link_leads() {
         let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused").to_string();
         assert!(refused.contains(told), "{cwd}: {refused}");
     }
-    for (cwd, told) in [("gone", "there is no folder"), ("file", "is no folder"), ("file/x", "is no folder")]
+    for (cwd, told) in
+        [("gone", "there is no folder"), ("file", "is not a folder"), ("file/x", "is not a folder")]
     {
         let refused = bench.prepare(&arguments(cwd)).expect_err("it is refused").to_string();
         assert!(refused.contains(told), "{cwd}: {refused}");

@@ -13,10 +13,11 @@ const COMMENT_COLUMNS_MAX: usize = 100;
 const EXAMPLE_PROVIDER: &str = "local";
 
 const TOML_HEAD: &str = "\
-# The configuration of Palyra. Everything here is a default or an example: to change something, remove
-# the leading # from its line and from the line of its [section]. `palyra config check` looks for mistakes,
-# `palyra config show --origin` shows what is in force and where it comes from.
-# The environment wins over this file (PALYRA__MODEL__DEFAULT), flags win over the environment.
+# The configuration of Palyra. Each line here is a default or an example. To change a setting,
+# remove the leading # from its line and from the line of its [section].
+# `palyra config check` finds mistakes; `palyra config show --origin` shows the current values and
+# the origin of each. The environment wins over this file (PALYRA__MODEL__DEFAULT), and flags win
+# over the environment.
 # `palyra explain docs/NAME.md` shows a document that is named here.
 ";
 

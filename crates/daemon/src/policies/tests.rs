@@ -72,7 +72,7 @@ fn postures_name_tools_that_there_are() {
     assert!(loaded.canonical_text().contains("posture read_file Ask"));
     let (_folder, wrong) = config("policy.disabled = [\"wirte_file\"]\n");
     let error = source(None).load(&wrong).map(drop).unwrap_err();
-    assert!(error.to_string().contains("names `wirte_file`, which is no tool"), "{error}");
+    assert!(error.to_string().contains("names `wirte_file`, which is not a tool"), "{error}");
 }
 
 #[test]

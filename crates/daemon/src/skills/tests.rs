@@ -124,7 +124,7 @@ fn links_lead_nowhere() {
 fn what_is_no_file_is_refused_without_waiting() {
     let ground = Ground::new();
     let socket = std::os::unix::net::UnixListener::bind(ground.path("source/socket")).unwrap();
-    assert_eq!(ground.refusal(), "`socket` is no file; take it out");
+    assert_eq!(ground.refusal(), "`socket` is not a regular file; remove it");
     drop(socket);
     fs::remove_file(ground.path("source/socket")).unwrap();
     rustix::fs::mknodat(
@@ -136,7 +136,7 @@ fn what_is_no_file_is_refused_without_waiting() {
     )
     .unwrap();
     assert!(fs::metadata(ground.path("source/pipe")).unwrap().file_type().is_fifo());
-    assert_eq!(ground.refusal(), "`pipe` is no file; take it out");
+    assert_eq!(ground.refusal(), "`pipe` is not a regular file; remove it");
 }
 
 #[test]

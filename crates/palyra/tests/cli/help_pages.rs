@@ -11,12 +11,24 @@ const FILE: &str = "docs/reference/help.txt";
 const HEADER: &str =
     "Every help page, as `palyra help VERB` prints it. Written by `cargo xtask help-pages`.\n";
 
-/// Returns the names that a help page lists below "Commands:".
+/// Returns the names that a help page lists below "Commands:", or the first page in groups.
 fn verbs_in(page: &str) -> Vec<String> {
     let rows =
         page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = rows.filter_map(|row| row.strip_prefix("  ").filter(|row| !row.starts_with(' ')));
-    names.filter_map(|row| row.split_whitespace().next()).map(str::to_owned).collect()
+    let below = rows.filter_map(|row| row.strip_prefix("  ").filter(|row| !row.starts_with(' ')));
+    let below: Vec<_> = below.filter_map(|row| row.split_whitespace().next()).collect();
+    let grouped = page.lines().filter_map(in_a_group);
+    let names = if page.contains("\nCommands:") { below } else { grouped.collect() };
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the verb of a row of the first page: its group, or blanks, the verb, two blanks, what it does.
+fn in_a_group(row: &str) -> Option<&str> {
+    let (group, rest) = row.split_at_checked("Set up  ".len())?;
+    let (name, _) = rest.split_once("  ")?;
+    let is_group = group.trim().is_empty() || group.starts_with(char::is_uppercase);
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase());
+    (is_group && is_name).then_some(name)
 }
 
 /// Returns every page, the one of all verbs first, each followed by those of its verbs.

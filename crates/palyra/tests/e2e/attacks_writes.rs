@@ -135,19 +135,19 @@ fn the_daemon_s_own_things_are_out_of_reach_from_every_folder() {
 }
 
 #[test]
-fn where_the_folder_is_no_workspace_files_go_to_one_that_the_daemon_made() {
+fn where_the_folder_is_no_workspace_nothing_is_asked_or_written() {
     let home = Home::new();
     home.palyra(&["run", "hello"]).expect(0);
     let person = home.state_dir().ancestors().nth(3).unwrap().to_owned();
-    let told = palyra_in(&home, &person, &["run", "create ok.txt with hello"]).expect(3);
-    assert!(told.err.contains("? write_file "), "{}", told.err);
-    palyra_in(&home, &person, &["approve", "yes", "last"]).expect(0);
-    let entries = palyra_in(&home, &person, &["runs", "tail", "last", "--json"]).expect(0).json();
-    assert_eq!(of(&entries, "tool_started").len(), 1);
-    let root = of(&entries, "run_started")[0]["workspace_root"].as_str().unwrap();
-    assert!(Path::new(root).starts_with(home.state_dir().join("workspaces")), "{root}");
-    assert_eq!(fs::read_to_string(Path::new(root).join("ok.txt")).unwrap(), "hello");
+    let refused = palyra_in(&home, &person, &["run", "create ok.txt with hello"]).expect(2);
+    assert!(refused.err.contains("it is the whole home folder"), "{}", refused.err);
     assert!(!person.join("ok.txt").exists());
+    assert!(!home.state_dir().join("workspaces").exists());
+    assert_eq!(home.palyra(&["runs", "list", "--json"]).expect(0).json().len(), 1);
+
+    // Control: with a folder that is one, the same question is asked.
+    let work = home.work().display().to_string();
+    palyra_in(&home, &person, &["run", "--workspace", &work, "create ok.txt with hello"]).expect(3);
 }
 
 #[test]

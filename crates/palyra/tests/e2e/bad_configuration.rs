@@ -16,9 +16,15 @@ fn refused(home: &Home, code: &str, words: &str) -> Ended {
     let ended = home.palyra(&["run", "hello"]).expect(4);
     let begins = format!("error[{code}]: the daemon did not start, {words}");
     let lines: Vec<_> = ended.err.lines().collect();
-    assert_eq!(lines.len(), 3, "a note, the error and its mend:\n{}", ended.err);
+    assert_eq!(lines.len(), 4, "a note, the error, its mend and its page:\n{}", ended.err);
     assert!(lines[1].starts_with(&begins), "wanted {begins}\nbut:\n{}", ended.err);
-    let mends = ["  correct it, ", "  set it in this environment, ", "  another program listens there "];
+    let mends = [
+        "  correct it, ",
+        "  correct what ",
+        "  correct or unset ",
+        "  set it in this environment, ",
+        "  another program listens there ",
+    ];
     assert!(mends.iter().any(|mend| lines[2].starts_with(mend)), "{}", ended.err);
     ended
 }

@@ -59,7 +59,7 @@ impl Scene {
             let ended = self.home.palyra(verb).expect(4);
             assert!(ended.err.contains("error[PLY-2003]: the daemon did not start, "), "{}", ended.err);
             assert!(ended.err.contains(words), "{}", ended.err);
-            assert!(ended.err.contains("  keep a copy of the state directory; "), "{}", ended.err);
+            assert!(ended.err.contains("  copy the state directory first; "), "{}", ended.err);
         }
         assert!(fs::read(self.file("journal.db")).unwrap() == before, "the damaged file is evidence");
     }

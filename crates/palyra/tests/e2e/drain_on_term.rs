@@ -71,7 +71,7 @@ fn an_answer_that_does_not_finish_in_time_is_asked_for_again_after_the_next_star
     let mut told = read_until(&mut out, "half ");
     signal(&daemon, Signal::TERM);
     let log = ended(daemon).expect(0).err;
-    assert!(log.contains("some runs did not come to rest in time"), "{log}");
+    assert!(log.contains("some runs did not stop in time"), "{log}");
     out.read_to_string(&mut told).unwrap();
     let run = ended(child).expect(0);
     assert!(run.err.contains("the daemon is back; going on"), "{}", run.err);

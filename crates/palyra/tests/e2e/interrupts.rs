@@ -66,7 +66,7 @@ fn a_run_can_be_cancelled_from_elsewhere() {
     home.palyra(&["runs", "cancel", "last"]).expect(0);
     ended(child).expect(130);
     let again = home.palyra(&["runs", "cancel", "last"]).expect(0);
-    assert!(again.err.contains("over before: cancelled"), "{}", again.err);
+    assert!(again.err.contains("the run had finished already: cancelled"), "{}", again.err);
     let runtime = runtime();
     runtime.block_on(async {
         let client = home.client().await;

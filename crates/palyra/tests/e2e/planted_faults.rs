@@ -258,7 +258,7 @@ fn faults_of_the_configuration_and_of_the_policies_are_found_and_mended() {
     configure(&home, "[limits]\nturns_max = 7\n");
     follow(
         &home,
-        &finds(&home, "configuration_file", "not in force yet: limits.turns_max", "palyra config reload"),
+        &finds(&home, "configuration_file", "not applied yet: limits.turns_max", "palyra config reload"),
     );
     clear(&home, "configuration_file");
 
@@ -275,7 +275,7 @@ fn faults_of_the_configuration_and_of_the_policies_are_found_and_mended() {
     let rule =
         "@id(\"mine\")\n@reason(\"a test\")\nforbid (principal, action, resource == Tool::\"write_file\");\n";
     fs::write(policies.join("mine.cedar"), rule).unwrap();
-    follow(&home, &finds(&home, "policy_files", "not in force yet", "palyra config reload"));
+    follow(&home, &finds(&home, "policy_files", "not applied yet", "palyra config reload"));
     clear(&home, "policy_files");
 
     fs::write(policies.join("mine.cedar"), "forbid nonsense").unwrap();

@@ -21,7 +21,7 @@ fn a_question_waits_through_a_killed_daemon_and_goes_on_with_the_answer() {
     until_ended(daemon);
     home.palyra(&["runs", "answer", "last", "blue"]).expect(0);
     let tail = home.palyra(&["runs", "tail", id]).expect(0);
-    assert!(tail.err.contains(" answered: blue\n"), "{}", tail.err);
+    assert!(tail.out.contains(" answered: blue\n"), "{}", tail.out);
     assert!(tail.out.contains("You answered: blue\n"), "{}", tail.out);
     let tape = tape(&home, id);
     assert_eq!((of(&tape, "tool_started").len(), of(&tape, "tool_finished").len()), (1, 1));
@@ -34,6 +34,6 @@ fn a_question_can_be_left_unanswered() {
     home.palyra(&["run", "ask me what colour to use"]).expect(3);
     home.palyra(&["runs", "cancel", "last"]).expect(0);
     let tail = home.palyra(&["runs", "tail", "last"]).expect(130);
-    assert!(tail.err.contains(" cancelled\n"), "{}", tail.err);
+    assert!(tail.out.contains(" cancelled\n"), "{}", tail.out);
     is_whole(&home);
 }

@@ -38,6 +38,6 @@ pub(super) fn described(file: &RenderedAttachment) -> String {
         AttachmentBody::Blob { .. } if attachment.is_image() => {
             format!("{head}\nI cannot see images: only its name, kind and size reach me.")
         }
-        AttachmentBody::Blob { .. } => format!("{head}\nI cannot read it: it is no text, or too long."),
+        AttachmentBody::Blob { .. } => format!("{head}\nI cannot read it: it is not a text, or too long."),
     }
 }

@@ -1,6 +1,6 @@
 //! Changes that follow from what files hold: lines beside lines, a name everywhere, a part of one file in another.
 //!
-//! Pure, and without understanding: what is not meant without doubt changes nothing.
+//! Pure, and without understanding: an ambiguous sentence changes nothing.
 
 use serde_json::json;
 
@@ -125,7 +125,7 @@ fn with_word(line: &str, old: &str, new: &str) -> String {
     out
 }
 
-/// Returns the line that is meant, from 0: only one that is meant without doubt.
+/// Returns the line that a sentence names, from 0, if it is unambiguous.
 pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize> {
     let only = |fits: &dyn Fn(&str) -> bool| {
         let mut fitting = (0..lines.len()).filter(|at| fits(lines[*at]));
@@ -238,7 +238,7 @@ pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
             ),
         }),
         Goal::Insert { path, .. } => Some(format!(
-            "I cannot find the line of `{path}` that is meant: none has that text, or several have. I changed nothing."
+            "I cannot find that line in `{path}`: none has that text, or several have. I changed nothing."
         )),
         Goal::Extract { to, .. } | Goal::Keep { to, .. } => {
             Some(format!("I cannot write `{to}`: what it is to hold was not found, or is too long."))

@@ -144,7 +144,7 @@ pub(super) enum View {
     Largest,
     /// How many matches.
     Matches,
-    /// The matches that are no definitions.
+    /// The matches that are not definitions.
     Uses,
 }
 
@@ -326,7 +326,7 @@ pub(super) enum Lack {
     Language,
     /// See a file that is not attached.
     Attachment,
-    /// Change something for somebody who wants nothing changed.
+    /// Change something for a user who wants nothing changed.
     Contradiction,
 }
 
@@ -353,7 +353,7 @@ pub(super) enum Intent {
     NoChange,
     /// To be on the branch that was made just before.
     SwitchToIt,
-    /// To be told what is attached.
+    /// A description of the attachments.
     Attachments,
     /// Not understood; the clause as it was read.
     Unclear(String),

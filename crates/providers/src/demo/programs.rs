@@ -296,7 +296,7 @@ fn plain(options: &[String]) -> bool {
     options.iter().all(|option| option.starts_with('-') || option.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns whether a word names a program and is no word of a sentence.
+/// Returns whether a word names a program and is not a word of a sentence.
 pub(super) fn is_definite(program: &str) -> bool {
     holds(PROGRAMS, program) || (program.starts_with("./") && program.len() > 2)
 }

@@ -79,7 +79,7 @@ pub(super) fn is_foreign_word(word: &str) -> bool {
     FOREIGN.split(' ').any(|known| known == word)
 }
 
-/// Returns the word that was meant by a slip of the keyboard.
+/// Returns the word for a typing mistake.
 pub(super) fn meant_by(typed: &str) -> Option<&'static str> {
     const CHARS_MIN: usize = 4;
     let known = SLIPS.iter().find(|(slip, _)| *slip == typed).map(|(_, meant)| *meant);

@@ -136,7 +136,7 @@ async fn an_answer_that_does_not_fit_is_malformed_and_asked_for_once_more() {
         ("{}", "`total` is missing"),
         ("three", "it is not JSON"),
         ("", "it is not JSON"),
-        ("```json\n{\"total\": 3}\n```", "it stands in a code fence"),
+        ("```json\n{\"total\": 3}\n```", "it is in a code fence"),
     ];
     for (answer, why) in cases {
         let rig = Rig::start().await;

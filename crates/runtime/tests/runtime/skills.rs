@@ -298,7 +298,7 @@ async fn a_folder_that_is_no_skill_installs_nothing() {
         (vec![skill_file("README.md", "x")], "it holds no `SKILL.md`"),
         (vec![skill_file("SKILL.md", "# Notes")], "SKILL.md:1:1: it does not begin with a front matter"),
         (vec![skill_file("SKILL.md", &good), skill_file("skill.MD", "")], "differ only in case"),
-        (vec![skill_file("SKILL.md", &good), skill_file("../x", "")], "no plain name"),
+        (vec![skill_file("SKILL.md", &good), skill_file("../x", "")], "not a plain name"),
         (
             vec![skill_file("SKILL.md", &skill_md("notes", "", &"x".repeat(33_000)))],
             "at most 32768 are shown",

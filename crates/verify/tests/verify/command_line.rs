@@ -47,7 +47,7 @@ fn a_report_says_what_was_not_checked() {
     let (code, said) = say(&["--db", db]);
     assert_eq!(code, 0, "{said}");
     let (size, _) = log.newest().expect("signed");
-    for part in ["ok: everything holds", "consistent, but without --key", "erased    ", "(request)"] {
+    for part in ["ok: everything holds", "not checked: consistent; give --key", "erased    ", "(request)"] {
         assert!(said.contains(part), "{part} in {said}");
     }
     assert!(said.contains(&format!("freshness unknown; newest signed at size {size}")), "{said}");

@@ -188,7 +188,7 @@ async fn what_is_no_component_is_told_apart() {
     assert!(matches!(refused, ComponentShelfError::Invalid { .. }), "{refused}");
     let nameless = About { name: "No Name", ..About::default() };
     let refused = shelf.examine(&Wat { about: nameless, ..Wat::running(ECHO) }.bytes()).await.unwrap_err();
-    assert!(refused.to_string().contains("no name of a tool"), "{refused}");
+    assert!(refused.to_string().contains("is not a tool name"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -30,14 +30,14 @@ fn a_mistake_is_told_with_place_and_mend() {
     check(&format!("@id(\"a\")\npermit {SCOPE}"), "mine.cedar:2:");
     check("@id(\"a\")\n\npermit (principal, action, resurce);", "mine.cedar:3:28: ");
     check(&format!("permit {SCOPE};"), "mine.cedar:1:1: a policy has no @id; write @id(\"what-it-permits\")");
-    check(&format!("@id(\"a b\") permit {SCOPE};"), "mine.cedar:1:1: `a b` is no id");
+    check(&format!("@id(\"a b\") permit {SCOPE};"), "mine.cedar:1:1: `a b` is not an id");
     check(
         &format!("@id(\"a\")\n@expire(\"1h\")\npermit {SCOPE};"),
-        "mine.cedar:2:1: `@expire` is no annotation; did you mean `@expires`?",
+        "mine.cedar:2:1: `@expire` is not an annotation; did you mean `@expires`?",
     );
     check(
         &format!("@id(\"a\") permit {SCOPE};\n@id(\"a\") forbid {SCOPE};"),
-        "mine.cedar:2:1: the id `a` stands for another policy at mine.cedar:1; give this one an id of its own",
+        "mine.cedar:2:1: the id `a` is used by another policy at mine.cedar:1; give this one an id of its own",
     );
     check(
         "@id(\"a\") permit (principal == ?principal, action, resource);",

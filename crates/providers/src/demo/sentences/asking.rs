@@ -141,7 +141,7 @@ fn defining(found: &Found<'_>) -> super::super::intent::Call {
     )
 }
 
-/// Returns the one name that is meant.
+/// Returns the one name that fits.
 fn name_of(found: &Found<'_>) -> Option<String> {
     let text = found.text(0);
     let name = text.trim_end_matches(['?', '!']).trim_end_matches("()").trim_end_matches('(');

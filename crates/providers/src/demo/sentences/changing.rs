@@ -208,7 +208,7 @@ fn content(found: &Found<'_>) -> Option<Intent> {
     })
 }
 
-/// Words that only point at what is meant.
+/// Words that only point at something else.
 const VAGUE: &[&str] =
     &["it", "that", "this", "them", "something", "everything", "anything", "contents", "content", "all"];
 

@@ -1,4 +1,4 @@
-//! Sentences that want lines or names changed where they are: mechanical, and only where one place is meant.
+//! Sentences that want lines or names changed where they are: mechanical, and only if one place fits.
 
 use super::super::intent::{Goal, Intent, Lines, Place};
 use super::super::pattern::Found;
@@ -113,12 +113,12 @@ fn removal(found: &Found<'_>, lines: Lines) -> Intent {
     Intent::Goal(Goal::Remove { path: found.path(0), lines })
 }
 
-/// What is inserted stands in quotation marks: it is written as it is.
+/// The inserted text is in quotation marks and is written as it is.
 fn insertion(found: &Found<'_>, place: Place) -> Option<Intent> {
     found.is_quoted(0).then(|| Intent::Goal(Goal::Insert { path: found.path(0), text: found.text(0), place }))
 }
 
-/// A name is replaced everywhere when it is one word, or stands in quotation marks.
+/// A name is replaced everywhere if it is one word, or in quotation marks.
 fn everywhere(found: &Found<'_>, place: &str) -> Option<Intent> {
     let is_name = |at: usize| found.is_quoted(at) || found.text_words(at).len() == 1;
     let bare = |text: String| text.trim_end_matches("()").to_owned();

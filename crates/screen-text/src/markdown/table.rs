@@ -4,9 +4,9 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::super::palette::TextStyle;
-use super::super::prose::{RowFrame, Styles};
 use super::inline::parse;
+use crate::palette::TextStyle;
+use crate::prose::{RowFrame, Styles};
 
 const ROWS_MAX: usize = 60;
 const COLUMNS_MAX: usize = 16;

@@ -1,8 +1,8 @@
 //! What a model says, as a terminal shows it: Markdown with styles where those are shown, its own characters elsewhere.
 //!
 //! Owns the part of a line whose look is not known yet: the begin of a line until its kind is known, an emphasis that
-//! is open until it ends or the line does, a row of a table until the table ends. What was written is never written
-//! again. Pure: knows no terminal.
+//! is open until it ends or the line does, a row of a table until the table ends. It never writes the same
+//! text again. Pure: knows no terminal.
 //!
 //! Invariant: each word of the text is written once, even if a construct is left open, wherever the text is cut and wherever it
 //! pauses. Begin at [`Markdown::piece`].
@@ -11,25 +11,25 @@ mod inline;
 mod line_start;
 mod table;
 
-use super::palette::TextStyle;
-use super::prose::{ProseRows, RowFrame, Styles};
+use crate::palette::TextStyle;
+use crate::prose::{ProseRows, RowFrame, Styles};
 use inline::{Ended, parse};
 use line_start::{FENCE_SIGNS_MIN, LineKind, line_kind};
 use table::Table;
 
 /// A line whose look is not known after so much is written as it is.
-const LINE_HELD_BYTES_MAX: usize = 1_024;
+const LINE_PENDING_BYTES_MAX: usize = 1_024;
 /// What may begin or end an emphasis, program text or a link.
 const OPENING: [char; 9] = ['*', '_', '`', '[', ']', '(', ')', '~', '\\'];
 
 /// A text that comes in pieces.
 #[derive(Debug, Default)]
-pub(super) struct Markdown {
+pub struct Markdown {
     place: Place,
     /// The open line from where nothing is decided, and how much of that was written already.
-    held: String,
+    pending: String,
     written: usize,
-    /// A construct in the held-back text is open, as far as it was read.
+    /// A construct in the pending text is open, as far as it was read.
     is_open: bool,
     fence: Option<Fence>,
     table: Table,
@@ -60,19 +60,19 @@ struct Fence {
 
 impl Markdown {
     /// Returns what is to be written of the next piece of a text whose control characters are made visible.
-    pub(super) fn piece(&mut self, text: &str, frame: RowFrame<'_>) -> String {
+    pub fn piece(&mut self, text: &str, frame: RowFrame<'_>) -> String {
         text.chars().for_each(|c| self.character(c, frame));
         self.rows.take()
     }
 
     /// Returns what was kept back, as it is: the text pauses, or something else is written.
-    pub(super) fn flush(&mut self, frame: RowFrame<'_>) -> String {
+    pub fn flush(&mut self, frame: RowFrame<'_>) -> String {
         self.end_table(frame);
         match self.place {
-            Place::Begin if self.held.trim().is_empty() => {}
+            Place::Begin if self.pending.trim().is_empty() => {}
             Place::Begin if self.fence.is_some() => self.write_code(frame),
             // More of the same sign would make it the begin of program text.
-            Place::Begin if self.held.ends_with(['`', '~']) => {
+            Place::Begin if self.pending.ends_with(['`', '~']) => {
                 self.place = Place::Fence;
                 self.write_code(frame);
             }
@@ -83,10 +83,10 @@ impl Markdown {
             Place::Words(_) => self.write_held(Ended::No, frame),
             Place::Fence | Place::Code => self.write_code(frame),
             Place::Row => {
-                for c in self.held[self.written..].chars() {
+                for c in self.pending[self.written..].chars() {
                     self.rows.character(c, TextStyle::default(), frame);
                 }
-                self.written = self.held.len();
+                self.written = self.pending.len();
             }
         }
         self.rows.flush(frame);
@@ -94,22 +94,22 @@ impl Markdown {
     }
 
     /// Ends the text: the next one begins with nothing open. Returns what was kept back.
-    pub(super) fn end(&mut self, frame: RowFrame<'_>) -> String {
+    pub fn end(&mut self, frame: RowFrame<'_>) -> String {
         let last = self.flush(frame);
         (self.fence, self.place) = (None, Place::Begin);
-        self.held.clear();
+        self.pending.clear();
         (self.written, self.is_open) = (0, false);
         self.rows.forget_line();
         last
     }
 
     /// Takes note that something else ended the row.
-    pub(super) fn end_row(&mut self) {
+    pub fn end_row(&mut self) {
         self.rows.end_row();
     }
 
     /// Returns whether a row is open.
-    pub(super) fn is_row_open(&self) -> bool {
+    pub fn is_row_open(&self) -> bool {
         self.rows.is_open()
     }
 
@@ -122,14 +122,14 @@ impl Markdown {
             Place::Words(style) if frame.styles == Styles::Left => {
                 return self.rows.character(c, style, frame);
             }
-            _ => self.held.push(c),
+            _ => self.pending.push(c),
         }
         match self.place {
             Place::Begin if self.fence.is_some() => self.code_begin(frame),
             Place::Begin => self.begin(frame),
             Place::Words(style) => self.words(style, frame),
             Place::Fence | Place::Row => {
-                if self.held.len() > LINE_HELD_BYTES_MAX {
+                if self.pending.len() > LINE_PENDING_BYTES_MAX {
                     self.give_up(frame);
                 }
             }
@@ -142,7 +142,7 @@ impl Markdown {
             Place::Begin if self.fence.is_some() => self.code_line_end(frame),
             Place::Begin => {
                 // A blank decides what a lone sign is.
-                self.held.push(' ');
+                self.pending.push(' ');
                 self.begin(frame);
                 if self.place == Place::Begin {
                     self.end_table(frame);
@@ -160,18 +160,18 @@ impl Markdown {
 
     fn next_line(&mut self, frame: RowFrame<'_>) {
         self.rows.end_line(frame);
-        self.held.clear();
+        self.pending.clear();
         (self.place, self.written, self.is_open) = (Place::Begin, 0, false);
     }
 
     /// Finds out what kind of line it is, as soon as that can be known.
     fn begin(&mut self, frame: RowFrame<'_>) {
-        let kind = line_kind(&self.held);
+        let kind = line_kind(&self.pending);
         if !matches!(kind, LineKind::Unknown | LineKind::Row) {
             self.end_table(frame);
         }
         match kind {
-            LineKind::Unknown if self.held.len() > LINE_HELD_BYTES_MAX => self.give_up(frame),
+            LineKind::Unknown if self.pending.len() > LINE_PENDING_BYTES_MAX => self.give_up(frame),
             LineKind::Unknown => {}
             LineKind::Row => self.place = Place::Row,
             LineKind::Fence => self.place = Place::Fence,
@@ -180,8 +180,8 @@ impl Markdown {
                 let style =
                     TextStyle { bold: level.is_some(), underlined: level == Some(1), ..Default::default() };
                 let shown = level.map_or(signs, |level| signs - usize::from(level) - 1);
-                let words = self.held.split_off(signs);
-                let before = std::mem::replace(&mut self.held, words);
+                let words = self.pending.split_off(signs);
+                let before = std::mem::replace(&mut self.pending, words);
                 for c in before[..shown].chars() {
                     self.rows.character(c, TextStyle::default(), frame);
                 }
@@ -199,16 +199,16 @@ impl Markdown {
 
     /// Writes words up to a blank behind which nothing is open.
     fn words(&mut self, style: TextStyle, frame: RowFrame<'_>) {
-        self.is_open |= self.held.ends_with(OPENING);
-        let is_known =
-            self.held.ends_with(char::is_whitespace) && !(self.is_open && parse(&self.held, style).is_open);
-        if is_known || self.held.len() > LINE_HELD_BYTES_MAX {
+        self.is_open |= self.pending.ends_with(OPENING);
+        let is_known = self.pending.ends_with(char::is_whitespace)
+            && !(self.is_open && parse(&self.pending, style).is_open);
+        if is_known || self.pending.len() > LINE_PENDING_BYTES_MAX {
             self.write_held(Ended::No, frame);
         }
     }
 
     fn write_held(&mut self, ended: Ended, frame: RowFrame<'_>) {
-        let held = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.pending);
         let style = if let Place::Words(style) = self.place { style } else { TextStyle::default() };
         if frame.styles == Styles::Left {
             held.chars().for_each(|c| self.rows.character(c, style, frame));
@@ -221,19 +221,19 @@ impl Markdown {
 
     fn give_up(&mut self, frame: RowFrame<'_>) {
         self.end_table(frame);
-        let rest = self.held.split_off(self.written);
-        self.held = rest;
+        let rest = self.pending.split_off(self.written);
+        self.pending = rest;
         (self.place, self.written) = (Place::Words(TextStyle::default()), 0);
         self.write_held(Ended::No, frame);
     }
 
     fn row_end(&mut self, frame: RowFrame<'_>) {
         if self.written > 0 {
-            let rest = self.held[self.written..].to_owned();
+            let rest = self.pending[self.written..].to_owned();
             rest.chars().for_each(|c| self.rows.character(c, TextStyle::default(), frame));
             return self.next_line(frame);
         }
-        let row = std::mem::take(&mut self.held);
+        let row = std::mem::take(&mut self.pending);
         self.place = Place::Begin;
         let before = self.table.push(row);
         self.write_table(before, frame);
@@ -252,7 +252,7 @@ impl Markdown {
     }
 
     fn fence_begins(&mut self, frame: RowFrame<'_>) {
-        if let Some(fence) = fence_of(&self.held) {
+        if let Some(fence) = fence_of(&self.pending) {
             self.fence = Some(fence);
             self.write_code(frame);
         } else if self.written == 0 {
@@ -266,18 +266,18 @@ impl Markdown {
     /// Keeps the begin of a line of program text while it may end that.
     fn code_begin(&mut self, frame: RowFrame<'_>) {
         let sign = self.fence.map_or('`', |fence| fence.sign);
-        let signs = self.held.trim_start_matches(BEFORE_FENCE);
+        let signs = self.pending.trim_start_matches(BEFORE_FENCE);
         let may_end = signs.trim_start_matches(sign).chars().all(|c| c == ' ');
-        if !may_end || self.held.len() > LINE_HELD_BYTES_MAX {
+        if !may_end || self.pending.len() > LINE_PENDING_BYTES_MAX {
             self.write_code(frame);
-            self.held.clear();
+            self.pending.clear();
             (self.place, self.written) = (Place::Code, 0);
         }
     }
 
     fn code_line_end(&mut self, frame: RowFrame<'_>) {
         self.write_code(frame);
-        let signs = self.held.trim_start_matches(BEFORE_FENCE).trim_end();
+        let signs = self.pending.trim_start_matches(BEFORE_FENCE).trim_end();
         let ends = |fence: Fence| signs.len() >= fence.count && signs.chars().all(|c| c == fence.sign);
         if self.fence.is_some_and(ends) {
             self.fence = None;
@@ -285,10 +285,10 @@ impl Markdown {
     }
 
     fn write_code(&mut self, frame: RowFrame<'_>) {
-        for c in self.held[self.written..].chars() {
+        for c in self.pending[self.written..].chars() {
             self.rows.verbatim(c, frame);
         }
-        self.written = self.held.len();
+        self.written = self.pending.len();
     }
 }
 

@@ -7,8 +7,8 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use super::palette::{PLAIN, TextStyle};
-use super::rows::RowWidth;
+use crate::palette::{PLAIN, TextStyle};
+use crate::rows::RowWidth;
 
 const TAB_COLUMNS: usize = 8;
 /// Joins two pictures to one.
@@ -18,22 +18,27 @@ const CLOSING: &str = "、。，．：；！？）」』】〉》〕］｝・ー
 
 /// What each row begins with and how wide it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RowFrame<'a> {
-    pub(super) mark: &'a str,
-    pub(super) width: RowWidth,
-    pub(super) styles: Styles,
+pub struct RowFrame<'a> {
+    /// What each row begins with.
+    pub mark: &'a str,
+    /// Columns of the terminal.
+    pub width: RowWidth,
+    /// Whether Markdown is shown as styles.
+    pub styles: Styles,
 }
 
 /// Whether a terminal gets styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Styles {
+pub enum Styles {
+    /// As escape sequences.
     Shown,
+    /// As the signs that were written.
     Left,
 }
 
 /// Text that becomes rows, character by character.
 #[derive(Debug, Default)]
-pub(super) struct ProseRows {
+pub(crate) struct ProseRows {
     /// Columns of the open row that are written; 0 where no row is open.
     column: usize,
     /// The column that the open row's words begin in.
@@ -58,23 +63,23 @@ pub(super) struct ProseRows {
 
 impl ProseRows {
     /// Returns what is to be written since the last time.
-    pub(super) fn take(&mut self) -> String {
+    pub(crate) fn take(&mut self) -> String {
         self.switch_to(TextStyle::default());
         std::mem::take(&mut self.rows)
     }
 
     /// Returns whether a row is open that something was written to.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.column > 0
     }
 
     /// Sets what further rows of this line begin with.
-    pub(super) fn set_hang(&mut self, hang: &str) {
+    pub(crate) fn set_hang(&mut self, hang: &str) {
         hang.clone_into(&mut self.hang);
     }
 
     /// Takes the next character of a line.
-    pub(super) fn character(&mut self, c: char, style: TextStyle, frame: RowFrame<'_>) {
+    pub(crate) fn character(&mut self, c: char, style: TextStyle, frame: RowFrame<'_>) {
         match c {
             ' ' => self.blanks(1, style, frame),
             '\t' => {
@@ -88,7 +93,7 @@ impl ProseRows {
     }
 
     /// Takes the next character of program text, which is broken where the row ends and nowhere else.
-    pub(super) fn verbatim(&mut self, c: char, frame: RowFrame<'_>) {
+    pub(crate) fn verbatim(&mut self, c: char, frame: RowFrame<'_>) {
         let mark = frame.width.of_mark();
         let blanks = TAB_COLUMNS - self.column.saturating_sub(mark) % TAB_COLUMNS;
         let count = if c == '\t' { blanks.min(frame.width.columns() - mark) } else { 1 };
@@ -103,7 +108,7 @@ impl ProseRows {
     }
 
     /// Ends the line.
-    pub(super) fn end_line(&mut self, frame: RowFrame<'_>) {
+    pub(crate) fn end_line(&mut self, frame: RowFrame<'_>) {
         self.end_word(frame);
         self.switch_to(TextStyle::default());
         if self.column == 0 {
@@ -115,14 +120,14 @@ impl ProseRows {
     }
 
     /// Begins a new line.
-    pub(super) fn forget_line(&mut self) {
+    pub(crate) fn forget_line(&mut self) {
         self.hang.clear();
         (self.gap, self.goes_on) = (0, false);
         (self.has_words, self.is_begun) = (false, false);
     }
 
     /// Writes the word that is not complete yet, the rest of which stays with it, or the blanks behind a word.
-    pub(super) fn flush(&mut self, frame: RowFrame<'_>) {
+    pub(crate) fn flush(&mut self, frame: RowFrame<'_>) {
         if !self.word.is_empty() {
             self.place_word(frame);
             self.is_begun = true;
@@ -133,7 +138,7 @@ impl ProseRows {
     }
 
     /// Takes note that something else ended the row.
-    pub(super) fn end_row(&mut self) {
+    pub(crate) fn end_row(&mut self) {
         (self.column, self.active) = (0, TextStyle::default());
         if self.goes_on {
             self.gap = 0;

@@ -4,33 +4,33 @@
 //! words reads on black and on white.
 
 /// Ends every style.
-pub(crate) const PLAIN: &str = "\u{1b}[0m";
+pub const PLAIN: &str = "\u{1b}[0m";
 /// Something wants attention, or an answer.
-pub(super) const ATTENTION: &str = "\u{1b}[1;35m";
+pub const ATTENTION: &str = "\u{1b}[1;35m";
 /// Something went well: for signs, since green words fade on white.
-pub(super) const GOOD: &str = "\u{1b}[32m";
+pub const GOOD: &str = "\u{1b}[32m";
 /// Something went wrong.
-pub(super) const BAD: &str = "\u{1b}[31m";
+pub const BAD: &str = "\u{1b}[31m";
 /// As the terminal writes by itself.
-pub(super) const USUAL: &str = "";
+pub const USUAL: &str = "";
 
 /// How a piece of a model's text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct TextStyle {
-    pub(super) bold: bool,
-    pub(super) italic: bool,
-    pub(super) underlined: bool,
-    pub(super) struck: bool,
-    pub(super) code: bool,
+pub(crate) struct TextStyle {
+    pub(crate) bold: bool,
+    pub(crate) italic: bool,
+    pub(crate) underlined: bool,
+    pub(crate) struck: bool,
+    pub(crate) code: bool,
 }
 
 impl TextStyle {
     /// Program text.
-    pub(super) const CODE: Self =
+    pub(crate) const CODE: Self =
         Self { bold: false, italic: false, underlined: false, struck: false, code: true };
 
     /// Returns the escape code that begins this style after [`PLAIN`]; nothing for plain text.
-    pub(super) fn begin(self) -> String {
+    pub(crate) fn begin(self) -> String {
         let codes = [
             (self.bold, "1"),
             (self.italic, "3"),

@@ -2,7 +2,7 @@
 //!
 //! Pure. Invariant: a construct without an end is shown with its signs. Begin at [`parse`].
 
-use super::super::palette::TextStyle;
+use crate::palette::TextStyle;
 
 /// Emphasis within emphasis that is looked for.
 const NESTING_MAX: usize = 6;

@@ -5,14 +5,14 @@
 
 /// Cleans text that comes in pieces, keeping line breaks and tabs.
 #[derive(Debug, Default)]
-pub(crate) struct Cleaner {
+pub struct Cleaner {
     /// A carriage return at the end of a piece: harmless when a line feed follows.
     held_return: bool,
 }
 
 impl Cleaner {
     /// Returns the next piece, cleaned.
-    pub(crate) fn piece(&mut self, text: &str) -> String {
+    pub fn piece(&mut self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for c in text.chars() {
             if std::mem::take(&mut self.held_return) && c != '\n' {
@@ -29,12 +29,12 @@ impl Cleaner {
 }
 
 /// Returns text of several lines, cleaned.
-pub(crate) fn clean_text(text: &str) -> String {
+pub fn clean_text(text: &str) -> String {
     Cleaner::default().piece(text)
 }
 
 /// Returns text on one line, cleaned, with at most `chars_max` characters.
-pub(crate) fn clean_line(text: &str, chars_max: usize) -> String {
+pub fn clean_line(text: &str, chars_max: usize) -> String {
     let mut clean = String::new();
     let mut count = 0;
     let mut blank = false;
@@ -57,7 +57,7 @@ pub(crate) fn clean_line(text: &str, chars_max: usize) -> String {
 }
 
 /// Returns text of several lines, cleaned, in which colours stay and no other escape sequence does.
-pub(crate) fn clean_styled(text: &str) -> String {
+pub fn clean_styled(text: &str) -> String {
     let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("\u{1b}[") {
         let (before, escape) = rest.split_at(at);
@@ -74,7 +74,7 @@ pub(crate) fn clean_styled(text: &str) -> String {
 }
 
 /// Returns JSON text with the same characters written as `\u` escapes, so that it stays the same JSON.
-pub(crate) fn escape_json(json: &str) -> String {
+pub fn escape_json(json: &str) -> String {
     use std::fmt::Write as _;
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::palette::{PLAIN, TextStyle};
-use super::super::rows::{Ambiguous, MODEL_MARK, RowWidth};
 use super::*;
+use crate::palette::{PLAIN, TextStyle};
+use crate::rows::{Ambiguous, MODEL_MARK, RowWidth};
 
 fn frame(columns: usize, styles: Styles) -> RowFrame<'static> {
     RowFrame { mark: MODEL_MARK, width: RowWidth::new(columns, Ambiguous::Narrow), styles }
@@ -207,7 +207,7 @@ fn no_more_is_kept_than_a_line() {
         for _ in 0..2_000 {
             markdown.piece("word ", frame);
         }
-        assert!(markdown.held.len() <= LINE_HELD_BYTES_MAX + 1, "{begin}");
+        assert!(markdown.pending.len() <= LINE_PENDING_BYTES_MAX + 1, "{begin}");
     }
     let mut markdown = Markdown::default();
     markdown.piece(&format!("| a |\n|---|\n{}", "| b |\n".repeat(500)), frame);

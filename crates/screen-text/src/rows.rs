@@ -5,10 +5,10 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Stands before each row of a model's text.
-pub(crate) const MODEL_MARK: &str = "│ ";
-/// Stands before each row that a tool printed.
-pub(crate) const TOOL_MARK: &str = "┊ ";
+/// The mark of each row of a model's text.
+pub const MODEL_MARK: &str = "│ ";
+/// The mark of each row that a tool printed.
+pub const TOOL_MARK: &str = "┊ ";
 /// The prefix of each further row of our own lines, at least.
 const INDENT: &str = "  ";
 /// The prefixes of our own lines.
@@ -18,21 +18,23 @@ const COLUMNS_MIN: usize = 8;
 
 /// How wide a terminal is, and how it draws what may be narrow or wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RowWidth {
+pub struct RowWidth {
     columns: usize,
     ambiguous: Ambiguous,
 }
 
 /// How a terminal draws characters that are wide in East Asian fonts only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ambiguous {
+pub enum Ambiguous {
+    /// One column, as most terminals show them.
     Narrow,
+    /// Two columns, as terminals with an East Asian language show them.
     Wide,
 }
 
 impl Ambiguous {
     /// Reads it from the locale that is in force.
-    pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
             let value = variable(name)?;
             (!value.is_empty()).then_some(value)
@@ -45,17 +47,17 @@ impl Ambiguous {
 
 impl RowWidth {
     /// The last column stays free: some terminals wrap as soon as it is written.
-    pub(crate) fn new(columns: usize, ambiguous: Ambiguous) -> Self {
+    pub fn new(columns: usize, ambiguous: Ambiguous) -> Self {
         Self { columns: columns.saturating_sub(1).max(COLUMNS_MIN), ambiguous }
     }
 
     /// Returns how many columns may be written.
-    pub(super) fn columns(self) -> usize {
+    pub fn columns(self) -> usize {
         self.columns
     }
 
     /// A sign of one character and a blank.
-    pub(super) fn of_mark(self) -> usize {
+    pub fn of_mark(self) -> usize {
         match self.ambiguous {
             Ambiguous::Narrow => 2,
             Ambiguous::Wide => 3,
@@ -64,7 +66,7 @@ impl RowWidth {
 
     /// Returns how many columns a character takes at most. Terminals do not agree on marks that join letters, nor on
     /// signs and pictures, so that none of them counts less than any terminal may draw.
-    pub(super) fn of(self, c: char) -> usize {
+    pub fn of(self, c: char) -> usize {
         let may_be_wide = match self.ambiguous {
             Ambiguous::Narrow => c >= '\u{2000}' && !is_narrow_sign(c),
             Ambiguous::Wide => c >= '\u{80}',
@@ -82,14 +84,14 @@ fn is_narrow_sign(c: char) -> bool {
 
 /// Text in pieces, with a mark at the beginning of each row.
 #[derive(Debug, Default)]
-pub(crate) struct MarkedRows {
+pub struct MarkedRows {
     /// Columns of the open row that are written; 0 where no row is open.
     column: usize,
 }
 
 impl MarkedRows {
     /// Returns the next piece of a text whose control characters are made visible, with marks and row ends.
-    pub(crate) fn piece(&mut self, text: &str, mark: &str, width: RowWidth) -> String {
+    pub fn piece(&mut self, text: &str, mark: &str, width: RowWidth) -> String {
         let mark_columns = width.of_mark();
         let mut marked = String::with_capacity(text.len() + mark.len());
         for c in text.chars() {
@@ -123,7 +125,7 @@ impl MarkedRows {
 }
 
 /// Returns a line of our own in rows, of which all but the first are indented as the words of the first are.
-pub(crate) fn indented_rows(line: &str, width: RowWidth) -> String {
+pub fn indented_rows(line: &str, width: RowWidth) -> String {
     let line = line.replace('\t', "    ");
     let indent = indent_of(&line, width);
     let row_end = format!("\n{}", " ".repeat(indent));
