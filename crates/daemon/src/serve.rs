@@ -208,10 +208,7 @@ async fn run(
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
     let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
-    tokio::spawn(journal.change_keys_daily());
-    tokio::spawn(journal_watch::run(journal.clone(), dir));
-    tokio::spawn(idle_memory::run());
-    journal.verify_in_background();
+    begin_chores(&journal, dir);
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
     tokio::spawn(stop::on_lost_lock(stop.clone(), place.clone()));
     let (connections, open_connections) = watch::channel(0);
@@ -287,6 +284,14 @@ struct Watched {
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     components: Arc<dyn ComponentShelf>,
+}
+
+/// Starts what a daemon does beside its calls, until it ends.
+fn begin_chores(journal: &JournalStore, state_dir: PathBuf) {
+    tokio::spawn(journal.change_keys_daily());
+    tokio::spawn(journal_watch::run(journal.clone(), state_dir));
+    tokio::spawn(idle_memory::run());
+    journal.verify_in_background();
 }
 
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,

@@ -61,6 +61,15 @@ struct Reader {
 /// The most hits of the texts that are counted, by kind, then by crate or path.
 type Counts = BTreeMap<String, BTreeMap<String, usize>>;
 
+/// Texts that are counted together.
+struct TextGroup {
+    kind: &'static str,
+    /// A document's path or a crate's folder.
+    name: String,
+    /// Passages with the paths of their files.
+    texts: Vec<(String, Passage)>,
+}
+
 /// Returns banned words in texts that must have none, and counts that are over their maximum.
 pub(super) fn check(house: &House) -> Vec<Finding> {
     let reader = match Reader::of(house) {
@@ -71,7 +80,7 @@ pub(super) fn check(house: &House) -> Vec<Finding> {
     let most = counts(house);
     let mut found = Vec::new();
     let mut used = vec![false; reader.allowed.len()];
-    for (kind, name, texts) in groups(house) {
+    for TextGroup { kind, name, texts } in groups(house) {
         let mut hits = Vec::new();
         for (path, passage) in texts {
             hits.extend(reader.hits(&path, &passage, &mut used));
@@ -119,7 +128,7 @@ pub(super) fn expected(house: &House) -> Vec<(String, String)> {
     let Ok(Some(reader)) = Reader::of(house) else { return Vec::new() };
     let mut most = counts(house);
     let mut used = vec![false; reader.allowed.len()];
-    for (kind, name, texts) in groups(house) {
+    for TextGroup { kind, name, texts } in groups(house) {
         let Some(number) = most.get_mut(kind).and_then(|by_name| by_name.get_mut(&name)) else { continue };
         let count: usize =
             texts.iter().map(|(path, passage)| reader.hits(path, passage, &mut used).len()).sum();
@@ -148,15 +157,16 @@ fn counts(house: &House) -> Counts {
 }
 
 /// Returns kind, name and passages of everything that people read.
-fn groups(house: &House) -> Vec<(&'static str, String, Vec<(String, Passage)>)> {
+fn groups(house: &House) -> Vec<TextGroup> {
     let mut groups = Vec::new();
     for (path, text) in &house.texts {
         if DOCUMENTS.contains(&path.as_str()) || is_document(path) {
-            groups.push((
-                "documents",
-                path.clone(),
-                vec![(path.clone(), Passage { line: 1, text: text.clone() })],
-            ));
+            let passage = Passage { line: 1, text: text.clone() };
+            groups.push(TextGroup {
+                kind: "documents",
+                name: path.clone(),
+                texts: vec![(path.clone(), passage)],
+            });
         }
     }
     let is_shipped = |file: &&SourceFile| matches!(file.place, Place::Source | Place::OwnTarget);
@@ -167,8 +177,8 @@ fn groups(house: &House) -> Vec<(&'static str, String, Vec<(String, Passage)>)> 
         messages.extend(file.messages.iter().map(|p| (file.path.clone(), p.clone())));
     }
     for (folder, [comments, messages]) in by_crate {
-        groups.push(("comments", folder.to_owned(), comments));
-        groups.push(("messages", folder.to_owned(), messages));
+        groups.push(TextGroup { kind: "comments", name: folder.to_owned(), texts: comments });
+        groups.push(TextGroup { kind: "messages", name: folder.to_owned(), texts: messages });
     }
     groups
 }
