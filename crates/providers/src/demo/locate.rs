@@ -160,7 +160,7 @@ fn candidates(answer: &Finding, name: &str) -> Vec<String> {
 
 fn which(name: &str, several: &[String]) -> String {
     let shown: Vec<String> = several.iter().take(SHOWN_MAX).map(|path| format!("\n- {path}")).collect();
-    format!("There are several files `{name}`. Say the path of one:{}", shown.concat())
+    format!("I cannot tell which `{name}` you want. Say its path:{}", shown.concat())
 }
 
 /// Replaces the name of a file in a goal.

@@ -357,7 +357,7 @@ async fn a_file_that_lies_deeper_is_found_and_of_several_none_is_taken() {
         let several = "2 matches\na/core.py\nb/core.py\n";
         let said = play(request(&tools, &format!("{input} then read a.md")), tool(several)).await;
         let last = said.last().unwrap();
-        assert!(last.starts_with("There are several files `core.py`."), "{last}");
+        assert!(last.starts_with("I cannot tell which `core.py` you want."), "{last}");
         assert!(last.contains("- a/core.py\n- b/core.py") && last.contains("did not read `a.md`"), "{last}");
         let said = play(request(&tools, input), tool("no matches in . (9 names looked at)\n")).await;
         assert!(said.last().unwrap().contains("does not exist"), "{said:?}");
