@@ -20,7 +20,9 @@ pub(crate) async fn run() {
     loop {
         intervals.tick().await;
         if watch.is_due(processor_time()) {
-            match palyra_sandbox::release_program_pages() {
+            // The kernel looks at every mapped page to list the mappings.
+            let released = tokio::task::spawn_blocking(palyra_sandbox::release_program_pages).await;
+            match released.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
                 Ok(bytes) => tracing::debug!(bytes, "released pages of the program's file"),
                 Err(error) => {
                     tracing::warn!(%error, "could not release pages of the program's file");
