@@ -8,7 +8,7 @@ use std::time::Duration;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{ReadError, ReadTape, Supervision};
 use palyra_types::effect::{OutputRest, ToolOutput};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -148,13 +148,15 @@ impl Page {
 
     /// Takes what an entry has of the call.
     fn take(&mut self, entry: &OrchestratorTapeRecord, wanted: EffectId) -> Done {
-        if let TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes, rest, text }) = &entry.event {
+        if let TapeEvent::Tool(ToolEvent::Output(ToolOutput { effect, shown_bytes, rest, text })) =
+            &entry.event
+        {
             if *effect == wanted {
                 self.found = true;
                 self.erased |= entry.content != ContentState::Present;
                 self.add(text.expose(), *shown_bytes, *rest);
             }
-        } else if let TapeEvent::ToolFinished(finished) = &entry.event
+        } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = &entry.event
             && finished.effect == wanted
         {
             self.found = true;

@@ -3,7 +3,7 @@
 use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
 use palyra_runtime::tape::{TapeFollower, TapeHandle};
 use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::UserInput;
 use palyra_types::{Redacted, RunId, TapeSeq};
@@ -63,7 +63,7 @@ pub(crate) async fn model_of(
 ) -> Result<Option<ModelRef>, Refusal> {
     let page = tapes.page(caller, run, TapeSeq::default(), 1).await?;
     Ok(page.entries.into_iter().find_map(|entry| match entry.event {
-        TapeEvent::RunStarted(started) => started.model.into_exposed(),
+        TapeEvent::Run(RunEvent::Started(started)) => started.model.into_exposed(),
         _ => None,
     }))
 }

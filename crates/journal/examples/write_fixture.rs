@@ -13,7 +13,7 @@ use palyra_ports::{AppendTape, JournalAppendRequest, NewEntry, StaticText};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, AgentEvent, JournalEvent, RunEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::{Seq, Timestamp, TokenId};
 
@@ -70,17 +70,17 @@ fn first_things() -> JournalAppendRequest {
         tools: None,
     };
     samples::append(vec![
-        own(JournalEvent::PrincipalRegistered {
+        own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
-        }),
-        own(JournalEvent::AgentSaved { agent: samples::agent(), profile }),
-        own(JournalEvent::TokenCreated {
+        })),
+        own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
+        own(JournalEvent::Access(AccessEvent::TokenCreated {
             token: TokenId::from_parts(5, 5),
             sha256: [5; 32],
             expires: None,
             label: "laptop".into(),
-        }),
+        })),
         samples::session_opened(session, Some("home"), Timestamp(2)),
     ])
 }
@@ -101,11 +101,11 @@ fn runs() -> Vec<JournalAppendRequest> {
     all.push(samples::append(proposed));
     all.push(samples::append(vec![tool.tool_finished(1, &"# README\n".repeat(9_000)), tool.requested(2)]));
     all.push(samples::append(vec![tool.text(2, "It says README."), tool.message(2, 0), tool.finished()]));
-    let input = TapeEvent::InputReceived {
+    let input = TapeEvent::Run(RunEvent::InputReceived {
         input: UserInput::text("go on".into()),
         delivery: palyra_types::run::InputDelivery::Queue,
         idempotency: None,
-    };
+    });
     all.push(samples::append(vec![open.started("And now?"), open.requested(1), open.entry(input)]));
     all
 }

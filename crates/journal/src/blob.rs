@@ -6,7 +6,7 @@
 use palyra_ledger::sha256;
 use palyra_types::Seq;
 use palyra_types::attachment::{ATTACHMENTS_MAX, Attachment, AttachmentBody, Blob};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use rusqlite::{Connection, params};
 
 use crate::schema::CHUNK_BYTES;
@@ -19,8 +19,8 @@ pub(crate) const BLOB_CHUNKS: i64 = 1 << 20;
 /// Returns the files that an event brings along.
 pub(crate) fn attachments_of(event: &JournalEvent) -> &[Attachment] {
     match event {
-        JournalEvent::Tape(TapeEvent::RunStarted(started)) => &started.input.attachments,
-        JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => &input.attachments,
+        JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => &started.input.attachments,
+        JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { input, .. })) => &input.attachments,
         _ => &[],
     }
 }

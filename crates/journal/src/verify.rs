@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_ledger::{Chain, ChainFault, Envelope, LeafHash, LogOrigin, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
 use palyra_ports::maintain_journal::Progress;
-use palyra_types::event::{EpochSealing, JournalEvent, TapeEvent};
+use palyra_types::event::{EpochSealing, JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
 use rusqlite::{Connection, OptionalExtension};
@@ -182,7 +182,7 @@ impl Checks {
         if blob::has_blobs(&event) {
             self.with_blobs.insert(seq);
         }
-        if let JournalEvent::Tape(TapeEvent::ModelRequested(requested)) = &event {
+        if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(requested))) = &event {
             for digest in [requested.context.instructions_digest, requested.context.catalog_digest] {
                 self.statics.entry(digest).or_insert(seq);
             }
@@ -210,7 +210,7 @@ impl Checks {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
         match event {
-            JournalEvent::LogOpened { log_id: named, nonce, first_key } => {
+            JournalEvent::Log(LogEvent::Opened { log_id: named, nonce, first_key }) => {
                 let follows = log_origin(*named, first_key, nonce).is_some();
                 if seq != Seq(0) || !follows || envelope.log_id != *named {
                     return Err(EntryFault::Log.at(seq));
@@ -218,7 +218,7 @@ impl Checks {
                 Ok(())
             }
             _ if seq == Seq(0) => Err(EntryFault::Log.at(seq)),
-            JournalEvent::LogReopened { log_id: named, nonce, key, .. } => {
+            JournalEvent::Log(LogEvent::Reopened { log_id: named, nonce, key, .. }) => {
                 if log_origin(*named, key, nonce) != Some(LogOrigin::Format2) || envelope.log_id != *named {
                     return Err(EntryFault::Log.at(seq));
                 }
@@ -226,7 +226,7 @@ impl Checks {
                 let rises = self.epoch.is_some_and(|before| before < envelope.epoch);
                 if rises { Ok(()) } else { Err(EntryFault::Epoch.at(seq)) }
             }
-            JournalEvent::EpochStarted { epoch, sealing, .. } => {
+            JournalEvent::Log(LogEvent::EpochStarted { epoch, sealing, .. }) => {
                 let rises = self.epoch.is_none_or(|before| before < *epoch);
                 if !rises || envelope.epoch != *epoch {
                     return Err(EntryFault::Epoch.at(seq));

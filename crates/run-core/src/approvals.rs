@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use palyra_types::approval::{ApprovalRequested, ApprovalTerms, Separation};
-use palyra_types::event::{ContentDigest, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ContentDigest, TapeEvent};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Timestamp};
 
 /// The approvals that nobody has decided.
@@ -73,36 +73,21 @@ impl Approvals {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
-            TapeEvent::ApprovalRequested(requested) => {
+            TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
                 self.pending.insert(requested.approval, PendingApproval::new(requested));
             }
-            TapeEvent::ApprovalVoted(voted) => {
+            TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
                 if let Some(pending) = self.pending.get_mut(&voted.approval) {
                     pending.voters.push(voted.by);
                 }
             }
-            TapeEvent::ApprovalResolved(resolved) => {
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                 self.pending.remove(&resolved.approval);
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
         }
     }

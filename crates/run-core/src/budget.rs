@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use palyra_types::event::{AbandonCause, DecidedBy, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{
+    AbandonCause, DecidedBy, ModelEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause,
+};
 use palyra_types::model::{TokenUsage, UsageSource};
 use palyra_types::run::{RunLimits, TerminationReason};
 use palyra_types::{EffectId, TapeSeq, Timestamp};
@@ -103,40 +105,40 @@ impl Budget {
     pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp, activity: Activity) {
         self.count_time(event, time, activity);
         match event {
-            TapeEvent::RunStarted(started) => self.limits = started.limits,
-            TapeEvent::ModelRequested(requested) => {
+            TapeEvent::Run(RunEvent::Started(started)) => self.limits = started.limits,
+            TapeEvent::Model(ModelEvent::Requested(requested)) => {
                 self.turns = self.turns.max(requested.turn);
                 self.context_tokens = requested.context.tokens_estimated;
             }
-            TapeEvent::ModelMessage(message) => self.charge(message.usage),
-            TapeEvent::ModelAttemptAbandoned { text_from, text_to, cause, .. } => {
+            TapeEvent::Model(ModelEvent::Message(message)) => self.charge(message.usage),
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { text_from, text_to, cause, .. }) => {
                 self.charge_abandoned(*text_from, *text_to, *cause);
             }
             // What the budget itself refused was not used.
-            TapeEvent::ToolDecided(decided) => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 let again = decided.effect <= self.counted_to;
                 if !again && decided.decided_by != DecidedBy::Budget {
                     self.counted_to = decided.effect;
                     self.tool_calls += 1;
                 }
             }
-            TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(
+                RunEvent::InputReceived { .. }
+                | RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::Finished(_),
+            )
+            | TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. })
+            | TapeEvent::Tool(
+                ToolEvent::Proposed(_)
+                | ToolEvent::Started(_)
+                | ToolEvent::Output(_)
+                | ToolEvent::Finished(_)
+                | ToolEvent::OutcomeUnknown { .. }
+                | ToolEvent::EffectResolved { .. },
+            )
+            | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }
@@ -171,12 +173,12 @@ impl Budget {
         // that a tool ended no more than the tool itself took.
         let restarted = matches!(
             event,
-            TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. }
-                | TapeEvent::ToolOutcomeUnknown { cause: UnknownOutcomeCause::Restart, .. }
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. })
+                | TapeEvent::Tool(ToolEvent::OutcomeUnknown { cause: UnknownOutcomeCause::Restart, .. })
         );
         self.active += if restarted {
             Duration::ZERO
-        } else if let TapeEvent::ToolFinished(finished) = event {
+        } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
             span.min(finished.duration)
         } else {
             span

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::EffectId;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::{Taints, ToolVerdict};
 
 /// Doubts and taints of one run.
@@ -45,8 +45,8 @@ impl Effects {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
-            TapeEvent::RunStarted(started) => self.taints = self.taints.with(started.taints),
-            TapeEvent::ToolDecided(decided) => match decided.verdict {
+            TapeEvent::Run(RunEvent::Started(started)) => self.taints = self.taints.with(started.taints),
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.verdict {
                 ToolVerdict::Allow | ToolVerdict::Ask => {
                     self.bring.insert(decided.effect, decided.taints);
                 }
@@ -54,34 +54,33 @@ impl Effects {
                     self.bring.remove(&decided.effect);
                 }
             },
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 let brought = self.bring.remove(&finished.effect).unwrap_or_default();
                 self.taints = self.taints.with(brought);
             }
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.bring.remove(effect);
                 self.unknown.insert(*effect);
             }
-            TapeEvent::EffectResolved { effect, .. } => {
+            TapeEvent::Tool(ToolEvent::EffectResolved { effect, .. }) => {
                 self.unknown.remove(effect);
             }
-            TapeEvent::ModelMessage(_) => self.answered_with = self.taints,
-            TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Model(ModelEvent::Message(_)) => self.answered_with = self.taints,
+            TapeEvent::Run(
+                RunEvent::InputReceived { .. }
+                | RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::Finished(_),
+            )
+            | TapeEvent::Model(
+                ModelEvent::Requested(_)
+                | ModelEvent::Text { .. }
+                | ModelEvent::Reasoning { .. }
+                | ModelEvent::AttemptAbandoned { .. },
+            )
+            | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Started(_) | ToolEvent::Output(_))
+            | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }

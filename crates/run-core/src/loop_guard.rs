@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use palyra_types::EffectId;
-use palyra_types::event::{ContentDigest, LoopGuard, TapeEvent};
+use palyra_types::event::{ContentDigest, LoopGuard, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::ToolVerdict;
 
 /// The same call with the same result, so often, parks the run.
@@ -37,10 +37,10 @@ impl LoopCounts {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
-            TapeEvent::ToolProposed(proposed) => {
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
                 self.calls.insert(proposed.effect, proposed.call_digest);
             }
-            TapeEvent::ToolDecided(decided) => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 match decided.verdict {
                     ToolVerdict::Allow | ToolVerdict::Ask => return,
                     ToolVerdict::Deny => {}
@@ -48,7 +48,7 @@ impl LoopCounts {
                 let Some(call) = self.calls.remove(&decided.effect) else { return };
                 *self.failures.entry(call).or_default() += 1;
             }
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 let Some(call) = self.calls.remove(&finished.effect) else { return };
                 match finished.failure {
                     None => *self.results.entry((call, finished.output_digest)).or_default() += 1,
@@ -61,27 +61,22 @@ impl LoopCounts {
                 }
             }
             // A person looked: what came before does not count again.
-            TapeEvent::InputReceived { .. } => *self = Self::default(),
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+            TapeEvent::Run(RunEvent::InputReceived { .. }) => *self = Self::default(),
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.calls.remove(effect);
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(
+                RunEvent::Started(_)
+                | RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::Finished(_),
+            )
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(
+                ToolEvent::Started(_) | ToolEvent::Output(_) | ToolEvent::EffectResolved { .. },
+            )
+            | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }

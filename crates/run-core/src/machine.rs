@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palyra_types::effect::OutputRest;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{
     CancelReason, InputDelivery, RunLifecycleState, RunLimits, RunPhase, TerminationReason, WaitReason,
 };
@@ -161,14 +161,14 @@ impl RunStateMachine {
         self.loops.evolve(event);
         self.heard.evolve(event);
         match event {
-            TapeEvent::RunStarted(started) => {
+            TapeEvent::Run(RunEvent::Started(started)) => {
                 self.accepted = Accepted::Yes;
                 self.workspace_root = started.workspace_root.clone();
             }
-            TapeEvent::ModelRequested(_) => {
+            TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.state = RunLifecycleState::InProgress;
             }
-            TapeEvent::InputReceived { delivery, .. } => match delivery {
+            TapeEvent::Run(RunEvent::InputReceived { delivery, .. }) => match delivery {
                 InputDelivery::Queue => {
                     self.held = Held::No;
                     self.wait_for(None);
@@ -176,12 +176,14 @@ impl RunStateMachine {
                 // It does not answer a question that was not asked yet.
                 InputDelivery::Steer | InputDelivery::Interrupt => {}
             },
-            TapeEvent::RunHeld { .. } => self.hold(),
-            TapeEvent::LoopDetected { .. } => self.wait_for(Some(WaitReason::LoopCheck)),
-            TapeEvent::ToolOutcomeUnknown { .. } => self.wait_for(Some(WaitReason::OutcomeUnknown)),
-            TapeEvent::EffectResolved { .. } => self.lift_doubt(),
-            TapeEvent::CancelRequested { reason, .. } => self.stopping = Some(*reason),
-            TapeEvent::RunFinished(finished) => {
+            TapeEvent::Run(RunEvent::Held { .. }) => self.hold(),
+            TapeEvent::Run(RunEvent::LoopDetected { .. }) => self.wait_for(Some(WaitReason::LoopCheck)),
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
+                self.wait_for(Some(WaitReason::OutcomeUnknown))
+            }
+            TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => self.lift_doubt(),
+            TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => self.stopping = Some(*reason),
+            TapeEvent::Run(RunEvent::Finished(finished)) => {
                 self.state = finished.state;
                 self.finished_because = Some(finished.reason);
             }
@@ -190,19 +192,20 @@ impl RunStateMachine {
                     self.wait = Some(WaitReason::UnknownKind);
                 }
             }
-            TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_) => {}
+            TapeEvent::Model(
+                ModelEvent::Text { .. }
+                | ModelEvent::Reasoning { .. }
+                | ModelEvent::Message(_)
+                | ModelEvent::AttemptAbandoned { .. },
+            )
+            | TapeEvent::Tool(
+                ToolEvent::Proposed(_)
+                | ToolEvent::Decided(_)
+                | ToolEvent::Started(_)
+                | ToolEvent::Output(_)
+                | ToolEvent::Finished(_),
+            )
+            | TapeEvent::Approval(_) => {}
         }
         self.budget.evolve(event, time, self.activity(time));
     }

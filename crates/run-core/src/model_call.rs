@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use palyra_types::event::{AbandonCause, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
+use palyra_types::event::{
+    AbandonCause, ModelEvent, ModelMessage, ModelRequested, NextAttempt, RunEvent, TapeEvent,
+};
 use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
 use palyra_types::{Attempt, Redacted, TapeSeq, Timestamp};
 
@@ -212,13 +214,13 @@ impl ModelCall {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq, time: Timestamp) {
         match event {
-            TapeEvent::RunStarted(started) => {
+            TapeEvent::Run(RunEvent::Started(started)) => {
                 let first = started.model.expose().iter();
                 let chain = first.chain(started.fallbacks.expose()).cloned();
                 self.chain = Redacted::new(chain.collect());
             }
-            TapeEvent::ModelRequested(requested) => self.request(requested, time),
-            TapeEvent::ModelText { attempt, text } => {
+            TapeEvent::Model(ModelEvent::Requested(requested)) => self.request(requested, time),
+            TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
                 self.tried.words = Words::Shown;
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
                     if open.text_from == TapeSeq::default() {
@@ -228,16 +230,16 @@ impl ModelCall {
                     open.text_bytes += text.expose().len() as u64;
                 }
             }
-            TapeEvent::ModelReasoning { attempt, text } => {
+            TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
                     open.reasoning_bytes += text.expose().len() as u64;
                 }
             }
-            TapeEvent::ModelMessage(ModelMessage { .. }) => {
+            TapeEvent::Model(ModelEvent::Message(ModelMessage { .. })) => {
                 self.open = None;
                 self.tried = Tried::default();
             }
-            TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, cause, next, retry_at, .. }) => {
                 if let (AbandonCause::Restart, Some(open)) = (cause, self.open) {
                     self.tried.restarts += 1;
                     self.tried.restart_counts.count(time.since(open.requested));
@@ -247,22 +249,15 @@ impl ModelCall {
                 self.retry = retry_at.map(|at| Retry { after: *attempt, at });
             }
             // A pause is over too: the person who lets the run go on ends it.
-            TapeEvent::RunHeld { .. } => self.retry = None,
-            TapeEvent::LoopDetected { .. } => self.tried.restart_counts = RestartCounts::default(),
-            TapeEvent::InputReceived { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(RunEvent::Held { .. }) => self.retry = None,
+            TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
+                self.tried.restart_counts = RestartCounts::default()
+            }
+            TapeEvent::Run(
+                RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. } | RunEvent::Finished(_),
+            )
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }

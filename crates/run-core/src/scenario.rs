@@ -12,7 +12,7 @@ use std::time::Duration;
 use palyra_types::approval::{ApprovalTerms, Approvers};
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{
-    ContentDigest, ContextPlan, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
+    ContentDigest, ContextPlan, RunEvent, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
 };
 use palyra_types::model::{
     FinishReason, ModelAnswer, ModelFailureClass, ModelName, ModelRef, TokenUsage, ToolProposal, UsageSource,
@@ -168,7 +168,7 @@ impl Driver {
     /// Returns the last entry of a finished run.
     pub(crate) fn end(&self) -> &RunFinished {
         match self.tape.last() {
-            Some((TapeEvent::RunFinished(finished), _)) => finished,
+            Some((TapeEvent::Run(RunEvent::Finished(finished)), _)) => finished,
             _ => panic!("the run is not over: {}", self.tape_line()),
         }
     }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use palyra_types::approval::{ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms};
 use palyra_types::effect::{EffectPlan, OutputRest, ToolOutput};
 use palyra_types::event::{
-    Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolProposed, ToolStarted,
+    ApprovalEvent, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed,
+    ToolStarted,
 };
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolVerdict,
@@ -273,32 +274,22 @@ impl ToolCalls {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp) {
         match event {
-            TapeEvent::ToolProposed(proposed) => self.propose(proposed),
-            TapeEvent::ToolDecided(decided) => self.decide(decided),
-            TapeEvent::ApprovalRequested(requested) => self.ask(requested),
-            TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
-            TapeEvent::ToolStarted(started) => self.start(started, time),
-            TapeEvent::ToolOutput(output) => self.show(output),
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => self.propose(proposed),
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => self.decide(decided),
+            TapeEvent::Approval(ApprovalEvent::Requested(requested)) => self.ask(requested),
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
+            TapeEvent::Tool(ToolEvent::Started(started)) => self.start(started, time),
+            TapeEvent::Tool(ToolEvent::Output(output)) => self.show(output),
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 self.calls.remove(&finished.effect);
             }
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.calls.remove(effect);
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
+            | TapeEvent::Approval(ApprovalEvent::Voted(_) | ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
         }
     }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{TapeEvent, ToolProposed, UnknownOutcomeCause};
+use palyra_types::event::{
+    ApprovalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolProposed, UnknownOutcomeCause,
+};
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
@@ -68,18 +70,18 @@ impl Transcript {
     pub fn push(&mut self, event: &TapeEvent) {
         self.last = self.last.next();
         match event {
-            TapeEvent::RunStarted(started) => self.items.push(self.user(&started.input)),
-            TapeEvent::InputReceived { input, .. } => {
+            TapeEvent::Run(RunEvent::Started(started)) => self.items.push(self.user(&started.input)),
+            TapeEvent::Run(RunEvent::InputReceived { input, .. }) => {
                 let said = self.user(input);
                 // What was said during a broken answer keeps its place before what was said after it.
                 let waits = self.answering || !self.steering.is_empty();
                 let place = if waits { &mut self.steering } else { &mut self.items };
                 place.push(said);
             }
-            TapeEvent::ModelText { attempt, text } => {
+            TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
                 self.open_text.entry(*attempt).or_default().push_str(text.expose());
             }
-            TapeEvent::ModelMessage(message) => {
+            TapeEvent::Model(ModelEvent::Message(message)) => {
                 self.answering = false;
                 let text = self.open_text.remove(&message.attempt).unwrap_or_default();
                 self.items.push(Item::Assistant {
@@ -88,25 +90,25 @@ impl Transcript {
                     continuation: message.continuation.clone().map(Arc::new),
                 });
             }
-            TapeEvent::ModelAttemptAbandoned { attempt, .. } => {
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, .. }) => {
                 self.answering = false;
                 self.open_text.remove(attempt);
             }
-            TapeEvent::ToolProposed(proposed) => self.propose(proposed),
-            TapeEvent::ToolDecided(decided) => match decided.verdict {
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => self.propose(proposed),
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.verdict {
                 ToolVerdict::Allow | ToolVerdict::Ask => {}
                 ToolVerdict::Deny => {
                     self.settle(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
                 }
             },
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 let status = match finished.failure {
                     None => ToolResultStatus::Succeeded,
                     Some(_) => ToolResultStatus::Failed,
                 };
                 self.settle(finished.effect, status, finished.output.clone());
             }
-            TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
                 let text = match cause {
                     UnknownOutcomeCause::Restart
                     | UnknownOutcomeCause::Deadline
@@ -115,25 +117,25 @@ impl Transcript {
                 };
                 self.settle(*effect, ToolResultStatus::Failed, text.into());
             }
-            TapeEvent::ApprovalRequested(asked) => self.reopen(asked.effect),
-            TapeEvent::ApprovalResolved(resolved) => self.resolve(resolved),
-            TapeEvent::EffectResolved { effect, resolution, note, .. } => {
+            TapeEvent::Approval(ApprovalEvent::Requested(asked)) => self.reopen(asked.effect),
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
+            TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
                 let (status, text) = told(*resolution);
                 self.settle(*effect, status, with_note(text, note));
             }
-            TapeEvent::ModelRequested(_) => {
+            TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answering = true;
                 self.items.append(&mut self.steering);
             }
-            TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Model(ModelEvent::Reasoning { .. })
+            | TapeEvent::Tool(ToolEvent::Started(_) | ToolEvent::Output(_))
+            | TapeEvent::Approval(ApprovalEvent::Voted(_) | ApprovalEvent::GrantStored(_))
+            | TapeEvent::Run(
+                RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::Finished(_),
+            )
             | TapeEvent::Unknown { .. } => {}
         }
     }

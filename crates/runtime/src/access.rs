@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::access::{LOCAL_PRINCIPAL_NAME, PrincipalRecord, TokenRecord};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{PrincipalId, Redacted, Timestamp, TokenId};
 use tokio::sync::{Mutex, watch};
 
@@ -149,12 +149,12 @@ impl AccessHandle {
             revoked: None,
             label: self.ports.redactor.redact(label.into()).text,
         };
-        let event = JournalEvent::TokenCreated {
+        let event = JournalEvent::Access(AccessEvent::TokenCreated {
             token: record.id,
             sha256: record.sha256,
             expires: record.expires,
             label: record.label.clone(),
-        };
+        });
         append(&self.ports, owner, now, event).await?;
         known.tokens.push(record.clone());
         change.send_replace(Arc::new(known));
@@ -172,7 +172,13 @@ impl AccessHandle {
         let token = token.ok_or(RequestError::InvalidArgument { what: "no such token".to_owned() })?;
         if token.revoked.is_none() {
             let now = self.ports.clock.wall();
-            append(&self.ports, token.principal, now, JournalEvent::TokenRevoked { token: id }).await?;
+            append(
+                &self.ports,
+                token.principal,
+                now,
+                JournalEvent::Access(AccessEvent::TokenRevoked { token: id }),
+            )
+            .await?;
             token.revoked = Some(now);
             change.send_replace(Arc::new(known));
         }
@@ -227,7 +233,8 @@ async fn register_as(
     name: &str,
 ) -> Result<(), palyra_ports::AppendError> {
     let record = PrincipalRecord { id, name: name.into() };
-    let event = JournalEvent::PrincipalRegistered { principal: id, name: record.name.clone() };
+    let event =
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal: id, name: record.name.clone() });
     append(ports, id, ports.clock.wall(), event).await?;
     known.principals.retain(|other| other.id != id);
     known.principals.push(record);

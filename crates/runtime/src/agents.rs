@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_ports::{AppendClass, JournalAppendRequest, NewEntry};
 use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{AgentEvent, JournalEvent};
 use palyra_types::{AgentId, PrincipalId};
 use tokio::sync::watch;
 
@@ -89,7 +89,7 @@ async fn save_default(
     });
     let profile =
         AgentProfile { name: DEFAULT_AGENT_NAME.into(), instructions: "".into(), model: None, tools: None };
-    let event = JournalEvent::AgentSaved { agent, profile: profile.clone() };
+    let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile.clone() });
     let entry = NewEntry { time: now, principal: local, session: None, run: None, event };
     let request = JournalAppendRequest {
         entries: vec![entry],

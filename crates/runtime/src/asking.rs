@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use palyra_ports::{ReadApprovals, ReadError};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ApprovalId, PrincipalId, RunId, Timestamp};
 use tokio::sync::{Notify, broadcast};
@@ -51,7 +51,7 @@ impl Asking {
     /// Takes note of a committed entry.
     pub(crate) fn committed(&self, record: &OrchestratorTapeRecord) {
         let approval = match &record.event {
-            TapeEvent::ApprovalRequested(asked) => {
+            TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
                 *lock(&self.waiting).entry(record.principal).or_default() += 1;
                 let timer = *lock(&self.timer);
                 if asked.expires.is_some_and(|expires| timer.is_none_or(|timer| expires < timer)) {
@@ -59,32 +59,17 @@ impl Asking {
                 }
                 asked.approval
             }
-            TapeEvent::ApprovalVoted(voted) => voted.approval,
-            TapeEvent::ApprovalResolved(resolved) => {
+            TapeEvent::Approval(ApprovalEvent::Voted(voted)) => voted.approval,
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                 if let Some(waiting) = lock(&self.waiting).get_mut(&record.principal) {
                     *waiting = waiting.saturating_sub(1);
                 }
                 resolved.approval
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => return,
         };
         // Nobody may be watching.

@@ -7,7 +7,7 @@ use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{AppendClass, AppendError, Guard, JournalAppendRequest, NewEntry};
 use palyra_run_core::RunInput;
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::job::JobState;
 use palyra_types::session::SessionRef;
 use palyra_types::{EffectId, Redacted, RunId, TapeSeq};
@@ -61,7 +61,7 @@ impl EffectsHandle {
         let after = TapeSeq(record.started_at.0.0.saturating_sub(PROPOSAL_ENTRIES));
         let page = ports.tapes.tape(record.run, after, PROPOSAL_ENTRIES as usize).await?;
         let proposed = page.entries.into_iter().find_map(|entry| {
-            let TapeEvent::ToolProposed(proposed) = entry.event else { return None };
+            let TapeEvent::Tool(ToolEvent::Proposed(proposed)) = entry.event else { return None };
             (proposed.effect == record.effect).then_some(proposed.arguments)
         });
         Ok(proposed.unwrap_or_default())
@@ -167,7 +167,7 @@ impl EffectsHandle {
             principal: record.principal,
             session: Some(record.session),
             run: None,
-            event: JournalEvent::EffectSettled(settled),
+            event: JournalEvent::Effect(EffectEvent::Settled(settled)),
         };
         let entries = vec![entry];
         let request = JournalAppendRequest {

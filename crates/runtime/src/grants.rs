@@ -7,7 +7,7 @@ use std::sync::Arc;
 use palyra_ports::read_approvals::GrantFilter;
 use palyra_ports::{AppendClass, AppendError, JournalAppendRequest, NewEntry};
 use palyra_types::approval::{GrantScope, StoredGrant, StoredGrantRecord};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::{PrincipalId, StoredGrantId};
 
 use crate::caller::Caller;
@@ -63,7 +63,7 @@ impl GrantsHandle {
             principal: record.stored.principal,
             session,
             run: None,
-            event: JournalEvent::GrantRevoked { grant, by: caller.principal },
+            event: JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, by: caller.principal }),
         };
         let class = AppendClass::Ending;
         let request = JournalAppendRequest { entries: vec![entry], class, ..JournalAppendRequest::default() };

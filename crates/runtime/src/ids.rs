@@ -13,7 +13,7 @@ use palyra_ports::read_records::{
     SessionTextQuery,
 };
 use palyra_types::approval::ApprovalRecord;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::id_name::{IdFragment, IdKind, IdName};
 use palyra_types::run::{RunRecord, Surface};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -320,7 +320,8 @@ impl IdsHandle {
     async fn place_of(&self, run: &RunRecord, folder: Option<&Path>) -> Result<RunPlace, RequestError> {
         let Some(folder) = folder else { return Ok(RunPlace::Here) };
         let page = self.engine.ports.tapes.tape(run.run, TapeSeq(0), 1).await?;
-        let Some(TapeEvent::RunStarted(started)) = page.entries.into_iter().next().map(|entry| entry.event)
+        let Some(TapeEvent::Run(RunEvent::Started(started))) =
+            page.entries.into_iter().next().map(|entry| entry.event)
         else {
             return Ok(RunPlace::Unknown);
         };

@@ -11,7 +11,7 @@ use palyra_policy::{CallEvidence, PolicyRequest, decide_tool_call, explain};
 use palyra_ports::{ComparedFile, KeptContent, KeptEntry, KeptFile, KeptFileError, RestoreOrder};
 use palyra_types::approval::{Approvers, Separation};
 use palyra_types::effect::{Before, KeptFileId, KeptPlacement, UndoneFile};
-use palyra_types::event::{RunStarted, TapeEvent};
+use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::RunRecord;
 use palyra_types::tool::{
     CallContext, DecisionReason, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
@@ -164,7 +164,7 @@ impl KeptHandle {
     async fn started(&self) -> Result<Option<RunStarted>, RequestError> {
         let page = self.engine.ports.tapes.tape(self.record.run, TapeSeq::default(), 1).await?;
         Ok(page.entries.into_iter().find_map(|entry| {
-            let TapeEvent::RunStarted(started) = entry.event else { return None };
+            let TapeEvent::Run(RunEvent::Started(started)) = entry.event else { return None };
             Some(started)
         }))
     }

@@ -13,7 +13,10 @@ use palyra_ports::redactor::{PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER};
 use palyra_types::approval::ApprovalPromptRecord;
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::UndoResult;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, ApprovalEvent, EffectEvent, JournalEvent, ModelEvent, PolicyEvent, RunEvent, SessionEvent,
+    TapeEvent, ToolEvent,
+};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
@@ -89,21 +92,21 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
         }
     };
     match event {
-        JournalEvent::SessionOpened { key, label, .. } => {
+        JournalEvent::Session(SessionEvent::Opened { key, label, .. }) => {
             maybe(key);
             maybe(label);
         }
-        JournalEvent::SessionRenamed { label, .. } => maybe(label),
-        JournalEvent::EffectSettled(settled) => see(settled.note.expose()),
-        JournalEvent::UndoFinished { files, .. } => {
+        JournalEvent::Session(SessionEvent::Renamed { label, .. }) => maybe(label),
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => see(settled.note.expose()),
+        JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) => {
             for file in files {
                 if let UndoResult::Conflict(difference) = &file.result {
                     see(difference.expose());
                 }
             }
         }
-        JournalEvent::TokenCreated { label, .. } => see(label.expose()),
-        JournalEvent::PostureChanged(changed) => {
+        JournalEvent::Access(AccessEvent::TokenCreated { label, .. }) => see(label.expose()),
+        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
             if let PostureScope::Workspace(path) = &changed.scope {
                 see(path.expose());
             }
@@ -115,20 +118,14 @@ fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
             see(installed.source.expose());
         }
         JournalEvent::Skill(_)
-        | JournalEvent::LogOpened { .. }
-        | JournalEvent::EpochStarted { .. }
-        | JournalEvent::Erased { .. }
-        | JournalEvent::LogReopened { .. }
-        | JournalEvent::PrincipalRegistered { .. }
-        | JournalEvent::TokenRevoked { .. }
-        | JournalEvent::AgentSaved { .. }
-        | JournalEvent::AgentArchived { .. }
-        | JournalEvent::SessionArchived { .. }
-        | JournalEvent::SessionRestored { .. }
-        | JournalEvent::SessionReset { .. }
-        | JournalEvent::GrantRevoked { .. }
-        | JournalEvent::UndoRequested(_)
-        | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Log(_)
+        | JournalEvent::Access(AccessEvent::PrincipalRegistered { .. } | AccessEvent::TokenRevoked { .. })
+        | JournalEvent::Agent(_)
+        | JournalEvent::Session(
+            SessionEvent::Archived { .. } | SessionEvent::Restored { .. } | SessionEvent::Reset { .. },
+        )
+        | JournalEvent::Policy(PolicyEvent::GrantRevoked { .. } | PolicyEvent::ShadowCounted(_))
+        | JournalEvent::Effect(EffectEvent::UndoRequested(_))
         | JournalEvent::Job(_)
         | JournalEvent::Component(_)
         | JournalEvent::Unknown { .. } => {}
@@ -152,32 +149,33 @@ fn for_each_of_vault(event: &VaultEvent, see: &mut dyn FnMut(&str)) {
 
 fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
     match event {
-        TapeEvent::RunStarted(started) => for_each_input(&started.input, see),
-        TapeEvent::InputReceived { input, .. } => for_each_input(input, see),
-        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => see(text.expose()),
-        TapeEvent::ModelAttemptAbandoned { detail, .. } => see(detail.expose()),
-        TapeEvent::ToolProposed(proposed) => see(proposed.arguments.expose()),
-        TapeEvent::ToolOutput(output) => see(output.text.expose()),
-        TapeEvent::ToolFinished(finished) => see(finished.output.expose()),
-        TapeEvent::RunFinished(finished) => see(finished.message.expose()),
-        TapeEvent::ToolDecided(decided) => see(decided.request.expose()),
-        TapeEvent::ToolStarted(started) => see(started.plan.body.expose()),
-        TapeEvent::ApprovalRequested(asked) => for_each_of_prompt(&asked.prompt, see),
-        TapeEvent::ApprovalVoted(voted) => see(voted.note.expose()),
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Run(RunEvent::Started(started)) => for_each_input(&started.input, see),
+        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => for_each_input(input, see),
+        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => {
+            see(text.expose())
+        }
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => see(detail.expose()),
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => see(proposed.arguments.expose()),
+        TapeEvent::Tool(ToolEvent::Output(output)) => see(output.text.expose()),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => see(finished.output.expose()),
+        TapeEvent::Run(RunEvent::Finished(finished)) => see(finished.message.expose()),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => see(decided.request.expose()),
+        TapeEvent::Tool(ToolEvent::Started(started)) => see(started.plan.body.expose()),
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => for_each_of_prompt(&asked.prompt, see),
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => see(voted.note.expose()),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             see(resolved.note.expose());
             if let Some(edited) = &resolved.edited {
                 see(edited.expose());
             }
         }
-        TapeEvent::EffectResolved { note, .. } => see(note.expose()),
-        TapeEvent::ModelRequested(_)
-        | TapeEvent::ModelMessage(_)
-        | TapeEvent::GrantStored(_)
-        | TapeEvent::ToolOutcomeUnknown { .. }
-        | TapeEvent::LoopDetected { .. }
-        | TapeEvent::RunHeld { .. }
-        | TapeEvent::CancelRequested { .. }
+        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => see(note.expose()),
+        TapeEvent::Model(ModelEvent::Requested(_) | ModelEvent::Message(_))
+        | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
+        | TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
+        | TapeEvent::Run(
+            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
+        )
         | TapeEvent::Unknown { .. } => {}
     }
 }

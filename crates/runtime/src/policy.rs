@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::StaticText;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::posture::PostureRecord;
 use tokio::sync::watch;
 
@@ -80,7 +80,7 @@ impl PolicyInForce {
     pub(crate) fn texts_of(&self, events: &[TapeEvent]) -> Vec<StaticText> {
         let decided = |digest: &[u8; 32]| {
             events.iter().any(
-                |event| matches!(event, TapeEvent::ToolDecided(decided) if decided.policy_digest == *digest),
+                |event| matches!(event, TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.policy_digest == *digest),
             )
         };
         let joined = self.lock();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use palyra_policy::{PostureOrigin, PostureRegistry};
 use palyra_ports::{AppendClass, JournalAppendRequest, NewEntry, ReadError};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{POSTURES_MAX, Posture, PostureChanged, PostureRecord, PostureScope};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::ToolName;
@@ -161,7 +161,7 @@ impl PolicyHandle {
             principal: change.by,
             session: None,
             run: None,
-            event: JournalEvent::PostureChanged(change.clone()),
+            event: JournalEvent::Policy(PolicyEvent::PostureChanged(change.clone())),
         };
         let entries = vec![entry];
         let redaction = self.engine.redaction_of(&entries);

@@ -11,7 +11,7 @@ use palyra_policy::{
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::MoreEntries;
 use palyra_types::approval::Approvers;
-use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
 use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use tokio::sync::mpsc;
@@ -163,7 +163,7 @@ impl PolicyHandle {
             let page = self.engine.ports.tapes.tape(run, after, PAGE_ENTRIES).await?;
             for entry in &page.entries {
                 after = entry.tape_seq;
-                if let TapeEvent::ToolDecided(decided) = &entry.event
+                if let TapeEvent::Tool(ToolEvent::Decided(decided)) = &entry.event
                     && decided.effect == effect
                 {
                     return Ok(Some((entry.time, decided.clone())));
@@ -232,7 +232,9 @@ impl PolicyHandle {
             let Some(last) = page.last() else { return Ok(diff.counts()) };
             from = Seq(last.seq.0 + 1);
             for entry in &page {
-                let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &entry.event else { continue };
+                let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &entry.event else {
+                    continue;
+                };
                 let Some((run, _)) = entry.run else { continue };
                 if since.is_some_and(|since| entry.time < since) {
                     continue;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use palyra_policy::{CandidatePolicies, PolicyDiff, RecordedDecision};
 use palyra_ports::{JournalAppendRequest, NewEntry};
-use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{DecidedBy, JournalEvent, PolicyEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::shadow::{SHADOW_EXAMPLES_MAX, ShadowCounts, ShadowExample};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, PrincipalId, RunId};
@@ -54,7 +54,7 @@ impl Shadow {
     /// Takes note of committed entries; never waits.
     pub(crate) fn committed(&self, policy: &PolicyInForce, records: &[OrchestratorTapeRecord]) {
         let decided = |record: &OrchestratorTapeRecord| {
-            if let TapeEvent::ToolDecided(decided) = &record.event
+            if let TapeEvent::Tool(ToolEvent::Decided(decided)) = &record.event
                 && by_policy(decided).is_some()
             {
                 Some((record.run, Box::new(decided.clone())))
@@ -62,7 +62,7 @@ impl Shadow {
                 None
             }
         };
-        if !records.iter().any(|record| matches!(record.event, TapeEvent::ToolDecided(_))) {
+        if !records.iter().any(|record| matches!(record.event, TapeEvent::Tool(ToolEvent::Decided(_)))) {
             return;
         }
         let snapshot = policy.snapshot();
@@ -192,7 +192,7 @@ impl Comparing {
             principal: PrincipalId::NIL,
             session: None,
             run: None,
-            event: JournalEvent::ShadowCounted(counts.clone()),
+            event: JournalEvent::Policy(PolicyEvent::ShadowCounted(counts.clone())),
         };
         let request = JournalAppendRequest { entries: vec![entry], ..JournalAppendRequest::default() };
         if let Err(error) = self.ports.append.append(request).await {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use palyra_ports::ReadError;
 use palyra_ports::read_approvals::{GrantFilter, STORED_GRANTS_MAX};
 use palyra_types::approval::StoredGrantRecord;
-use palyra_types::event::{DecidedBy, TapeEvent};
+use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{ToolName, ToolVerdict};
 use palyra_types::{PrincipalId, StoredGrantId};
@@ -86,7 +86,7 @@ impl StandingGrants {
     /// Takes note of a committed entry.
     pub(crate) fn committed(&self, entry: &OrchestratorTapeRecord) {
         match &entry.event {
-            TapeEvent::GrantStored(stored) => {
+            TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {
                 let (created, seq) = (entry.time, entry.seq);
                 let record =
                     StoredGrantRecord { stored: stored.clone(), uses: 0, created, revoked: None, seq };
@@ -94,32 +94,17 @@ impl StandingGrants {
                 known.changes += 1;
                 known.grants.entry(stored.principal).or_default().entry(stored.grant).or_insert(record);
             }
-            TapeEvent::ToolDecided(decided) if decided.verdict == ToolVerdict::Allow => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.verdict == ToolVerdict::Allow => {
                 if let DecidedBy::Grant(used) = decided.decided_by {
                     self.each(used, |record| record.uses = record.uses.saturating_add(1));
                 }
             }
-            TapeEvent::ToolDecided(_)
-            | TapeEvent::RunStarted(_)
-            | TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelRequested(_)
-            | TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Tool(_)
+            | TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Approval(
+                ApprovalEvent::Requested(_) | ApprovalEvent::Voted(_) | ApprovalEvent::Resolved(_),
+            )
             | TapeEvent::Unknown { .. } => {}
         }
     }

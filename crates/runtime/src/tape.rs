@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -168,9 +168,9 @@ impl TapeHandle {
         let page = self.page(caller, run, before, 1).await?;
         let entry = page.entries.into_iter().find(|entry| entry.tape_seq == tape_seq);
         let input = entry.and_then(|entry| {
-            if let TapeEvent::RunStarted(started) = entry.event {
+            if let TapeEvent::Run(RunEvent::Started(started)) = entry.event {
                 Some(started.input)
-            } else if let TapeEvent::InputReceived { input, .. } = entry.event {
+            } else if let TapeEvent::Run(RunEvent::InputReceived { input, .. }) = entry.event {
                 Some(input)
             } else {
                 None
@@ -292,7 +292,7 @@ impl TapeFollower {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 self.last = entry.tape_seq;
-                if let TapeEvent::RunFinished(finished) = &entry.event {
+                if let TapeEvent::Run(RunEvent::Finished(finished)) = &entry.event {
                     self.ended_as = Some(finished.state);
                     if self.catching_up_to.is_none() {
                         self.stage = Stage::Ended;

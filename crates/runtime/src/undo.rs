@@ -16,7 +16,7 @@ use palyra_ports::{
     AppendClass, AppendError, ComparedFile, JournalAppendRequest, KeptEntry, NewEntry, RestoreOrder,
 };
 use palyra_types::effect::{Before, KeptPlacement, PreImage, UndoRequested, UndoResult, UndoneFile};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunRecord;
 use palyra_types::{Redacted, RunId, TapeSeq, UndoId};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -145,7 +145,12 @@ impl Undoing {
         let (ms, random) = self.engine.ports.entropy.id_parts(now);
         let undo = UndoId::from_parts(ms, random);
         let paths = changed.files.iter().rev().map(|file| file.path.clone()).collect();
-        let wish = JournalEvent::UndoRequested(UndoRequested { undo, run: record.run, paths, kept });
+        let wish = JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
+            undo,
+            run: record.run,
+            paths,
+            kept,
+        }));
         self.append(record, wish, AppendClass::Normal).await?;
         self.carry_out(record, undo, changed).await
     }
@@ -206,7 +211,8 @@ impl Undoing {
     ) -> Result<Vec<UndoneFile>, RequestError> {
         let why = || UndoResult::Failed("the kept file is gone, or is not what it was".into());
         let files: Vec<_> = paths.into_iter().map(|path| UndoneFile { path, result: why() }).collect();
-        let done = JournalEvent::UndoFinished { undo, run: record.run, files: files.clone() };
+        let done =
+            JournalEvent::Effect(EffectEvent::UndoFinished { undo, run: record.run, files: files.clone() });
         self.append(record, done, AppendClass::Ending).await?;
         Ok(files)
     }
@@ -226,7 +232,8 @@ impl Undoing {
             return Err(AppendError::Unknown.into());
         };
         let files: Vec<_> = files.into_iter().map(|file| self.cleaned(file)).collect();
-        let done = JournalEvent::UndoFinished { undo, run: record.run, files: files.clone() };
+        let done =
+            JournalEvent::Effect(EffectEvent::UndoFinished { undo, run: record.run, files: files.clone() });
         self.append(record, done, AppendClass::Ending).await?;
         Ok(files)
     }
@@ -269,9 +276,9 @@ impl Undoing {
             let page = self.engine.ports.tapes.tape(run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
             for entry in page.entries {
                 last = entry.tape_seq;
-                if let TapeEvent::RunStarted(started) = &entry.event {
+                if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
                     changed.workspace_root = started.workspace_root.clone();
-                } else if let TapeEvent::ToolStarted(started) = entry.event {
+                } else if let TapeEvent::Tool(ToolEvent::Started(started)) = entry.event {
                     changed.files.extend(started.plan.pre_images);
                 }
             }

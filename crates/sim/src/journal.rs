@@ -18,7 +18,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, Committed, JournalAppendRequest};
 use palyra_testkit::MemoryJournal;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::{BootTime, RunId};
 
 use crate::fault::{Fault, Phase};
@@ -312,20 +312,22 @@ impl SimJournal {
 }
 
 fn is_start(event: &JournalEvent) -> bool {
-    matches!(event, JournalEvent::Tape(TapeEvent::RunStarted(_)))
+    matches!(event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(_))))
 }
 
 fn is_end(event: &JournalEvent) -> bool {
-    matches!(event, JournalEvent::Tape(TapeEvent::RunFinished(_)))
+    matches!(event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_))))
 }
 
 fn forget_keys(request: &mut JournalAppendRequest) {
     request.guards.retain(|guard| !matches!(guard, palyra_ports::Guard::IdempotencyUnseen { .. }));
     for entry in &mut request.entries {
-        if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut entry.event {
+        if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut entry.event {
             started.idempotency = None;
         }
-        if let JournalEvent::Tape(TapeEvent::InputReceived { idempotency, .. }) = &mut entry.event {
+        if let JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { idempotency, .. })) =
+            &mut entry.event
+        {
             *idempotency = None;
         }
     }
@@ -335,27 +337,26 @@ fn forget_keys(request: &mut JournalAppendRequest) {
 fn event_word(event: &JournalEvent) -> String {
     let JournalEvent::Tape(event) = event else { return format!("{event:?}") };
     let content = match event {
-        TapeEvent::RunStarted(started) => started.input.text.expose(),
-        TapeEvent::InputReceived { input, .. } => input.text.expose(),
-        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => text.expose(),
-        TapeEvent::ToolProposed(proposed) => proposed.arguments.expose(),
-        TapeEvent::ToolOutput(output) => output.text.expose(),
-        TapeEvent::ToolFinished(finished) => finished.output.expose(),
-        TapeEvent::RunFinished(finished) => finished.message.expose(),
-        TapeEvent::ToolDecided(decided) => decided.explanation.expose(),
-        TapeEvent::ModelAttemptAbandoned { detail, .. } => detail.expose(),
-        TapeEvent::ToolStarted(started) => started.plan.body.expose(),
-        TapeEvent::ApprovalRequested(asked) => asked.prompt.preview.expose(),
-        TapeEvent::ApprovalVoted(voted) => voted.note.expose(),
-        TapeEvent::ApprovalResolved(resolved) => resolved.note.expose(),
-        TapeEvent::EffectResolved { note, .. } => note.expose(),
-        TapeEvent::GrantStored(stored) => stored.tool.expose(),
-        TapeEvent::ModelRequested(_)
-        | TapeEvent::ModelMessage(_)
-        | TapeEvent::ToolOutcomeUnknown { .. }
-        | TapeEvent::LoopDetected { .. }
-        | TapeEvent::RunHeld { .. }
-        | TapeEvent::CancelRequested { .. }
+        TapeEvent::Run(RunEvent::Started(started)) => started.input.text.expose(),
+        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => input.text.expose(),
+        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => text.expose(),
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => proposed.arguments.expose(),
+        TapeEvent::Tool(ToolEvent::Output(output)) => output.text.expose(),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => finished.output.expose(),
+        TapeEvent::Run(RunEvent::Finished(finished)) => finished.message.expose(),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => decided.explanation.expose(),
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => detail.expose(),
+        TapeEvent::Tool(ToolEvent::Started(started)) => started.plan.body.expose(),
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => asked.prompt.preview.expose(),
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => voted.note.expose(),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => resolved.note.expose(),
+        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => note.expose(),
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => stored.tool.expose(),
+        TapeEvent::Model(ModelEvent::Requested(_) | ModelEvent::Message(_))
+        | TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
+        | TapeEvent::Run(
+            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
+        )
         | TapeEvent::Unknown { .. } => "",
     };
     format!("{event:?} {content}")

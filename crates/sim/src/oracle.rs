@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::approval::{ApprovalState, Separation};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq};
@@ -74,10 +74,10 @@ impl Oracle {
             self.find(format!("entry {} came where {} was due", entry.seq.0, self.entries));
         }
         self.entries = entry.seq.0 + 1;
-        if let JournalEvent::SessionOpened { session, key: Some(key), .. } = &entry.event {
+        if let JournalEvent::Session(SessionEvent::Opened { session, key: Some(key), .. }) = &entry.event {
             self.keyed_sessions.insert(key.expose().clone(), *session);
         }
-        if let JournalEvent::EffectSettled(settled) = &entry.event {
+        if let JournalEvent::Effect(EffectEvent::Settled(settled)) = &entry.event {
             let view = self.runs.get_mut(&settled.run);
             let fits = view.is_some_and(|view| view.settled_beside(settled.effect, settled.resolution));
             if !fits {
@@ -100,7 +100,7 @@ impl Oracle {
             content: entry.content,
             event: event.clone(),
         };
-        if let TapeEvent::RunStarted(started) = event {
+        if let TapeEvent::Run(RunEvent::Started(started)) = event {
             if self.runs.contains_key(&run) {
                 self.find(format!("run {run} begins a second time"));
                 return;
@@ -109,7 +109,7 @@ impl Oracle {
             self.runs.insert(run, RunView::new(&record, started.delivery));
         }
         self.hear(event, run, tape_seq);
-        if matches!(event, TapeEvent::ModelRequested(_)) {
+        if matches!(event, TapeEvent::Model(ModelEvent::Requested(_))) {
             self.check_turn(session, run);
         }
         let tape = self.runs.get(&run).map(RunView::tape).unwrap_or_default();
@@ -128,9 +128,9 @@ impl Oracle {
 
     /// Takes note of what a person said, now that it is recorded.
     fn hear(&mut self, event: &TapeEvent, run: RunId, at: TapeSeq) {
-        let (text, key) = if let TapeEvent::RunStarted(started) = event {
+        let (text, key) = if let TapeEvent::Run(RunEvent::Started(started)) = event {
             (started.input.text.expose(), started.idempotency)
-        } else if let TapeEvent::InputReceived { input, idempotency, .. } = event {
+        } else if let TapeEvent::Run(RunEvent::InputReceived { input, idempotency, .. }) = event {
             (input.text.expose(), *idempotency)
         } else {
             return;

@@ -26,7 +26,7 @@ mod content;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_ports::{AppendError, ReadOnlyCause};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{Epoch, LogId, Seq};
 
 use state::State;
@@ -46,7 +46,8 @@ impl MemoryJournal {
     #[must_use]
     pub fn new() -> Self {
         let journal = Self { state: Arc::default(), epoch: Epoch(1) };
-        let opened = JournalEvent::LogOpened { log_id: MEMORY_LOG_ID, nonce: [0; 32], first_key: [0; 32] };
+        let opened =
+            JournalEvent::Log(LogEvent::Opened { log_id: MEMORY_LOG_ID, nonce: [0; 32], first_key: [0; 32] });
         journal.lock().begin(Epoch(1), vec![opened]);
         journal
     }

@@ -8,7 +8,7 @@ use palyra_ports::{AppendTape, Guard, JournalAppendRequest, ReadTape};
 use palyra_testkit::journal_suite::asking::{approval, stored_grant};
 use palyra_testkit::journal_suite::samples;
 use palyra_types::approval::ApprovalState;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};
 use palyra_types::{TapeSeq, Timestamp};
 
 use super::poisoned::Poisoned;
@@ -200,8 +200,8 @@ async fn is_believed(believed: Believed, journal: &JournalStore, written: &Poiso
 async fn said(journal: &JournalStore, written: &Poisoned) -> String {
     let Ok(page) = journal.tape(written.run.run, TapeSeq(0), 100).await else { return String::new() };
     let words = page.entries.iter().filter_map(|entry| match &entry.event {
-        TapeEvent::RunStarted(started) => Some(started.input.text.expose().as_str()),
-        TapeEvent::ToolFinished(finished) => Some(finished.output.expose().as_str()),
+        TapeEvent::Run(RunEvent::Started(started)) => Some(started.input.text.expose().as_str()),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.output.expose().as_str()),
         _ => None,
     });
     words.collect::<Vec<_>>().join(" ")

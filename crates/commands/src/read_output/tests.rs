@@ -1,10 +1,12 @@
 //! Pages of outputs, from tapes as they are recorded.
 
 use futures::FutureExt;
+
 use futures::future::BoxFuture;
 use palyra_ports::CredentialUser;
 use palyra_ports::read_tape::TapePage;
 use palyra_types::attachment::{Blob, BlobRef};
+use palyra_types::event::ToolEvent;
 use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, Timestamp};
 
@@ -61,7 +63,7 @@ fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
             tape_seq: TapeSeq(u32::try_from(number).expect("few")),
             time: Timestamp(1),
             content: ContentState::Present,
-            event: TapeEvent::ToolOutput(output),
+            event: TapeEvent::Tool(ToolEvent::Output(output)),
         }
     });
     Told(entries.collect())

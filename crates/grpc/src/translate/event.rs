@@ -4,8 +4,8 @@ use palyra_types::Redacted;
 use palyra_types::attachment::Attachment;
 use palyra_types::effect::ToolOutput;
 use palyra_types::event::{
-    DecidedBy, ModelMessage, ModelRequested, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished,
-    ToolProposed, ToolStarted,
+    ApprovalEvent, DecidedBy, ModelEvent, ModelMessage, ModelRequested, RunEvent, RunFinished, RunStarted,
+    TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::ModelRef;
 use palyra_types::run::RunLimits;
@@ -22,43 +22,53 @@ use super::plain::{
 
 pub(super) fn tape_event(event: &TapeEvent) -> Event {
     match event {
-        TapeEvent::RunStarted(started) => Event::RunStarted(run_started(started)),
-        TapeEvent::InputReceived { input, delivery, .. } => Event::InputReceived(v1::InputReceived {
-            input: input.text.expose().clone(),
-            delivery: names::input_delivery(*delivery).to_owned(),
-            attachments: attachments(&input.attachments),
-        }),
-        TapeEvent::ModelRequested(requested) => Event::ModelRequested(model_requested(requested)),
-        TapeEvent::ModelText { attempt, text } => {
-            Event::ModelText(v1::ModelText { attempt: attempt.0, text: text.expose().clone() })
-        }
-        TapeEvent::ModelReasoning { attempt, text } => {
-            Event::ModelReasoning(v1::ModelReasoning { attempt: attempt.0, text: text.expose().clone() })
-        }
-        TapeEvent::ModelMessage(message) => Event::ModelMessage(model_message(message)),
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
-            Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
-                attempt: attempt.0,
-                text_from: text_from.0,
-                text_to: text_to.0,
-                cause: names::abandon_cause(*cause).to_owned(),
-                next: names::next_attempt(*next).to_owned(),
-                retry_at: retry_at.and_then(timestamp),
-                detail: detail.expose().clone(),
+        TapeEvent::Run(RunEvent::Started(started)) => Event::RunStarted(run_started(started)),
+        TapeEvent::Run(RunEvent::InputReceived { input, delivery, .. }) => {
+            Event::InputReceived(v1::InputReceived {
+                input: input.text.expose().clone(),
+                delivery: names::input_delivery(*delivery).to_owned(),
+                attachments: attachments(&input.attachments),
             })
         }
-        TapeEvent::ToolProposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
-        TapeEvent::ToolDecided(decided) => Event::ToolDecided(tool_decided(decided)),
-        TapeEvent::ToolStarted(started) => Event::ToolStarted(tool_started(started)),
-        TapeEvent::ToolOutput(output) => Event::ToolOutput(tool_output(output)),
-        TapeEvent::ToolFinished(finished) => Event::ToolFinished(tool_finished(finished)),
-        TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
+            Event::ModelRequested(model_requested(requested))
+        }
+        TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
+            Event::ModelText(v1::ModelText { attempt: attempt.0, text: text.expose().clone() })
+        }
+        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
+            Event::ModelReasoning(v1::ModelReasoning { attempt: attempt.0, text: text.expose().clone() })
+        }
+        TapeEvent::Model(ModelEvent::Message(message)) => Event::ModelMessage(model_message(message)),
+        TapeEvent::Model(ModelEvent::AttemptAbandoned {
+            attempt,
+            text_from,
+            text_to,
+            cause,
+            next,
+            retry_at,
+            detail,
+        }) => Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
+            attempt: attempt.0,
+            text_from: text_from.0,
+            text_to: text_to.0,
+            cause: names::abandon_cause(*cause).to_owned(),
+            next: names::next_attempt(*next).to_owned(),
+            retry_at: retry_at.and_then(timestamp),
+            detail: detail.expose().clone(),
+        }),
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => Event::ToolProposed(tool_proposed(proposed)),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Event::ToolDecided(tool_decided(decided)),
+        TapeEvent::Tool(ToolEvent::Started(started)) => Event::ToolStarted(tool_started(started)),
+        TapeEvent::Tool(ToolEvent::Output(output)) => Event::ToolOutput(tool_output(output)),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Event::ToolFinished(tool_finished(finished)),
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
             Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
                 effect_id: effect.0,
                 cause: names::unknown_outcome_cause(*cause).to_owned(),
             })
         }
-        TapeEvent::EffectResolved { effect, resolution, by, note } => {
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, by, note }) => {
             Event::EffectResolved(v1::EffectResolved {
                 effect_id: effect.0,
                 resolution: names::effect_resolution(*resolution).to_owned(),
@@ -66,24 +76,30 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
                 note: note.expose().clone(),
             })
         }
-        TapeEvent::ApprovalRequested(requested) => Event::ApprovalRequested(approval::requested(requested)),
-        TapeEvent::ApprovalVoted(voted) => Event::ApprovalVoted(approval::voted(voted)),
-        TapeEvent::ApprovalResolved(resolved) => Event::ApprovalResolved(approval::resolved(resolved)),
-        TapeEvent::GrantStored(stored) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
+            Event::ApprovalRequested(approval::requested(requested))
+        }
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => Event::ApprovalVoted(approval::voted(voted)),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
+            Event::ApprovalResolved(approval::resolved(resolved))
+        }
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {
             Event::GrantStored(v1::GrantStored { grant: Some(approval::stored_grant(stored)) })
         }
-        TapeEvent::LoopDetected { guard, repeats } => Event::LoopDetected(v1::LoopDetected {
+        TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => Event::LoopDetected(v1::LoopDetected {
             guard: names::loop_guard(*guard).to_owned(),
             repeats: *repeats,
         }),
-        TapeEvent::RunHeld { cause } => {
+        TapeEvent::Run(RunEvent::Held { cause }) => {
             Event::RunHeld(v1::RunHeld { cause: names::held_cause(*cause).to_owned() })
         }
-        TapeEvent::CancelRequested { actor, reason } => Event::CancelRequested(v1::CancelRequested {
-            actor: actor.to_string(),
-            reason: names::cancel_reason(*reason).to_owned(),
-        }),
-        TapeEvent::RunFinished(finished) => Event::RunFinished(run_finished(finished)),
+        TapeEvent::Run(RunEvent::CancelRequested { actor, reason }) => {
+            Event::CancelRequested(v1::CancelRequested {
+                actor: actor.to_string(),
+                reason: names::cancel_reason(*reason).to_owned(),
+            })
+        }
+        TapeEvent::Run(RunEvent::Finished(finished)) => Event::RunFinished(run_finished(finished)),
         TapeEvent::Unknown { kind } => Event::Unknown(v1::UnknownEvent { kind: (*kind).into() }),
     }
 }

@@ -2,7 +2,10 @@
 
 use palyra_types::PrincipalId;
 use palyra_types::component::ComponentEvent;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, ModelEvent, PolicyEvent,
+    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::job::JobEvent;
 use palyra_types::proof::ErasureReason;
 use palyra_types::skill::SkillEvent;
@@ -15,7 +18,7 @@ use super::plain::{hex, timestamp};
 /// Returns an entry as a caller sees it: its envelope and what an erasure says of itself, never its content.
 pub(crate) fn journal_entry(record: &JournalEventRecord, caller: PrincipalId) -> v1::JournalEntry {
     let (erased_ranges, reason, authoriser) = match &record.event {
-        JournalEvent::Erased { authoriser, reason, ranges } => {
+        JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges }) => {
             let ranges = ranges.iter().map(|range| v1::SeqRange { first: range.first.0, last: range.last.0 });
             (ranges.collect(), erasure_reason(*reason), Some(*authoriser))
         }
@@ -50,29 +53,29 @@ fn erasure_reason(reason: ErasureReason) -> &'static str {
 /// Returns the word for what an entry is.
 pub(crate) fn journal_kind(event: &JournalEvent) -> String {
     let name = match event {
-        JournalEvent::LogOpened { .. } => "log_opened",
-        JournalEvent::EpochStarted { .. } => "epoch_started",
-        JournalEvent::Erased { .. } => "erased",
-        JournalEvent::LogReopened { .. } => "log_reopened",
-        JournalEvent::PrincipalRegistered { .. } => "principal_registered",
-        JournalEvent::TokenCreated { .. } => "token_created",
-        JournalEvent::TokenRevoked { .. } => "token_revoked",
-        JournalEvent::AgentSaved { .. } => "agent_saved",
-        JournalEvent::AgentArchived { .. } => "agent_archived",
-        JournalEvent::SessionOpened { .. } => "session_opened",
-        JournalEvent::SessionReset { .. } => "session_reset",
-        JournalEvent::SessionRenamed { .. } => "session_renamed",
-        JournalEvent::SessionArchived { .. } => "session_archived",
-        JournalEvent::SessionRestored { .. } => "session_restored",
-        JournalEvent::GrantRevoked { .. } => "grant_revoked",
-        JournalEvent::EffectSettled(_) => "effect_settled",
-        JournalEvent::UndoRequested(_) => "undo_requested",
-        JournalEvent::UndoFinished { .. } => "undo_finished",
+        JournalEvent::Log(LogEvent::Opened { .. }) => "log_opened",
+        JournalEvent::Log(LogEvent::EpochStarted { .. }) => "epoch_started",
+        JournalEvent::Log(LogEvent::Erased { .. }) => "erased",
+        JournalEvent::Log(LogEvent::Reopened { .. }) => "log_reopened",
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { .. }) => "principal_registered",
+        JournalEvent::Access(AccessEvent::TokenCreated { .. }) => "token_created",
+        JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => "token_revoked",
+        JournalEvent::Agent(AgentEvent::Saved { .. }) => "agent_saved",
+        JournalEvent::Agent(AgentEvent::Archived { .. }) => "agent_archived",
+        JournalEvent::Session(SessionEvent::Opened { .. }) => "session_opened",
+        JournalEvent::Session(SessionEvent::Reset { .. }) => "session_reset",
+        JournalEvent::Session(SessionEvent::Renamed { .. }) => "session_renamed",
+        JournalEvent::Session(SessionEvent::Archived { .. }) => "session_archived",
+        JournalEvent::Session(SessionEvent::Restored { .. }) => "session_restored",
+        JournalEvent::Policy(PolicyEvent::GrantRevoked { .. }) => "grant_revoked",
+        JournalEvent::Effect(EffectEvent::Settled(_)) => "effect_settled",
+        JournalEvent::Effect(EffectEvent::UndoRequested(_)) => "undo_requested",
+        JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => "undo_finished",
         JournalEvent::Skill(event) => skill_kind(event),
         JournalEvent::Job(JobEvent::Started { .. }) => "job_started",
         JournalEvent::Job(JobEvent::Ended { .. }) => "job_ended",
-        JournalEvent::PostureChanged(_) => "posture_changed",
-        JournalEvent::ShadowCounted(_) => "shadow_counted",
+        JournalEvent::Policy(PolicyEvent::PostureChanged(_)) => "posture_changed",
+        JournalEvent::Policy(PolicyEvent::ShadowCounted(_)) => "shadow_counted",
         JournalEvent::Component(ComponentEvent::Added(_)) => "component_added",
         JournalEvent::Component(ComponentEvent::Removed { .. }) => "component_removed",
         JournalEvent::Vault(event) => vault_kind(event),
@@ -105,28 +108,28 @@ fn vault_kind(event: &VaultEvent) -> &'static str {
 
 fn tape_kind(event: &TapeEvent) -> String {
     let name = match event {
-        TapeEvent::RunStarted(_) => "run_started",
-        TapeEvent::InputReceived { .. } => "input_received",
-        TapeEvent::ModelRequested(_) => "model_requested",
-        TapeEvent::ModelText { .. } => "model_text",
-        TapeEvent::ModelReasoning { .. } => "model_reasoning",
-        TapeEvent::ModelMessage(_) => "model_message",
-        TapeEvent::ModelAttemptAbandoned { .. } => "model_attempt_abandoned",
-        TapeEvent::ToolProposed(_) => "tool_proposed",
-        TapeEvent::ToolDecided(_) => "tool_decided",
-        TapeEvent::ToolStarted(_) => "tool_started",
-        TapeEvent::ToolOutput(_) => "tool_output",
-        TapeEvent::ToolFinished(_) => "tool_finished",
-        TapeEvent::ToolOutcomeUnknown { .. } => "tool_outcome_unknown",
-        TapeEvent::EffectResolved { .. } => "effect_resolved",
-        TapeEvent::ApprovalRequested(_) => "approval_requested",
-        TapeEvent::ApprovalVoted(_) => "approval_voted",
-        TapeEvent::ApprovalResolved(_) => "approval_resolved",
-        TapeEvent::GrantStored(_) => "grant_stored",
-        TapeEvent::LoopDetected { .. } => "loop_detected",
-        TapeEvent::RunHeld { .. } => "run_held",
-        TapeEvent::CancelRequested { .. } => "cancel_requested",
-        TapeEvent::RunFinished(_) => "run_finished",
+        TapeEvent::Run(RunEvent::Started(_)) => "run_started",
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => "input_received",
+        TapeEvent::Model(ModelEvent::Requested(_)) => "model_requested",
+        TapeEvent::Model(ModelEvent::Text { .. }) => "model_text",
+        TapeEvent::Model(ModelEvent::Reasoning { .. }) => "model_reasoning",
+        TapeEvent::Model(ModelEvent::Message(_)) => "model_message",
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }) => "model_attempt_abandoned",
+        TapeEvent::Tool(ToolEvent::Proposed(_)) => "tool_proposed",
+        TapeEvent::Tool(ToolEvent::Decided(_)) => "tool_decided",
+        TapeEvent::Tool(ToolEvent::Started(_)) => "tool_started",
+        TapeEvent::Tool(ToolEvent::Output(_)) => "tool_output",
+        TapeEvent::Tool(ToolEvent::Finished(_)) => "tool_finished",
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => "tool_outcome_unknown",
+        TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => "effect_resolved",
+        TapeEvent::Approval(ApprovalEvent::Requested(_)) => "approval_requested",
+        TapeEvent::Approval(ApprovalEvent::Voted(_)) => "approval_voted",
+        TapeEvent::Approval(ApprovalEvent::Resolved(_)) => "approval_resolved",
+        TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant_stored",
+        TapeEvent::Run(RunEvent::LoopDetected { .. }) => "loop_detected",
+        TapeEvent::Run(RunEvent::Held { .. }) => "run_held",
+        TapeEvent::Run(RunEvent::CancelRequested { .. }) => "cancel_requested",
+        TapeEvent::Run(RunEvent::Finished(_)) => "run_finished",
         TapeEvent::Unknown { kind } => return format!("unknown_{kind}"),
     };
     name.to_owned()

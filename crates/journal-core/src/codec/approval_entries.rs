@@ -9,7 +9,7 @@ use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, ArgumentRule,
     ArgumentShape, GrantBounds, GrantScope, StoredGrant,
 };
-use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ContentDigest, JournalEvent, PolicyEvent, TapeEvent};
 use palyra_types::run::Surface;
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, StoredGrantId, Timestamp};
 use palyra_wire::store;
@@ -46,7 +46,7 @@ pub(super) fn encode_requested(requested: &ApprovalRequested) -> Pair {
 pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ApprovalRequestedFacts::decode(facts)?;
     let payload = store::ApprovalRequestedPayload::decode(payload)?;
-    Ok(TapeEvent::ApprovalRequested(Box::new(ApprovalRequested {
+    Ok(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(ApprovalRequested {
         approval: ApprovalId::from_bytes(fixed_or_zero(&facts.approval)?),
         effect: EffectId(facts.effect),
         binding: ContentDigest(fixed_or_zero(&facts.binding)?),
@@ -63,7 +63,7 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
             unbound: payload.unbound.into(),
             asked_again: payload.asked_again.into(),
         },
-    })))
+    }))))
 }
 
 pub(super) fn terms_to_stored(terms: &ApprovalTerms) -> store::ApprovalTerms {
@@ -101,13 +101,13 @@ pub(super) fn encode_voted(voted: &ApprovalVoted) -> Pair {
 pub(super) fn decode_voted(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ApprovalVotedFacts::decode(facts)?;
     let payload = store::ApprovalVotedPayload::decode(payload)?;
-    Ok(TapeEvent::ApprovalVoted(ApprovalVoted {
+    Ok(TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
         approval: ApprovalId::from_bytes(fixed_or_zero(&facts.approval)?),
         effect: EffectId(facts.effect),
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         via: StoredEnum::from_stored(facts.via)?,
         note: payload.note.into(),
-    }))
+    })))
 }
 
 pub(super) fn encode_resolved(resolved: &ApprovalResolved) -> Pair {
@@ -132,7 +132,7 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ApprovalResolvedFacts::decode(facts)?;
     let payload = store::ApprovalResolvedPayload::decode(payload)?;
     let by = facts.by.map(|by| fixed_or_zero(&by).map(PrincipalId::from_bytes));
-    Ok(TapeEvent::ApprovalResolved(ApprovalResolved {
+    Ok(TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
         approval: ApprovalId::from_bytes(fixed_or_zero(&facts.approval)?),
         effect: EffectId(facts.effect),
         state: StoredEnum::from_stored(facts.state)?,
@@ -141,7 +141,7 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         edited_digest: ContentDigest(fixed_or_zero(&facts.edited_digest)?),
         edited: payload.edited.map(Redacted::from),
         note: payload.note.into(),
-    }))
+    })))
 }
 
 pub(super) fn encode_grant(stored: &StoredGrant) -> Pair {
@@ -178,7 +178,7 @@ pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::GrantStoredFacts::decode(facts)?;
     let payload = store::GrantStoredPayload::decode(payload)?;
     let session = facts.session.map(|session| fixed_or_zero(&session).map(SessionId::from_bytes));
-    Ok(TapeEvent::GrantStored(StoredGrant {
+    Ok(TapeEvent::Approval(ApprovalEvent::GrantStored(StoredGrant {
         grant: StoredGrantId::from_bytes(fixed_or_zero(&facts.grant)?),
         principal: PrincipalId::from_bytes(fixed_or_zero(&facts.principal)?),
         approval: ApprovalId::from_bytes(fixed_or_zero(&facts.approval)?),
@@ -197,7 +197,7 @@ pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
             tool_version: facts.tool_version,
             programs: payload.programs.map(|programs| fixed_or_zero(&programs)).transpose()?,
         },
-    }))
+    })))
 }
 
 fn rule_to_stored(rule: &ArgumentRule) -> store::ArgumentRule {
@@ -233,8 +233,8 @@ pub(super) fn encode_grant_revoked(grant: StoredGrantId, by: PrincipalId) -> Pai
 
 pub(super) fn decode_grant_revoked(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::GrantRevokedFacts::decode(facts)?;
-    Ok(JournalEvent::GrantRevoked {
+    Ok(JournalEvent::Policy(PolicyEvent::GrantRevoked {
         grant: StoredGrantId::from_bytes(fixed_or_zero(&facts.grant)?),
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
-    })
+    }))
 }

@@ -6,7 +6,7 @@ use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, PreImage, ToolOutput,
     UndoRequested, UndoResult, UndoneFile,
 };
-use palyra_types::event::{ContentDigest, JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::event::{ContentDigest, EffectEvent, JournalEvent, TapeEvent, ToolEvent, ToolStarted};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
 use palyra_wire::store;
 use prost::Message;
@@ -34,7 +34,7 @@ pub(super) fn encode_started(started: &ToolStarted) -> Pair {
 pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolStartedFacts::decode(facts)?;
     let payload = store::ToolStartedPayload::decode(payload)?;
-    Ok(TapeEvent::ToolStarted(ToolStarted {
+    Ok(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(facts.effect),
         contract: StoredEnum::from_stored(facts.contract)?,
         deadline: Duration::from_micros(facts.deadline),
@@ -43,7 +43,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
             body: payload.plan.into(),
             pre_images: payload.pre_images.into_iter().map(pre_image_from_stored).collect::<Read<_>>()?,
         },
-    }))
+    })))
 }
 
 pub(super) fn encode_output(output: &ToolOutput) -> Pair {
@@ -61,12 +61,12 @@ pub(super) fn encode_output(output: &ToolOutput) -> Pair {
 pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolOutputFacts::decode(facts)?;
     let payload = store::ToolOutputPayload::decode(payload)?;
-    Ok(TapeEvent::ToolOutput(ToolOutput {
+    Ok(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
         effect: EffectId(facts.effect),
         shown_bytes: facts.shown_bytes,
         rest: StoredEnum::from_stored(facts.rest)?,
         text: payload.text.into(),
-    }))
+    })))
 }
 
 fn pre_image_to_stored(image: &PreImage) -> store::PreImage {
@@ -121,12 +121,12 @@ pub(super) fn encode_resolved(
 pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::EffectResolvedFacts::decode(facts)?;
     let payload = store::EffectResolvedPayload::decode(payload)?;
-    Ok(TapeEvent::EffectResolved {
+    Ok(TapeEvent::Tool(ToolEvent::EffectResolved {
         effect: EffectId(facts.effect),
         resolution: StoredEnum::from_stored(facts.resolution)?,
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         note: payload.note.into(),
-    })
+    }))
 }
 
 pub(super) fn encode_settled(settled: &EffectSettled) -> Pair {
@@ -145,13 +145,13 @@ pub(super) fn encode_settled(settled: &EffectSettled) -> Pair {
 pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::EffectSettledFacts::decode(facts)?;
     let payload = store::EffectSettledPayload::decode(payload)?;
-    Ok(JournalEvent::EffectSettled(EffectSettled {
+    Ok(JournalEvent::Effect(EffectEvent::Settled(EffectSettled {
         run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
         effect: EffectId(facts.effect),
         resolution: StoredEnum::from_stored(facts.resolution)?,
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         note: payload.note.into(),
-    }))
+    })))
 }
 
 pub(super) fn encode_undo_requested(requested: &UndoRequested) -> Pair {
@@ -198,12 +198,12 @@ pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<Journa
         (kept, false) => Some(placement_from_stored(kept.unwrap_or_default())?),
     };
     let run = if kept.is_some() { &facts.kept_run } else { &facts.run };
-    Ok(JournalEvent::UndoRequested(UndoRequested {
+    Ok(JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
         undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
         run: RunId::from_bytes(fixed_or_zero(run)?),
         paths: payload.paths.into_iter().map(Redacted::from).collect(),
         kept,
-    }))
+    })))
 }
 
 pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile]) -> Pair {
@@ -220,11 +220,11 @@ pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile
 pub(super) fn decode_undo_finished(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::UndoFinishedFacts::decode(facts)?;
     let payload = store::UndoFinishedPayload::decode(payload)?;
-    Ok(JournalEvent::UndoFinished {
+    Ok(JournalEvent::Effect(EffectEvent::UndoFinished {
         undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
         run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
         files: payload.files.into_iter().map(undone_from_stored).collect::<Read<_>>()?,
-    })
+    }))
 }
 
 fn undone_to_stored(file: &UndoneFile) -> store::UndoneFile {

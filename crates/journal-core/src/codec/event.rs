@@ -1,6 +1,9 @@
 //! One place where a kind meets its encoder and its decoder.
 
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, ModelEvent, PolicyEvent,
+    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+};
 
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
@@ -39,56 +42,70 @@ pub struct NotStorable;
 pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
     let (kind, (facts, payload)) = match event {
         JournalEvent::Tape(event) => encode_tape(event)?,
-        JournalEvent::LogOpened { log_id, nonce, first_key } => {
+        JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key }) => {
             (Kind::LogOpened, log::encode_opened(*log_id, nonce, first_key))
         }
-        JournalEvent::EpochStarted { epoch, key, sealing } => {
+        JournalEvent::Log(LogEvent::EpochStarted { epoch, key, sealing }) => {
             (Kind::EpochStarted, log::encode_epoch(*epoch, key, *sealing))
         }
-        JournalEvent::Erased { authoriser, reason, ranges } => {
+        JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges }) => {
             (Kind::Erased, proof::encode_erased(*authoriser, *reason, ranges))
         }
-        JournalEvent::LogReopened { log_id, nonce, key, abandoned, reason } => {
+        JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key, abandoned, reason }) => {
             (Kind::LogReopened, proof::encode_reopened(*log_id, (nonce, key), *abandoned, *reason))
         }
-        JournalEvent::PrincipalRegistered { principal, name } => {
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name }) => {
             (Kind::PrincipalRegistered, log::encode_principal(*principal, name))
         }
-        JournalEvent::TokenCreated { token, sha256, expires, label } => {
+        JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, expires, label }) => {
             (Kind::TokenCreated, log::encode_token(*token, sha256, *expires, label))
         }
-        JournalEvent::TokenRevoked { token } => (Kind::TokenRevoked, log::encode_token_revoked(*token)),
-        JournalEvent::AgentSaved { agent, profile } => (Kind::AgentSaved, log::encode_agent(*agent, profile)),
-        JournalEvent::AgentArchived { agent } => (Kind::AgentArchived, log::encode_agent_archived(*agent)),
-        JournalEvent::SessionOpened { session, agent, key, label, branched_from } => (
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }) => {
+            (Kind::TokenRevoked, log::encode_token_revoked(*token))
+        }
+        JournalEvent::Agent(AgentEvent::Saved { agent, profile }) => {
+            (Kind::AgentSaved, log::encode_agent(*agent, profile))
+        }
+        JournalEvent::Agent(AgentEvent::Archived { agent }) => {
+            (Kind::AgentArchived, log::encode_agent_archived(*agent))
+        }
+        JournalEvent::Session(SessionEvent::Opened { session, agent, key, label, branched_from }) => (
             Kind::SessionOpened,
             log::encode_session((*session, *agent), key.as_ref(), label.as_ref(), branched_from.as_ref()),
         ),
-        JournalEvent::SessionRenamed { session, label } => {
+        JournalEvent::Session(SessionEvent::Renamed { session, label }) => {
             (Kind::SessionRenamed, log::encode_session_renamed(*session, label.as_ref()))
         }
-        JournalEvent::SessionArchived { session } => {
+        JournalEvent::Session(SessionEvent::Archived { session }) => {
             (Kind::SessionArchived, log::encode_session_archived(*session))
         }
-        JournalEvent::SessionRestored { session } => {
+        JournalEvent::Session(SessionEvent::Restored { session }) => {
             (Kind::SessionRestored, log::encode_session_restored(*session))
         }
-        JournalEvent::SessionReset { session } => (Kind::SessionReset, log::encode_session_reset(*session)),
-        JournalEvent::GrantRevoked { grant, by } => {
+        JournalEvent::Session(SessionEvent::Reset { session }) => {
+            (Kind::SessionReset, log::encode_session_reset(*session))
+        }
+        JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, by }) => {
             (Kind::GrantRevoked, approval::encode_grant_revoked(*grant, *by))
         }
-        JournalEvent::EffectSettled(settled) => (Kind::EffectSettled, effect::encode_settled(settled)),
-        JournalEvent::UndoRequested(requested) => {
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => {
+            (Kind::EffectSettled, effect::encode_settled(settled))
+        }
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
             (Kind::UndoRequested, effect::encode_undo_requested(requested))
         }
-        JournalEvent::UndoFinished { undo, run, files } => {
+        JournalEvent::Effect(EffectEvent::UndoFinished { undo, run, files }) => {
             (Kind::UndoFinished, effect::encode_undo_finished(*undo, *run, files))
         }
         JournalEvent::Skill(event) => skill::encode(event),
         JournalEvent::Component(event) => component::encode(event),
         JournalEvent::Job(event) => job::encode(event),
-        JournalEvent::PostureChanged(changed) => (Kind::PostureChanged, policy::encode_posture(changed)),
-        JournalEvent::ShadowCounted(counts) => (Kind::ShadowCounted, policy::encode_shadow(counts)),
+        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
+            (Kind::PostureChanged, policy::encode_posture(changed))
+        }
+        JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => {
+            (Kind::ShadowCounted, policy::encode_shadow(counts))
+        }
         JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Unknown { .. } => return Err(NotStorable),
     };
@@ -97,25 +114,39 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
 
 fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
     Ok(match event {
-        TapeEvent::RunStarted(started) => (Kind::RunStarted, run::encode_started(started)),
-        TapeEvent::InputReceived { input, delivery, idempotency } => {
+        TapeEvent::Run(RunEvent::Started(started)) => (Kind::RunStarted, run::encode_started(started)),
+        TapeEvent::Run(RunEvent::InputReceived { input, delivery, idempotency }) => {
             (Kind::InputReceived, run::encode_input(input, *delivery, *idempotency))
         }
-        TapeEvent::RunHeld { cause } => (Kind::RunHeld, run::encode_held(*cause)),
-        TapeEvent::LoopDetected { guard, repeats } => {
+        TapeEvent::Run(RunEvent::Held { cause }) => (Kind::RunHeld, run::encode_held(*cause)),
+        TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => {
             (Kind::LoopDetected, run::encode_loop(*guard, *repeats))
         }
-        TapeEvent::CancelRequested { actor, reason } => {
+        TapeEvent::Run(RunEvent::CancelRequested { actor, reason }) => {
             (Kind::CancelRequested, run::encode_cancel(*actor, *reason))
         }
-        TapeEvent::RunFinished(finished) => (Kind::RunFinished, run::encode_finished(finished)),
-        TapeEvent::ModelRequested(requested) => (Kind::ModelRequested, model::encode_requested(requested)),
-        TapeEvent::ModelText { attempt, text } => (Kind::ModelText, model::encode_text(*attempt, text)),
-        TapeEvent::ModelReasoning { attempt, text } => {
+        TapeEvent::Run(RunEvent::Finished(finished)) => (Kind::RunFinished, run::encode_finished(finished)),
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
+            (Kind::ModelRequested, model::encode_requested(requested))
+        }
+        TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
+            (Kind::ModelText, model::encode_text(*attempt, text))
+        }
+        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
             (Kind::ModelReasoning, model::encode_reasoning(*attempt, text))
         }
-        TapeEvent::ModelMessage(message) => (Kind::ModelMessage, model::encode_message(message)),
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
+        TapeEvent::Model(ModelEvent::Message(message)) => {
+            (Kind::ModelMessage, model::encode_message(message))
+        }
+        TapeEvent::Model(ModelEvent::AttemptAbandoned {
+            attempt,
+            text_from,
+            text_to,
+            cause,
+            next,
+            retry_at,
+            detail,
+        }) => {
             let abandoned = model::Abandoned {
                 attempt: *attempt,
                 text: (*text_from, *text_to),
@@ -126,25 +157,33 @@ fn encode_tape(event: &TapeEvent) -> Result<(Kind, Pair), NotStorable> {
             };
             (Kind::ModelAttemptAbandoned, model::encode_abandoned(&abandoned))
         }
-        TapeEvent::ToolProposed(proposed) => (Kind::ToolProposed, tool::encode_proposed(proposed)),
-        TapeEvent::ToolDecided(decided) => (Kind::ToolDecided, tool::encode_decided(decided)),
-        TapeEvent::ToolStarted(started) => (Kind::ToolStarted, effect::encode_started(started)),
-        TapeEvent::ToolOutput(output) => (Kind::ToolOutput, effect::encode_output(output)),
-        TapeEvent::ToolFinished(finished) => (Kind::ToolFinished, tool::encode_finished(finished)),
-        TapeEvent::ToolOutcomeUnknown { effect, cause } => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
+            (Kind::ToolProposed, tool::encode_proposed(proposed))
+        }
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => (Kind::ToolDecided, tool::encode_decided(decided)),
+        TapeEvent::Tool(ToolEvent::Started(started)) => (Kind::ToolStarted, effect::encode_started(started)),
+        TapeEvent::Tool(ToolEvent::Output(output)) => (Kind::ToolOutput, effect::encode_output(output)),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => {
+            (Kind::ToolFinished, tool::encode_finished(finished))
+        }
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
             (Kind::ToolOutcomeUnknown, tool::encode_unknown(*effect, *cause))
         }
-        TapeEvent::EffectResolved { effect, resolution, by, note } => {
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, by, note }) => {
             (Kind::EffectResolved, effect::encode_resolved(*effect, *resolution, *by, note))
         }
-        TapeEvent::ApprovalRequested(requested) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
             (Kind::ApprovalRequested, approval::encode_requested(requested))
         }
-        TapeEvent::ApprovalVoted(voted) => (Kind::ApprovalVoted, approval::encode_voted(voted)),
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
+            (Kind::ApprovalVoted, approval::encode_voted(voted))
+        }
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             (Kind::ApprovalResolved, approval::encode_resolved(resolved))
         }
-        TapeEvent::GrantStored(stored) => (Kind::GrantStored, approval::encode_grant(stored)),
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {
+            (Kind::GrantStored, approval::encode_grant(stored))
+        }
         TapeEvent::Unknown { .. } => return Err(NotStorable),
     })
 }

@@ -1,7 +1,7 @@
 //! Stored forms of entries outside runs: the log itself, access, agents, sessions.
 
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{EpochSealing, JournalEvent};
+use palyra_types::event::{AccessEvent, AgentEvent, EpochSealing, JournalEvent, LogEvent, SessionEvent};
 use palyra_types::session::BranchPoint;
 use palyra_types::tool::ToolName;
 use palyra_types::{
@@ -28,11 +28,11 @@ pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32
 
 pub(super) fn decode_opened(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::LogOpenedFacts::decode(facts)?;
-    Ok(JournalEvent::LogOpened {
+    Ok(JournalEvent::Log(LogEvent::Opened {
         log_id: LogId(fixed(&facts.log_id)?),
         nonce: fixed(&facts.nonce)?,
         first_key: fixed(&facts.first_key)?,
-    })
+    }))
 }
 
 pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32], sealing: Option<EpochSealing>) -> Pair {
@@ -51,7 +51,11 @@ pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
         SEALING_ON => Some(EpochSealing::On),
         _ => None,
     };
-    Ok(JournalEvent::EpochStarted { epoch: Epoch(facts.epoch), key: fixed(&facts.key)?, sealing })
+    Ok(JournalEvent::Log(LogEvent::EpochStarted {
+        epoch: Epoch(facts.epoch),
+        key: fixed(&facts.key)?,
+        sealing,
+    }))
 }
 
 pub(super) fn encode_principal(principal: PrincipalId, name: &Redacted<String>) -> Pair {
@@ -64,10 +68,10 @@ pub(super) fn encode_principal(principal: PrincipalId, name: &Redacted<String>) 
 pub(super) fn decode_principal(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::PrincipalRegisteredFacts::decode(facts)?;
     let payload = store::PrincipalRegisteredPayload::decode(payload)?;
-    Ok(JournalEvent::PrincipalRegistered {
+    Ok(JournalEvent::Access(AccessEvent::PrincipalRegistered {
         principal: PrincipalId::from_bytes(fixed(&facts.principal)?),
         name: payload.name.into(),
-    })
+    }))
 }
 
 pub(super) fn encode_token(
@@ -90,12 +94,12 @@ pub(super) fn encode_token(
 pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::TokenCreatedFacts::decode(facts)?;
     let payload = store::TokenCreatedPayload::decode(payload)?;
-    Ok(JournalEvent::TokenCreated {
+    Ok(JournalEvent::Access(AccessEvent::TokenCreated {
         token: TokenId::from_bytes(fixed(&facts.token)?),
         sha256: fixed(&facts.sha256)?,
         expires: facts.expires.map(Timestamp),
         label: payload.label.into(),
-    })
+    }))
 }
 
 pub(super) fn encode_token_revoked(token: TokenId) -> Pair {
@@ -104,7 +108,7 @@ pub(super) fn encode_token_revoked(token: TokenId) -> Pair {
 
 pub(super) fn decode_token_revoked(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::TokenRevokedFacts::decode(facts)?;
-    Ok(JournalEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) })
+    Ok(JournalEvent::Access(AccessEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) }))
 }
 
 pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> Pair {
@@ -117,7 +121,7 @@ pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> Pair {
 pub(super) fn decode_agent(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::AgentSavedFacts::decode(facts)?;
     let profile = profile_from_stored(store::AgentSavedPayload::decode(payload)?);
-    Ok(JournalEvent::AgentSaved { agent: AgentId::from_bytes(fixed(&facts.agent)?), profile })
+    Ok(JournalEvent::Agent(AgentEvent::Saved { agent: AgentId::from_bytes(fixed(&facts.agent)?), profile }))
 }
 
 pub(super) fn encode_agent_archived(agent: AgentId) -> Pair {
@@ -126,7 +130,7 @@ pub(super) fn encode_agent_archived(agent: AgentId) -> Pair {
 
 pub(super) fn decode_agent_archived(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::AgentArchivedFacts::decode(facts)?;
-    Ok(JournalEvent::AgentArchived { agent: AgentId::from_bytes(fixed(&facts.agent)?) })
+    Ok(JournalEvent::Agent(AgentEvent::Archived { agent: AgentId::from_bytes(fixed(&facts.agent)?) }))
 }
 
 pub(super) fn encode_session(
@@ -158,13 +162,13 @@ pub(super) fn encode_session(
 pub(super) fn decode_session(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionOpenedFacts::decode(facts)?;
     let payload = store::SessionOpenedPayload::decode(payload)?;
-    Ok(JournalEvent::SessionOpened {
+    Ok(JournalEvent::Session(SessionEvent::Opened {
         session: SessionId::from_bytes(fixed(&facts.session)?),
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         key: payload.key.map(Redacted::new),
         label: payload.label.map(Redacted::new),
         branched_from: facts.branched_from.as_ref().map(branch_from_stored).transpose()?,
-    })
+    }))
 }
 
 fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
@@ -188,7 +192,7 @@ pub(super) fn decode_session_renamed(facts: &[u8], payload: &[u8]) -> Read<Journ
     let facts = store::SessionRenamedFacts::decode(facts)?;
     let payload = store::SessionRenamedPayload::decode(payload)?;
     let session = SessionId::from_bytes(fixed(&facts.session)?);
-    Ok(JournalEvent::SessionRenamed { session, label: payload.label.map(Redacted::new) })
+    Ok(JournalEvent::Session(SessionEvent::Renamed { session, label: payload.label.map(Redacted::new) }))
 }
 
 pub(super) fn encode_session_archived(session: SessionId) -> Pair {
@@ -197,7 +201,9 @@ pub(super) fn encode_session_archived(session: SessionId) -> Pair {
 
 pub(super) fn decode_session_archived(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionArchivedFacts::decode(facts)?;
-    Ok(JournalEvent::SessionArchived { session: SessionId::from_bytes(fixed(&facts.session)?) })
+    Ok(JournalEvent::Session(SessionEvent::Archived {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+    }))
 }
 
 pub(super) fn encode_session_restored(session: SessionId) -> Pair {
@@ -206,7 +212,9 @@ pub(super) fn encode_session_restored(session: SessionId) -> Pair {
 
 pub(super) fn decode_session_restored(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionRestoredFacts::decode(facts)?;
-    Ok(JournalEvent::SessionRestored { session: SessionId::from_bytes(fixed(&facts.session)?) })
+    Ok(JournalEvent::Session(SessionEvent::Restored {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+    }))
 }
 
 pub(super) fn encode_session_reset(session: SessionId) -> Pair {
@@ -215,7 +223,7 @@ pub(super) fn encode_session_reset(session: SessionId) -> Pair {
 
 pub(super) fn decode_session_reset(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionResetFacts::decode(facts)?;
-    Ok(JournalEvent::SessionReset { session: SessionId::from_bytes(fixed(&facts.session)?) })
+    Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
 }
 
 /// Returns a profile as the agents' projection keeps it.

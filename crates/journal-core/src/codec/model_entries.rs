@@ -1,6 +1,8 @@
 //! Stored forms of what passes between a run and a model.
 
-use palyra_types::event::{AbandonCause, ContextPlan, ModelMessage, ModelRequested, NextAttempt, TapeEvent};
+use palyra_types::event::{
+    AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, TapeEvent,
+};
 use palyra_types::model::ProviderContinuation;
 use palyra_types::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
 use palyra_wire::store;
@@ -39,7 +41,7 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
         0 => None,
         number => Some(StoredEnum::from_stored(number)?),
     };
-    Ok(TapeEvent::ModelRequested(ModelRequested {
+    Ok(TapeEvent::Model(ModelEvent::Requested(ModelRequested {
         attempt: Attempt(facts.attempt),
         turn: facts.turn,
         context: ContextPlan {
@@ -52,7 +54,7 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
             catalog_digest: fixed_or_zero(&facts.catalog_digest)?,
         },
         model: redacted_model_ref(payload.model.as_ref()),
-    }))
+    })))
 }
 
 pub(super) fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
@@ -65,7 +67,7 @@ pub(super) fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
 pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelTextFacts::decode(facts)?;
     let payload = store::ModelTextPayload::decode(payload)?;
-    Ok(TapeEvent::ModelText { attempt: Attempt(facts.attempt), text: payload.text.into() })
+    Ok(TapeEvent::Model(ModelEvent::Text { attempt: Attempt(facts.attempt), text: payload.text.into() }))
 }
 
 pub(super) fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
@@ -78,7 +80,7 @@ pub(super) fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pai
 pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelReasoningFacts::decode(facts)?;
     let payload = store::ModelReasoningPayload::decode(payload)?;
-    Ok(TapeEvent::ModelReasoning { attempt: Attempt(facts.attempt), text: payload.text.into() })
+    Ok(TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(facts.attempt), text: payload.text.into() }))
 }
 
 pub(super) fn encode_message(message: &ModelMessage) -> Pair {
@@ -107,7 +109,7 @@ pub(super) fn encode_message(message: &ModelMessage) -> Pair {
 pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelMessageFacts::decode(facts)?;
     let payload = store::ModelMessagePayload::decode(payload)?;
-    Ok(TapeEvent::ModelMessage(ModelMessage {
+    Ok(TapeEvent::Model(ModelEvent::Message(ModelMessage {
         attempt: Attempt(facts.attempt),
         text_from: TapeSeq(facts.text_from),
         text_to: TapeSeq(facts.text_to),
@@ -117,7 +119,7 @@ pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         model: redacted_model_ref(payload.model.as_ref()),
         response_id: payload.response_id.into(),
         continuation: payload.continuation.map(continuation_from_stored).transpose()?,
-    }))
+    })))
 }
 
 fn continuation_from_stored(stored: store::Continuation) -> Read<ProviderContinuation> {
@@ -169,7 +171,7 @@ pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
         (Ok(_), _) => return Err(Unreadable::Malformed),
         (Err(_), _) => return Err(Unreadable::Newer),
     };
-    Ok(TapeEvent::ModelAttemptAbandoned {
+    Ok(TapeEvent::Model(ModelEvent::AttemptAbandoned {
         attempt: Attempt(facts.attempt),
         text_from: TapeSeq(facts.text_from),
         text_to: TapeSeq(facts.text_to),
@@ -177,5 +179,5 @@ pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
         next: StoredEnum::from_stored(facts.next)?,
         retry_at: facts.retry_at.map(Timestamp),
         detail: payload.detail.into(),
-    })
+    }))
 }

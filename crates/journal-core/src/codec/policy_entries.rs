@@ -1,6 +1,6 @@
 //! Stored forms of entries about policy: standing settings of tools, and what a candidate would have decided.
 
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{Posture, PostureChanged, PostureScope};
 use palyra_types::session::SessionRef;
 use palyra_types::shadow::{ShadowCounts, ShadowExample};
@@ -58,14 +58,14 @@ pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         Ok(store::PosturePlace::Unspecified) => return Err(Unreadable::Malformed),
         Err(_) => return Err(Unreadable::Newer),
     };
-    Ok(JournalEvent::PostureChanged(PostureChanged {
+    Ok(JournalEvent::Policy(PolicyEvent::PostureChanged(PostureChanged {
         replaces: facts.replaces.map(Seq),
         scope,
         posture: if facts.posture == 0 { None } else { Some(Posture::from_stored(facts.posture)?) },
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         via: StoredEnum::from_stored(facts.via)?,
         tool: Redacted::new(payload.tool),
-    }))
+    })))
 }
 
 pub(super) fn encode_shadow(counts: &ShadowCounts) -> Pair {
@@ -99,7 +99,7 @@ pub(super) fn decode_shadow(facts: &[u8]) -> Read<JournalEvent> {
             would_be: StoredEnum::from_stored(example.would_be)?,
         })
     };
-    Ok(JournalEvent::ShadowCounted(ShadowCounts {
+    Ok(JournalEvent::Policy(PolicyEvent::ShadowCounted(ShadowCounts {
         candidate: fixed(&facts.candidate)?,
         since: Timestamp(facts.since),
         judged: facts.judged,
@@ -109,5 +109,5 @@ pub(super) fn decode_shadow(facts: &[u8]) -> Read<JournalEvent> {
         newly_denied: facts.newly_denied,
         missed: facts.missed,
         examples: facts.examples.iter().map(example).collect::<Read<_>>()?,
-    }))
+    })))
 }

@@ -1,6 +1,6 @@
 //! Stored forms of entries that concern the log's proofs: erasures, and the end of one log in another.
 
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::{LogId, PrincipalId, Seq};
 use palyra_wire::store;
@@ -22,11 +22,11 @@ pub(super) fn encode_erased(authoriser: PrincipalId, reason: ErasureReason, rang
 pub(super) fn decode_erased(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::ErasedFacts::decode(facts)?;
     let ranges = facts.ranges.iter().map(|range| SeqRange { first: Seq(range.first), last: Seq(range.last) });
-    Ok(JournalEvent::Erased {
+    Ok(JournalEvent::Log(LogEvent::Erased {
         authoriser: PrincipalId::from_bytes(fixed_or_zero(&facts.authoriser)?),
         reason: ErasureReason::from_stored(facts.reason)?,
         ranges: ranges.collect(),
-    })
+    }))
 }
 
 pub(super) fn encode_reopened(
@@ -48,11 +48,11 @@ pub(super) fn encode_reopened(
 
 pub(super) fn decode_reopened(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::LogReopenedFacts::decode(facts)?;
-    Ok(JournalEvent::LogReopened {
+    Ok(JournalEvent::Log(LogEvent::Reopened {
         log_id: LogId(fixed(&facts.log_id)?),
         nonce: fixed(&facts.nonce)?,
         key: fixed(&facts.key)?,
         abandoned: TreeHead { size: facts.abandoned_size, root: fixed(&facts.abandoned_root)? },
         reason: ReopenReason::from_stored(facts.reason)?,
-    })
+    }))
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palyra_types::event::{HeldCause, LoopGuard, RunFinished, RunStarted, TapeEvent};
+use palyra_types::event::{HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted, TapeEvent};
 use palyra_types::model::{ResponseFormat, TokenUsage};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, UserInput};
 use palyra_types::tool::Taints;
@@ -61,7 +61,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::RunStartedFacts::decode(facts)?;
     let payload = store::RunStartedPayload::decode(payload)?;
     let limits = facts.limits.ok_or(Unreadable::Malformed)?;
-    Ok(TapeEvent::RunStarted(RunStarted {
+    Ok(TapeEvent::Run(RunEvent::Started(RunStarted {
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         surface: StoredEnum::from_stored(facts.surface)?,
         limits: RunLimits {
@@ -88,7 +88,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         response_format: payload
             .response_schema
             .map(|schema| ResponseFormat { schema: Redacted::new(schema.into()) }),
-    }))
+    })))
 }
 
 pub(super) fn encode_input(
@@ -112,14 +112,14 @@ pub(super) fn encode_input(
 pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::InputReceivedFacts::decode(facts)?;
     let payload = store::InputReceivedPayload::decode(payload)?;
-    Ok(TapeEvent::InputReceived {
+    Ok(TapeEvent::Run(RunEvent::InputReceived {
         input: UserInput {
             text: payload.input.into(),
             attachments: attachments::from_stored(payload.attachments)?,
         },
         delivery: StoredEnum::from_stored(facts.delivery)?,
         idempotency: idempotency_from_stored(&facts.idempotency)?,
-    })
+    }))
 }
 
 fn idempotency_to_stored(digest: Option<IdempotencyDigest>) -> Vec<u8> {
@@ -139,7 +139,10 @@ pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> Pair {
 
 pub(super) fn decode_loop(facts: &[u8]) -> Read<TapeEvent> {
     let facts = store::LoopDetectedFacts::decode(facts)?;
-    Ok(TapeEvent::LoopDetected { guard: StoredEnum::from_stored(facts.guard)?, repeats: facts.repeats })
+    Ok(TapeEvent::Run(RunEvent::LoopDetected {
+        guard: StoredEnum::from_stored(facts.guard)?,
+        repeats: facts.repeats,
+    }))
 }
 
 pub(super) fn encode_held(cause: HeldCause) -> Pair {
@@ -148,7 +151,7 @@ pub(super) fn encode_held(cause: HeldCause) -> Pair {
 
 pub(super) fn decode_held(facts: &[u8]) -> Read<TapeEvent> {
     let facts = store::RunHeldFacts::decode(facts)?;
-    Ok(TapeEvent::RunHeld { cause: StoredEnum::from_stored(facts.cause)? })
+    Ok(TapeEvent::Run(RunEvent::Held { cause: StoredEnum::from_stored(facts.cause)? }))
 }
 
 pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {
@@ -161,10 +164,10 @@ pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {
 
 pub(super) fn decode_cancel(facts: &[u8]) -> Read<TapeEvent> {
     let facts = store::CancelRequestedFacts::decode(facts)?;
-    Ok(TapeEvent::CancelRequested {
+    Ok(TapeEvent::Run(RunEvent::CancelRequested {
         actor: PrincipalId::from_bytes(fixed_or_zero(&facts.actor)?),
         reason: StoredEnum::from_stored(facts.reason)?,
-    })
+    }))
 }
 
 pub(super) fn encode_finished(finished: &RunFinished) -> Pair {
@@ -186,7 +189,7 @@ pub(super) fn encode_finished(finished: &RunFinished) -> Pair {
 pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::RunFinishedFacts::decode(facts)?;
     let payload = store::RunFinishedPayload::decode(payload)?;
-    Ok(TapeEvent::RunFinished(RunFinished {
+    Ok(TapeEvent::Run(RunEvent::Finished(RunFinished {
         state: StoredEnum::from_stored(facts.state)?,
         reason: StoredEnum::from_stored(facts.reason)?,
         error: error_code(facts.error)?,
@@ -195,7 +198,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         usage: usage_from_stored(facts.usage)?,
         active_time: Duration::from_micros(facts.active_time),
         message: payload.message.into(),
-    }))
+    })))
 }
 
 pub(super) fn usage_to_stored(usage: TokenUsage) -> store::Usage {

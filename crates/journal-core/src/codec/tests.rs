@@ -15,8 +15,9 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, Ask, Attested, ContentDigest, DecidedBy, EpochSealing, HeldCause, JournalEvent, LoopGuard,
-    NextAttempt, TapeEvent, ToolStarted, UnknownOutcomeCause,
+    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy,
+    EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
+    PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
@@ -51,15 +52,18 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     tape.extend(run.proposed(1));
     tape.iter_mut().for_each(|entry| as_before_approvals(&mut entry.event));
     let others = [
-        TapeEvent::InputReceived {
+        TapeEvent::Run(RunEvent::InputReceived {
             input: UserInput::text("go on".into()),
             delivery: InputDelivery::Queue,
             idempotency: None,
-        },
-        TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 },
-        TapeEvent::RunHeld { cause: HeldCause::LogReopened },
-        TapeEvent::CancelRequested { actor: samples::principal(0), reason: CancelReason::User },
-        TapeEvent::ModelAttemptAbandoned {
+        }),
+        TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 }),
+        TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }),
+        TapeEvent::Run(RunEvent::CancelRequested {
+            actor: samples::principal(0),
+            reason: CancelReason::User,
+        }),
+        TapeEvent::Model(ModelEvent::AttemptAbandoned {
             attempt: Attempt(2),
             text_from: TapeSeq(3),
             text_to: TapeSeq(7),
@@ -67,31 +71,34 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
             next: NextAttempt::None,
             retry_at: None,
             detail: Redacted::default(),
-        },
-        TapeEvent::ToolOutcomeUnknown { effect: EffectId(3), cause: UnknownOutcomeCause::Deadline },
-        TapeEvent::ModelReasoning { attempt: Attempt(2), text: "It may be a daemon.".into() },
-        TapeEvent::ToolOutput(ToolOutput {
+        }),
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+            effect: EffectId(3),
+            cause: UnknownOutcomeCause::Deadline,
+        }),
+        TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(2), text: "It may be a daemon.".into() }),
+        TapeEvent::Tool(ToolEvent::Output(ToolOutput {
             effect: EffectId(3),
             shown_bytes: 1_030,
             rest: OutputRest::InOutcome,
             text: "Compiling palyra\n".into(),
-        }),
-        TapeEvent::ApprovalRequested(Box::new(asked())),
-        TapeEvent::ApprovalVoted(ApprovalVoted {
+        })),
+        TapeEvent::Approval(ApprovalEvent::Requested(Box::new(asked()))),
+        TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
             approval: approval(),
             effect: EffectId(3),
             by: samples::principal(1),
             via: Surface::Tcp,
             note: "fine with me".into(),
-        }),
-        TapeEvent::ApprovalResolved(resolved()),
-        TapeEvent::GrantStored(stored_grant()),
-        TapeEvent::EffectResolved {
+        })),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved())),
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored_grant())),
+        TapeEvent::Tool(ToolEvent::EffectResolved {
             effect: EffectId(3),
             resolution: EffectResolution::DidNotHappen,
             by: samples::principal(1),
             note: "I looked".into(),
-        },
+        }),
     ];
     let mut events = log_events();
     events.extend(outside_after_runs());
@@ -180,21 +187,24 @@ fn outside_after_runs() -> Vec<JournalEvent> {
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
     let file = |path: &str, result| UndoneFile { path: path.into(), result };
     vec![
-        JournalEvent::GrantRevoked { grant: StoredGrantId::from_parts(6, 7), by: samples::principal(0) },
-        JournalEvent::EffectSettled(EffectSettled {
+        JournalEvent::Policy(PolicyEvent::GrantRevoked {
+            grant: StoredGrantId::from_parts(6, 7),
+            by: samples::principal(0),
+        }),
+        JournalEvent::Effect(EffectEvent::Settled(EffectSettled {
             run,
             effect: EffectId(3),
             resolution: EffectResolution::DidNotHappen,
             by: samples::principal(0),
             note: "no mail went out".into(),
-        }),
-        JournalEvent::UndoRequested(UndoRequested {
+        })),
+        JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
             undo,
             run,
             paths: vec!["a.md".into(), "b.md".into()],
             kept: None,
-        }),
-        JournalEvent::UndoRequested(UndoRequested {
+        })),
+        JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
             undo,
             run,
             paths: vec![".envrc".into(), ".vscode/a".into()],
@@ -203,8 +213,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
                 sha256: [7; 32],
                 before: vec![None, Some([8; 32])],
             }),
-        }),
-        JournalEvent::UndoFinished {
+        })),
+        JournalEvent::Effect(EffectEvent::UndoFinished {
             undo,
             run,
             files: vec![
@@ -212,7 +222,7 @@ fn outside_after_runs() -> Vec<JournalEvent> {
                 file("b.md", UndoResult::Conflict("-x\n+y\n".into())),
                 file("c.md", UndoResult::Failed("no space".into())),
             ],
-        },
+        }),
     ]
 }
 
@@ -227,7 +237,10 @@ fn job_events() -> Vec<JournalEvent> {
 fn policy_events() -> Vec<JournalEvent> {
     let work = PostureScope::Workspace("/home/somebody/work".into());
     let changed = policies::posture(work, Some(Posture::Disabled), Some(Seq(7)));
-    vec![JournalEvent::PostureChanged(changed), JournalEvent::ShadowCounted(policies::shadow(3, 9))]
+    vec![
+        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)),
+        JournalEvent::Policy(PolicyEvent::ShadowCounted(policies::shadow(3, 9))),
+    ]
 }
 
 fn vault_events() -> Vec<JournalEvent> {
@@ -280,7 +293,7 @@ fn skill_events() -> Vec<JournalEvent> {
 
 /// Takes from an entry what those before approvals did not have.
 fn as_before_approvals(event: &mut JournalEvent) {
-    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = event {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = event {
         (decided.tool_version, decided.taints) = (0, Taints::NONE);
     }
 }
@@ -295,44 +308,47 @@ fn log_events() -> Vec<JournalEvent> {
         tools: Some(vec![ToolName::new("read_file"), ToolName::new("search")]),
     };
     vec![
-        JournalEvent::LogOpened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] },
-        JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing: None },
-        JournalEvent::Erased {
+        JournalEvent::Log(LogEvent::Opened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] }),
+        JournalEvent::Log(LogEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing: None }),
+        JournalEvent::Log(LogEvent::Erased {
             authoriser: samples::principal(0),
             reason: ErasureReason::LeakedSecret,
             ranges: vec![
                 SeqRange { first: Seq(3), last: Seq(3) },
                 SeqRange { first: Seq(7), last: Seq(300) },
             ],
-        },
-        JournalEvent::LogReopened {
+        }),
+        JournalEvent::Log(LogEvent::Reopened {
             log_id: LogId([10; 16]),
             nonce: [11; 32],
             key: [12; 32],
             abandoned: TreeHead { size: 500, root: [13; 32] },
             reason: ReopenReason::RollbackAccepted,
-        },
-        JournalEvent::PrincipalRegistered { principal: samples::principal(0), name: "user:local".into() },
-        JournalEvent::TokenCreated {
+        }),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered {
+            principal: samples::principal(0),
+            name: "user:local".into(),
+        }),
+        JournalEvent::Access(AccessEvent::TokenCreated {
             token,
             sha256: [8; 32],
             expires: Some(Timestamp(1_735_689_600_000_000)),
             label: "laptop".into(),
-        },
-        JournalEvent::TokenRevoked { token },
-        JournalEvent::AgentSaved { agent, profile },
-        JournalEvent::AgentArchived { agent },
-        JournalEvent::SessionOpened {
+        }),
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Agent(AgentEvent::Saved { agent, profile }),
+        JournalEvent::Agent(AgentEvent::Archived { agent }),
+        JournalEvent::Session(SessionEvent::Opened {
             session,
             agent,
             key: Some("home".into()),
             label: Some("Home".into()),
             branched_from: None,
-        },
-        JournalEvent::SessionRenamed { session, label: Some("Work".into()) },
-        JournalEvent::SessionArchived { session },
-        JournalEvent::SessionRestored { session },
-        JournalEvent::SessionReset { session },
+        }),
+        JournalEvent::Session(SessionEvent::Renamed { session, label: Some("Work".into()) }),
+        JournalEvent::Session(SessionEvent::Archived { session }),
+        JournalEvent::Session(SessionEvent::Restored { session }),
+        JournalEvent::Session(SessionEvent::Reset { session }),
     ]
 }
 
@@ -360,30 +376,30 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         vec![attachment(AttachmentBody::Text("hello".into())), attachment(AttachmentBody::Blob { index: 0 })];
     let mut started = run.started("What is this?").event;
     let mut as_before = None;
-    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut started {
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut started {
         started.delivery = InputDelivery::Interrupt;
         started.input.attachments.clone_from(&attachments);
         started.fallbacks = Redacted::new(vec![model.clone()]);
         started.response_format = Some(ResponseFormat { schema: Redacted::new("{}".into()) });
-        as_before = Some(JournalEvent::Tape(TapeEvent::RunStarted(started.clone())));
+        as_before = Some(JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started.clone()))));
         (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
     let mut skilled = run.started("What is this?").event;
-    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut skilled {
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut skilled {
         let skill = SkillId::from_parts(8, 1);
         started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
     }
     let mut message = run.message(1, 0).event;
-    if let JournalEvent::Tape(TapeEvent::ModelMessage(message)) = &mut message {
+    if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
         let body = "[{\"at\":0}]".into();
         message.continuation = Some(ProviderContinuation { model, format: "sample/1".to_owned(), body });
     }
-    let received = TapeEvent::InputReceived {
+    let received = TapeEvent::Run(RunEvent::InputReceived {
         input: UserInput { text: "faster".into(), attachments },
         delivery: InputDelivery::Steer,
         idempotency: Some(IdempotencyDigest([9; 32])),
-    };
-    let abandoned = TapeEvent::ModelAttemptAbandoned {
+    });
+    let abandoned = TapeEvent::Model(ModelEvent::AttemptAbandoned {
         attempt: Attempt(2),
         text_from: TapeSeq(3),
         text_to: TapeSeq(7),
@@ -391,7 +407,7 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         next: NextAttempt::NextModel,
         retry_at: Some(Timestamp(1_700_000_000_500_000)),
         detail: "slow down".into(),
-    };
+    });
     let branched_from = Some(BranchPoint {
         session: SessionId::from_parts(1, 3),
         run: run.run,
@@ -400,7 +416,8 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         since: Some(Seq(12)),
     });
     let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
-    let opened = JournalEvent::SessionOpened { session, agent, key: None, label: None, branched_from };
+    let opened =
+        JournalEvent::Session(SessionEvent::Opened { session, agent, key: None, label: None, branched_from });
     let mut kinds = vec![
         (Kind::SessionOpened, "SessionOpened-branched", opened),
         (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
@@ -423,8 +440,8 @@ fn grown_permissions() -> [(Kind, &'static str, JournalEvent); 3] {
     };
     let bound = StoredGrant { bounds, scope: GrantScope::Principal, ..stored_grant() };
     let anywhere = StoredGrant { scope: GrantScope::Everywhere, ..stored_grant() };
-    let [bound, anywhere] =
-        [bound, anywhere].map(|stored| JournalEvent::Tape(TapeEvent::GrantStored(stored)));
+    let [bound, anywhere] = [bound, anywhere]
+        .map(|stored| JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored))));
     let shared = JournalEvent::Vault(VaultEvent::Bound {
         via: Surface::LocalSocket,
         secret: "forge".into(),
@@ -442,7 +459,7 @@ fn grown_permissions() -> [(Kind, &'static str, JournalEvent); 3] {
 fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let mut decided = run.proposed(3).pop().unwrap().event;
-    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut decided {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut decided {
         (decided.verdict, decided.reason) = (ToolVerdict::Ask, DecisionReason::NeedsApproval);
         (decided.contract, decided.conduct) = (EffectContract::Probe, ToolConduct::Prepared);
         (decided.tool_version, decided.risk) = (4, ApprovalRiskLevel::High);
@@ -451,13 +468,13 @@ fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         decided.request = r#"{"action":"execute"}"#.into();
     }
     let mut granted = decided.clone();
-    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut granted {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut granted {
         (decided.verdict, decided.reason) = (ToolVerdict::Allow, DecisionReason::Granted);
         (decided.decided_by, decided.ask) = (DecidedBy::Grant(StoredGrantId::from_parts(6, 7)), None);
     }
     let image = |path: &str, before, after_sha256| PreImage { path: path.into(), before, after_sha256 };
     let file = Before::File { bytes: Redacted::new(vec![0, 159, 146, 150]), mode: 0o644 };
-    let started = JournalEvent::Tape(TapeEvent::ToolStarted(ToolStarted {
+    let started = JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(3),
         contract: EffectContract::Probe,
         deadline: std::time::Duration::from_secs(30),
@@ -470,9 +487,9 @@ fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
                 image("c.md", Before::Withheld { mode: 0o600 }, Some([25; 32])),
             ],
         },
-    }));
+    })));
     let mut finished = run.tool_finished(3, "written").event;
-    if let JournalEvent::Tape(TapeEvent::ToolFinished(finished)) = &mut finished {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished {
         finished.attested = Attested {
             tool_version: 4,
             call_digest: ContentDigest([6; 32]),
@@ -498,7 +515,7 @@ fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         (
             Kind::ApprovalResolved,
             "ApprovalResolved-expired",
-            JournalEvent::Tape(TapeEvent::ApprovalResolved(expired)),
+            JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(expired))),
         ),
     ]
 }
@@ -592,7 +609,8 @@ fn the_registry_of_kinds_and_the_code_agree() {
 
 #[test]
 fn an_epoch_says_whether_it_seals_and_one_of_before_does_not() {
-    let started = |sealing| JournalEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing };
+    let started =
+        |sealing| JournalEvent::Log(LogEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing });
     let facts = |sealing| encode(&started(sealing)).unwrap().facts;
     let before = facts(None);
     for (sealing, last) in [(EpochSealing::Off, [0x20, 1]), (EpochSealing::On, [0x20, 2])] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_types::event::{
-    Ask, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
+    Ask, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
     UnknownOutcomeCause,
 };
 use palyra_types::tool::Taints;
@@ -37,14 +37,14 @@ pub(super) fn encode_proposed(proposed: &ToolProposed) -> Pair {
 pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolProposedFacts::decode(facts)?;
     let payload = store::ToolProposedPayload::decode(payload)?;
-    Ok(TapeEvent::ToolProposed(ToolProposed {
+    Ok(TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
         effect: EffectId(facts.effect),
         attempt: Attempt(facts.attempt),
         call_digest: ContentDigest(fixed_or_zero(&facts.call_digest)?),
         tool: payload.tool.into(),
         arguments: payload.arguments.into(),
         model_call_id: payload.model_call_id.into(),
-    }))
+    })))
 }
 
 pub(super) fn encode_decided(decided: &ToolDecided) -> Pair {
@@ -81,7 +81,7 @@ pub(super) fn encode_decided(decided: &ToolDecided) -> Pair {
 pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolDecidedFacts::decode(facts)?;
     let payload = store::ToolDecidedPayload::decode(payload)?;
-    Ok(TapeEvent::ToolDecided(ToolDecided {
+    Ok(TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
         effect: EffectId(facts.effect),
         verdict: StoredEnum::from_stored(facts.verdict)?,
         reason: StoredEnum::from_stored(facts.reason)?,
@@ -98,7 +98,7 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         ask: facts.ask.as_ref().map(ask_from_stored).transpose()?,
         explanation: payload.explanation.into(),
         request: payload.request.into(),
-    }))
+    })))
 }
 
 fn ask_from_stored(ask: &store::Ask) -> Read<Ask> {
@@ -147,7 +147,7 @@ pub(super) fn encode_finished(finished: &ToolFinished) -> Pair {
 pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolFinishedFacts::decode(facts)?;
     let payload = store::ToolFinishedPayload::decode(payload)?;
-    Ok(TapeEvent::ToolFinished(ToolFinished {
+    Ok(TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
         effect: EffectId(facts.effect),
         attested: attested_from_stored(facts.attested)?,
         failure: error_code(facts.failure)?,
@@ -157,7 +157,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         executor: StoredEnum::from_stored(facts.executor)?,
         isolation: StoredEnum::from_stored(facts.isolation)?,
         output: payload.output.into(),
-    }))
+    })))
 }
 
 fn attested_to_stored(attested: &Attested) -> Option<store::Attested> {
@@ -192,8 +192,8 @@ pub(super) fn encode_unknown(effect: EffectId, cause: UnknownOutcomeCause) -> Pa
 
 pub(super) fn decode_unknown(facts: &[u8]) -> Read<TapeEvent> {
     let facts = store::ToolOutcomeUnknownFacts::decode(facts)?;
-    Ok(TapeEvent::ToolOutcomeUnknown {
+    Ok(TapeEvent::Tool(ToolEvent::OutcomeUnknown {
         effect: EffectId(facts.effect),
         cause: StoredEnum::from_stored(facts.cause)?,
-    })
+    }))
 }

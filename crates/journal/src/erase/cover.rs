@@ -2,7 +2,7 @@
 
 use palyra_ledger::Envelope;
 use palyra_types::Seq;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::SeqRange;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -46,7 +46,7 @@ impl Cover {
 
 /// Returns whether an entry erases only what lies before it.
 pub(crate) fn names_earlier_only(seq: Seq, event: &JournalEvent) -> bool {
-    let JournalEvent::Erased { ranges, .. } = event else { return true };
+    let JournalEvent::Log(LogEvent::Erased { ranges, .. }) = event else { return true };
     ranges.iter().all(|range| range.last < seq && range.first <= range.last)
 }
 
@@ -59,7 +59,7 @@ fn erased(connection: &Connection) -> rusqlite::Result<Vec<SeqRange>> {
     for envelope in envelopes {
         let Ok(envelope) = Envelope::decode(&envelope?) else { continue };
         let event = codec::decode(envelope.kind, Place::Log, &envelope.facts, &[]);
-        if let Ok(JournalEvent::Erased { ranges, .. }) = event {
+        if let Ok(JournalEvent::Log(LogEvent::Erased { ranges, .. })) = event {
             all.extend(ranges);
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use palyra_ports::maintain_journal::Progress;
 use palyra_ports::{ErasurePlan, Redactor};
-use palyra_types::event::{JournalEvent, TapeEvent, ToolFinished};
+use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolFinished};
 use palyra_types::{EffectId, RunId, Seq};
 use rusqlite::Connection;
 
@@ -99,17 +99,18 @@ impl Search<'_> {
             self.found.take(seq);
         }
         let (Some(run), JournalEvent::Tape(event)) = (run, event) else { return };
-        if let TapeEvent::ModelText { text, .. } = event {
+        if let TapeEvent::Model(ModelEvent::Text { text, .. }) = event {
             self.join(seq, (run, Said::Answer), text.expose());
-        } else if let TapeEvent::ModelReasoning { text, .. } = event {
+        } else if let TapeEvent::Model(ModelEvent::Reasoning { text, .. }) = event {
             self.join(seq, (run, Said::Reasoning), text.expose());
-        } else if let TapeEvent::ToolOutput(output) = event {
+        } else if let TapeEvent::Tool(ToolEvent::Output(output)) = event {
             self.join(seq, (run, Said::Printed(output.effect)), output.text.expose());
-        } else if let TapeEvent::ToolFinished(ToolFinished { effect, .. })
-        | TapeEvent::ToolOutcomeUnknown { effect, .. } = event
+        } else if let TapeEvent::Tool(
+            ToolEvent::Finished(ToolFinished { effect, .. }) | ToolEvent::OutcomeUnknown { effect, .. },
+        ) = event
         {
             self.under_way.remove(&(run, Said::Printed(*effect)));
-        } else if matches!(event, TapeEvent::RunFinished(_)) {
+        } else if matches!(event, TapeEvent::Run(RunEvent::Finished(_))) {
             self.under_way.remove(&(run, Said::Answer));
             self.under_way.remove(&(run, Said::Reasoning));
         }
@@ -166,6 +167,7 @@ mod tests {
     use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
     use palyra_types::Redacted;
     use palyra_types::effect::{OutputRest, ToolOutput};
+    use palyra_types::event::ToolEvent;
 
     use super::*;
 
@@ -227,7 +229,12 @@ mod tests {
         let run = Some(RunId::from_parts(1, 1));
         let printed = |effect, text: &str| {
             let (effect, text, rest) = (EffectId(effect), text.into(), OutputRest::Follows);
-            JournalEvent::Tape(TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes: 0, rest, text }))
+            JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
+                effect,
+                shown_bytes: 0,
+                rest,
+                text,
+            })))
         };
         let pieces = [(1, "it is key-"), (2, "abcdef"), (1, "abcdef"), (2, " and no more"), (1, " so")];
         for (seq, (effect, text)) in (0..).zip(pieces) {

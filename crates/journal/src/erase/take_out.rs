@@ -3,7 +3,7 @@
 //! Invariant: what is left equals a fold over the log without these payloads.
 
 use palyra_types::Seq;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::SeqRange;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -51,7 +51,7 @@ pub(crate) fn take_out_named(
 ) -> rusqlite::Result<TakenOut> {
     let mut taken = TakenOut::Nothing;
     for entry in entries {
-        if let JournalEvent::Erased { ranges, .. } = &entry.event {
+        if let JournalEvent::Log(LogEvent::Erased { ranges, .. }) = &entry.event {
             take_out(connection, &joined(ranges.clone()))?;
             taken = TakenOut::Content;
         }

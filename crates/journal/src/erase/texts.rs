@@ -4,7 +4,10 @@ use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::component::{ComponentCapability, ComponentEvent};
 use palyra_types::effect::{Before, EffectPlan, UndoResult, UndoneFile};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, ModelEvent, PolicyEvent, RunEvent,
+    SessionEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
@@ -23,24 +26,28 @@ pub(super) enum Text<'a> {
 pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
     match event {
         JournalEvent::Tape(event) => of_tape(event),
-        JournalEvent::PrincipalRegistered { name, .. } => vec![Text::Plain(name.expose())],
-        JournalEvent::TokenCreated { label, .. } => vec![Text::Plain(label.expose())],
-        JournalEvent::AgentSaved { profile, .. } => {
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { name, .. }) => {
+            vec![Text::Plain(name.expose())]
+        }
+        JournalEvent::Access(AccessEvent::TokenCreated { label, .. }) => vec![Text::Plain(label.expose())],
+        JournalEvent::Agent(AgentEvent::Saved { profile, .. }) => {
             vec![Text::Plain(profile.name.expose()), Text::Plain(profile.instructions.expose())]
         }
-        JournalEvent::SessionOpened { key, label, .. } => {
+        JournalEvent::Session(SessionEvent::Opened { key, label, .. }) => {
             [key, label].into_iter().flatten().map(|text| Text::Plain(text.expose())).collect()
         }
-        JournalEvent::SessionRenamed { label, .. } => {
+        JournalEvent::Session(SessionEvent::Renamed { label, .. }) => {
             label.iter().map(|label| Text::Plain(label.expose())).collect()
         }
-        JournalEvent::EffectSettled(settled) => vec![Text::Plain(settled.note.expose())],
-        JournalEvent::UndoRequested(requested) => {
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => vec![Text::Plain(settled.note.expose())],
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
             requested.paths.iter().map(|path| Text::Plain(path.expose())).collect()
         }
-        JournalEvent::UndoFinished { files, .. } => files.iter().flat_map(of_undone).collect(),
+        JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) => {
+            files.iter().flat_map(of_undone).collect()
+        }
         JournalEvent::Skill(event) => of_skill(event),
-        JournalEvent::PostureChanged(changed) => {
+        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
             let mut texts = vec![Text::Plain(changed.tool.expose())];
             if let PostureScope::Workspace(path) = &changed.scope {
                 texts.push(Text::Plain(path.expose()));
@@ -49,17 +56,13 @@ pub(super) fn texts_of(event: &JournalEvent) -> Vec<Text<'_>> {
         }
         JournalEvent::Vault(event) => of_vault(event),
         JournalEvent::Component(event) => of_component(event),
-        JournalEvent::LogOpened { .. }
-        | JournalEvent::EpochStarted { .. }
-        | JournalEvent::Erased { .. }
-        | JournalEvent::LogReopened { .. }
-        | JournalEvent::TokenRevoked { .. }
-        | JournalEvent::AgentArchived { .. }
-        | JournalEvent::GrantRevoked { .. }
-        | JournalEvent::SessionReset { .. }
-        | JournalEvent::SessionArchived { .. }
-        | JournalEvent::SessionRestored { .. }
-        | JournalEvent::ShadowCounted(_)
+        JournalEvent::Log(_)
+        | JournalEvent::Access(AccessEvent::TokenRevoked { .. })
+        | JournalEvent::Agent(AgentEvent::Archived { .. })
+        | JournalEvent::Policy(PolicyEvent::GrantRevoked { .. } | PolicyEvent::ShadowCounted(_))
+        | JournalEvent::Session(
+            SessionEvent::Reset { .. } | SessionEvent::Archived { .. } | SessionEvent::Restored { .. },
+        )
         | JournalEvent::Job(_)
         | JournalEvent::Unknown { .. } => Vec::new(),
     }
@@ -118,7 +121,7 @@ fn of_skill(event: &SkillEvent) -> Vec<Text<'_>> {
 
 fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
     match event {
-        TapeEvent::RunStarted(started) => {
+        TapeEvent::Run(RunEvent::Started(started)) => {
             let mut texts = of_input(&started.input);
             if let Some(root) = started.workspace_root.expose().to_str() {
                 texts.push(Text::Plain(root));
@@ -128,38 +131,38 @@ fn of_tape(event: &TapeEvent) -> Vec<Text<'_>> {
             }
             texts
         }
-        TapeEvent::InputReceived { input, .. } => of_input(input),
-        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => {
+        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => of_input(input),
+        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => {
             vec![Text::Plain(text.expose())]
         }
-        TapeEvent::ModelAttemptAbandoned { detail, .. } => vec![Text::Plain(detail.expose())],
-        TapeEvent::ToolProposed(proposed) => {
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => vec![Text::Plain(detail.expose())],
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             vec![Text::Plain(proposed.tool.expose()), Text::Json(proposed.arguments.expose())]
         }
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             vec![Text::Plain(decided.explanation.expose()), Text::Json(decided.request.expose())]
         }
-        TapeEvent::ToolStarted(started) => of_plan(&started.plan),
-        TapeEvent::ApprovalRequested(requested) => of_prompt(&requested.prompt),
-        TapeEvent::ApprovalVoted(voted) => vec![Text::Plain(voted.note.expose())],
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Tool(ToolEvent::Started(started)) => of_plan(&started.plan),
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => of_prompt(&requested.prompt),
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => vec![Text::Plain(voted.note.expose())],
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             let edited = resolved.edited.iter().map(|edited| Text::Json(edited.expose()));
             edited.chain([Text::Plain(resolved.note.expose())]).collect()
         }
-        TapeEvent::GrantStored(stored) => of_grant(stored),
-        TapeEvent::EffectResolved { note, .. } => vec![Text::Plain(note.expose())],
-        TapeEvent::ToolOutput(output) => vec![Text::Plain(output.text.expose())],
-        TapeEvent::ToolFinished(finished) => vec![Text::Plain(finished.output.expose())],
-        TapeEvent::RunFinished(finished) => vec![Text::Plain(finished.message.expose())],
-        TapeEvent::ModelMessage(message) => {
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => of_grant(stored),
+        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => vec![Text::Plain(note.expose())],
+        TapeEvent::Tool(ToolEvent::Output(output)) => vec![Text::Plain(output.text.expose())],
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => vec![Text::Plain(finished.output.expose())],
+        TapeEvent::Run(RunEvent::Finished(finished)) => vec![Text::Plain(finished.message.expose())],
+        TapeEvent::Model(ModelEvent::Message(message)) => {
             message.continuation.iter().map(|kept| Text::Json(kept.body.expose())).collect()
         }
         // Models' names are configuration.
-        TapeEvent::ModelRequested(_)
-        | TapeEvent::ToolOutcomeUnknown { .. }
-        | TapeEvent::LoopDetected { .. }
-        | TapeEvent::RunHeld { .. }
-        | TapeEvent::CancelRequested { .. }
+        TapeEvent::Model(ModelEvent::Requested(_))
+        | TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
+        | TapeEvent::Run(
+            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
+        )
         | TapeEvent::Unknown { .. } => Vec::new(),
     }
 }

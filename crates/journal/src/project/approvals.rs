@@ -4,7 +4,7 @@
 //! nothing that gives authority, is copied here. Only a pending approval changes, and the first decision counts.
 
 use palyra_types::approval::{ApprovalRequested, ApprovalState};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::{ApprovalId, PrincipalId, RunId, Seq, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -80,8 +80,10 @@ pub(super) fn fold(
     event: &TapeEvent,
 ) -> rusqlite::Result<Option<Asked>> {
     match event {
-        TapeEvent::ApprovalRequested(requested) => asked(approvals, connection, entry, requested),
-        TapeEvent::ApprovalVoted(voted) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
+            asked(approvals, connection, entry, requested)
+        }
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
             approvals.change(connection, &voted.approval, |row| {
                 if row.state == ApprovalState::Pending && !row.voters.contains(&voted.by) {
                     row.voters.push(voted.by);
@@ -89,7 +91,7 @@ pub(super) fn fold(
             })?;
             Ok(None)
         }
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             let mut less = None;
             approvals.change(connection, &resolved.approval, |row| {
                 if row.state == ApprovalState::Pending {

@@ -4,7 +4,7 @@
 //! start on. Keyed by run and number.
 
 use palyra_types::effect::{EffectRecord, EffectSettled, EffectState};
-use palyra_types::event::{DecidedBy, TapeEvent, ToolDecided};
+use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::job::JobEvent;
 use palyra_types::tool::{EffectContract, ToolConduct, ToolVerdict};
 use palyra_types::{
@@ -131,7 +131,9 @@ pub(super) fn fold(
     let Some((effect, change)) = change_of(event, at) else { return Ok(UnderWay::default()) };
     let key = (run, effect);
     let is_first = match event {
-        TapeEvent::ToolProposed(_) | TapeEvent::ToolStarted(_) => effects.get(connection, &key)?.is_none(),
+        TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Started(_)) => {
+            effects.get(connection, &key)?.is_none()
+        }
         _ => false,
     };
     if is_first {
@@ -189,19 +191,21 @@ enum Change<'a> {
 
 fn change_of(event: &TapeEvent, at: At) -> Option<(EffectId, Change<'_>)> {
     match event {
-        TapeEvent::ToolProposed(proposed) => Some((proposed.effect, Change::Nothing)),
-        TapeEvent::ToolDecided(decided) => Some((decided.effect, Change::Decided(decided))),
-        TapeEvent::ApprovalRequested(requested) => Some((requested.effect, Change::Asked)),
-        TapeEvent::ApprovalResolved(resolved) => Some((resolved.effect, Change::Answered)),
-        TapeEvent::ToolStarted(started) => Some((started.effect, Change::Started(at, started.contract))),
-        TapeEvent::ToolFinished(finished) => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => Some((proposed.effect, Change::Nothing)),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some((decided.effect, Change::Decided(decided))),
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => Some((requested.effect, Change::Asked)),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => Some((resolved.effect, Change::Answered)),
+        TapeEvent::Tool(ToolEvent::Started(started)) => {
+            Some((started.effect, Change::Started(at, started.contract)))
+        }
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => {
             let state = finished.failure.map_or(EffectState::Finished, |_| EffectState::Failed);
             Some((finished.effect, Change::Ended(at, state, Some(finished.failure))))
         }
-        TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
             Some((*effect, Change::Ended(at, EffectState::Unknown, None)))
         }
-        TapeEvent::EffectResolved { effect, resolution, .. } => {
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, .. }) => {
             Some((*effect, Change::Ended(at, EffectState::Resolved(*resolution), None)))
         }
         _ => None,
@@ -245,7 +249,7 @@ fn first_row(
     event: &TapeEvent,
 ) -> EffectRow {
     let tool = match event {
-        TapeEvent::ToolProposed(proposed) => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             Redacted::new(proposed.tool.expose().chars().take(TOOL_CHARS_MAX).collect())
         }
         _ => Redacted::default(),

@@ -1,7 +1,10 @@
 //! Hands each entry to the families it concerns.
 
 use palyra_types::effect::EffectSettled;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent, SessionEvent,
+    TapeEvent,
+};
 use rusqlite::Connection;
 
 use super::agents::Agents;
@@ -78,51 +81,53 @@ impl Projections {
         kinds_seen::seen(&mut self.kinds, connection, entry)?;
         match entry.event {
             JournalEvent::Tape(event) => self.fold_tape(connection, entry, event)?,
-            JournalEvent::EpochStarted { epoch, key, .. } => {
+            JournalEvent::Log(LogEvent::EpochStarted { epoch, key, .. }) => {
                 epochs::started(&mut self.epochs, entry, *epoch, key);
             }
-            JournalEvent::PrincipalRegistered { principal, name } => {
+            JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name }) => {
                 principals::registered(&mut self.principals, entry, *principal, name);
             }
-            JournalEvent::TokenCreated { token, sha256, expires, label } => {
+            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, expires, label }) => {
                 tokens::created(&mut self.tokens, connection, entry, *token, (sha256, *expires, label))?;
             }
-            JournalEvent::TokenRevoked { token } => {
+            JournalEvent::Access(AccessEvent::TokenRevoked { token }) => {
                 tokens::revoked(&mut self.tokens, connection, entry, *token)?;
             }
-            JournalEvent::AgentSaved { agent, profile } => {
+            JournalEvent::Agent(AgentEvent::Saved { agent, profile }) => {
                 agents::saved(&mut self.agents, connection, entry, *agent, profile)?;
             }
-            JournalEvent::AgentArchived { agent } => {
+            JournalEvent::Agent(AgentEvent::Archived { agent }) => {
                 agents::archived(&mut self.agents, connection, entry, *agent)?;
             }
-            JournalEvent::SessionOpened { session, agent, key, label, branched_from } => {
+            JournalEvent::Session(SessionEvent::Opened { session, agent, key, label, branched_from }) => {
                 let texts = (key.as_ref(), label.as_ref());
                 let names = (*session, *agent);
                 sessions::opened(&mut self.sessions, connection, entry, names, texts, *branched_from)?;
             }
-            JournalEvent::SessionRenamed { session, label } => {
+            JournalEvent::Session(SessionEvent::Renamed { session, label }) => {
                 sessions::renamed(&mut self.sessions, connection, entry, *session, label.as_ref())?;
             }
-            JournalEvent::SessionArchived { session } => {
+            JournalEvent::Session(SessionEvent::Archived { session }) => {
                 let since = Some(entry.time);
                 sessions::archived(&mut self.sessions, connection, entry, *session, since)?;
             }
-            JournalEvent::SessionRestored { session } => {
+            JournalEvent::Session(SessionEvent::Restored { session }) => {
                 sessions::archived(&mut self.sessions, connection, entry, *session, None)?;
             }
-            JournalEvent::SessionReset { session } => {
+            JournalEvent::Session(SessionEvent::Reset { session }) => {
                 resets::reset(&mut self.resets, entry, *session);
                 sessions::reset(&mut self.sessions, connection, entry, *session)?;
             }
-            JournalEvent::GrantRevoked { grant, .. } => {
+            JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, .. }) => {
                 stored_grants::revoked(&mut self.stored_grants, connection, entry, *grant)?;
             }
-            JournalEvent::EffectSettled(settled) => self.fold_settled(connection, entry, settled)?,
-            JournalEvent::UndoRequested(requested) => {
+            JournalEvent::Effect(EffectEvent::Settled(settled)) => {
+                self.fold_settled(connection, entry, settled)?
+            }
+            JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
                 undos::said(&mut self.undos, entry, (requested.undo, requested.run), Said::Requested);
             }
-            JournalEvent::UndoFinished { undo, run, .. } => {
+            JournalEvent::Effect(EffectEvent::UndoFinished { undo, run, .. }) => {
                 undos::said(&mut self.undos, entry, (*undo, *run), Said::Finished);
             }
             JournalEvent::Skill(event) => skills::fold(&mut self.skills, connection, entry, event)?,
@@ -130,15 +135,15 @@ impl Projections {
                 components::fold(&mut self.components, connection, entry, event)?;
             }
             JournalEvent::Job(event) => effects::job(&mut self.effects, connection, event)?,
-            JournalEvent::PostureChanged(changed) => {
+            JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
                 postures::changed(&mut self.postures, connection, entry, changed)?;
             }
-            JournalEvent::ShadowCounted(counts) => {
+            JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => {
                 shadows::counted(&mut self.shadows, entry, counts.candidate);
             }
-            JournalEvent::LogOpened { .. }
-            | JournalEvent::Erased { .. }
-            | JournalEvent::LogReopened { .. }
+            JournalEvent::Log(
+                LogEvent::Opened { .. } | LogEvent::Erased { .. } | LogEvent::Reopened { .. },
+            )
             | JournalEvent::Vault(_)
             | JournalEvent::Unknown { .. } => {}
         }
@@ -174,7 +179,7 @@ impl Projections {
             let under_way = UnderWay { asked, ..UnderWay::default() };
             runs::changed(&mut self.runs, connection, run, under_way)?;
         }
-        if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
+        if let TapeEvent::Run(RunEvent::InputReceived { idempotency: Some(digest), .. }) = event {
             input_keys::received(&mut self.input_keys, connection, entry, *digest)?;
         }
         sessions::touched(&mut self.sessions, connection, entry, event)

@@ -3,7 +3,7 @@
 //! Owns the table `run`, keyed by the seq of the run's first entry. The run machine, not this row, decides
 //! what a run does next.
 
-use palyra_types::event::{RunFinished, RunStarted, TapeEvent};
+use palyra_types::event::{ModelEvent, RunEvent, RunFinished, RunStarted, TapeEvent, ToolEvent};
 use palyra_types::model::{TokenUsage, UsageSource};
 use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, TerminationReason, WaitReason,
@@ -163,7 +163,7 @@ pub(super) fn fold(
     let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
     if tape_seq == TapeSeq(1) {
         let started = match event {
-            TapeEvent::RunStarted(started) => Some(started),
+            TapeEvent::Run(RunEvent::Started(started)) => Some(started),
             _ => None,
         };
         runs.put(run, first_row(entry, (run, session), started));
@@ -230,59 +230,56 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
         return;
     }
     match event {
-        TapeEvent::ModelRequested(requested) => {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Running;
             record.turns = record.turns.max(requested.turn);
         }
-        TapeEvent::ModelMessage(message) => {
+        TapeEvent::Model(ModelEvent::Message(message)) => {
             let before = record.usage;
             let first = before == TokenUsage::default();
             record.usage = if first { message.usage } else { before.plus(message.usage) };
         }
-        TapeEvent::ToolProposed(_) => record.tool_calls += 1,
-        TapeEvent::RunHeld { .. } => {
+        TapeEvent::Tool(ToolEvent::Proposed(_)) => record.tool_calls += 1,
+        TapeEvent::Run(RunEvent::Held { .. }) => {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
-        TapeEvent::ToolOutcomeUnknown { .. } => {
+        TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
+            record.phase = RunPhase::Waiting(WaitReason::LoopCheck)
+        }
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::InputReceived { .. } => record.phase = running(record.state),
-        TapeEvent::EffectResolved { .. } => {
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => record.phase = running(record.state),
+        TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => {
             let waits = record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown);
             if waits && under_way.unknown <= 0 && under_way.held == 0 {
                 record.phase = running(record.state);
             }
         }
-        TapeEvent::RunFinished(finished) => finish(record, finished),
+        TapeEvent::Run(RunEvent::Finished(finished)) => finish(record, finished),
         TapeEvent::Unknown { kind } => {
             if kinds::is_critical(*kind) {
                 record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
             }
         }
-        TapeEvent::RunStarted(_)
-        | TapeEvent::ModelText { .. }
-        | TapeEvent::ModelReasoning { .. }
-        | TapeEvent::ModelAttemptAbandoned { .. }
-        | TapeEvent::ToolDecided(_)
-        | TapeEvent::ToolStarted(_)
-        | TapeEvent::ToolOutput(_)
-        | TapeEvent::ToolFinished(_)
-        | TapeEvent::ApprovalRequested(_)
-        | TapeEvent::ApprovalVoted(_)
-        | TapeEvent::ApprovalResolved(_)
-        | TapeEvent::GrantStored(_)
-        | TapeEvent::CancelRequested { .. } => {}
+        TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
+        | TapeEvent::Model(
+            ModelEvent::Text { .. } | ModelEvent::Reasoning { .. } | ModelEvent::AttemptAbandoned { .. },
+        )
+        | TapeEvent::Tool(
+            ToolEvent::Decided(_) | ToolEvent::Started(_) | ToolEvent::Output(_) | ToolEvent::Finished(_),
+        )
+        | TapeEvent::Approval(_) => {}
     }
 }
 
 /// Returns 1 for a run that is held, given whether it was.
 fn held(before: i64, event: &TapeEvent) -> i64 {
     match event {
-        TapeEvent::RunHeld { .. } => 1,
-        TapeEvent::InputReceived { .. } => 0,
+        TapeEvent::Run(RunEvent::Held { .. }) => 1,
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => 0,
         _ => before,
     }
 }

@@ -3,7 +3,7 @@
 //! Owns the table `session`, keyed by the seq of the entry that opened it; unique per (principal, id) and,
 //! where it has one, per (principal, key).
 
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -161,7 +161,8 @@ pub(super) fn touched(
     let (Some((run, _)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
     let speaks = matches!(
         event,
-        TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } | TapeEvent::ToolOutput(_)
+        TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. })
+            | TapeEvent::Tool(ToolEvent::Output(_))
     );
     if speaks {
         return Ok(());
@@ -169,7 +170,7 @@ pub(super) fn touched(
     let session = SessionRef { principal: entry.principal, id: session };
     sessions.change(connection, &session, |row| {
         row.record.updated = entry.time;
-        if matches!(event, TapeEvent::RunStarted(_)) {
+        if matches!(event, TapeEvent::Run(RunEvent::Started(_))) {
             row.record.runs += 1;
             row.record.last_run = Some(run);
         }

@@ -3,7 +3,7 @@
 //! What a grant permits stands in the entry that the row names, and nowhere else.
 
 use palyra_types::approval::StoredGrant;
-use palyra_types::event::{DecidedBy, TapeEvent};
+use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::{Seq, StoredGrantId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -62,8 +62,8 @@ pub(super) fn fold(
     event: &TapeEvent,
 ) -> rusqlite::Result<()> {
     match event {
-        TapeEvent::GrantStored(stored) => given(grants, connection, entry, stored),
-        TapeEvent::ToolDecided(decided) => match decided.decided_by {
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => given(grants, connection, entry, stored),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.decided_by {
             DecidedBy::Grant(grant) => {
                 grants.change(connection, &grant, |row| row.uses = row.uses.saturating_add(1))
             }

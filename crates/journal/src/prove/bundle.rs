@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use palyra_ledger::tree::{Tiled, inclusion_proof};
 use palyra_ledger::{CheckpointNote, Envelope};
 use palyra_ports::{ExportPart, ExportSink};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::{SeqRange, SignedCheckpoint};
 use palyra_types::{RunId, Seq};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -67,7 +67,7 @@ fn erasures(connection: &Connection, size: u64) -> Result<BTreeMap<Seq, Vec<SeqR
     for (seq, envelope) in of_kinds(connection, &[Kind::Erased], size)? {
         let event = codec::decode(envelope.kind, Place::Log, &envelope.facts, &[])
             .map_err(|_| EntryFault::Facts.at(seq))?;
-        if let JournalEvent::Erased { ranges, .. } = event {
+        if let JournalEvent::Log(LogEvent::Erased { ranges, .. }) = event {
             found.insert(seq, ranges);
         }
     }

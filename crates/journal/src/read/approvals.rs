@@ -12,7 +12,7 @@ use palyra_types::approval::{
     ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, StoredGrantRecord,
 };
 use palyra_types::effect::{EffectRecord, UndoRequested};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, EffectEvent, JournalEvent, TapeEvent};
 use palyra_types::job::JobNumber;
 use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
 use rusqlite::{Connection, Params, params};
@@ -83,8 +83,11 @@ fn select_approvals(
 fn approval_record(connection: &Connection, row: ApprovalRow) -> Result<ApprovalRecord, ReadFault> {
     let fault = EntryFault::Row.at(row.seq);
     let entry = StoredEntry::at(connection, row.seq)?;
-    let (JournalEvent::Tape(TapeEvent::ApprovalRequested(asked)), Some((run, tape_seq)), Some(session)) =
-        (entry.event()?, entry.envelope.run, entry.envelope.session)
+    let (
+        JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Requested(asked))),
+        Some((run, tape_seq)),
+        Some(session),
+    ) = (entry.event()?, entry.envelope.run, entry.envelope.session)
     else {
         return Err(fault);
     };
@@ -130,7 +133,7 @@ fn decision(
         (state, Some(seq)) => {
             let entry = StoredEntry::at(connection, seq)?;
             match entry.event()? {
-                JournalEvent::Tape(TapeEvent::ApprovalResolved(resolved))
+                JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(resolved)))
                     if resolved.approval == row.approval && resolved.state == state =>
                 {
                     Ok(Some((entry.envelope.time, resolved)))
@@ -210,7 +213,7 @@ fn select_grants(
 fn grant_record(connection: &Connection, row: &StoredGrantRow) -> Result<StoredGrantRecord, ReadFault> {
     let entry = StoredEntry::at(connection, row.seq)?;
     match entry.event()? {
-        JournalEvent::Tape(TapeEvent::GrantStored(stored))
+        JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored)))
             if stored.grant == row.grant && stored.uses_max == row.uses_max =>
         {
             let (uses, created, revoked, seq) = (row.uses, entry.envelope.time, row.revoked, row.seq);
@@ -268,7 +271,7 @@ pub(crate) fn last_job(connection: &Connection) -> Result<JobNumber, ReadFault> 
 pub(crate) fn undos(connection: &Connection) -> Result<Vec<UndoRequested>, ReadFault> {
     let open = open_undos(connection)?;
     let requested = open.into_iter().map(|seq| match StoredEntry::at(connection, seq)?.event()? {
-        JournalEvent::UndoRequested(requested) => Ok(requested),
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => Ok(requested),
         _ => Err(EntryFault::Row.at(seq)),
     });
     requested.collect()

@@ -1,6 +1,6 @@
 //! Standing settings and counts of candidates, as the entries that their rows name say them.
 
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::PostureRecord;
 use palyra_types::shadow::ShadowCounts;
 use rusqlite::Connection;
@@ -15,7 +15,7 @@ pub(crate) fn postures(connection: &Connection) -> Result<Vec<PostureRecord>, Re
     let record = |seq| {
         let entry = StoredEntry::at(connection, seq)?;
         match entry.event()? {
-            JournalEvent::PostureChanged(change) if change.posture.is_some() => {
+            JournalEvent::Policy(PolicyEvent::PostureChanged(change)) if change.posture.is_some() => {
                 Ok(PostureRecord { seq, set: entry.envelope.time, change })
             }
             _ => Err(EntryFault::Row.at(seq)),
@@ -31,7 +31,7 @@ pub(crate) fn shadow(
 ) -> Result<Option<ShadowCounts>, ReadFault> {
     let Some(seq) = newest_shadow(connection, candidate)? else { return Ok(None) };
     match StoredEntry::at(connection, seq)?.event()? {
-        JournalEvent::ShadowCounted(counts) => Ok(Some(counts)),
+        JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => Ok(Some(counts)),
         _ => Err(EntryFault::Row.at(seq)),
     }
 }

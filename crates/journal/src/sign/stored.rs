@@ -4,7 +4,7 @@
 //! or about to be; whoever rolls back puts the former value back.
 
 use palyra_ledger::{CheckpointNote, Envelope, LogOrigin, log_origin};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -90,7 +90,7 @@ pub(crate) fn begun_in_format_1(connection: &Connection) -> rusqlite::Result<Opt
     let envelope = first.and_then(|first| Envelope::decode(&first).ok());
     let opened = envelope.and_then(|first| codec::decode(first.kind, Place::Log, &first.facts, &[]).ok());
     Ok(match opened {
-        Some(JournalEvent::LogOpened { log_id, nonce, first_key }) => {
+        Some(JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key })) => {
             let origin = log_origin(log_id, &first_key, &nonce);
             (origin == Some(LogOrigin::Format1)).then_some(log_id)
         }

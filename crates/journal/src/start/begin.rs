@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use palyra_ledger::{Chain, CheckpointNote, EpochKey, TreeWriter, log_id};
 use palyra_ports::NewEntry;
-use palyra_types::event::{HeldCause, JournalEvent, TapeEvent};
+use palyra_types::event::{HeldCause, JournalEvent, LogEvent, RunEvent, TapeEvent};
 use palyra_types::proof::{ReopenReason, TreeHead};
 use palyra_types::run::{RunLifecycleState, RunRecord};
 use palyra_types::{Epoch, LogId, Timestamp};
@@ -68,8 +68,11 @@ pub(super) fn begin_epoch(
         Before::Nothing | Before::Log(..) => Vec::new(),
     };
     let Opening { chain, tree, older_keys, event } = opening(options, &key, before);
-    let started =
-        JournalEvent::EpochStarted { epoch, key: key.public(), sealing: Some(options.sealing.of_epoch()) };
+    let started = JournalEvent::Log(LogEvent::EpochStarted {
+        epoch,
+        key: key.public(),
+        sealing: Some(options.sealing.of_epoch()),
+    });
     let time = options.clock.wall();
     let begins = event.into_iter().chain([started]).map(|event| own_entry(time, event));
     let append = own_append(begins.chain(held));
@@ -96,7 +99,7 @@ fn hold_open_runs(connection: &Connection, time: Timestamp) -> Result<Vec<NewEnt
         principal: run.principal,
         session: Some(run.session),
         run: Some((run.run, run.last_tape_seq.next())),
-        event: JournalEvent::Tape(TapeEvent::RunHeld { cause: HeldCause::LogReopened }),
+        event: JournalEvent::Tape(TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened })),
     };
     Ok(open.into_iter().map(hold).collect())
 }
@@ -121,14 +124,15 @@ fn opening(options: &OpenOptions, key: &EpochKey, before: Before) -> Opening {
     let log_id = log_id(&key.public(), &nonce);
     match before {
         Before::Nothing => {
-            let event = JournalEvent::LogOpened { log_id, nonce, first_key: key.public() };
+            let event = JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key: key.public() });
             let (chain, tree) = (Chain::begin(log_id), TreeWriter::new());
             Opening { chain, tree, older_keys: Vec::new(), event: Some(event) }
         }
         Before::Log(tail, tree, older_keys) => Opening { chain: tail.chain, tree, older_keys, event: None },
         Before::Left(tail, tree, abandoned, reason) => {
             tracing::warn!(%log_id, given_up = abandoned.size, "a new log begins over what is left of the old one");
-            let event = JournalEvent::LogReopened { log_id, nonce, key: key.public(), abandoned, reason };
+            let event =
+                JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key: key.public(), abandoned, reason });
             Opening { chain: tail.chain, tree, older_keys: Vec::new(), event: Some(event) }
         }
     }

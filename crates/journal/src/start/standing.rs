@@ -6,7 +6,7 @@
 use palyra_ledger::tree::{Tiled, TiledError, root_at};
 use palyra_ledger::{CheckpointNote, EpochKey, LogOrigin, NodeHash, TreeWriter, log_name, log_origin};
 use palyra_ports::ReadOnlyCause;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, LogId, Seq};
 use rusqlite::{Connection, OptionalExtension};
@@ -184,13 +184,13 @@ fn unsigned_log(connection: &Connection, log_id: LogId) -> Result<Signers, OpenE
         signers.push(Signer { epoch, key });
         let opening = entry_before(connection, seq)?.map(|entry| entry.event()).transpose()?;
         match opening {
-            Some(JournalEvent::LogOpened { log_id: opened, nonce, first_key }) => {
+            Some(JournalEvent::Log(LogEvent::Opened { log_id: opened, nonce, first_key })) => {
                 if log_origin(opened, &first_key, &nonce) == Some(LogOrigin::Format1) && opened == log_id {
                     return Ok(Signers::Any(signers));
                 }
                 break;
             }
-            Some(JournalEvent::LogReopened { .. }) => break,
+            Some(JournalEvent::Log(LogEvent::Reopened { .. })) => break,
             Some(_) | None => {}
         }
     }

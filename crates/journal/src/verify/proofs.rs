@@ -5,7 +5,7 @@
 use palyra_ledger::tree::{TileStore as _, Tiled, TiledError, root_at};
 use palyra_ledger::{CheckpointNote, KeyRing, LeafHash, TreeWriter};
 use palyra_types::Seq;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use rusqlite::Connection;
 
 use super::Found;
@@ -51,14 +51,14 @@ impl Proofs {
     fn admit_keys(&mut self, seq: Seq, event: &JournalEvent) -> Result<(), ()> {
         let keys = self.keys.as_mut();
         match (event, keys) {
-            (JournalEvent::LogOpened { log_id, nonce, first_key }, None) => {
+            (JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key }), None) => {
                 self.keys = Some(KeyRing::open(*log_id, nonce, *first_key).map_err(drop)?);
                 Ok(())
             }
-            (JournalEvent::EpochStarted { epoch, key, .. }, Some(keys)) => {
+            (JournalEvent::Log(LogEvent::EpochStarted { epoch, key, .. }), Some(keys)) => {
                 keys.epoch_started(seq, *epoch, *key).map_err(drop)
             }
-            (JournalEvent::LogReopened { log_id, nonce, key, .. }, Some(keys)) => {
+            (JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key, .. }), Some(keys)) => {
                 keys.reopened(seq, *log_id, nonce, *key).map_err(drop)
             }
             (_, Some(_)) => Ok(()),

@@ -4,7 +4,7 @@
 
 use palyra_ledger::Envelope;
 use palyra_types::approval::ApprovalState;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, JournalEvent, TapeEvent};
 use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -29,7 +29,7 @@ pub(super) fn is_pending(
 fn is_asked(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bool> {
     let said = facts_at(connection, row.seq)?;
     Ok(said.is_some_and(|(envelope, event)| match event {
-        TapeEvent::ApprovalRequested(asked) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
             asked.approval == row.approval && envelope.run.is_some_and(|(run, _)| run == row.run)
         }
         _ => false,
@@ -49,7 +49,8 @@ fn is_decided(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bo
             // What cannot be read might be the decision.
             None => return Ok(true),
         };
-        if matches!(event, TapeEvent::ApprovalResolved(resolved) if resolved.approval == row.approval) {
+        if matches!(event, TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) if resolved.approval == row.approval)
+        {
             return Ok(true);
         }
     }
@@ -74,7 +75,7 @@ pub(super) fn is_usable(
     let said = facts_at(connection, row.seq)?;
     Ok(content.is_some()
         && said.is_some_and(|(_, event)| match event {
-            TapeEvent::GrantStored(stored) => {
+            TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {
                 stored.grant == grant
                     && stored.uses_max == row.uses_max
                     && stored.expires.is_none_or(|expires| now < expires)

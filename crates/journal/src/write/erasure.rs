@@ -4,7 +4,7 @@
 
 use futures::channel::oneshot;
 use palyra_ports::{AppendClass, AppendError, EraseError, ErasureOrder, ErasureReceipt, NewEntry};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::{ERASURE_RANGES_MAX, SeqRange};
 use palyra_types::{PrincipalId, Seq, Timestamp};
 use rusqlite::Connection;
@@ -115,7 +115,7 @@ fn content_bytes(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Resu
 fn append(order: &ErasureOrder, ranges: &[SeqRange], time: Timestamp) -> PreparedAppend {
     let entries = ranges.chunks(ERASURE_RANGES_MAX).map(|ranges| {
         let (authoriser, reason) = (order.authoriser, order.reason);
-        let event = JournalEvent::Erased { authoriser, reason, ranges: ranges.to_vec() };
+        let event = JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges: ranges.to_vec() });
         let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
         PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds")
     });

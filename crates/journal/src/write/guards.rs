@@ -1,7 +1,7 @@
 //! The conditions of an append, looked up inside the writer's transaction.
 
 use palyra_ports::{AppendError, Guard};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::{PrincipalId, Redacted, RunId, SessionId, TapeSeq, event::JournalEvent};
 use rusqlite::{Connection, OptionalExtension, Params};
 
@@ -107,9 +107,10 @@ pub(super) fn tools_started(append: &PreparedAppend) -> (u64, u64) {
         let is = |entry: &&crate::entry::PreparedEntry| matches!(&entry.event, JournalEvent::Tape(event) if wanted(event));
         append.entries.iter().filter(is).count() as u64
     };
-    let started = count(|event| matches!(event, TapeEvent::ToolStarted(_)));
-    let ended =
-        count(|event| matches!(event, TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. }));
+    let started = count(|event| matches!(event, TapeEvent::Tool(ToolEvent::Started(_))));
+    let ended = count(|event| {
+        matches!(event, TapeEvent::Tool(ToolEvent::Finished(_) | ToolEvent::OutcomeUnknown { .. }))
+    });
     (started, ended)
 }
 

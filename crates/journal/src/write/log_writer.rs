@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use palyra_ledger::{Chain, Envelope, TreeWriter, leaf_hash, sha256};
 use palyra_ports::{AppendError, Committed, StaticText};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, LogId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -336,10 +336,10 @@ impl LogWriter {
 
     /// An entry that begins an epoch or a log belongs to it already.
     fn turn_over(&mut self, event: &JournalEvent) {
-        if let JournalEvent::EpochStarted { epoch, .. } = event {
+        if let JournalEvent::Log(LogEvent::EpochStarted { epoch, .. }) = event {
             self.epoch = *epoch;
         }
-        if let JournalEvent::LogReopened { log_id, .. } = event {
+        if let JournalEvent::Log(LogEvent::Reopened { log_id, .. }) = event {
             self.chain.log_id = *log_id;
         }
     }

@@ -4,7 +4,7 @@ use palyra_ledger::FACTS_BYTES_MAX;
 use palyra_ledger::envelope::RedactionMark;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
 use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendRequest, NewEntry, StaticText};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{PrincipalId, RunId, SessionId, TapeSeq, Timestamp};
 
 use crate::blob;
@@ -92,13 +92,7 @@ fn check_place(entry: &NewEntry) -> Result<(), AppendError> {
         return Err(invalid("a session's id is nil"));
     }
     match (&entry.event, entry.run) {
-        (
-            JournalEvent::LogOpened { .. }
-            | JournalEvent::EpochStarted { .. }
-            | JournalEvent::Erased { .. }
-            | JournalEvent::LogReopened { .. },
-            _,
-        ) => Err(invalid("only the journal itself writes such an entry")),
+        (JournalEvent::Log(_), _) => Err(invalid("only the journal itself writes such an entry")),
         (JournalEvent::Tape(_), None) => Err(invalid("a tape entry names no run")),
         (JournalEvent::Tape(event), Some(place)) => check_tape_place(event, place, entry.session),
         (_, Some(_)) => Err(invalid("an entry outside tapes names a run")),
@@ -114,7 +108,7 @@ fn check_tape_place(
     if run == RunId::NIL || session.is_none() {
         return Err(invalid("a tape entry names no session or a nil run"));
     }
-    if matches!(event, TapeEvent::RunStarted(_)) != (tape_seq == TapeSeq(1)) {
+    if matches!(event, TapeEvent::Run(RunEvent::Started(_))) != (tape_seq == TapeSeq(1)) {
         return Err(invalid("a tape begins with its start and has no other"));
     }
     Ok(())

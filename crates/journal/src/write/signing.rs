@@ -5,7 +5,7 @@
 
 use palyra_ledger::EpochKey;
 use palyra_ports::{AppendError, KeyChoice, ProofError};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::SignedCheckpoint;
 
 use super::log_writer::GroupError;
@@ -84,7 +84,7 @@ impl Writer {
         sign::save(&self.keys.state_dir, epoch, &key)
             .map_err(|_| ProofError::CannotSign { why: "the new key could not be saved" })?;
         let sealing = Some(self.log.sealing().of_epoch());
-        let started = JournalEvent::EpochStarted { epoch, key: key.public(), sealing };
+        let started = JournalEvent::Log(LogEvent::EpochStarted { epoch, key: key.public(), sealing });
         let append = own_append([own_entry(self.keys.clock.wall(), started)]);
         self.log.commit(&[&append]).map_err(|error| self.failed(&error))?;
         let Some(signer) = &self.signer else { return Err(self.no_signer()) };

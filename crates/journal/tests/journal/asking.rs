@@ -14,7 +14,9 @@ use palyra_types::approval::{
 use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
-use palyra_types::event::{JournalEvent, TapeEvent, ToolStarted, UnknownOutcomeCause};
+use palyra_types::event::{
+    ApprovalEvent, EffectEvent, JournalEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
+};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::Surface;
 use palyra_types::tool::EffectContract;
@@ -42,13 +44,15 @@ pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
     let mut entries = run.proposed(7);
     for entry in &mut entries {
         match &mut entry.event {
-            JournalEvent::Tape(TapeEvent::ToolProposed(proposed)) => proposed.tool = TOOL.into(),
-            JournalEvent::Tape(TapeEvent::ToolDecided(decided)) => decided.request = REQUEST.into(),
+            JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Proposed(proposed))) => proposed.tool = TOOL.into(),
+            JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) => {
+                decided.request = REQUEST.into()
+            }
             _ => {}
         }
     }
     let mut question = asked(run, n, 7, None);
-    if let JournalEvent::Tape(TapeEvent::ApprovalRequested(asked)) = &mut question.event {
+    if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Requested(asked))) = &mut question.event {
         let text = |of: &str| Redacted::from(format!("{PROMPT} {of}"));
         asked.prompt = ApprovalPromptRecord {
             tool: text("tool"),
@@ -61,41 +65,41 @@ pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
         };
     }
     entries.push(question);
-    entries.push(run.entry(TapeEvent::ApprovalVoted(ApprovalVoted {
+    entries.push(run.entry(TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
         approval: approval(n),
         effect: EffectId(7),
         by: samples::principal(2),
         via: Surface::Tcp,
         note: NOTE.into(),
-    })));
+    }))));
     let mut answer = resolved(run, n, 7, ApprovalState::Approved);
-    if let JournalEvent::Tape(TapeEvent::ApprovalResolved(resolved)) = &mut answer.event {
+    if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(resolved))) = &mut answer.event {
         (resolved.edited, resolved.note) = (Some(EDITED.into()), NOTE.into());
     }
     entries.push(answer);
     let mut grant = granted(run, n, None, None);
-    if let JournalEvent::Tape(TapeEvent::GrantStored(stored)) = &mut grant.event {
+    if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored))) = &mut grant.event {
         let rule = |shape| ArgumentRule { argument: MATCHER.into(), shape };
         stored.matcher =
             vec![rule(ArgumentShape::Equal(MATCHER.into())), rule(ArgumentShape::Beneath(PATH.into()))];
     }
     entries.push(grant);
     entries.push(planned(run));
-    entries.push(run.entry(TapeEvent::EffectResolved {
+    entries.push(run.entry(TapeEvent::Tool(ToolEvent::EffectResolved {
         effect: EffectId(7),
         resolution: EffectResolution::Happened,
         by: samples::principal(2),
         note: NOTE.into(),
-    }));
+    })));
     entries.push(begun(run, 8, EffectContract::Opaque));
     let cause = UnknownOutcomeCause::Cancelled;
-    entries.push(run.entry(TapeEvent::ToolOutcomeUnknown { effect: EffectId(8), cause }));
+    entries.push(run.entry(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect: EffectId(8), cause })));
     entries
 }
 
 fn planned(run: &mut SampleRun) -> NewEntry {
     let bytes = [BEFORE.as_bytes(), &[0xFE; 150_000]].concat();
-    run.entry(TapeEvent::ToolStarted(ToolStarted {
+    run.entry(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(7),
         contract: EffectContract::Probe,
         deadline: std::time::Duration::from_secs(1),
@@ -108,7 +112,7 @@ fn planned(run: &mut SampleRun) -> NewEntry {
                 after_sha256: Some([4; 32]),
             }],
         },
-    }))
+    })))
 }
 
 /// Makes what is said of a run, and the taking back of what it did, which stand on no tape and name no session.
@@ -116,7 +120,8 @@ pub(crate) fn undoing_entries(run: &SampleRun, n: u64) -> Vec<NewEntry> {
     let undo = UndoId::from_parts(8, n.into());
     let requested = UndoRequested { undo, run: run.run, paths: vec![PATH.into()], kept: None };
     let conflict = UndoneFile { path: PATH.into(), result: UndoResult::Conflict(DIFFERENCE.into()) };
-    let finished = JournalEvent::UndoFinished { undo, run: run.run, files: vec![conflict] };
+    let finished =
+        JournalEvent::Effect(EffectEvent::UndoFinished { undo, run: run.run, files: vec![conflict] });
     let settled = EffectSettled {
         run: run.run,
         effect: EffectId(8),
@@ -124,7 +129,11 @@ pub(crate) fn undoing_entries(run: &SampleRun, n: u64) -> Vec<NewEntry> {
         by: samples::principal(2),
         note: NOTE.into(),
     };
-    let events = [JournalEvent::EffectSettled(settled), JournalEvent::UndoRequested(requested), finished];
+    let events = [
+        JournalEvent::Effect(EffectEvent::Settled(settled)),
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)),
+        finished,
+    ];
     events.map(|event| outside(PrincipalId::NIL, event)).into()
 }
 

@@ -10,7 +10,7 @@ use palyra_ports::{
 };
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, JournalEvent, LogEvent, RunEvent, TapeEvent};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::SessionRef;
@@ -44,13 +44,13 @@ fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {
 pub(crate) async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
     let principal = samples::principal(n.into());
     let session = samples::session(principal, n.into());
-    let registered = JournalEvent::PrincipalRegistered { principal, name: NAME.into() };
-    let created = JournalEvent::TokenCreated {
+    let registered = JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name: NAME.into() });
+    let created = JournalEvent::Access(AccessEvent::TokenCreated {
         token: TokenId::from_parts(n, 1),
         sha256: [1; 32],
         expires: None,
         label: LABEL.into(),
-    };
+    });
     let mut run = SampleRun::new(session, n);
     let outside = vec![
         outside(principal, registered),
@@ -79,7 +79,8 @@ fn with_file(run: &mut SampleRun) -> JournalAppendRequest {
         body: AttachmentBody::Blob { index: 0 },
     };
     let input = UserInput { text: INPUT.into(), attachments: vec![attachment] };
-    let received = TapeEvent::InputReceived { input, delivery: InputDelivery::Queue, idempotency: None };
+    let received =
+        TapeEvent::Run(RunEvent::InputReceived { input, delivery: InputDelivery::Queue, idempotency: None });
     let blobs = vec![EntryBlobs { entry: 0, blobs: vec![blob] }];
     JournalAppendRequest { blobs, ..samples::append(vec![run.entry(received)]) }
 }
@@ -149,7 +150,9 @@ async fn what_stays_is_a_tape_of_tombstones() {
     let names = journal.principals().await.unwrap();
     assert_eq!(names[0].name.expose(), NAME, "a name is no content of a run");
     let last = journal.entries(receipt.entries[0], 1).await.unwrap().remove(0);
-    let JournalEvent::Erased { authoriser, reason, ranges } = last.event else { panic!("{last:?}") };
+    let JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges }) = last.event else {
+        panic!("{last:?}")
+    };
     assert_eq!((authoriser, reason), (samples::principal(0), ErasureReason::Request));
     assert!(ranges.iter().all(|range| range.last < last.seq && range.first > Seq(4)), "{ranges:?}");
 }

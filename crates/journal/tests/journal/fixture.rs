@@ -10,7 +10,7 @@ use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendTape, Export, KeyChoice, ProveJournal, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState};
 use palyra_types::{Epoch, ErrorCode, Seq, TapeSeq};
 use rusqlite::{Connection, OpenFlags};
@@ -58,7 +58,9 @@ async fn the_file_of_format_1_still_says_what_it_said() {
     assert_eq!(by_key, Ok(Some(tool)));
     let output = journal.tape(tool, TapeSeq(6), 1).await.unwrap().entries.remove(0);
     match output.event {
-        TapeEvent::ToolFinished(finished) => assert!(*finished.output.expose() == "# README\n".repeat(9_000)),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => {
+            assert!(*finished.output.expose() == "# README\n".repeat(9_000))
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(journal.agents().await.unwrap()[0].profile.instructions.expose(), "Be brief.");

@@ -6,7 +6,7 @@ use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal, ReadOnlyCause};
 use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal, ReadRecords, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_types::event::{HeldCause, JournalEvent, TapeEvent};
+use palyra_types::event::{HeldCause, JournalEvent, LogEvent, RunEvent, TapeEvent};
 use palyra_types::proof::{ReopenReason, TreeHead};
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::{Epoch, Seq, TapeSeq};
@@ -100,12 +100,12 @@ async fn a_log_behind_its_anchor_is_read_only_until_that_is_accepted() {
     assert_ne!(new, old);
     let begins = journal.entries(Seq(entries), 2).await.unwrap();
     match &begins[0].event {
-        JournalEvent::LogReopened { log_id, abandoned, reason, .. } => {
+        JournalEvent::Log(LogEvent::Reopened { log_id, abandoned, reason, .. }) => {
             assert_eq!((*log_id, *abandoned, *reason), (new, given_up, ReopenReason::RollbackAccepted));
         }
         other => panic!("{other:?}"),
     }
-    assert!(matches!(begins[1].event, JournalEvent::EpochStarted { .. }));
+    assert!(matches!(begins[1].event, JournalEvent::Log(LogEvent::EpochStarted { .. })));
     assert_eq!((begins[0].epoch, begins[1].epoch), (journal.epoch(), journal.epoch()));
     write_runs(&journal, 20..21).await;
     assert_eq!(verify(&journal).await.fault, None);
@@ -141,7 +141,7 @@ async fn open_runs_wait_for_a_person_in_the_new_log() {
     let waiting = RunPhase::Waiting(WaitReason::OutcomeUnknown);
     assert_eq!(phases, [waiting, RunPhase::Queued, waiting]);
     let held = journal.tape(at_work.run, TapeSeq(2), 10).await.unwrap().entries.remove(0);
-    assert_eq!(held.event, TapeEvent::RunHeld { cause: HeldCause::LogReopened });
+    assert_eq!(held.event, TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }));
     journal.rebuild(silent()).await.unwrap();
     assert_eq!(journal.run(alone.run).await.unwrap().unwrap().phase, waiting);
     assert_eq!(verify(&journal).await.fault, None);

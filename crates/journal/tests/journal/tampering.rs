@@ -6,7 +6,7 @@ use std::sync::Arc;
 use palyra_ports::{AppendTape, EntryBlobs, JournalAppendRequest, ReadError, ReadTape, StaticText};
 use palyra_testkit::journal_suite::samples;
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Redacted, Seq, TapeSeq};
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ async fn written() -> Folder {
     assert_eq!(journal.append(samples::append(vec![large])).await.unwrap().first_seq, Seq(182));
     let sha256 = palyra_ledger::sha256(b"instructions");
     let mut request = run.requested(2);
-    if let JournalEvent::Tape(TapeEvent::ModelRequested(requested)) = &mut request.event {
+    if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(requested))) = &mut request.event {
         requested.context.instructions_digest = sha256;
     }
     let statics = vec![StaticText { sha256, body: Arc::from("instructions") }];
@@ -152,7 +152,8 @@ async fn changed_files_beside_an_entry_are_named() {
         body: AttachmentBody::Blob { index: 0 },
     };
     let input = UserInput { text: "look".into(), attachments: vec![attachment] };
-    let received = TapeEvent::InputReceived { input, delivery: InputDelivery::Queue, idempotency: None };
+    let received =
+        TapeEvent::Run(RunEvent::InputReceived { input, delivery: InputDelivery::Queue, idempotency: None });
     let blobs = vec![EntryBlobs { entry: 0, blobs: vec![blob] }];
     let request = JournalAppendRequest { blobs, ..samples::append(vec![run.entry(received)]) };
     let tape_seq = run.tape_seq;

@@ -7,7 +7,7 @@ use palyra_types::approval::{
     ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, GrantWish, StoredGrant,
 };
 use palyra_types::effect::EffectPlan;
-use palyra_types::event::{DecidedBy, TapeEvent};
+use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, PrincipalId, Redacted, Timestamp};
 
@@ -162,13 +162,13 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         (ToolConduct::Prepared, None) | (ToolConduct::Direct | ToolConduct::Question, _) => None,
     };
     if pending.voters.len() + 1 < needed(pending, judged) as usize {
-        step.record(TapeEvent::ApprovalVoted(ApprovalVoted {
+        step.record(TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
             approval: pending.approval,
             effect,
             by: answer.by,
             via: answer.via,
             note: answer.note.clone(),
-        }));
+        })));
         return;
     }
     let_run(step, pending, answer, (judged, plan));
@@ -230,7 +230,7 @@ fn store_grant(
         matcher: wish.matcher.clone(),
         bounds: GrantBounds { workspace, tool_version, programs },
     };
-    step.record(TapeEvent::GrantStored(stored));
+    step.record(TapeEvent::Approval(ApprovalEvent::GrantStored(stored)));
 }
 
 /// Takes note that an approval's time is over.

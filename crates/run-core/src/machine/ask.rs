@@ -1,7 +1,7 @@
 //! The question to a person whether a call may run: exactly what would run.
 
 use palyra_types::approval::{ApprovalPromptRecord, ApprovalRequested, AtExpiry};
-use palyra_types::event::{ContentDigest, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ContentDigest, TapeEvent};
 use palyra_types::{ApprovalId, EffectId, Redacted};
 
 use super::step::Step;
@@ -51,7 +51,7 @@ pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
             asked_again: asking.asked_again.into(),
         },
     };
-    step.record(TapeEvent::ApprovalRequested(Box::new(requested)));
+    step.record(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(requested))));
 }
 
 /// Asks once more, because what would run is no longer what was asked.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use palyra_types::event::{AbandonCause, LoopGuard, NextAttempt, TapeEvent};
+use palyra_types::event::{AbandonCause, LoopGuard, NextAttempt, RunEvent, TapeEvent};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::{ErrorCode, Redacted, Timestamp};
 
@@ -55,7 +55,7 @@ pub(super) fn caught_by_restart(step: &mut Step) {
     }
     step.abandon_open_attempt(AbandonCause::Restart, Successor::NONE, Redacted::default());
     if let Some(repeats) = step.machine.model.tried().restart_counts.verdict() {
-        step.record(TapeEvent::LoopDetected { guard: LoopGuard::Restarts, repeats });
+        step.record(TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::Restarts, repeats }));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use palyra_types::approval::ApprovalTerms;
 use palyra_types::effect::EffectPlan;
-use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolProposed, ToolStarted};
+use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed, ToolStarted};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, Attempt, EffectId, Redacted};
 
@@ -62,14 +62,14 @@ pub(super) fn record_calls(step: &mut Step, calls: &[JudgedCall], refused: Optio
 fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReason>) {
     let effect = step.machine.tools.next_effect();
     let attempt = step.machine.model.next_attempt().0.saturating_sub(1);
-    step.record(TapeEvent::ToolProposed(ToolProposed {
+    step.record(TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
         effect,
         attempt: Attempt(attempt),
         call_digest: call.digest,
         tool: Redacted::new(call.proposal.tool.as_str().to_owned()),
         arguments: call.proposal.arguments.clone(),
         model_call_id: call.proposal.model_call_id.clone(),
-    }));
+    })));
     let judged = &call.decision;
     let ruling = match refused {
         Some(reason) => Ruling {
@@ -106,7 +106,7 @@ pub(super) fn record_ruling(
     let known = call.terms;
     let output_bytes_max = |judged: &ToolDecision| u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX);
     let Ruling { verdict, reason, decided_by, explanation, judged } = ruling;
-    step.record(TapeEvent::ToolDecided(ToolDecided {
+    step.record(TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
         effect,
         verdict,
         reason,
@@ -123,7 +123,7 @@ pub(super) fn record_ruling(
         ask: ask.map(|(approval, terms)| Ask { approval, terms }),
         explanation,
         request: judged.map_or_else(Redacted::default, |judged| judged.request.clone()),
-    }));
+    })));
     if judged.is_some() {
         step.judged.insert(effect);
     }
@@ -156,7 +156,7 @@ impl Step {
     pub(super) fn start(&mut self, effect: EffectId, plan: EffectPlan) {
         let Some(call) = self.machine.tools.get(effect) else { return };
         let (contract, deadline, conduct) = (call.terms.contract, call.terms.deadline, call.terms.conduct);
-        self.record(TapeEvent::ToolStarted(ToolStarted { effect, contract, deadline, plan }));
+        self.record(TapeEvent::Tool(ToolEvent::Started(ToolStarted { effect, contract, deadline, plan })));
         match conduct {
             ToolConduct::Direct | ToolConduct::Prepared => self.execute(effect, Execution::First),
             ToolConduct::Question => {}

@@ -1,6 +1,6 @@
 //! One function per input. What follows once it is recorded is [`super::proceed`]'s.
 
-use palyra_types::event::{AbandonCause, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{AbandonCause, ModelEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
 use palyra_types::tool::DecisionReason;
@@ -90,7 +90,7 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
 
 fn take(step: &mut Step, input: &RunInput) {
     match input {
-        RunInput::Start(started) => step.record(TapeEvent::RunStarted((**started).clone())),
+        RunInput::Start(started) => step.record(TapeEvent::Run(RunEvent::Started((**started).clone()))),
         RunInput::Begin => proceed(step),
         RunInput::ContextReady { plan, model } => {
             let same = step.machine.model.model().is_none_or(|wanted| wanted == model);
@@ -108,13 +108,16 @@ fn take(step: &mut Step, input: &RunInput) {
         ),
         RunInput::Text { attempt, text } => {
             if !text.expose().is_empty() {
-                step.record(TapeEvent::ModelText { attempt: *attempt, text: text.clone() });
+                step.record(TapeEvent::Model(ModelEvent::Text { attempt: *attempt, text: text.clone() }));
                 step.end_at_token_limit();
             }
         }
         RunInput::Reasoning { attempt, text } => {
             if !text.expose().is_empty() {
-                step.record(TapeEvent::ModelReasoning { attempt: *attempt, text: text.clone() });
+                step.record(TapeEvent::Model(ModelEvent::Reasoning {
+                    attempt: *attempt,
+                    text: text.clone(),
+                }));
                 step.end_at_token_limit();
             }
         }
@@ -143,7 +146,7 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::ApprovalExpired { approval } => approvals::expired(step, *approval),
         RunInput::EffectResolved { effect, resolution, by, note } => {
             let (effect, resolution, by, note) = (*effect, *resolution, *by, note.clone());
-            step.record(TapeEvent::EffectResolved { effect, resolution, by, note });
+            step.record(TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, by, note }));
             proceed(step);
         }
         RunInput::Cancel { actor, reason } => cancel(step, *actor, *reason),
@@ -199,7 +202,7 @@ fn cancel(step: &mut Step, actor: PrincipalId, reason: CancelReason) {
     }
     let parked = step.machine.is_parked();
     step.withdraw_all("the run was cancelled");
-    step.record(TapeEvent::CancelRequested { actor, reason });
+    step.record(TapeEvent::Run(RunEvent::CancelRequested { actor, reason }));
     abort_model(step, AbandonCause::Cancelled);
     effects::give_up_questions(step);
     if parked {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use palyra_types::effect::{OutputRest, ToolOutput};
-use palyra_types::event::{ContentDigest, TapeEvent, ToolFinished, UnknownOutcomeCause};
+use palyra_types::event::{ContentDigest, TapeEvent, ToolEvent, ToolFinished, UnknownOutcomeCause};
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
 
@@ -45,7 +45,7 @@ fn lost(contract: EffectContract) -> Lost {
 pub(super) fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
     let Some(contract) = step.machine.tools.started_contract(effect) else { return };
     match lost(contract) {
-        Lost::InDoubt => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+        Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
         Lost::Failed => {
             let (failure, output) = match cause {
                 UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
@@ -75,7 +75,7 @@ pub(super) fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
                 let failed = (Some(ErrorCode::ToolCancelled), STOPPED_TOOL_OUTPUT);
                 record_outcome_of(step, effect, failed, duration);
             }
-            Lost::InDoubt => step.record(TapeEvent::ToolOutcomeUnknown { effect, cause }),
+            Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
         }
     }
     give_up_questions(step);
@@ -106,7 +106,10 @@ pub(super) fn recover_started(step: &mut Step) {
                 step.execute(effect, Execution::Again);
             }
             EffectContract::Opaque => {
-                step.record(TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart });
+                step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+                    effect,
+                    cause: UnknownOutcomeCause::Restart,
+                }));
             }
         }
     }
@@ -122,12 +125,12 @@ pub(super) fn show_output(step: &mut Step, effect: EffectId, text: &Redacted<Str
     let room = OUTPUT_SHOWN_BYTES_MAX.saturating_sub(shown.bytes);
     let fits = &text[..text.floor_char_boundary(usize::try_from(room).unwrap_or(usize::MAX))];
     let over = fits.len() < text.len() || shown.pieces + 1 >= OUTPUT_PIECES_MAX;
-    step.record(TapeEvent::ToolOutput(ToolOutput {
+    step.record(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
         effect,
         shown_bytes: shown.bytes + fits.len() as u64,
         rest: if over { OutputRest::InOutcome } else { rest },
         text: fits.into(),
-    }));
+    })));
 }
 
 /// Records the outcome that a tool reported, with what the call ran under.
@@ -139,7 +142,7 @@ pub(super) fn record_outcome(
     duration: Duration,
 ) {
     let Some(call) = step.machine.tools.get(effect) else { return };
-    step.record(TapeEvent::ToolFinished(ToolFinished {
+    step.record(TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
         effect,
         attested: call.attested(),
         failure: outcome.failure,
@@ -149,7 +152,7 @@ pub(super) fn record_outcome(
         executor: outcome.executor,
         isolation: outcome.isolation,
         output: outcome.output.clone(),
-    }));
+    })));
 }
 
 /// Settles a started call that nobody reported on.

@@ -3,7 +3,7 @@
 //! Begin at [`proceed`].
 
 use palyra_types::ErrorCode;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::run::{CancelReason, TerminationReason, WaitReason};
 
 use super::RunStateMachine;
@@ -34,7 +34,7 @@ pub(super) fn proceed(step: &mut Step) {
         return;
     }
     if let Some((guard, repeats)) = step.machine.loops.verdict() {
-        step.record(TapeEvent::LoopDetected { guard, repeats });
+        step.record(TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }));
         return;
     }
     ask_model(step);

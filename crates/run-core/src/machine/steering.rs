@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState, UserInput, WaitReason};
 
 use super::proceed::proceed;
@@ -29,31 +29,26 @@ impl Heard {
 
     pub(super) fn evolve(&mut self, event: &TapeEvent) {
         match event {
-            TapeEvent::InputReceived { idempotency, .. } => {
+            TapeEvent::Run(RunEvent::InputReceived { idempotency, .. }) => {
                 self.unanswered += 1;
                 self.keys.extend(*idempotency);
             }
-            TapeEvent::ModelRequested(_) => self.unanswered = 0,
-            TapeEvent::RunStarted(started) => self.keys.extend(started.idempotency),
-            TapeEvent::ModelText { .. }
-            | TapeEvent::ModelReasoning { .. }
-            | TapeEvent::ModelMessage(_)
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::ToolStarted(_)
-            | TapeEvent::ToolOutput(_)
-            | TapeEvent::ToolFinished(_)
-            | TapeEvent::ToolOutcomeUnknown { .. }
-            | TapeEvent::EffectResolved { .. }
-            | TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
-            | TapeEvent::CancelRequested { .. }
-            | TapeEvent::RunFinished(_)
+            TapeEvent::Model(ModelEvent::Requested(_)) => self.unanswered = 0,
+            TapeEvent::Run(RunEvent::Started(started)) => self.keys.extend(started.idempotency),
+            TapeEvent::Model(
+                ModelEvent::Text { .. }
+                | ModelEvent::Reasoning { .. }
+                | ModelEvent::Message(_)
+                | ModelEvent::AttemptAbandoned { .. },
+            )
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_)
+            | TapeEvent::Run(
+                RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::Finished(_),
+            )
             | TapeEvent::Unknown { .. } => {}
         }
     }
@@ -103,7 +98,7 @@ pub(super) fn hear(step: &mut Step, input: &UserInput, key: Option<IdempotencyDi
         return;
     }
     let delivery = if is_answerable(&step.machine) { InputDelivery::Queue } else { InputDelivery::Steer };
-    step.record(TapeEvent::InputReceived { input: input.clone(), delivery, idempotency: key });
+    step.record(TapeEvent::Run(RunEvent::InputReceived { input: input.clone(), delivery, idempotency: key }));
     effects::answer_questions(step);
     proceed(step);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, ModelMessage, ModelRequested, NextAttempt, RunFinished,
-    TapeEvent,
+    AbandonCause, ApprovalEvent, ContentDigest, ContextPlan, ModelEvent, ModelMessage, ModelRequested,
+    NextAttempt, RunEvent, RunFinished, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef, TokenUsage};
 use palyra_types::run::{Surface, TerminationReason};
@@ -85,7 +85,7 @@ impl Step {
         detail: Redacted<String>,
     ) {
         let Some(open) = self.machine.model.open() else { return };
-        self.record(TapeEvent::ModelAttemptAbandoned {
+        self.record(TapeEvent::Model(ModelEvent::AttemptAbandoned {
             attempt: open.attempt,
             text_from: open.text_from,
             text_to: open.text_to,
@@ -93,13 +93,13 @@ impl Step {
             next: successor.next,
             retry_at: successor.retry_at,
             detail,
-        });
+        }));
     }
 
     /// Records that an approval is decided.
     pub(super) fn resolve(&mut self, pending: &PendingApproval, resolution: Resolution) {
         let (edited, edited_digest) = resolution.edited.unzip();
-        self.record(TapeEvent::ApprovalResolved(ApprovalResolved {
+        self.record(TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
             approval: pending.approval,
             effect: pending.effect,
             state: resolution.state,
@@ -108,7 +108,7 @@ impl Step {
             edited_digest: edited_digest.unwrap_or_default(),
             edited,
             note: resolution.note,
-        }));
+        })));
     }
 
     /// Takes back every question, because the run will not go on.
@@ -135,7 +135,7 @@ impl Step {
             active_time: budget.active_time(self.now),
             message: Redacted::new(message),
         };
-        self.record(TapeEvent::RunFinished(finished));
+        self.record(TapeEvent::Run(RunEvent::Finished(finished)));
         self.perform(Effect::End);
     }
 
@@ -143,7 +143,7 @@ impl Step {
         let attempt = self.machine.model.next_attempt();
         let turn = self.machine.model.next_turn();
         let requested = ModelRequested { attempt, turn, context: plan, model: Redacted::new(Some(model)) };
-        self.record(TapeEvent::ModelRequested(requested));
+        self.record(TapeEvent::Model(ModelEvent::Requested(requested)));
         self.perform(Effect::CallModel { attempt });
     }
 
@@ -161,7 +161,7 @@ impl Step {
             response_id: answer.response_id.clone(),
             continuation: answer.continuation.clone(),
         };
-        self.record(TapeEvent::ModelMessage(message));
+        self.record(TapeEvent::Model(ModelEvent::Message(message)));
     }
 
     /// Ends the open answer where the model has written more than the run may, and the run with it. What was received
@@ -173,7 +173,7 @@ impl Step {
             return;
         }
         self.perform(Effect::AbortModel { attempt: open.attempt });
-        self.record(TapeEvent::ModelMessage(ModelMessage {
+        self.record(TapeEvent::Model(ModelEvent::Message(ModelMessage {
             attempt: open.attempt,
             text_from: open.text_from,
             text_to: open.text_to,
@@ -183,7 +183,7 @@ impl Step {
             model: Redacted::new(self.machine.model.model().cloned()),
             response_id: Redacted::default(),
             continuation: None,
-        }));
+        })));
         self.finish(TerminationReason::TurnLimit, Some(ErrorCode::TurnLimit), TOKENS_USED_UP);
     }
 }

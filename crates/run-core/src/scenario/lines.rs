@@ -1,7 +1,10 @@
 //! Events and effects in a few words, for expectations that people read.
 
 use palyra_types::effect::ToolOutput;
-use palyra_types::event::{AbandonCause, DecidedBy, NextAttempt, TapeEvent, ToolDecided, ToolStarted};
+use palyra_types::event::{
+    AbandonCause, ApprovalEvent, DecidedBy, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolDecided,
+    ToolEvent, ToolStarted,
+};
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
@@ -10,19 +13,23 @@ use crate::{Effect, Execution};
 
 pub(crate) fn event_line(event: &TapeEvent) -> String {
     match event {
-        TapeEvent::RunStarted(_) => "RunStarted".into(),
-        TapeEvent::InputReceived { delivery, .. } => match delivery {
+        TapeEvent::Run(RunEvent::Started(_)) => "RunStarted".into(),
+        TapeEvent::Run(RunEvent::InputReceived { delivery, .. }) => match delivery {
             InputDelivery::Queue => "InputReceived".into(),
             InputDelivery::Steer | InputDelivery::Interrupt => format!("InputReceived {delivery:?}"),
         },
-        TapeEvent::ModelRequested(requested) => {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
             let model = requested.model.expose().as_ref().map_or("", |model| model.model.as_str());
             let whom = if model.starts_with("fallback") { format!(" {model}") } else { String::new() };
             format!("ModelRequested {} turn {}{whom}", requested.attempt, requested.turn)
         }
-        TapeEvent::ModelText { attempt, text } => format!("ModelText {attempt} {}", text.expose()),
-        TapeEvent::ModelReasoning { attempt, text } => format!("ModelReasoning {attempt} {}", text.expose()),
-        TapeEvent::ModelMessage(message) => {
+        TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
+            format!("ModelText {attempt} {}", text.expose())
+        }
+        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
+            format!("ModelReasoning {attempt} {}", text.expose())
+        }
+        TapeEvent::Model(ModelEvent::Message(message)) => {
             let text = if message.text_from.0 == 0 {
                 "no text".to_owned()
             } else {
@@ -32,7 +39,9 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
                 if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
             format!("ModelMessage {} {text}{calls}", message.attempt)
         }
-        TapeEvent::ModelAttemptAbandoned { attempt, text_from, text_to, cause, next, .. } => {
+        TapeEvent::Model(ModelEvent::AttemptAbandoned {
+            attempt, text_from, text_to, cause, next, ..
+        }) => {
             let cause = match cause {
                 AbandonCause::Restart => "Restart".to_owned(),
                 AbandonCause::Cancelled => "Cancelled".to_owned(),
@@ -46,31 +55,33 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             };
             format!("Abandoned {attempt} {text_from}-{text_to} {cause}{next}")
         }
-        TapeEvent::ToolProposed(proposed) => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
         }
-        TapeEvent::ToolDecided(decided) => decided_line(decided),
-        TapeEvent::ToolStarted(ToolStarted { effect, contract, .. }) => match contract {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => decided_line(decided),
+        TapeEvent::Tool(ToolEvent::Started(ToolStarted { effect, contract, .. })) => match contract {
             EffectContract::Pure => format!("Started {effect}"),
             other => format!("Started {effect} {}", format!("{other:?}").to_lowercase()),
         },
-        TapeEvent::ApprovalRequested(_)
-        | TapeEvent::ApprovalVoted(_)
-        | TapeEvent::ApprovalResolved(_)
-        | TapeEvent::GrantStored(_)
-        | TapeEvent::EffectResolved { .. } => person_line(event),
-        TapeEvent::ToolOutput(ToolOutput { effect, shown_bytes, rest, text }) => {
+        TapeEvent::Approval(_) | TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => person_line(event),
+        TapeEvent::Tool(ToolEvent::Output(ToolOutput { effect, shown_bytes, rest, text })) => {
             format!("Output {effect} {shown_bytes} {rest:?} {:.40}", text.expose()).trim_end().to_owned()
         }
-        TapeEvent::ToolFinished(finished) => match finished.failure {
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => match finished.failure {
             None => format!("Finished {}", finished.effect),
             Some(code) => format!("Finished {} {}", finished.effect, code.slug()),
         },
-        TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("OutcomeUnknown {effect} {cause:?}"),
-        TapeEvent::LoopDetected { guard, repeats } => format!("LoopDetected {guard:?} {repeats}"),
-        TapeEvent::RunHeld { cause } => format!("Held {cause:?}"),
-        TapeEvent::CancelRequested { reason, .. } => format!("CancelRequested {reason:?}"),
-        TapeEvent::RunFinished(finished) => format!("RunFinished {:?} {:?}", finished.state, finished.reason),
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
+            format!("OutcomeUnknown {effect} {cause:?}")
+        }
+        TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => {
+            format!("LoopDetected {guard:?} {repeats}")
+        }
+        TapeEvent::Run(RunEvent::Held { cause }) => format!("Held {cause:?}"),
+        TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("CancelRequested {reason:?}"),
+        TapeEvent::Run(RunEvent::Finished(finished)) => {
+            format!("RunFinished {:?} {:?}", finished.state, finished.reason)
+        }
         TapeEvent::Unknown { kind } => format!("Unknown {kind:#x}"),
     }
 }
@@ -93,16 +104,18 @@ fn decided_line(decided: &ToolDecided) -> String {
 /// What people are asked, and what they say.
 fn person_line(event: &TapeEvent) -> String {
     match event {
-        TapeEvent::ApprovalRequested(asked) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
             let again = if asked.prompt.asked_again.expose().is_empty() { "" } else { " again" };
             format!("Asks {} about {}{again}", number_of(asked.approval), asked.effect)
         }
-        TapeEvent::ApprovalVoted(voted) => format!("Voted {}", number_of(voted.approval)),
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => format!("Voted {}", number_of(voted.approval)),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             let edited = if resolved.edited.is_some() { " edited" } else { "" };
             format!("Resolved {} {:?}{edited}", number_of(resolved.approval), resolved.state)
         }
-        TapeEvent::EffectResolved { effect, resolution, .. } => format!("Settled {effect} {resolution:?}"),
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, .. }) => {
+            format!("Settled {effect} {resolution:?}")
+        }
         _ => "GrantStored".into(),
     }
 }

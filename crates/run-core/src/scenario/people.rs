@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{ContentDigest, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ContentDigest, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::ToolConduct;
 use palyra_types::{ApprovalId, EffectId};
 
@@ -106,16 +106,20 @@ impl World {
         let mut ever = BTreeSet::new();
         for event in self.events() {
             match event {
-                TapeEvent::ApprovalRequested(asked) => {
+                TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
                     assert!(ever.insert(asked.approval), "asked twice: {}", line());
                     open.insert(asked.approval);
                 }
-                TapeEvent::ApprovalVoted(voted) => assert!(open.contains(&voted.approval), "{}", line()),
-                TapeEvent::ApprovalResolved(resolved) => {
+                TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
+                    assert!(open.contains(&voted.approval), "{}", line())
+                }
+                TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                     assert!(open.remove(&resolved.approval), "resolved twice: {}", line());
                     assert_ne!(resolved.state, ApprovalState::Pending);
                 }
-                TapeEvent::RunFinished(_) => assert!(open.is_empty(), "outlived its run: {}", line()),
+                TapeEvent::Run(RunEvent::Finished(_)) => {
+                    assert!(open.is_empty(), "outlived its run: {}", line())
+                }
                 _ => {}
             }
         }
@@ -167,17 +171,17 @@ struct Permission {
 impl Permission {
     fn push(&mut self, effect: EffectId, event: &TapeEvent) {
         match event {
-            TapeEvent::ToolDecided(decided) if decided.effect == effect => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.effect == effect => {
                 self.wants_approval |= decided.ask.is_some();
                 self.conduct = decided.conduct;
             }
-            TapeEvent::ApprovalRequested(asked) if asked.effect == effect => {
+            TapeEvent::Approval(ApprovalEvent::Requested(asked)) if asked.effect == effect => {
                 self.asked = Some(asked.approval);
                 self.binding = asked.binding;
                 self.shown.clone_from(asked.prompt.arguments.expose());
                 self.edited = None;
             }
-            TapeEvent::ApprovalResolved(resolved) if resolved.effect == effect => {
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) if resolved.effect == effect => {
                 let approved = resolved.state == ApprovalState::Approved;
                 self.approved = approved.then_some(resolved.approval);
                 self.edited = resolved.edited.as_ref().map(|edited| edited.expose().clone());

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{AbandonCause, TapeEvent, ToolDecided, UnknownOutcomeCause};
+use palyra_types::event::{
+    AbandonCause, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent, UnknownOutcomeCause,
+};
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
@@ -180,7 +182,7 @@ impl World {
         world.driver.tape = tape.to_vec();
         world.driver.now = now;
         for (event, _) in tape {
-            if let TapeEvent::ToolStarted(started) = event {
+            if let TapeEvent::Tool(ToolEvent::Started(started)) = event {
                 world.executed_ever.insert(started.effect, 1);
             }
         }
@@ -369,7 +371,9 @@ impl World {
         for effect in &commit.effects {
             match effect {
                 Effect::CallModel { attempt } => {
-                    assert!(tells(&|e| matches!(e, TapeEvent::ModelRequested(r) if r.attempt == *attempt)));
+                    assert!(tells(
+                        &|e| matches!(e, TapeEvent::Model(ModelEvent::Requested(r)) if r.attempt == *attempt)
+                    ));
                     assert_eq!(self.asked.replace(*attempt), None, "two requests at once");
                     self.pausing = None;
                 }
@@ -379,9 +383,9 @@ impl World {
                 }
                 Effect::AbortModel { attempt } => {
                     assert!(tells(&|e| match e {
-                        TapeEvent::ModelAttemptAbandoned { attempt: a, .. } => a == attempt,
+                        TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt: a, .. }) => a == attempt,
                         // It was cut off at the limit of tokens.
-                        TapeEvent::ModelMessage(message) => message.attempt == *attempt,
+                        TapeEvent::Model(ModelEvent::Message(message)) => message.attempt == *attempt,
                         _ => false,
                     }));
                     self.asked = None;
@@ -391,17 +395,17 @@ impl World {
                 }
                 Effect::Execute(grant) => {
                     let effect = grant.effect();
-                    let starts = |e: &TapeEvent| matches!(e, TapeEvent::ToolStarted(s) if s.effect == effect);
+                    let starts = |e: &TapeEvent| matches!(e, TapeEvent::Tool(ToolEvent::Started(s)) if s.effect == effect);
                     assert!(recovering || tells(&starts), "executed without a start in the same decision");
                     self.inspect_permission(grant);
                     self.execute(effect, grant.contract());
                 }
                 Effect::AbortTools => assert!(tells(&|e| matches!(
                     e,
-                    TapeEvent::CancelRequested { .. } | TapeEvent::RunFinished(_)
+                    TapeEvent::Run(RunEvent::CancelRequested { .. } | RunEvent::Finished(_))
                 ))),
                 Effect::End => {
-                    assert!(matches!(commit.events.last(), Some(TapeEvent::RunFinished(_))));
+                    assert!(matches!(commit.events.last(), Some(TapeEvent::Run(RunEvent::Finished(_)))));
                     self.running.clear();
                     self.preparing.clear();
                     self.pausing = None;
@@ -424,9 +428,14 @@ impl World {
     fn inspect(&self) {
         let (machine, tape) = (&self.driver.machine, &self.driver.tape);
         let line = || self.driver.tape_line();
-        let ends = tape.iter().filter(|(event, _)| matches!(event, TapeEvent::RunFinished(_))).count();
+        let ends =
+            tape.iter().filter(|(event, _)| matches!(event, TapeEvent::Run(RunEvent::Finished(_)))).count();
         assert_eq!(ends, usize::from(machine.state().is_terminal()), "{}", line());
-        assert!(ends == 0 || matches!(tape.last(), Some((TapeEvent::RunFinished(_), _))), "{}", line());
+        assert!(
+            ends == 0 || matches!(tape.last(), Some((TapeEvent::Run(RunEvent::Finished(_)), _))),
+            "{}",
+            line()
+        );
         assert_eq!(machine.phase() == RunPhase::Finished, ends == 1);
         assert_eq!(machine.finished_because().is_some(), ends == 1);
         assert_eq!(machine.last_tape_seq().0 as usize, tape.len());
@@ -451,7 +460,7 @@ impl World {
         let mut turn = (0, 0, None, false);
         for event in self.events() {
             match event {
-                TapeEvent::ModelRequested(requested) => {
+                TapeEvent::Model(ModelEvent::Requested(requested)) => {
                     let model = requested.model.expose().clone();
                     if turn.0 != requested.turn {
                         turn = (requested.turn, 0, None, false);
@@ -466,8 +475,10 @@ impl World {
                     );
                     turn.2 = model;
                 }
-                TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => turn.1 -= 1,
-                TapeEvent::ModelText { .. } => turn.3 = true,
+                TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. }) => {
+                    turn.1 -= 1
+                }
+                TapeEvent::Model(ModelEvent::Text { .. }) => turn.3 = true,
                 _ => {}
             }
         }
@@ -476,18 +487,19 @@ impl World {
     fn inspect_limits(&self) {
         let limits = self.driver.machine.limits();
         let turns = self.events().filter_map(|event| match event {
-            TapeEvent::ModelRequested(requested) => Some(requested.turn),
+            TapeEvent::Model(ModelEvent::Requested(requested)) => Some(requested.turn),
             _ => None,
         });
         assert!(turns.max().unwrap_or(0) <= limits.turns_max, "{}", self.driver.tape_line());
-        let executed = self.events().filter(|event| matches!(event, TapeEvent::ToolStarted(_))).count();
+        let executed =
+            self.events().filter(|event| matches!(event, TapeEvent::Tool(ToolEvent::Started(_)))).count();
         assert!(executed <= limits.tool_calls_max as usize);
         let running: Vec<Parallelism> =
             self.at_work().iter().map(|effect| self.terms(*effect).parallelism).collect();
         assert!(running.len() <= limits.parallel_tools_max.max(1) as usize, "{}", self.driver.tape_line());
         let alone = running.contains(&Parallelism::Exclusive);
         assert!(!alone || running.len() == 1, "not alone: {}", self.driver.tape_line());
-        if let Some((TapeEvent::RunFinished(finished), _)) = self.driver.tape.last() {
+        if let Some((TapeEvent::Run(RunEvent::Finished(finished)), _)) = self.driver.tape.last() {
             assert!(finished.turns <= limits.turns_max);
             assert!(finished.tool_calls <= limits.tool_calls_max);
             assert_eq!(finished.state, finished.reason.state());
@@ -508,17 +520,17 @@ impl World {
         let (mut started, mut ever) = (BTreeSet::new(), BTreeSet::new());
         for event in self.events() {
             match event {
-                TapeEvent::ToolStarted(begun) => {
+                TapeEvent::Tool(ToolEvent::Started(begun)) => {
                     assert!(ever.insert(begun.effect), "started twice");
                     started.insert(begun.effect);
                 }
-                TapeEvent::ToolFinished(finished) => {
+                TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                     assert!(started.remove(&finished.effect), "finished without start");
                 }
-                TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                     assert!(started.remove(effect), "unknown without start");
                 }
-                TapeEvent::RunFinished(_) => started.clear(),
+                TapeEvent::Run(RunEvent::Finished(_)) => started.clear(),
                 _ => {}
             }
         }
@@ -534,7 +546,7 @@ impl World {
 
     fn terms(&self, effect: EffectId) -> &ToolDecided {
         let decided = self.events().find_map(|event| match event {
-            TapeEvent::ToolDecided(decided) if decided.effect == effect => Some(decided),
+            TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.effect == effect => Some(decided),
             _ => None,
         });
         decided.expect("a started call was decided")

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
-    AbandonCause, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
-    UnknownOutcomeCause,
+    AbandonCause, ApprovalEvent, Attested, ContentDigest, DecidedBy, ModelEvent, RunEvent, TapeEvent,
+    ToolDecided, ToolEvent, ToolFinished, ToolProposed, UnknownOutcomeCause,
 };
 use palyra_types::model::{ChatMessage, ModelFailureClass, ToolResultStatus};
 use palyra_types::run::{RunLimits, UserInput};
@@ -242,20 +242,20 @@ fn arguments_nested_beyond_measure_are_shown_as_an_empty_object() {
 #[test]
 fn erased_content_leaves_a_conversation_that_a_provider_takes() {
     let erased = [
-        TapeEvent::InputReceived {
+        TapeEvent::Run(RunEvent::InputReceived {
             input: UserInput::text(Redacted::default()),
             delivery: palyra_types::run::InputDelivery::Queue,
             idempotency: None,
-        },
-        TapeEvent::ModelText { attempt: Attempt(1), text: Redacted::default() },
+        }),
+        TapeEvent::Model(ModelEvent::Text { attempt: Attempt(1), text: Redacted::default() }),
         proposal(1, "", ""),
         verdict(1, ToolVerdict::Allow, ""),
         finished(1, None, ""),
-        TapeEvent::InputReceived {
+        TapeEvent::Run(RunEvent::InputReceived {
             input: UserInput::text(Redacted::default()),
             delivery: palyra_types::run::InputDelivery::Queue,
             idempotency: None,
-        },
+        }),
     ];
     check_events(
         &erased,
@@ -360,10 +360,13 @@ fn an_answered_question_and_a_settled_doubt_are_told() {
 fn a_result_without_its_call_is_left_out() {
     check_events(&[finished(1, None, "orphan")], "");
     check_events(
-        &[TapeEvent::ToolOutcomeUnknown { effect: EffectId(1), cause: UnknownOutcomeCause::Restart }],
+        &[TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+            effect: EffectId(1),
+            cause: UnknownOutcomeCause::Restart,
+        })],
         "",
     );
-    let superseded = TapeEvent::ModelAttemptAbandoned {
+    let superseded = TapeEvent::Model(ModelEvent::AttemptAbandoned {
         attempt: Attempt(9),
         text_from: TapeSeq(1),
         text_to: TapeSeq(2),
@@ -371,23 +374,23 @@ fn a_result_without_its_call_is_left_out() {
         next: palyra_types::event::NextAttempt::None,
         retry_at: None,
         detail: Redacted::default(),
-    };
+    });
     check_events(&[superseded], "");
 }
 
 fn proposal(effect: u32, tool: &str, arguments: &str) -> TapeEvent {
-    TapeEvent::ToolProposed(ToolProposed {
+    TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
         effect: EffectId(effect),
         attempt: Attempt(1),
         call_digest: ContentDigest::default(),
         tool: Redacted::new(tool.to_owned()),
         arguments: arguments.into(),
         model_call_id: Redacted::default(),
-    })
+    }))
 }
 
 fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
-    TapeEvent::ToolDecided(ToolDecided {
+    TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
         effect: EffectId(effect),
         verdict,
         reason: DecisionReason::Permitted,
@@ -404,11 +407,11 @@ fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
         ask: None,
         request: Redacted::default(),
         explanation: explanation.into(),
-    })
+    }))
 }
 
 fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent {
-    TapeEvent::ToolFinished(ToolFinished {
+    TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
         effect: EffectId(effect),
         attested: Attested::default(),
         failure,
@@ -418,7 +421,7 @@ fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent 
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
         output: output.into(),
-    })
+    }))
 }
 
 fn random_tape(moves: &[crate::scenario::world::Move]) -> Vec<TapeEvent> {
@@ -466,13 +469,13 @@ proptest! {
         let mut told = BTreeSet::new();
         for event in &tape {
             match event {
-                TapeEvent::ToolFinished(finished) => told.insert(finished.effect),
-                TapeEvent::ToolOutcomeUnknown { effect, .. } => told.insert(*effect),
-                TapeEvent::ToolDecided(decided) if decided.verdict == ToolVerdict::Deny => told.insert(decided.effect),
-                TapeEvent::ApprovalResolved(resolved) if resolved.state == ApprovalState::Withdrawn => {
+                TapeEvent::Tool(ToolEvent::Finished(finished)) => told.insert(finished.effect),
+                TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => told.insert(*effect),
+                TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.verdict == ToolVerdict::Deny => told.insert(decided.effect),
+                TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) if resolved.state == ApprovalState::Withdrawn => {
                     told.insert(resolved.effect)
                 }
-                TapeEvent::ApprovalRequested(asked) => told.remove(&asked.effect),
+                TapeEvent::Approval(ApprovalEvent::Requested(asked)) => told.remove(&asked.effect),
                 _ => false,
             };
         }

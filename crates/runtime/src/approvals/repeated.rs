@@ -4,7 +4,7 @@
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord, ApprovalState};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::{Redacted, StoredGrantId};
 
 use super::{ApprovalReply, Counted, Resolved};
@@ -75,11 +75,11 @@ async fn decisive(engine: &Engine, record: &ApprovalRecord) -> Result<Decisive, 
         let is_last = resolved || page.more == MoreEntries::None;
         for entry in page.entries {
             last = entry.tape_seq;
-            if let TapeEvent::ApprovalResolved(end) = entry.event {
+            if let TapeEvent::Approval(ApprovalEvent::Resolved(end)) = entry.event {
                 if end.approval == record.approval {
                     (decisive.edited, resolved) = (end.edited, true);
                 }
-            } else if let TapeEvent::GrantStored(stored) = entry.event
+            } else if let TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) = entry.event
                 && stored.approval == record.approval
             {
                 decisive.grant = Some(stored.grant);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_ports::StaticText;
 use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
 use palyra_types::Redacted;
-use palyra_types::event::{ContextPlan, TapeEvent};
+use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 
 use crate::engine::Engine;
@@ -59,7 +59,7 @@ impl ContextSource<'_> {
         fresh.iter().for_each(|event| transcript.push(event));
         let started = state.started.as_ref().or_else(|| {
             fresh.iter().find_map(|event| {
-                if let TapeEvent::RunStarted(started) = event { Some(started) } else { None }
+                if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
             })
         });
         let directory = Arc::clone(&self.engine.ports.models.borrow());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::ModelRequest;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
@@ -64,7 +64,7 @@ impl Draft {
         let entry = self.events.len();
         self.decide(&command.input, state, source)?;
         // An input that the run has already is not recorded again.
-        let heard = matches!(self.events.get(entry), Some(TapeEvent::InputReceived { .. }));
+        let heard = matches!(self.events.get(entry), Some(TapeEvent::Run(RunEvent::InputReceived { .. })));
         if heard && !command.blobs.is_empty() {
             self.blobs.push(EntryBlobs { entry, blobs: command.blobs.clone() });
         }

@@ -7,7 +7,9 @@ use palyra_ports::{
     AppendClass, AppendError, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
 };
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
-use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{
+    ApprovalEvent, DecidedBy, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
+};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
@@ -76,7 +78,7 @@ impl Step<'_> {
             None => vec![Guard::RunAt { run: self.run, tape_seq: self.last }],
         };
         let begins = self.state_before == RunLifecycleState::Pending
-            && self.events.iter().any(|event| matches!(event, TapeEvent::ModelRequested(_)));
+            && self.events.iter().any(|event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
         if begins {
             guards.push(Guard::NoOtherRunInProgress { session: self.session, run: self.run });
         }
@@ -98,13 +100,13 @@ impl Step<'_> {
     /// Returns the approvals that are decided or voted on here and were asked before.
     fn answered(&self) -> impl Iterator<Item = ApprovalId> {
         let asked_here = |approval: &ApprovalId| {
-            let asks = |event: &TapeEvent| matches!(event, TapeEvent::ApprovalRequested(asked) if asked.approval == *approval);
+            let asks = |event: &TapeEvent| matches!(event, TapeEvent::Approval(ApprovalEvent::Requested(asked)) if asked.approval == *approval);
             self.events.iter().any(asks)
         };
         let answered = self.events.iter().filter_map(|event| {
-            if let TapeEvent::ApprovalResolved(resolved) = event {
+            if let TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) = event {
                 Some(resolved.approval)
-            } else if let TapeEvent::ApprovalVoted(voted) = event {
+            } else if let TapeEvent::Approval(ApprovalEvent::Voted(voted)) = event {
                 Some(voted.approval)
             } else {
                 None
@@ -116,11 +118,11 @@ impl Step<'_> {
     /// Returns the stored grants that let calls run here.
     fn used_grants(&self) -> impl Iterator<Item = StoredGrantId> {
         self.events.iter().filter_map(|event| {
-            if let TapeEvent::ToolDecided(ToolDecided {
+            if let TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
                 verdict: ToolVerdict::Allow,
                 decided_by: DecidedBy::Grant(grant),
                 ..
-            }) = event
+            })) = event
             {
                 Some(*grant)
             } else {
@@ -134,15 +136,14 @@ impl Step<'_> {
         let ends = |event: &TapeEvent| {
             matches!(
                 event,
-                TapeEvent::ToolFinished(_)
-                    | TapeEvent::ToolOutcomeUnknown { .. }
-                    | TapeEvent::EffectResolved { .. }
-                    | TapeEvent::ApprovalResolved(ApprovalResolved {
-                        state: ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Withdrawn,
-                        ..
-                    })
-                    | TapeEvent::CancelRequested { .. }
-                    | TapeEvent::RunFinished(_)
+                TapeEvent::Tool(
+                    ToolEvent::Finished(_)
+                        | ToolEvent::OutcomeUnknown { .. }
+                        | ToolEvent::EffectResolved { .. }
+                ) | TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
+                    state: ApprovalState::Denied | ApprovalState::Expired | ApprovalState::Withdrawn,
+                    ..
+                })) | TapeEvent::Run(RunEvent::CancelRequested { .. } | RunEvent::Finished(_))
             )
         };
         if self.events.iter().any(ends) { AppendClass::Ending } else { AppendClass::Normal }

@@ -3,7 +3,7 @@
 use palyra_run_core::RunStateMachine;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::transcript::Transcript;
-use palyra_types::event::{RunStarted, TapeEvent};
+use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};
 
 use crate::run::mailbox::FinishedRun;
@@ -40,7 +40,7 @@ impl AgentRunLoopState {
         self.transcript.push(event);
         self.first_seq.get_or_insert(seq);
         self.last_seq = seq;
-        if let TapeEvent::RunStarted(started) = event {
+        if let TapeEvent::Run(RunEvent::Started(started)) = event {
             self.started = Some(started.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use palyra_ports::{Guard, NewEntry};
 use palyra_types::attachment::Blob;
-use palyra_types::event::{JournalEvent, RunStarted};
+use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
 use palyra_types::run::RunSpec;
 use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::skill::ActivatedSkill;
@@ -24,13 +24,13 @@ pub(super) struct Opening {
 
 impl Opening {
     pub(super) fn entry(&self, now: Timestamp) -> NewEntry {
-        let event = JournalEvent::SessionOpened {
+        let event = JournalEvent::Session(SessionEvent::Opened {
             session: self.session.id,
             agent: self.agent,
             key: self.key.clone(),
             label: self.label.clone(),
             branched_from: self.branched_from,
-        };
+        });
         let session = Some(self.session.id);
         NewEntry { time: now, principal: self.session.principal, session, run: None, event }
     }
@@ -116,7 +116,7 @@ impl Admitted {
             principal: self.spec.principal,
             session: Some(self.spec.session),
             run: None,
-            event: JournalEvent::SessionReset { session: self.spec.session },
+            event: JournalEvent::Session(SessionEvent::Reset { session: self.spec.session }),
         });
         self.opening.iter().map(|opening| opening.entry(now)).chain(reset).collect()
     }

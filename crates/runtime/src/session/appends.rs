@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{AppendClass, AppendError, EntryBlobs, Guard, JournalAppendRequest, NewEntry};
-use palyra_types::event::{JournalEvent, RunFinished, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, RunFinished, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, TerminationReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
@@ -107,7 +107,7 @@ impl Appends {
             principal: spec.principal,
             session: Some(spec.session),
             run: Some((spec.run, TapeSeq(1))),
-            event: JournalEvent::Tape(TapeEvent::RunStarted(admitted.started())),
+            event: JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(admitted.started()))),
         });
         let mut blobs = Vec::new();
         if !admitted.blobs.is_empty() {
@@ -178,7 +178,7 @@ async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) ->
         return Ok(());
     }
     let reason = TerminationReason::InternalError;
-    let event = TapeEvent::RunFinished(RunFinished {
+    let event = TapeEvent::Run(RunEvent::Finished(RunFinished {
         state: reason.state(),
         reason,
         error: Some(ErrorCode::Internal),
@@ -187,7 +187,7 @@ async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) ->
         usage: record.usage,
         active_time: Duration::ZERO,
         message: GIVEN_UP_MESSAGE.into(),
-    });
+    }));
     let entry = NewEntry {
         time: engine.ports.clock.wall(),
         principal: session.principal,
@@ -208,11 +208,11 @@ async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) ->
 fn change_entry(engine: &Engine, session: SessionRef, change: &SessionChange) -> NewEntry {
     let event = match change {
         SessionChange::Rename(label) => {
-            JournalEvent::SessionRenamed { session: session.id, label: label.clone() }
+            JournalEvent::Session(SessionEvent::Renamed { session: session.id, label: label.clone() })
         }
-        SessionChange::Reset => JournalEvent::SessionReset { session: session.id },
-        SessionChange::Archive => JournalEvent::SessionArchived { session: session.id },
-        SessionChange::Restore => JournalEvent::SessionRestored { session: session.id },
+        SessionChange::Reset => JournalEvent::Session(SessionEvent::Reset { session: session.id }),
+        SessionChange::Archive => JournalEvent::Session(SessionEvent::Archived { session: session.id }),
+        SessionChange::Restore => JournalEvent::Session(SessionEvent::Restored { session: session.id }),
     };
     let time = engine.ports.clock.wall();
     NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event }

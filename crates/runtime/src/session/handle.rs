@@ -6,7 +6,7 @@ use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTextQuery, SessionTexts};
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
-use palyra_types::event::{RunStarted, TapeEvent};
+use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
@@ -97,7 +97,8 @@ impl SessionsHandle {
     ) -> Result<Submitted, RequestError> {
         let page = self.engine.ports.tapes.tape(earlier, TapeSeq::default(), 1).await?;
         let first = page.entries.into_iter().next().map(|entry| entry.event);
-        let started = if let Some(TapeEvent::RunStarted(started)) = first { Some(started) } else { None };
+        let started =
+            if let Some(TapeEvent::Run(RunEvent::Started(started))) = first { Some(started) } else { None };
         self.submit_with(caller, request, started).await
     }
 

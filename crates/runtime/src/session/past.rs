@@ -11,7 +11,7 @@ use palyra_ports::ReadError;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::transcript::Transcript;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, RunId, Seq, TapeSeq};
 
@@ -55,11 +55,11 @@ struct TaintsRead {
 
 impl TaintsRead {
     fn take(&mut self, event: &TapeEvent) {
-        if let TapeEvent::RunStarted(started) = event {
+        if let TapeEvent::Run(RunEvent::Started(started)) = event {
             self.taints = self.taints.with(started.taints);
-        } else if let TapeEvent::ToolDecided(decided) = event {
+        } else if let TapeEvent::Tool(ToolEvent::Decided(decided)) = event {
             self.of_calls.insert(decided.effect, decided.taints);
-        } else if let TapeEvent::ToolFinished(finished) = event {
+        } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
             let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
             self.taints = self.taints.with(of_call);
         }
@@ -101,7 +101,7 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
             last = entry.tape_seq;
             ended = entry.seq;
             first.get_or_insert(entry.seq);
-            if matches!(entry.event, TapeEvent::ModelRequested(_)) {
+            if matches!(entry.event, TapeEvent::Model(ModelEvent::Requested(_))) {
                 begun_at.get_or_insert(entry.seq);
             }
             taints.take(&entry.event);

@@ -1,7 +1,7 @@
 //! What became of an input that came before, found by its idempotency key.
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunRecord, UserInput};
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::{RunId, TapeSeq};
@@ -76,13 +76,13 @@ async fn find_taken(
 
 fn taken_by(entry: &OrchestratorTapeRecord, digest: IdempotencyDigest) -> Option<Taken> {
     let content = entry.content;
-    if let TapeEvent::RunStarted(started) = &entry.event
+    if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event
         && started.idempotency == Some(digest)
     {
         let (input, delivery) = (started.input.clone(), started.delivery);
         return Some(Taken { input, content, admission: Admission::Attached, delivery });
     }
-    if let TapeEvent::InputReceived { input, delivery, idempotency } = &entry.event
+    if let TapeEvent::Run(RunEvent::InputReceived { input, delivery, idempotency }) = &entry.event
         && *idempotency == Some(digest)
     {
         let (input, delivery) = (input.clone(), *delivery);

@@ -7,7 +7,7 @@ use palyra_runtime::session::{IncomingFile, SubmitRequest};
 use palyra_runtime::{ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ScriptedProvider};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, FinishReason, ModelRef, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
 use palyra_types::{ErrorCode, Redacted, RunId};
@@ -45,7 +45,7 @@ async fn reasoning_without_end_is_cut_off_and_the_answer_is_not() {
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     let mut kept = String::new();
     for entry in rig.tape(run).await {
-        if let TapeEvent::ModelReasoning { text, .. } = entry.event {
+        if let TapeEvent::Model(ModelEvent::Reasoning { text, .. }) = entry.event {
             assert!(text.expose().len() <= 64 * 1024);
             kept.push_str(text.expose());
         }
@@ -145,7 +145,7 @@ async fn an_answer_that_does_not_fit_is_malformed_and_asked_for_once_more() {
         let run = submit(&rig, structured(SCHEMA)).await;
         assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done, "{answer}");
         let said = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
-            TapeEvent::ModelAttemptAbandoned { detail, .. } => Some(detail.expose().clone()),
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => Some(detail.expose().clone()),
             _ => None,
         });
         let said = said.expect("an abandoned attempt");

@@ -8,7 +8,7 @@ use palyra_runtime::approvals::{ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX, 
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::PROPOSALS_MAX;
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{DecisionReason, ToolVerdict};
@@ -149,7 +149,7 @@ async fn more_questions_than_anybody_can_read_are_denied() {
     settle().await;
     assert_eq!(waiting(&rig).await.len(), OPEN_APPROVALS_RUN_MAX);
     let denied = rig.tape(run).await.into_iter().filter(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             decided.verdict == ToolVerdict::Deny && decided.reason == DecisionReason::NoApprovalChannel
         }
         _ => false,
@@ -228,7 +228,7 @@ async fn a_placeholder_is_not_written_anywhere() {
     let run = rig.submit("k", "go").await.run;
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     let reason = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
-        TapeEvent::ToolDecided(decided) => Some(decided.reason),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some(decided.reason),
         _ => None,
     });
     assert_eq!(reason, Some(DecisionReason::PlaceholderInArguments));
@@ -247,11 +247,11 @@ async fn a_secret_in_arguments_reaches_no_tool_no_question_and_no_tape() {
     let (mut reasons, mut kept) = (Vec::new(), Vec::new());
     for entry in rig.tape(run).await {
         match entry.event {
-            TapeEvent::ToolDecided(decided) => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 kept.extend([decided.request, decided.explanation]);
                 reasons.push(decided.reason);
             }
-            TapeEvent::ToolProposed(proposed) => kept.push(proposed.arguments),
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => kept.push(proposed.arguments),
             _ => {}
         }
     }

@@ -11,7 +11,7 @@ use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::ErrorCode;
 use palyra_types::approval::{ApprovalDecision, ApprovalState, Approvers};
 use palyra_types::effect::PREVIEW_BYTES_MAX;
-use palyra_types::event::{DecidedBy, TapeEvent};
+use palyra_types::event::{DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{DecisionReason, ToolVerdict};
@@ -55,7 +55,7 @@ async fn an_approved_call_starts_in_the_commit_of_its_answer_and_runs_once() {
         ["decided 1 Ask", "asks 1", "answer 1 Approved", "decided 1 Allow", "tool 1", "outcome 1", "asked 2"]
     );
     let attested = tape.iter().find_map(|entry| match &entry.event {
-        TapeEvent::ToolFinished(finished) => Some(finished.attested),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.attested),
         _ => None,
     });
     assert_eq!(attested.unwrap().approval, Some(approval));
@@ -258,7 +258,8 @@ async fn a_run_stopped_after_any_entry_still_runs_its_call_once_and_only_after_a
             shape(&tape)
         );
         check(&tape);
-        let starts = tape.iter().filter(|entry| matches!(entry.event, TapeEvent::ToolStarted(_))).count();
+        let starts =
+            tape.iter().filter(|entry| matches!(entry.event, TapeEvent::Tool(ToolEvent::Started(_)))).count();
         assert!(starts <= 1 && rig.tools.executions().len() <= 1, "stopped after {stopped_after}");
     }
 }
@@ -268,7 +269,7 @@ async fn a_question_waits_for_the_person_s_words_across_a_restart() {
     let rig = asking_rig().await;
     rig.model.push(Script::new().call(QUESTION, r#"{"question":"which?"}"#));
     let run = rig.submit("k", "go").await.run;
-    rig.until(run, "the question", |event| matches!(event, TapeEvent::ToolStarted(_))).await;
+    rig.until(run, "the question", |event| matches!(event, TapeEvent::Tool(ToolEvent::Started(_)))).await;
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Question));
     let rig = rig.restarted().await;
@@ -289,7 +290,9 @@ async fn a_run_that_nobody_will_approve_is_denied_at_once() {
     let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), wish)).await.unwrap().run;
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     let decided = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
-        TapeEvent::ToolDecided(decided) if decided.verdict == ToolVerdict::Deny => Some(decided.reason),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.verdict == ToolVerdict::Deny => {
+            Some(decided.reason)
+        }
         _ => None,
     });
     assert_eq!(decided, Some(DecisionReason::NoApprovalChannel));
@@ -345,7 +348,7 @@ async fn a_decision_names_its_policy_and_the_policy_s_text_is_kept_once() {
     }
     let (run, _) = ask(&rig, "c", ACT, "{}").await;
     let decided = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
-        TapeEvent::ToolDecided(decided) => Some(decided),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some(decided),
         _ => None,
     });
     let decided = decided.unwrap();

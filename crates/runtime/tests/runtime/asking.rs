@@ -6,7 +6,7 @@ use palyra_runtime::approvals::{ApprovalReply, Resolved};
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::Script;
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::{ApprovalId, RunId};
 
 use crate::rig::{Parts, Rig, looking, settle, soon};
@@ -40,8 +40,10 @@ pub(crate) async fn ask(rig: &Rig, key: &str, tool: &str, arguments: &str) -> (R
 
 /// Waits for the latest question of a run.
 pub(crate) async fn asked(rig: &Rig, run: RunId) -> ApprovalId {
-    let entry = rig.until(run, "a question", |event| matches!(event, TapeEvent::ApprovalRequested(_))).await;
-    let TapeEvent::ApprovalRequested(asked) = &entry.event else { panic!("it is one") };
+    let entry = rig
+        .until(run, "a question", |event| matches!(event, TapeEvent::Approval(ApprovalEvent::Requested(_))))
+        .await;
+    let TapeEvent::Approval(ApprovalEvent::Requested(asked)) = &entry.event else { panic!("it is one") };
     asked.approval
 }
 

@@ -9,7 +9,7 @@ use palyra_ports::{AppendError, Clock};
 use palyra_run_core::failure_table::{CLASSES, FailureRule, Resort, rule};
 use palyra_runtime::ModelDirectory;
 use palyra_testkit::{Gate, Script, ScriptedProvider};
-use palyra_types::event::{AbandonCause, NextAttempt, TapeEvent};
+use palyra_types::event::{AbandonCause, ModelEvent, NextAttempt, RunEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, ModelFailure, ModelFailureClass, ModelRef};
 use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -68,10 +68,10 @@ fn read<'a>(entries: impl IntoIterator<Item = &'a OrchestratorTapeRecord>) -> St
     let mut words = BTreeMap::new();
     for entry in entries {
         match &entry.event {
-            TapeEvent::ModelText { text, .. } => {
+            TapeEvent::Model(ModelEvent::Text { text, .. }) => {
                 words.insert(entry.tape_seq, text.expose().clone());
             }
-            TapeEvent::ModelAttemptAbandoned { text_from, text_to, .. } => {
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { text_from, text_to, .. }) => {
                 words.retain(|tape_seq, _| tape_seq < text_from || tape_seq > text_to);
             }
             _ => {}
@@ -83,7 +83,7 @@ fn read<'a>(entries: impl IntoIterator<Item = &'a OrchestratorTapeRecord>) -> St
 /// Returns what followed each failure.
 fn followed_by(tape: &[OrchestratorTapeRecord]) -> Vec<NextAttempt> {
     let next = tape.iter().filter_map(|entry| match &entry.event {
-        TapeEvent::ModelAttemptAbandoned { next, detail, retry_at, cause, .. } => {
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { next, detail, retry_at, cause, .. }) => {
             assert!(matches!(cause, AbandonCause::Failure(_)));
             assert_eq!(detail.expose(), "scripted", "the tape says what the provider said");
             assert_eq!(retry_at.is_some(), *next == NextAttempt::SameModel);
@@ -179,7 +179,8 @@ async fn a_pause_is_waited_for_by_the_clock() {
     };
     stage.rig.model.push(Script::new().fail_with(failure));
     let run = stage.rig.submit("k", "go").await.run;
-    let abandoned = |event: &TapeEvent| matches!(event, TapeEvent::ModelAttemptAbandoned { .. });
+    let abandoned =
+        |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }));
     stage.rig.until(run, "the failure", abandoned).await;
     settle().await;
     stage.rig.clock.advance(asked - Duration::from_millis(1));
@@ -200,7 +201,7 @@ async fn a_rate_limit_of_hours_says_when_to_come_back_or_goes_to_the_next_model(
     let stage = Stage::set(Behind::Nobody).await;
     stage.rig.model.push(Script::new().fail_with(failure()));
     let (run, tape) = stage.run().await;
-    let Some(TapeEvent::RunFinished(finished)) = tape.last().map(|entry| &entry.event) else {
+    let Some(TapeEvent::Run(RunEvent::Finished(finished))) = tape.last().map(|entry| &entry.event) else {
         panic!("it ends: {:?}", shape(&tape));
     };
     let message = finished.message.expose();
@@ -216,7 +217,8 @@ async fn a_rate_limit_of_hours_says_when_to_come_back_or_goes_to_the_next_model(
 async fn in_a_pause(stage: &Stage) -> RunId {
     stage.rig.model.push(Script::new().fail(ModelFailureClass::Transient));
     let run = stage.rig.submit("k", "go").await.run;
-    let abandoned = |event: &TapeEvent| matches!(event, TapeEvent::ModelAttemptAbandoned { .. });
+    let abandoned =
+        |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }));
     stage.rig.until(run, "the failure", abandoned).await;
     settle().await;
     run
@@ -251,7 +253,8 @@ async fn a_restart_keeps_the_rest_of_a_pause() {
     let stage = Stage::set(Behind::Nobody).await;
     let run = in_a_pause(&stage).await;
     let tape = stage.rig.tape(run).await;
-    let Some(TapeEvent::ModelAttemptAbandoned { retry_at: Some(at), .. }) = tape.last().map(|e| &e.event)
+    let Some(TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(at), .. })) =
+        tape.last().map(|e| &e.event)
     else {
         panic!("it pauses: {:?}", shape(&tape));
     };

@@ -6,7 +6,7 @@ use palyra_runtime::RequestError;
 use palyra_runtime::session::{BranchWish, ExistingSession, ResetWish, ResolvedSession, SessionSelector};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::InputDelivery;
 use palyra_types::session::BranchPoint;
@@ -246,7 +246,7 @@ fn prefix(entries: &[JournalEventRecord], run: RunId, upto: TapeSeq) -> Vec<Chat
     let session = first.session;
     let cut = of_run(run).find(|entry| entry.run.is_some_and(|(_, at)| at == upto)).unwrap().seq;
     let reset = |entry: &&JournalEventRecord| {
-        entry.session == session && matches!(entry.event, JournalEvent::SessionReset { .. })
+        entry.session == session && matches!(entry.event, JournalEvent::Session(SessionEvent::Reset { .. }))
     };
     let since = entries.iter().rev().filter(reset).map(|entry| entry.seq).find(|seq| *seq < first.seq);
     let mut messages = match (since, branch_point(entries, session)) {
@@ -254,12 +254,16 @@ fn prefix(entries: &[JournalEventRecord], run: RunId, upto: TapeSeq) -> Vec<Chat
         (Some(_), _) | (None, None) => Vec::new(),
     };
     let ends = entries.iter().filter(|entry| entry.session == session && entry.seq < cut);
-    for end in ends.filter(|entry| matches!(entry.event, JournalEvent::Tape(TapeEvent::RunFinished(_)))) {
+    for end in
+        ends.filter(|entry| matches!(entry.event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_)))))
+    {
         let other = end.run.unwrap().0;
         let started = of_run(other).next().unwrap();
-        let JournalEvent::Tape(TapeEvent::RunStarted(how)) = &started.event else { panic!("a beginning") };
+        let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(how))) = &started.event else {
+            panic!("a beginning")
+        };
         let asked = |entry: &JournalEventRecord| {
-            matches!(entry.event, JournalEvent::Tape(TapeEvent::ModelRequested(_)))
+            matches!(entry.event, JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(_))))
         };
         let overtook = how.delivery == InputDelivery::Interrupt && of_run(other).any(asked);
         let seen = started.seq < first.seq || overtook;
@@ -273,7 +277,7 @@ fn prefix(entries: &[JournalEventRecord], run: RunId, upto: TapeSeq) -> Vec<Chat
 
 fn branch_point(entries: &[JournalEventRecord], session: Option<SessionId>) -> Option<BranchPoint> {
     entries.iter().filter(|entry| entry.session == session).find_map(|entry| match &entry.event {
-        JournalEvent::SessionOpened { branched_from, .. } => *branched_from,
+        JournalEvent::Session(SessionEvent::Opened { branched_from, .. }) => *branched_from,
         _ => None,
     })
 }

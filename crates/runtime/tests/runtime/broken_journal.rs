@@ -8,7 +8,7 @@ use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::session::Admission;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
 use palyra_types::{RunId, TapeSeq};
 
@@ -183,7 +183,7 @@ async fn a_tape_that_somebody_else_wrote_to_is_read_again() {
     soon("the model is asked", gate.reached()).await;
     let record = rig.record(run).await;
     let reason = CancelReason::User;
-    let cancelled = TapeEvent::CancelRequested { actor: record.principal, reason };
+    let cancelled = TapeEvent::Run(RunEvent::CancelRequested { actor: record.principal, reason });
     let entry = NewEntry {
         time: record.updated,
         principal: record.principal,

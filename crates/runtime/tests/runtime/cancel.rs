@@ -8,7 +8,7 @@ use palyra_runtime::session::{ResetWish, SessionSelector};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::ErrorCode;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 
 use crate::rig::{Rig, by_key, request, settle, soon};
@@ -89,7 +89,8 @@ async fn a_run_whose_model_speaks_keeps_what_it_said_before_the_cancel() {
     let rig = Rig::start().await;
     rig.model.push(Script::new().texts(&["one ", "two "]).hang());
     let run = rig.submit("k", "go").await.run;
-    rig.until(run, "the first text", |event| matches!(event, TapeEvent::ModelText { .. })).await;
+    rig.until(run, "the first text", |event| matches!(event, TapeEvent::Model(ModelEvent::Text { .. })))
+        .await;
     settle().await;
     let receipt = rig.cancel(run).await.unwrap();
     assert_eq!((receipt.state, receipt.already_finished), (RunLifecycleState::Cancelled, false));
@@ -140,7 +141,8 @@ async fn a_run_that_waits_for_a_person_ends() {
         rig.model.push(Script::new().call(LOOK, "{}"));
     }
     let run = rig.submit("k", "go").await.run;
-    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. })))
+        .await;
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::LoopCheck));
     let receipt = rig.cancel(run).await.unwrap();

@@ -12,7 +12,7 @@ use palyra_runtime::tape::Followed;
 use palyra_runtime::{GatewayRuntimeState, ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::{ACT, COUNT, LOOK};
 use palyra_testkit::{FixedEntropy, Script, ToolScript};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef};
 use palyra_types::run::InputDelivery;
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -298,11 +298,11 @@ async fn one_at_a_time(rig: &Rig, seed: u64) {
     for entry in entries_of(&rig.memory).await {
         let (Some(session), Some((run, _))) = (entry.session, entry.run) else { continue };
         match entry.event {
-            JournalEvent::Tape(TapeEvent::ModelRequested(_)) => {
+            JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(_))) => {
                 let other = busy.insert(session, run).filter(|other| *other != run);
                 assert_eq!(other, None, "seed {seed}: two runs of a session at once");
             }
-            JournalEvent::Tape(TapeEvent::RunFinished(_)) if busy.get(&session) == Some(&run) => {
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_))) if busy.get(&session) == Some(&run) => {
                 busy.remove(&session);
             }
             _ => {}

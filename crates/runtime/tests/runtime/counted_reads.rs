@@ -14,7 +14,7 @@ use palyra_testkit::{Gate, Script};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::component::ComponentRecord;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -139,7 +139,7 @@ async fn a_run_of_a_session_at_work_needs_no_look_into_the_journal() {
     ask(&rig, session(), "second").await;
     ask(&rig, SessionSelector::default(), "third, in a session of its own").await;
     assert_eq!(rig.faults.reads(), before);
-    assert!(matches!(first[0].event, TapeEvent::RunStarted(_)));
+    assert!(matches!(first[0].event, TapeEvent::Run(RunEvent::Started(_))));
     let whole: Vec<_> = first.iter().map(|entry| (**entry).clone()).collect();
     assert_eq!(whole, rig.tape(first[0].run).await);
 }

@@ -7,7 +7,7 @@ use palyra_runtime::session::{Admission, ResetWish, SessionSelector, SubmitReque
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::RunId;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, RunEvent, TapeEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason};
 use palyra_types::tape::JournalEventRecord;
@@ -152,7 +152,8 @@ async fn an_interrupt_stops_a_run_that_waits_for_a_person() {
 pub(crate) fn begun_runs(entries: &[JournalEventRecord]) -> Vec<RunId> {
     let mut begun = Vec::new();
     for entry in entries {
-        if let (JournalEvent::Tape(TapeEvent::ModelRequested(_)), Some((run, _))) = (&entry.event, entry.run)
+        if let (JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(_))), Some((run, _))) =
+            (&entry.event, entry.run)
             && !begun.contains(&run)
         {
             begun.push(run);
@@ -174,7 +175,7 @@ async fn interrupted_story() -> (Vec<JournalEventRecord>, [RunId; 3]) {
     let urgent = submit(&rig, InputDelivery::Interrupt, "urgent").await.run;
     rig.finished(queued).await;
     let own = |entry: &JournalEventRecord| {
-        matches!(entry.event, JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. })
+        matches!(entry.event, JournalEvent::Log(LogEvent::Opened { .. } | LogEvent::EpochStarted { .. }))
     };
     let entries = entries_of(&rig.memory).await;
     (entries.into_iter().filter(|entry| !own(entry)).collect(), [first, queued, urgent])
@@ -313,8 +314,12 @@ async fn repetitions_of_a_steering_input_are_said_once_whoever_is_active() {
         let all: Vec<_> = all.into_iter().filter_map(|one| one.unwrap().ok()).collect();
         assert!(!all.is_empty() && all.iter().all(|one| one.run == all[0].run), "round {round}: {all:?}");
         let said = entries_of(&rig.memory).await.into_iter().filter(|entry| match &entry.event {
-            JournalEvent::Tape(TapeEvent::RunStarted(started)) => *started.input.text.expose() == text,
-            JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => *input.text.expose() == text,
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => {
+                *started.input.text.expose() == text
+            }
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { input, .. })) => {
+                *input.text.expose() == text
+            }
             _ => false,
         });
         assert_eq!(said.count(), 1, "round {round}");
@@ -349,8 +354,12 @@ async fn what_is_said_at_the_end_of_a_run_is_where_its_receipt_says_once_and_a_m
         for (number, receipt) in said.into_iter().enumerate() {
             let (receipt, text) = (receipt.unwrap(), format!("steer {round} {number}"));
             let places = entries.iter().filter(|entry| match &entry.event {
-                JournalEvent::Tape(TapeEvent::RunStarted(started)) => *started.input.text.expose() == text,
-                JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => *input.text.expose() == text,
+                JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => {
+                    *started.input.text.expose() == text
+                }
+                JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { input, .. })) => {
+                    *input.text.expose() == text
+                }
                 _ => false,
             });
             let runs: Vec<_> = places.filter_map(|entry| entry.run).map(|(run, _)| run).collect();

@@ -8,7 +8,7 @@ use palyra_runtime::tape::Followed;
 use palyra_testkit::scripted_tools::{LOOK, ToolScript};
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{RunLifecycleState, RunPhase};
 
@@ -22,7 +22,7 @@ async fn an_answer_that_was_begun_finishes_and_what_waits_behind_it_does_not_beg
     rig.model.push(Script::new().text("half ").hold(&gate).text("whole"));
     let first = rig.submit("k", "first").await.run;
     let second = rig.submit("k", "second").await.run;
-    rig.until(first, "text", |event| matches!(event, TapeEvent::ModelRequested(_))).await;
+    rig.until(first, "text", |event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_)))).await;
     let drain = rig.gateway.sessions.drain();
     tokio::pin!(drain);
     assert!(futures::poll!(&mut drain).is_pending());
@@ -43,7 +43,7 @@ async fn a_tool_that_was_begun_reports_and_the_run_parks_before_it_asks_again() 
     rig.model.push(Script::new().call(LOOK, "{}"));
     rig.tools.push(LOOK, ToolScript::Hold(gate.clone(), "seen".to_owned()));
     let run = rig.submit("k", "look").await.run;
-    rig.until(run, "a tool", |event| matches!(event, TapeEvent::ToolStarted { .. })).await;
+    rig.until(run, "a tool", |event| matches!(event, TapeEvent::Tool(ToolEvent::Started { .. }))).await;
     let drain = rig.gateway.sessions.drain();
     tokio::pin!(drain);
     assert!(futures::poll!(&mut drain).is_pending());
@@ -71,7 +71,8 @@ async fn a_run_that_waits_for_a_person_is_at_rest() {
         rig.model.push(Script::new().call(LOOK, "{}"));
     }
     let run = rig.submit("k", "look").await.run;
-    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. })))
+        .await;
     soon("rest", rig.gateway.sessions.drain()).await;
     assert!(matches!(rig.record(run).await.phase, RunPhase::Waiting(_)));
     // An answer is taken; asking the model is for the next start.
@@ -89,7 +90,7 @@ async fn followers_see_every_committed_entry_before_they_are_sent_home() {
     rig.model.push(Script::new().text("a").hold(&gate));
     let run = rig.submit("k", "say").await.run;
     let mut late = rig.follow(run, 0).await;
-    rig.until(run, "a request", |event| matches!(event, TapeEvent::ModelRequested(_))).await;
+    rig.until(run, "a request", |event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_)))).await;
     rig.gateway.sessions.end_followers();
     let mut seen = Vec::new();
     let ended = loop {
@@ -111,7 +112,10 @@ async fn a_run_that_pauses_before_it_asks_again_parks_at_once() {
     let rig = Rig::start().await;
     rig.model.push(Script::new().fail(ModelFailureClass::Transient));
     let run = rig.submit("k", "say").await.run;
-    rig.until(run, "a failure", |event| matches!(event, TapeEvent::ModelAttemptAbandoned { .. })).await;
+    rig.until(run, "a failure", |event| {
+        matches!(event, TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }))
+    })
+    .await;
     soon("rest", rig.gateway.sessions.drain()).await;
     assert_eq!((rig.model.requests().len(), rig.record(run).await.phase), (1, RunPhase::Running));
     let again = rig.restarted().await;

@@ -6,7 +6,7 @@ use palyra_runtime::tape::Followed;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{AgentEvent, ModelEvent, TapeEvent};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
@@ -59,7 +59,7 @@ async fn a_run_at_work_is_cancelled_and_its_end_awaited() {
     let gate = Gate::closed();
     rig.model.push(Script::new().text("begun").hold(&gate));
     let run = rig.submit("k", "first").await.run;
-    rig.until(run, "its text", |event| matches!(event, TapeEvent::ModelText { .. })).await;
+    rig.until(run, "its text", |event| matches!(event, TapeEvent::Model(ModelEvent::Text { .. }))).await;
     let waiting = rig.submit("k", "second").await.run;
     let session = rig.record(run).await.session;
     let session = SessionRef { principal: rig.me().principal, id: session };
@@ -161,7 +161,7 @@ async fn an_agent_whose_profile_is_gone_may_use_no_tool() {
         model: None,
         tools: Some(Vec::new()),
     };
-    let event = JournalEvent::AgentSaved { agent, profile };
+    let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile });
     let (time, principal) = (palyra_types::Timestamp(1), rig.me().principal);
     let saved = palyra_ports::NewEntry { time, principal, session: None, run: None, event };
     crate::rig::append(&rig.memory, saved).await;

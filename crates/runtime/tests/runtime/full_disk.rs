@@ -8,7 +8,7 @@ use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase};
 
 use crate::faults::Refusal;
@@ -84,7 +84,11 @@ async fn a_run_holds_its_model_back_and_goes_on_when_there_is_room() {
     let said: String = tape
         .iter()
         .filter_map(|e| {
-            if let TapeEvent::ModelText { text, .. } = &e.event { Some(text.expose().as_str()) } else { None }
+            if let TapeEvent::Model(ModelEvent::Text { text, .. }) = &e.event {
+                Some(text.expose().as_str())
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(said, ["first ", &words.concat(), "last"].concat(), "nothing is lost and nothing is doubled");

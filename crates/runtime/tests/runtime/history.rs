@@ -3,7 +3,7 @@
 use palyra_runtime::session::SessionChange;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::{DropReason, TapeEvent};
+use palyra_types::event::{DropReason, ModelEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, ModelFailureClass};
 use palyra_types::run::RunLifecycleState;
 
@@ -63,7 +63,7 @@ async fn text_of_an_attempt_caught_by_a_restart_is_not_shown_again() {
     let rig = Rig::start().await;
     rig.model.push(Script::new().text("never again").hang());
     let run = rig.submit("k", "go").await.run;
-    rig.until(run, "its text", |event| matches!(event, TapeEvent::ModelText { .. })).await;
+    rig.until(run, "its text", |event| matches!(event, TapeEvent::Model(ModelEvent::Text { .. }))).await;
     let rig = rig.restarted().await;
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     assert_eq!(shown(&rig), ["user go"]);
@@ -104,7 +104,7 @@ async fn what_does_not_fit_the_window_is_dropped_in_whole_runs_and_the_plan_says
         assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
         let tape = rig.tape(run).await;
         let plan = tape.iter().find_map(|entry| match &entry.event {
-            TapeEvent::ModelRequested(requested) => Some(requested.context),
+            TapeEvent::Model(ModelEvent::Requested(requested)) => Some(requested.context),
             _ => None,
         });
         let plan = plan.unwrap();

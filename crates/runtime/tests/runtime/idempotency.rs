@@ -7,7 +7,7 @@ use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{InputDelivery, RunLifecycleState};
 
@@ -138,7 +138,10 @@ async fn an_input_that_became_a_run_does_not_also_answer_the_run_it_was_sent_to(
     let sent = send().await.unwrap();
     assert!(sent.queued);
     gate.open();
-    rig.until(first, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(first, "the loop guard", |event| {
+        matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. }))
+    })
+    .await;
     assert_eq!(send().await.unwrap(), sent, "its answer was lost, and it is sent again");
     rig.cancel(first).await.unwrap();
     assert_eq!(rig.finished(sent.run).await.state, RunLifecycleState::Done);

@@ -6,7 +6,7 @@ use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_testkit::{Gate, MemoryJournal, Script, ToolScript};
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobState};
 use palyra_types::run::RunPhase;
 use palyra_types::{EffectId, RunId};
@@ -61,18 +61,17 @@ async fn a_job_without_an_end_is_in_doubt_from_the_next_start_on_and_settled_onc
             if job == 1 { Script::new().call(ACT, r#"{"more":1}"#) } else { Script::new().text("done") };
         rig.model.push(next);
         approve(&rig, approval).await.unwrap();
-        rig.until(run, "the start", |event| matches!(event, TapeEvent::ToolStarted(_))).await;
+        rig.until(run, "the start", |event| matches!(event, TapeEvent::Tool(ToolEvent::Started(_)))).await;
         started(&rig, run, job).await;
         assert!(unknown(&rig).await.is_empty());
         gate.open();
-        rig.until(run, "the outcome", |event| matches!(event, TapeEvent::ToolFinished(_))).await;
+        rig.until(run, "the outcome", |event| matches!(event, TapeEvent::Tool(ToolEvent::Finished(_)))).await;
         runs.push(run);
     }
     let [open, over, seen] = runs[..] else { panic!("three runs") };
-    let asks_more =
-        |event: &TapeEvent| matches!(event, TapeEvent::ApprovalRequested(asked) if asked.effect != CALL);
+    let asks_more = |event: &TapeEvent| matches!(event, TapeEvent::Approval(ApprovalEvent::Requested(asked)) if asked.effect != CALL);
     let entry = rig.until(open, "another question", asks_more).await;
-    let TapeEvent::ApprovalRequested(question) = &entry.event else { panic!("it is one") };
+    let TapeEvent::Approval(ApprovalEvent::Requested(question)) = &entry.event else { panic!("it is one") };
     rig.finished(over).await;
     rig.finished(seen).await;
     record(&rig, seen, JobEvent::Ended { run: seen, effect: CALL, end: JobEnd::Exited { code: 0 } }).await;
@@ -126,10 +125,11 @@ async fn a_job_whose_call_was_cut_off_is_not_doubted_twice() {
     rig.tools.push(ACT, ToolScript::Hang);
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
     approve(&rig, approval).await.unwrap();
-    rig.until(run, "the start", |event| matches!(event, TapeEvent::ToolStarted(_))).await;
+    rig.until(run, "the start", |event| matches!(event, TapeEvent::Tool(ToolEvent::Started(_)))).await;
     started(&rig, run, 1).await;
     let rig = rig.restarted().await;
-    rig.until(run, "the doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+    rig.until(run, "the doubt", |event| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })))
+        .await;
     settle().await;
     let doubted = unknown(&rig).await;
     assert_eq!(doubted.len(), 1);

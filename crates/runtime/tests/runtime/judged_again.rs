@@ -5,7 +5,7 @@ use palyra_runtime::postures::PostureWhere;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::approval::ApprovalDecision;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::posture::Posture;
 use palyra_types::tool::{DecisionReason, ToolName, ToolVerdict};
 use palyra_types::{RunId, StoredGrantId};
@@ -57,7 +57,7 @@ async fn last_verdict(rig: &Rig, run: RunId) -> (ToolVerdict, DecisionReason) {
     let tape = rig.tape(run).await;
     check(&tape);
     let decided = tape.iter().rev().find_map(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => Some((decided.verdict, decided.reason)),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some((decided.verdict, decided.reason)),
         _ => None,
     });
     decided.unwrap()

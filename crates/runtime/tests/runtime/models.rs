@@ -11,7 +11,7 @@ use palyra_runtime::ModelDirectory;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{FakeClock, Gate, Script};
 use palyra_types::ErrorCode;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::model::{
     FinishReason, ModelFailure, ModelName, ModelPiece, ModelRef, ModelRequest, ProviderName,
 };
@@ -104,7 +104,7 @@ async fn a_huge_piece_of_text_is_recorded_whole_in_bounded_entries() {
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     let mut said = String::new();
     for entry in rig.tape(run).await {
-        if let TapeEvent::ModelText { text, .. } = entry.event {
+        if let TapeEvent::Model(ModelEvent::Text { text, .. }) = entry.event {
             assert!(text.expose().len() <= 64 * 1024);
             said.push_str(text.expose());
         }

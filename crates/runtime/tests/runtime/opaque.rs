@@ -6,7 +6,7 @@ use palyra_policy::ToolPolicyRules;
 use palyra_testkit::scripted_tools::{ACT, LOOK, SCRIPTED_TOOL_DEADLINE};
 use palyra_testkit::{MemoryJournal, Script, ToolScript};
 use palyra_types::RunId;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
 
@@ -26,11 +26,12 @@ async fn just_allowed() -> (MemoryJournal, RunId) {
     let run = rig.submit("k", "go").await.run;
     rig.finished(run).await;
     let mut entries = entries_of(&rig.memory).await;
-    let decided = |event: &JournalEvent| matches!(event, JournalEvent::Tape(TapeEvent::ToolDecided(_)));
+    let decided =
+        |event: &JournalEvent| matches!(event, JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(_))));
     let last = entries.iter().rposition(|entry| decided(&entry.event)).unwrap();
     entries.truncate(last + 1);
     for entry in &mut entries {
-        if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut entry.event {
+        if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut entry.event {
             decided.verdict = ToolVerdict::Allow;
             decided.parallelism = Parallelism::Parallel;
             decided.deadline = SCRIPTED_TOOL_DEADLINE;
@@ -61,7 +62,7 @@ async fn an_opaque_call_that_panics_or_is_lost_leaves_the_run_waiting() {
     for script in [ToolScript::Panic, ToolScript::PanicAtOnce, ToolScript::Lose] {
         let (journal, run) = just_allowed().await;
         let rig = taken_up(journal, &[(ACT, script)]).await;
-        let unknown = |event: &TapeEvent| matches!(event, TapeEvent::ToolOutcomeUnknown { .. });
+        let unknown = |event: &TapeEvent| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }));
         rig.until(run, "an unknown outcome", unknown).await;
         settle().await;
         assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
@@ -112,7 +113,7 @@ async fn an_opaque_call_caught_by_a_restart_is_never_run_again() {
     let first = taken_up(journal, &[(LOOK, ToolScript::Hang), (ACT, ToolScript::Hang)]).await;
     soon("both calls run", first.tools.wait_until(|counts| counts.begun == 2)).await;
     let rig = first.restarted().await;
-    let unknown = |event: &TapeEvent| matches!(event, TapeEvent::ToolOutcomeUnknown { .. });
+    let unknown = |event: &TapeEvent| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }));
     rig.until(run, "an unknown outcome", unknown).await;
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));

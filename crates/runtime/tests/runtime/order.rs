@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_runtime::RequestError;
 use palyra_runtime::session::Admission;
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::{RunId, SessionId};
 
@@ -23,9 +23,9 @@ async fn moments(rig: &Rig) -> Vec<Moment> {
     let of = |entry: &palyra_types::tape::JournalEventRecord| {
         let (run, _) = entry.run?;
         match &entry.event {
-            JournalEvent::Tape(TapeEvent::RunStarted(_)) => Some(Moment::Accepted(run)),
-            JournalEvent::Tape(TapeEvent::ModelRequested(_)) => Some(Moment::Begun(run)),
-            JournalEvent::Tape(TapeEvent::RunFinished(_)) => Some(Moment::Ended(run)),
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(_))) => Some(Moment::Accepted(run)),
+            JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(_))) => Some(Moment::Begun(run)),
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_))) => Some(Moment::Ended(run)),
             _ => None,
         }
     };

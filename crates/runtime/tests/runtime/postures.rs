@@ -4,7 +4,7 @@ use palyra_runtime::RequestError;
 use palyra_runtime::postures::{PostureToClear, PostureWhere};
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::LOOK;
-use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{JournalEvent, PolicyEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::posture::Posture;
 use palyra_types::tool::{DecisionReason, ToolName, ToolVerdict};
 use palyra_types::{RunId, SessionId};
@@ -25,7 +25,7 @@ async fn decided(rig: &Rig, key: &str) -> (RunId, ToolDecided) {
     let tape = rig.tape(run).await;
     check(&tape);
     let decided = tape.iter().find_map(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => Some(decided.clone()),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some(decided.clone()),
         _ => None,
     });
     (run, decided.unwrap())
@@ -75,7 +75,7 @@ async fn settings_are_entries_that_outlive_a_restart_and_are_taken_back() {
     set(&rig, PostureWhere::Agent("main".to_owned()), Posture::Disabled).await.unwrap();
     let changes = async |rig: &Rig| {
         let all = rig.memory_entries().await;
-        let is = |event: &JournalEvent| matches!(event, JournalEvent::PostureChanged(changed) if changed.by == rig.me().principal);
+        let is = |event: &JournalEvent| matches!(event, JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) if changed.by == rig.me().principal);
         all.iter().filter(|entry| is(&entry.event)).count()
     };
     assert_eq!(changes(&rig).await, 3, "what holds already is no change");

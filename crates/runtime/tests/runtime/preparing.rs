@@ -9,7 +9,7 @@ use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ScriptedTools};
 use palyra_types::RunId;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::tool::ToolCatalog;
 
@@ -64,8 +64,7 @@ async fn begun(rig: &Rig, gate: &Gate) -> RunId {
 /// Returns how many questions there are about the call that is prepared.
 async fn asked_about_the_other(rig: &Rig, run: RunId) -> usize {
     let tape = rig.tape(run).await;
-    let about =
-        |event: &TapeEvent| matches!(event, TapeEvent::ApprovalRequested(asked) if asked.effect.0 == 1);
+    let about = |event: &TapeEvent| matches!(event, TapeEvent::Approval(ApprovalEvent::Requested(asked)) if asked.effect.0 == 1);
     tape.iter().filter(|entry| about(&entry.event)).count()
 }
 

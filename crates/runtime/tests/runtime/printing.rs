@@ -8,7 +8,7 @@ use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_testkit::scripted_tools::{ACT, COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::effect::OutputRest;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
@@ -62,7 +62,7 @@ fn say(output: &str) -> Box<ToolScript> {
 /// Returns what is shown of the first call, in entries.
 async fn shown(rig: &Rig, run: RunId) -> Vec<(String, OutputRest)> {
     let of = |event: TapeEvent| match event {
-        TapeEvent::ToolOutput(output) => {
+        TapeEvent::Tool(ToolEvent::Output(output)) => {
             assert_eq!(output.effect, EffectId(1));
             Some((output.text.into_exposed(), output.rest))
         }
@@ -187,7 +187,7 @@ async fn much_output_is_shown_up_to_its_limit_and_the_outcome_has_it_all() {
     assert_eq!(last.1, OutputRest::InOutcome);
     assert!(earlier.iter().all(|(_, rest)| *rest == OutputRest::Follows));
     let outcome = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
-        TapeEvent::ToolFinished(finished) => Some(finished.output.into_exposed()),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.output.into_exposed()),
         _ => None,
     });
     assert!(outcome == Some(much));
@@ -235,7 +235,8 @@ async fn a_cancel_in_the_middle_keeps_what_was_shown_and_what_it_says_while_it_s
 async fn a_tool_that_is_lost_leaves_its_words() {
     for script in [ToolScript::Lose, ToolScript::Panic] {
         let (rig, run) = acting(&["the last ", "words"], script).await;
-        rig.until(run, "a doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+        rig.until(run, "a doubt", |event| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })))
+            .await;
         settle().await;
         let tape = shape(&rig.tape(run).await);
         assert_eq!(tape[6..], ["prints 1 the last words", "unknown 1 ExecutorLost"]);
@@ -250,7 +251,8 @@ async fn a_stop_of_the_daemon_in_the_middle_leaves_the_words_and_the_doubt() {
     settle().await;
     assert_eq!(shown(&rig, run).await, [("half of it".to_owned(), OutputRest::Follows)]);
     let rig = rig.restarted().await;
-    rig.until(run, "a doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+    rig.until(run, "a doubt", |event| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })))
+        .await;
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
     assert_eq!(shape(&rig.tape(run).await)[6..], ["prints 1 half of it", "unknown 1 Restart"]);
@@ -265,7 +267,7 @@ async fn acting(printed: &[&str], then: ToolScript) -> (Rig, RunId) {
     pieces.0.iter().for_each(|(gate, _)| gate.open());
     let run = running(&rig, ACT, pieces.script(then)).await;
     let contract = |event: &TapeEvent| match event {
-        TapeEvent::ToolStarted(started) => started.contract == EffectContract::Opaque,
+        TapeEvent::Tool(ToolEvent::Started(started)) => started.contract == EffectContract::Opaque,
         _ => false,
     };
     rig.until(run, "an opaque call", contract).await;

@@ -5,7 +5,7 @@ use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{ResetWish, SessionChange, SessionSelector, SubmitRequest};
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, SessionEvent};
 use palyra_types::run::{InputDelivery, RunLifecycleState};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{RunId, SessionId};
@@ -187,7 +187,9 @@ async fn a_reset_takes_its_place_among_the_runs_that_wait() {
     for (at, expected) in expected.into_iter().enumerate() {
         assert_eq!(user_texts(&rig, 2 + at), expected);
     }
-    let place = entries.iter().position(|entry| matches!(entry.event, JournalEvent::SessionReset { .. }));
+    let place = entries
+        .iter()
+        .position(|entry| matches!(entry.event, JournalEvent::Session(SessionEvent::Reset { .. })));
     assert!(entries[place.unwrap() + 1].run.is_some_and(|(run, _)| run == third), "next to each other");
     let rig = Rig::on(crate::rig::journal_of(&entries).await).await;
     rig.finished(last).await;

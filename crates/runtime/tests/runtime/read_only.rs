@@ -11,7 +11,7 @@ use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_testkit::scripted_tools::CHANGE;
 use palyra_testkit::{Gate, Script, ScriptedTools};
 use palyra_types::RunId;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::tool::{
     Capability, DecisionReason, Isolation, ToolCatalog, ToolExecutionOutcome, ToolName, ToolSpec, ToolVerdict,
 };
@@ -97,7 +97,7 @@ async fn plans(rig: &Rig, run: RunId) -> Vec<String> {
     let tape = rig.tape(run).await;
     check(&tape);
     let plan = |event: &TapeEvent| match event {
-        TapeEvent::ToolStarted(started) => Some(started.plan.body.expose().clone()),
+        TapeEvent::Tool(ToolEvent::Started(started)) => Some(started.plan.body.expose().clone()),
         _ => None,
     };
     tape.iter().filter_map(|entry| plan(&entry.event)).collect()
@@ -106,7 +106,7 @@ async fn plans(rig: &Rig, run: RunId) -> Vec<String> {
 async fn last_decision(rig: &Rig, run: RunId) -> (ToolVerdict, DecisionReason, String) {
     let tape = rig.tape(run).await;
     let decided = tape.iter().rev().find_map(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             Some((decided.verdict, decided.reason, decided.explanation.expose().clone()))
         }
         _ => None,

@@ -7,7 +7,7 @@ use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, MemoryJournal, Script};
 use palyra_types::RunId;
-use palyra_types::event::{AbandonCause, JournalEvent, TapeEvent};
+use palyra_types::event::{AbandonCause, JournalEvent, LogEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
@@ -27,12 +27,15 @@ async fn recorded() -> (Vec<JournalEventRecord>, [RunId; 2]) {
     let first = rig.submit("k", "first").await.run;
     let second = rig.submit("k", "second").await.run;
     gate.open();
-    rig.until(first, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(first, "the loop guard", |event| {
+        matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. }))
+    })
+    .await;
     rig.input(first, "go on").await.unwrap();
     rig.finished(second).await;
     let entries = entries_of(&rig.memory).await;
     let own = |entry: &JournalEventRecord| {
-        matches!(entry.event, JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. })
+        matches!(entry.event, JournalEvent::Log(LogEvent::Opened { .. } | LogEvent::EpochStarted { .. }))
     };
     (entries.into_iter().filter(|entry| !own(entry)).collect(), [first, second])
 }
@@ -77,8 +80,9 @@ async fn a_runtime_stopped_after_any_entry_brings_every_run_to_its_end() {
 #[tokio::test]
 async fn a_pure_call_caught_by_a_stop_runs_again_under_the_entry_it_has() {
     let (entries, [run, _]) = recorded().await;
-    let begun =
-        |entry: &JournalEventRecord| matches!(entry.event, JournalEvent::Tape(TapeEvent::ToolStarted { .. }));
+    let begun = |entry: &JournalEventRecord| {
+        matches!(entry.event, JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started { .. })))
+    };
     let last = entries.iter().position(begun).unwrap() + 1;
     assert!(begun(&entries[last]), "two calls begin in one commit");
     let rig = Rig::on(journal_of(&entries[..=last]).await).await;
@@ -92,8 +96,9 @@ async fn a_pure_call_caught_by_a_stop_runs_again_under_the_entry_it_has() {
 #[tokio::test]
 async fn nothing_is_run_again_on_a_read_only_journal_whoever_knocks() {
     let (entries, [run, queued]) = recorded().await;
-    let begun =
-        |entry: &JournalEventRecord| matches!(entry.event, JournalEvent::Tape(TapeEvent::ToolStarted { .. }));
+    let begun = |entry: &JournalEventRecord| {
+        matches!(entry.event, JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started { .. })))
+    };
     let last = entries.iter().position(begun).unwrap() + 1;
     let memory = journal_of(&entries[..=last]).await;
     memory.make_read_only(ReadOnlyCause::TailDisagrees);
@@ -121,7 +126,7 @@ async fn a_model_request_caught_again_and_again_waits_for_a_person_and_is_not_gi
     let mut rig = Rig::start().await;
     rig.model.otherwise(Script::new().text("half ").hang());
     let run = rig.submit("k", "go").await.run;
-    rig.until(run, "its text", |event| matches!(event, TapeEvent::ModelText { .. })).await;
+    rig.until(run, "its text", |event| matches!(event, TapeEvent::Model(ModelEvent::Text { .. }))).await;
     for repetition in 1..=4 {
         let parts = Parts { memory: rig.memory.restarted(), seed: repetition, ..Parts::new() };
         parts.model.otherwise(Script::new().text("half ").hang());
@@ -130,12 +135,18 @@ async fn a_model_request_caught_again_and_again_waits_for_a_person_and_is_not_gi
         settle().await;
     }
     let rig = rig.restarted().await;
-    rig.until(run, "a question to a person", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(run, "a question to a person", |event| {
+        matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. }))
+    })
+    .await;
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::LoopCheck));
     assert_eq!(rig.model.counts().begun, 0);
     let abandoned = rig.tape(run).await.into_iter().filter(|entry| {
-        matches!(entry.event, TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. })
+        matches!(
+            entry.event,
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. })
+        )
     });
     assert_eq!(abandoned.count(), 5);
     rig.input(run, "go on").await.unwrap();
@@ -145,8 +156,9 @@ async fn a_model_request_caught_again_and_again_waits_for_a_person_and_is_not_gi
 #[tokio::test]
 async fn a_cancel_that_was_recorded_is_finished_after_a_stop() {
     let (entries, [run, _]) = recorded().await;
-    let begun =
-        |entry: &JournalEventRecord| matches!(entry.event, JournalEvent::Tape(TapeEvent::ToolStarted { .. }));
+    let begun = |entry: &JournalEventRecord| {
+        matches!(entry.event, JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started { .. })))
+    };
     let last = entries.iter().position(begun).unwrap() + 1;
     let memory: MemoryJournal = journal_of(&entries[..=last]).await;
     let parts = Parts { memory, ..Parts::new() };

@@ -31,7 +31,7 @@ use palyra_testkit::{
     ScriptedTools,
 };
 use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -461,7 +461,8 @@ impl Rig {
         let over = async {
             while let Some(followed) = follower.next().await.unwrap() {
                 if let Followed::Entry(entry) = followed
-                    && let TapeEvent::ModelAttemptAbandoned { retry_at: Some(retry_at), .. } = &entry.event
+                    && let TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(retry_at), .. }) =
+                        &entry.event
                 {
                     settle().await;
                     self.clock.advance(retry_at.since(self.clock.wall()));
@@ -523,7 +524,8 @@ pub(crate) async fn entries_of(memory: &MemoryJournal) -> Vec<JournalEventRecord
 pub(crate) async fn journal_of(entries: &[JournalEventRecord]) -> MemoryJournal {
     let memory = MemoryJournal::new();
     for entry in entries {
-        let own = matches!(entry.event, JournalEvent::LogOpened { .. } | JournalEvent::EpochStarted { .. });
+        let own =
+            matches!(entry.event, JournalEvent::Log(LogEvent::Opened { .. } | LogEvent::EpochStarted { .. }));
         if !own {
             let new = NewEntry {
                 time: entry.time,

@@ -6,7 +6,7 @@ use palyra_ports::ReadRecords;
 use palyra_runtime::shadow_report::ShadowReport;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, PolicyEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::ToolVerdict;
 use palyra_types::{EffectId, RunId};
 
@@ -46,7 +46,7 @@ async fn told(rig: &Rig, run: RunId) -> Vec<String> {
     let tape = rig.tape(run).await;
     check(&tape);
     let told = tape.iter().map(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             format!(
                 "{:?} {:?} {:?} {}",
                 decided.verdict,
@@ -92,7 +92,9 @@ async fn a_count_is_one_entry_a_while_and_goes_on_after_a_restart() {
     rig.try_out(&asking(), FORBIDS_ALL);
     let entries = async |rig: &Rig| {
         let all = rig.memory_entries().await;
-        all.iter().filter(|entry| matches!(entry.event, JournalEvent::ShadowCounted(_))).count()
+        all.iter()
+            .filter(|entry| matches!(entry.event, JournalEvent::Policy(PolicyEvent::ShadowCounted(_))))
+            .count()
     };
     looks_and_acts(&rig, "a").await;
     looks_and_acts(&rig, "b").await;

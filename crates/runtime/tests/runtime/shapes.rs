@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use palyra_run_core::failure_table::ATTEMPTS_PER_TURN_MAX;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{AbandonCause, TapeEvent};
+use palyra_types::event::{AbandonCause, ApprovalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
@@ -17,40 +17,46 @@ pub(crate) fn shape(entries: &[OrchestratorTapeRecord]) -> Vec<String> {
 
 fn word(event: &TapeEvent) -> String {
     match event {
-        TapeEvent::RunStarted(started) => format!("started {}", started.input.text.expose()),
-        TapeEvent::InputReceived { input, .. } => format!("input {}", input.text.expose()),
-        TapeEvent::ModelRequested(requested) => format!("asked {}", requested.attempt.0),
-        TapeEvent::ModelText { text, .. } => format!("text {}", text.expose()),
-        TapeEvent::ModelReasoning { text, .. } => format!("reasoning {}", text.expose()),
-        TapeEvent::ModelMessage(message) => format!("message {}", message.attempt.0),
-        TapeEvent::ModelAttemptAbandoned { attempt, cause, .. } => {
+        TapeEvent::Run(RunEvent::Started(started)) => format!("started {}", started.input.text.expose()),
+        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => format!("input {}", input.text.expose()),
+        TapeEvent::Model(ModelEvent::Requested(requested)) => format!("asked {}", requested.attempt.0),
+        TapeEvent::Model(ModelEvent::Text { text, .. }) => format!("text {}", text.expose()),
+        TapeEvent::Model(ModelEvent::Reasoning { text, .. }) => format!("reasoning {}", text.expose()),
+        TapeEvent::Model(ModelEvent::Message(message)) => format!("message {}", message.attempt.0),
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, cause, .. }) => {
             format!("abandoned {} {cause:?}", attempt.0)
         }
-        TapeEvent::ToolProposed(proposed) => format!("proposed {}", proposed.effect.0),
-        TapeEvent::ToolDecided(decided) => format!("decided {} {:?}", decided.effect.0, decided.verdict),
-        TapeEvent::ToolStarted(started) => format!("tool {}", started.effect.0),
-        TapeEvent::ToolOutput(output) => match output.rest {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => format!("proposed {}", proposed.effect.0),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
+            format!("decided {} {:?}", decided.effect.0, decided.verdict)
+        }
+        TapeEvent::Tool(ToolEvent::Started(started)) => format!("tool {}", started.effect.0),
+        TapeEvent::Tool(ToolEvent::Output(output)) => match output.rest {
             OutputRest::Follows => format!("prints {} {}", output.effect.0, output.text.expose()),
             OutputRest::InOutcome => {
                 format!("prints {} {}, and no more", output.effect.0, output.text.expose())
             }
         },
-        TapeEvent::ToolFinished(finished) => match finished.failure {
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => match finished.failure {
             None => format!("outcome {}", finished.effect.0),
             Some(code) => format!("outcome {} {code:?}", finished.effect.0),
         },
-        TapeEvent::ToolOutcomeUnknown { effect, cause } => format!("unknown {} {cause:?}", effect.0),
-        TapeEvent::EffectResolved { effect, resolution, .. } => {
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
+            format!("unknown {} {cause:?}", effect.0)
+        }
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, .. }) => {
             format!("resolved {} {resolution:?}", effect.0)
         }
-        TapeEvent::ApprovalRequested(asked) => format!("asks {}", asked.effect.0),
-        TapeEvent::ApprovalVoted(voted) => format!("vote {}", voted.effect.0),
-        TapeEvent::ApprovalResolved(resolved) => format!("answer {} {:?}", resolved.effect.0, resolved.state),
-        TapeEvent::GrantStored(_) => "grant".to_owned(),
-        TapeEvent::LoopDetected { guard, repeats } => format!("loop {guard:?} {repeats}"),
-        TapeEvent::RunHeld { cause } => format!("held {cause:?}"),
-        TapeEvent::CancelRequested { reason, .. } => format!("cancel {reason:?}"),
-        TapeEvent::RunFinished(finished) => format!("finished {:?}", finished.reason),
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => format!("asks {}", asked.effect.0),
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => format!("vote {}", voted.effect.0),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
+            format!("answer {} {:?}", resolved.effect.0, resolved.state)
+        }
+        TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant".to_owned(),
+        TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => format!("loop {guard:?} {repeats}"),
+        TapeEvent::Run(RunEvent::Held { cause }) => format!("held {cause:?}"),
+        TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("cancel {reason:?}"),
+        TapeEvent::Run(RunEvent::Finished(finished)) => format!("finished {:?}", finished.reason),
         TapeEvent::Unknown { kind } => format!("kind {kind}"),
     }
 }
@@ -65,14 +71,14 @@ pub(crate) fn check(entries: &[OrchestratorTapeRecord]) {
     let mut calls: BTreeMap<EffectId, Call> = BTreeMap::new();
     for (entry, number) in entries.iter().zip(1..) {
         assert_eq!(entry.tape_seq.0, number, "the numbers are dense: {words:?}");
-        let started = matches!(entry.event, TapeEvent::RunStarted(_));
+        let started = matches!(entry.event, TapeEvent::Run(RunEvent::Started(_)));
         assert_eq!(started, number == 1, "a tape begins once: {words:?}");
-        let over = matches!(entry.event, TapeEvent::RunFinished(_));
+        let over = matches!(entry.event, TapeEvent::Run(RunEvent::Finished(_)));
         assert!(!over || number as usize == entries.len(), "nothing follows the end: {words:?}");
         let fine = take(&mut calls, &entry.event);
         assert!(fine, "the stations of a call come in order, at entry {number}: {words:?}");
     }
-    if matches!(entries.last().map(|entry| &entry.event), Some(TapeEvent::RunFinished(_))) {
+    if matches!(entries.last().map(|entry| &entry.event), Some(TapeEvent::Run(RunEvent::Finished(_)))) {
         let open = |call: &Call| call.station == Station::Started || call.open.is_some();
         assert!(!calls.values().any(open), "nothing runs or asks after the end: {words:?}");
     }
@@ -97,24 +103,24 @@ struct Call {
 
 /// Takes an entry into account; returns whether it may stand where it does.
 fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
-    if let TapeEvent::ToolProposed(proposed) = event {
+    if let TapeEvent::Tool(ToolEvent::Proposed(proposed)) = event {
         let call = Call { station: Station::Proposed, open: None, asked: false, approved: false };
         return calls.insert(proposed.effect, call).is_none();
     }
     let effect = match event {
-        TapeEvent::ToolDecided(decided) => decided.effect,
-        TapeEvent::ApprovalRequested(asked) => asked.effect,
-        TapeEvent::ApprovalVoted(voted) => voted.effect,
-        TapeEvent::ApprovalResolved(resolved) => resolved.effect,
-        TapeEvent::ToolStarted(started) => started.effect,
-        TapeEvent::ToolOutput(output) => output.effect,
-        TapeEvent::ToolFinished(finished) => finished.effect,
-        TapeEvent::ToolOutcomeUnknown { effect, .. } => *effect,
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => decided.effect,
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => asked.effect,
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => voted.effect,
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => resolved.effect,
+        TapeEvent::Tool(ToolEvent::Started(started)) => started.effect,
+        TapeEvent::Tool(ToolEvent::Output(output)) => output.effect,
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => finished.effect,
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => *effect,
         _ => return true,
     };
     let Some(call) = calls.get_mut(&effect) else { return false };
     match event {
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             let before = call.station;
             call.station = Station::Decided(decided.verdict);
             call.asked |= decided.verdict == ToolVerdict::Ask;
@@ -122,21 +128,21 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
             let again = matches!(before, Station::Decided(ToolVerdict::Ask | ToolVerdict::Allow));
             call.open.is_none() && (once || again)
         }
-        TapeEvent::ApprovalRequested(asked) => {
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
             call.approved = false;
             call.open.replace(asked.approval).is_none() && matches!(call.station, Station::Decided(_))
         }
-        TapeEvent::ApprovalVoted(voted) => call.open == Some(voted.approval),
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => call.open == Some(voted.approval),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             call.approved = resolved.state == ApprovalState::Approved;
             call.open.take() == Some(resolved.approval)
         }
-        TapeEvent::ToolStarted(_) => {
+        TapeEvent::Tool(ToolEvent::Started(_)) => {
             let allowed = call.station == Station::Decided(ToolVerdict::Allow);
             call.station = Station::Started;
             allowed && call.open.is_none() && (!call.asked || call.approved)
         }
-        TapeEvent::ToolOutput(_) => call.station == Station::Started,
+        TapeEvent::Tool(ToolEvent::Output(_)) => call.station == Station::Started,
         _ => std::mem::replace(&mut call.station, Station::Settled) == Station::Started,
     }
 }
@@ -147,7 +153,7 @@ fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
     let (mut spoke, mut restarts) = (false, 0);
     for entry in entries {
         match &entry.event {
-            TapeEvent::ModelRequested(requested) => {
+            TapeEvent::Model(ModelEvent::Requested(requested)) => {
                 if requested.turn != turn {
                     turn = requested.turn;
                     asked.clear();
@@ -161,8 +167,10 @@ fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
                     "asked without end: {words:?}"
                 );
             }
-            TapeEvent::ModelAttemptAbandoned { cause: AbandonCause::Restart, .. } => restarts += 1,
-            TapeEvent::ModelText { .. } => spoke = true,
+            TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. }) => {
+                restarts += 1
+            }
+            TapeEvent::Model(ModelEvent::Text { .. }) => spoke = true,
             _ => {}
         }
     }
@@ -171,7 +179,7 @@ fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
 /// Returns the calls of a contract that were started.
 pub(crate) fn started(entries: &[OrchestratorTapeRecord], wanted: EffectContract) -> Vec<EffectId> {
     let of = |event: &TapeEvent| match event {
-        TapeEvent::ToolStarted(started) if started.contract == wanted => Some(started.effect),
+        TapeEvent::Tool(ToolEvent::Started(started)) if started.contract == wanted => Some(started.effect),
         _ => None,
     };
     entries.iter().filter_map(|entry| of(&entry.event)).collect()

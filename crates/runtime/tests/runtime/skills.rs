@@ -6,7 +6,7 @@ use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Script, skill_file};
 use palyra_types::Redacted;
-use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided};
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::run::Surface;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tool::{DecisionReason, ToolVerdict};
@@ -53,7 +53,7 @@ async fn decided(rig: &Rig, tool: &str) -> ToolDecided {
     let tape = rig.tape(run).await;
     check(&tape);
     let decided = tape.iter().find_map(|entry| match &entry.event {
-        TapeEvent::ToolDecided(decided) => Some(decided.clone()),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Some(decided.clone()),
         _ => None,
     });
     decided.unwrap()
@@ -118,7 +118,9 @@ async fn a_run_is_narrowed_told_and_says_so_on_its_tape() {
 
     let run = rig.submit("k", "go").await.run;
     rig.finished(run).await;
-    let TapeEvent::RunStarted(started) = &rig.tape(run).await[0].event else { panic!("it is the first") };
+    let TapeEvent::Run(RunEvent::Started(started)) = &rig.tape(run).await[0].event else {
+        panic!("it is the first")
+    };
     let installed = &rig.gateway.approvals.skills().get(rig.me(), "notes").unwrap().record.installed;
     assert_eq!((started.skills.len(), started.skills[0].sha256), (1, installed.sha256));
 
@@ -164,7 +166,7 @@ async fn a_run_stays_as_narrow_as_it_began() {
     let reasons: Vec<_> = tape
         .iter()
         .filter_map(|entry| match &entry.event {
-            TapeEvent::ToolDecided(decided) => Some(decided.reason),
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => Some(decided.reason),
             _ => None,
         })
         .collect();

@@ -8,7 +8,7 @@ use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, SEND};
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
-use palyra_types::event::{DecidedBy, TapeEvent};
+use palyra_types::event::{DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::{Redacted, StoredGrantId};
 
@@ -44,7 +44,7 @@ async fn runs_silently(rig: &Rig, key: &str, arguments: &str) -> bool {
             assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
             let tape = rig.tape(run).await;
             check(&tape);
-            tape.iter().any(|entry| matches!(&entry.event, TapeEvent::ToolDecided(decided) if matches!(decided.decided_by, DecidedBy::Grant(_))))
+            tape.iter().any(|entry| matches!(&entry.event, TapeEvent::Tool(ToolEvent::Decided(decided)) if matches!(decided.decided_by, DecidedBy::Grant(_))))
         }
     }
 }

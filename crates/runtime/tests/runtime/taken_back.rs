@@ -15,7 +15,7 @@ use palyra_types::effect::{
     Before, EffectResolution, EffectState, KeptFileId, KeptPlacement, PreImage, UndoRequested, UndoResult,
     UndoneFile,
 };
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome};
 use palyra_types::{EffectId, Redacted};
@@ -69,7 +69,7 @@ fn parts_where(was: &'static str) -> Parts {
 async fn recorded(rig: &Rig) -> Vec<Vec<UndoneFile>> {
     let entries = entries_of(&rig.memory).await.into_iter();
     let ends = entries.filter_map(|entry| match entry.event {
-        JournalEvent::UndoFinished { files, .. } => Some(files),
+        JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) => Some(files),
         _ => None,
     });
     ends.collect()
@@ -78,7 +78,7 @@ async fn recorded(rig: &Rig) -> Vec<Vec<UndoneFile>> {
 /// Returns what is kept of the files of a run.
 async fn kept(rig: &Rig, run: palyra_types::RunId) -> Vec<Before> {
     let starts = rig.tape(run).await.into_iter().filter_map(|entry| match entry.event {
-        TapeEvent::ToolStarted(started) => Some(started.plan.pre_images),
+        TapeEvent::Tool(ToolEvent::Started(started)) => Some(started.plan.pre_images),
         _ => None,
     });
     starts.flatten().map(|image| image.before).collect()
@@ -109,7 +109,9 @@ async fn the_last_change_is_taken_back_first_and_what_became_of_it_is_recorded()
     assert_eq!(paths, [r#"{"n":2}"#, r#"{"n":1}"#]);
     assert_eq!(orders[0].workspace_root.expose().to_str(), Some("/home"));
     let entries = entries_of(&rig.memory).await;
-    let ends = entries.iter().filter(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    let ends = entries
+        .iter()
+        .filter(|entry| matches!(entry.event, JournalEvent::Effect(EffectEvent::UndoFinished { .. })));
     assert_eq!(ends.count(), 1);
     assert!(matches!(rig.gateway.runs.undo(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
 }
@@ -120,7 +122,9 @@ async fn an_undo_without_an_end_is_finished_at_the_next_start_and_once() {
     let run = changed_two(&rig).await;
     soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
     let mut entries = entries_of(&rig.memory).await;
-    let end = entries.iter().position(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    let end = entries
+        .iter()
+        .position(|entry| matches!(entry.event, JournalEvent::Effect(EffectEvent::UndoFinished { .. })));
     entries.truncate(end.unwrap());
     let rig = Parts { memory: journal_of(&entries).await, seed: 99, ..parts() }.start().await;
     assert_eq!(rig.restore.orders().len(), 1);
@@ -148,7 +152,10 @@ async fn what_nobody_knows_is_said_by_a_person_and_the_run_goes_on() {
         rig.tools.push(ACT, ToolScript::Lose);
         let (run, approval) = ask(&rig, "k", ACT, "{}").await;
         approve(&rig, approval).await.unwrap();
-        rig.until(run, "the doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+        rig.until(run, "the doubt", |event| {
+            matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }))
+        })
+        .await;
         settle().await;
         assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
         let effects = rig.gateway.runs.effects();
@@ -232,7 +239,8 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     rig.tools.push(ACT, ToolScript::Lose);
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
     approve(&rig, approval).await.unwrap();
-    rig.until(run, "the doubt", |event| matches!(event, TapeEvent::ToolOutcomeUnknown { .. })).await;
+    rig.until(run, "the doubt", |event| matches!(event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })))
+        .await;
     settle().await;
     rig.cancel(run).await.unwrap();
     let over = rig.finished(run).await;
@@ -256,7 +264,9 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     assert_eq!(say(rig.me(), resolution, "once more").await.unwrap(), said);
     let entries = entries_of(&rig.memory).await;
     let settled = entries.iter().filter_map(|entry| match &entry.event {
-        JournalEvent::EffectSettled(settled) => Some((entry.principal, entry.run, settled.clone())),
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => {
+            Some((entry.principal, entry.run, settled.clone()))
+        }
         _ => None,
     });
     let settled: Vec<_> = settled.collect();
@@ -278,9 +288,12 @@ async fn a_placement_whose_kept_file_is_gone_ends_and_takes_no_change_of_the_run
     assert!(matches!(rig.gateway.runs.kept(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
     soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
     let mut entries = entries_of(&rig.memory).await;
-    let end = entries.iter().position(|entry| matches!(entry.event, JournalEvent::UndoFinished { .. }));
+    let end = entries
+        .iter()
+        .position(|entry| matches!(entry.event, JournalEvent::Effect(EffectEvent::UndoFinished { .. })));
     entries.truncate(end.unwrap());
-    let Some(JournalEvent::UndoRequested(requested)) = entries.last_mut().map(|entry| &mut entry.event)
+    let Some(JournalEvent::Effect(EffectEvent::UndoRequested(requested))) =
+        entries.last_mut().map(|entry| &mut entry.event)
     else {
         panic!("it was wished last");
     };

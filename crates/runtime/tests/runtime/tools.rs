@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_ports::AppendError;
 use palyra_testkit::scripted_tools::{ACT, COUNT, LOOK, SCRIPTED_TOOL_DEADLINE};
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::event::{LoopGuard, TapeEvent};
+use palyra_types::event::{LoopGuard, RunEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, ToolResultStatus};
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 
@@ -130,8 +130,13 @@ async fn the_same_call_with_the_same_result_parks_the_run() {
     let rig = Rig::start().await;
     rig.model.otherwise(Script::new().call(LOOK, "{}"));
     let run = rig.submit("k", "go").await.run;
-    let looped = rig.until(run, "the loop guard", |e| matches!(e, TapeEvent::LoopDetected { .. })).await;
-    assert_eq!(looped.event, TapeEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 });
+    let looped = rig
+        .until(run, "the loop guard", |e| matches!(e, TapeEvent::Run(RunEvent::LoopDetected { .. })))
+        .await;
+    assert_eq!(
+        looped.event,
+        TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 })
+    );
     settle().await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::LoopCheck));
     assert_eq!(rig.model.counts().begun, 3);
@@ -142,8 +147,13 @@ async fn the_same_failure_five_times_parks_the_run() {
     let rig = Rig::start().await;
     rig.model.otherwise(Script::new().call(ACT, "{}"));
     let run = rig.submit("k", "go").await.run;
-    let looped = rig.until(run, "the loop guard", |e| matches!(e, TapeEvent::LoopDetected { .. })).await;
-    assert_eq!(looped.event, TapeEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 });
+    let looped = rig
+        .until(run, "the loop guard", |e| matches!(e, TapeEvent::Run(RunEvent::LoopDetected { .. })))
+        .await;
+    assert_eq!(
+        looped.event,
+        TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::SameFailure, repeats: 5 })
+    );
 }
 
 #[tokio::test]
@@ -156,7 +166,8 @@ async fn the_time_limit_stops_a_tool_that_does_not_listen() {
     soon("the tool runs", rig.tools.wait_until(|counts| counts.begun == 1)).await;
     settle().await;
     rig.clock.advance(Duration::from_secs(10));
-    rig.until(run, "the limit", |event| matches!(event, TapeEvent::CancelRequested { .. })).await;
+    rig.until(run, "the limit", |event| matches!(event, TapeEvent::Run(RunEvent::CancelRequested { .. })))
+        .await;
     settle().await;
     rig.clock.advance(Duration::from_secs(5));
     let record = rig.finished(run).await;

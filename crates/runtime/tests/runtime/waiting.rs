@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::{Redacted, RunId};
@@ -19,7 +19,8 @@ pub(crate) async fn a_waiting_run(rig: &Rig, key: &str) -> RunId {
         rig.model.push(Script::new().call(LOOK, "{}"));
     }
     let run = rig.submit(key, "go").await.run;
-    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::LoopDetected { .. })).await;
+    rig.until(run, "the loop guard", |event| matches!(event, TapeEvent::Run(RunEvent::LoopDetected { .. })))
+        .await;
     run
 }
 
@@ -72,7 +73,9 @@ async fn an_input_to_a_run_at_work_is_a_run_behind_it_in_the_same_folder_with_th
     gate.open();
     assert_eq!(rig.finished(receipt.run).await.state, RunLifecycleState::Done);
     let (one, two) = (rig.tape(first).await, rig.tape(receipt.run).await);
-    let (TapeEvent::RunStarted(one), TapeEvent::RunStarted(two)) = (&one[0].event, &two[0].event) else {
+    let (TapeEvent::Run(RunEvent::Started(one)), TapeEvent::Run(RunEvent::Started(two))) =
+        (&one[0].event, &two[0].event)
+    else {
         panic!("a tape begins with RunStarted");
     };
     assert_eq!((&one.workspace_root, &one.model), (&two.workspace_root, &two.model));

@@ -13,7 +13,7 @@ use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::component::ComponentRecord;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -79,7 +79,7 @@ impl SimJournal {
         async move {
             let mut page = reading.await?;
             for entry in &mut page.entries {
-                if let TapeEvent::ModelText { text, .. } = &mut entry.event {
+                if let TapeEvent::Model(ModelEvent::Text { text, .. }) = &mut entry.event {
                     *text = Redacted::new("twisted".to_owned());
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use palyra_types::approval::{ArgumentShape, GrantScope, StoredGrant};
-use palyra_types::event::{DecidedBy, TapeEvent, ToolProposed};
+use palyra_types::event::{ApprovalEvent, DecidedBy, RunEvent, TapeEvent, ToolEvent, ToolProposed};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{SessionId, StoredGrantId};
 
@@ -21,14 +21,14 @@ impl Grants {
         session: SessionId,
         event: &TapeEvent,
     ) -> Option<String> {
-        if let TapeEvent::GrantStored(stored) = event {
+        if let TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) = event {
             self.given.insert(stored.grant, (stored.clone(), 0));
             return None;
         }
-        let TapeEvent::ToolDecided(decided) = event else { return None };
+        let TapeEvent::Tool(ToolEvent::Decided(decided)) = event else { return None };
         let DecidedBy::Grant(grant) = decided.decided_by else { return None };
         let proposed = tape.iter().find_map(|entry| {
-            let TapeEvent::ToolProposed(proposed) = &entry.event else { return None };
+            let TapeEvent::Tool(ToolEvent::Proposed(proposed)) = &entry.event else { return None };
             (proposed.effect == decided.effect).then_some(proposed)
         });
         let Some((stored, uses)) = self.given.get_mut(&grant) else {
@@ -49,7 +49,7 @@ impl Grants {
 /// Whether the run works in the folder that a grant is bound to.
 fn holds_in(stored: &StoredGrant, tape: &[OrchestratorTapeRecord]) -> bool {
     let root = tape.iter().find_map(|entry| {
-        let TapeEvent::RunStarted(started) = &entry.event else { return None };
+        let TapeEvent::Run(RunEvent::Started(started)) = &entry.event else { return None };
         Some(&started.workspace_root)
     });
     stored.scope == GrantScope::Everywhere || (root.is_some() && stored.bounds.workspace.as_ref() == root)

@@ -2,7 +2,7 @@
 
 use palyra_run_core::Grant;
 use palyra_types::approval::ApprovalState;
-use palyra_types::event::{ContentDigest, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ContentDigest, TapeEvent, ToolEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::ToolConduct;
 use palyra_types::{ApprovalId, EffectId};
@@ -22,19 +22,19 @@ struct Permission {
 
 impl Permission {
     fn push(&mut self, effect: EffectId, event: &TapeEvent) {
-        if let TapeEvent::ToolDecided(decided) = event
+        if let TapeEvent::Tool(ToolEvent::Decided(decided)) = event
             && decided.effect == effect
         {
             self.wants_approval |= decided.ask.is_some();
             self.conduct = decided.conduct;
-        } else if let TapeEvent::ApprovalRequested(asked) = event
+        } else if let TapeEvent::Approval(ApprovalEvent::Requested(asked)) = event
             && asked.effect == effect
         {
             self.asked = Some(asked.approval);
             self.binding = asked.binding;
             self.shown.clone_from(asked.prompt.arguments.expose());
             self.edited = None;
-        } else if let TapeEvent::ApprovalResolved(resolved) = event
+        } else if let TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) = event
             && resolved.effect == effect
         {
             let approved = resolved.state == ApprovalState::Approved;

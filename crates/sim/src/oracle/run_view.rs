@@ -9,7 +9,7 @@ use palyra_run_core::RunStateMachine;
 use palyra_run_core::transcript::Transcript;
 use palyra_types::approval::{ApprovalState, ApprovalTerms, Separation};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{NextAttempt, TapeEvent};
+use palyra_types::event::{ApprovalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -114,50 +114,54 @@ impl RunView {
     fn note(&mut self, record: &OrchestratorTapeRecord) -> Option<String> {
         let run = self.run;
         match &record.event {
-            TapeEvent::ModelRequested(_) => {
+            TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answer = match self.answer {
                     Answer::SilentAfterOutcome => Answer::SilentAfterOutcome,
                     Answer::Silent | Answer::Speaking => Answer::Silent,
                 };
             }
-            TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } => self.answer = Answer::Speaking,
-            TapeEvent::ModelMessage(_) => self.answer = Answer::Silent,
-            TapeEvent::ToolStarted(started) => {
+            TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. }) => {
+                self.answer = Answer::Speaking
+            }
+            TapeEvent::Model(ModelEvent::Message(_)) => self.answer = Answer::Silent,
+            TapeEvent::Tool(ToolEvent::Started(started)) => {
                 let effect = started.effect;
                 let again = self.started.insert(effect, (started.contract, Settled::No));
                 if again.is_some() {
                     return Some(format!("tape {run} starts call {effect} a second time"));
                 }
             }
-            TapeEvent::ToolOutput(output) => {
+            TapeEvent::Tool(ToolEvent::Output(output)) => {
                 let settled = self.started.get(&output.effect).map(|(_, settled)| *settled);
                 let runs = settled == Some(Settled::No);
                 return (!runs).then(|| format!("tape {run} shows {}, which does not run", output.effect));
             }
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 self.answer = Answer::SilentAfterOutcome;
                 return self.settle(finished.effect);
             }
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.answer = Answer::SilentAfterOutcome;
                 self.doubted.insert(*effect, None);
                 return self.settle(*effect);
             }
-            TapeEvent::EffectResolved { effect, resolution, .. } => {
+            TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, .. }) => {
                 if self.doubted.insert(*effect, Some(*resolution)) != Some(None) {
                     return Some(format!("tape {run} settles {effect}, which is in no doubt"));
                 }
             }
-            TapeEvent::ApprovalRequested(_)
-            | TapeEvent::ApprovalVoted(_)
-            | TapeEvent::ApprovalResolved(_) => {
+            TapeEvent::Approval(
+                ApprovalEvent::Requested(_) | ApprovalEvent::Voted(_) | ApprovalEvent::Resolved(_),
+            ) => {
                 return self.note_asking(record);
             }
-            TapeEvent::CancelRequested { .. } => self.stopping = true,
-            TapeEvent::RunFinished(finished) if finished.reason == TerminationReason::InternalError => {
+            TapeEvent::Run(RunEvent::CancelRequested { .. }) => self.stopping = true,
+            TapeEvent::Run(RunEvent::Finished(finished))
+                if finished.reason == TerminationReason::InternalError =>
+            {
                 return Some(format!("run {run} ends by an error of the runtime"));
             }
-            TapeEvent::RunFinished(_) => {
+            TapeEvent::Run(RunEvent::Finished(_)) => {
                 let open = self.started.iter().find(|(_, (_, settled))| *settled == Settled::No);
                 if self.approvals.values().any(|asked| asked.state == ApprovalState::Pending) {
                     return Some(format!("run {run} is over, and somebody is still asked"));
@@ -166,14 +170,15 @@ impl RunView {
                     return Some(format!("run {run} is over, and its call {effect} has no outcome"));
                 }
             }
-            TapeEvent::RunStarted(_)
-            | TapeEvent::InputReceived { .. }
-            | TapeEvent::ModelAttemptAbandoned { .. }
-            | TapeEvent::ToolProposed(_)
-            | TapeEvent::ToolDecided(_)
-            | TapeEvent::GrantStored(_)
-            | TapeEvent::LoopDetected { .. }
-            | TapeEvent::RunHeld { .. }
+            TapeEvent::Run(
+                RunEvent::Started(_)
+                | RunEvent::InputReceived { .. }
+                | RunEvent::LoopDetected { .. }
+                | RunEvent::Held { .. },
+            )
+            | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. })
+            | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Decided(_))
+            | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
         }
         None
@@ -182,14 +187,14 @@ impl RunView {
     /// Takes note of a question, a yes that is not enough, or a decision.
     fn note_asking(&mut self, record: &OrchestratorTapeRecord) -> Option<String> {
         let run = self.run;
-        if let TapeEvent::ApprovalRequested(asked) = &record.event {
+        if let TapeEvent::Approval(ApprovalEvent::Requested(asked)) = &record.event {
             let asking = Asking { state: ApprovalState::Pending, terms: asked.terms, yes: BTreeSet::new() };
             let again = self.approvals.insert(asked.approval, asking);
             return again.map(|_| format!("tape {run} asks {} a second time", asked.approval));
         }
-        let (approval, state, by) = if let TapeEvent::ApprovalVoted(voted) = &record.event {
+        let (approval, state, by) = if let TapeEvent::Approval(ApprovalEvent::Voted(voted)) = &record.event {
             (voted.approval, ApprovalState::Pending, Some(voted.by))
-        } else if let TapeEvent::ApprovalResolved(resolved) = &record.event {
+        } else if let TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) = &record.event {
             let by = resolved.by.filter(|_| resolved.state == ApprovalState::Approved);
             (resolved.approval, resolved.state, by)
         } else {
@@ -238,7 +243,11 @@ impl RunView {
         let risen = self.active_left.is_some_and(|earlier| left > earlier);
         self.active_left = Some(left);
         let limits = self.machine.limits();
-        let asked = if let TapeEvent::ModelRequested(requested) = &record.event { requested.turn } else { 0 };
+        let asked = if let TapeEvent::Model(ModelEvent::Requested(requested)) = &record.event {
+            requested.turn
+        } else {
+            0
+        };
         if risen || self.spent() < before {
             Some(format!("run {} has more to spend than before", self.run))
         } else if asked > limits.turns_max {
@@ -310,10 +319,15 @@ impl RunView {
 
     /// Returns what its latest request must have shown of it.
     pub(super) fn last_request(&self) -> Asked {
-        let is_request = |entry: &OrchestratorTapeRecord| matches!(entry.event, TapeEvent::ModelRequested(_));
+        let is_request = |entry: &OrchestratorTapeRecord| {
+            matches!(entry.event, TapeEvent::Model(ModelEvent::Requested(_)))
+        };
         let Some(at) = self.tape.iter().rposition(is_request) else { return Asked::Nobody };
         let shorter = |entry: &OrchestratorTapeRecord| {
-            matches!(entry.event, TapeEvent::ModelAttemptAbandoned { next: NextAttempt::ShorterContext, .. })
+            matches!(
+                entry.event,
+                TapeEvent::Model(ModelEvent::AttemptAbandoned { next: NextAttempt::ShorterContext, .. })
+            )
         };
         if self.tape.iter().any(shorter) {
             return Asked::Part;

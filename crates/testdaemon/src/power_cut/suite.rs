@@ -12,7 +12,7 @@ use palyra_ports::ReadTape;
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
 use palyra_testkit::FixedEntropy;
 use palyra_types::TapeSeq;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
@@ -215,7 +215,7 @@ async fn kept(journal: &JournalStore, round: u64, producer: u64, last: u64) -> R
         for entry in page {
             let number = u64::from(entry.tape_seq.0);
             ensure!(number == kept + 1, "a tape goes from {kept} to {number}");
-            if let TapeEvent::ModelText { text, .. } = &entry.event {
+            if let TapeEvent::Model(ModelEvent::Text { text, .. }) = &entry.event {
                 ensure!(number > ENTRIES_BEFORE_TEXT, "a text where a run begins");
                 ensure!(*text.expose() == text_of(producer, number), "entry {number} says something else");
             }

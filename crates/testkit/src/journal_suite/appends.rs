@@ -6,7 +6,7 @@ use palyra_ports::append_tape::APPEND_ENTRIES_MAX;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_tape::MoreEntries;
 use palyra_ports::{AppendError, AppendTape, JournalAppendRequest, ReadTape, StaticText};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, LogEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, RunId, Seq, TapeSeq};
 
@@ -101,7 +101,7 @@ pub async fn entries_in_the_wrong_place_are_refused(factory: &impl JournalFactor
     let mut unknown = start.clone();
     unknown.event = JournalEvent::Tape(TapeEvent::Unknown { kind: 7 });
     let mut own = samples::session_opened(run.session, None, run.time);
-    own.event = JournalEvent::EpochStarted { epoch: Epoch(9), key: [1; 32], sealing: None };
+    own.event = JournalEvent::Log(LogEvent::EpochStarted { epoch: Epoch(9), key: [1; 32], sealing: None });
     for entry in [without_run, without_session, not_a_start, session_on_tape, unknown, own] {
         let refused = journal.append(append(vec![entry.clone()])).await;
         assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{entry:?}: {refused:?}");

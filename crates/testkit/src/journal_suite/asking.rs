@@ -15,7 +15,8 @@ use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, EffectState, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    ContentDigest, DecidedBy, JournalEvent, TapeEvent, ToolStarted, UnknownOutcomeCause,
+    ApprovalEvent, ContentDigest, DecidedBy, EffectEvent, JournalEvent, PolicyEvent, TapeEvent, ToolEvent,
+    ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::run::{RunPhase, Surface, WaitReason};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, EffectContract, ToolConduct, ToolVerdict};
@@ -38,7 +39,7 @@ pub fn stored_grant(n: u64) -> StoredGrantId {
 
 /// Makes the question of the n-th approval, for a call of a run.
 pub fn asked(run: &mut SampleRun, n: u64, effect: u32, expires: Option<Timestamp>) -> NewEntry {
-    run.entry(TapeEvent::ApprovalRequested(Box::new(ApprovalRequested {
+    run.entry(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(ApprovalRequested {
         approval: approval(n),
         effect: EffectId(effect),
         binding: ContentDigest([11; 32]),
@@ -51,12 +52,12 @@ pub fn asked(run: &mut SampleRun, n: u64, effect: u32, expires: Option<Timestamp
             summary: format!("write file {n}").into(),
             ..palyra_types::approval::ApprovalPromptRecord::default()
         },
-    })))
+    }))))
 }
 
 /// Makes the decision of the n-th approval.
 pub fn resolved(run: &mut SampleRun, n: u64, effect: u32, state: ApprovalState) -> NewEntry {
-    run.entry(TapeEvent::ApprovalResolved(ApprovalResolved {
+    run.entry(TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
         approval: approval(n),
         effect: EffectId(effect),
         state,
@@ -65,13 +66,13 @@ pub fn resolved(run: &mut SampleRun, n: u64, effect: u32, state: ApprovalState) 
         edited_digest: ContentDigest::default(),
         edited: None,
         note: "because I say so".into(),
-    }))
+    })))
 }
 
 /// Makes the n-th stored grant.
 pub fn granted(run: &mut SampleRun, n: u64, uses_max: Option<u32>, expires: Option<Timestamp>) -> NewEntry {
     let principal = run.session.principal;
-    run.entry(TapeEvent::GrantStored(StoredGrant {
+    run.entry(TapeEvent::Approval(ApprovalEvent::GrantStored(StoredGrant {
         grant: stored_grant(n),
         principal,
         approval: approval(n),
@@ -85,7 +86,7 @@ pub fn granted(run: &mut SampleRun, n: u64, uses_max: Option<u32>, expires: Opti
             shape: ArgumentShape::Beneath("docs/of/somebody".into()),
         }],
         bounds: GrantBounds::default(),
-    }))
+    })))
 }
 
 /// Makes a proposal and a decision of some kind.
@@ -105,7 +106,7 @@ fn judged(
     verdict: ToolVerdict,
 ) -> Vec<NewEntry> {
     let mut entries = run.proposed(effect);
-    if let Some(JournalEvent::Tape(TapeEvent::ToolDecided(decided))) =
+    if let Some(JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided)))) =
         entries.last_mut().map(|entry| &mut entry.event)
     {
         (decided.conduct, decided.decided_by) = (conduct, decided_by);
@@ -116,12 +117,12 @@ fn judged(
 
 /// Makes the start of a call of a contract.
 pub fn begun(run: &mut SampleRun, effect: u32, contract: EffectContract) -> NewEntry {
-    run.entry(TapeEvent::ToolStarted(ToolStarted {
+    run.entry(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(effect),
         contract,
         deadline: Duration::from_secs(30),
         plan: EffectPlan::default(),
-    }))
+    })))
 }
 
 fn begin(n: u64) -> (SampleRun, Vec<NewEntry>) {
@@ -193,13 +194,13 @@ pub async fn a_yes_of_each_person_counts_once(factory: &impl JournalFactory) {
     let (mut run, mut entries) = begin(0);
     entries.push(asked(&mut run, 0, 1, None));
     for person in [2, 1, 2] {
-        entries.push(run.entry(TapeEvent::ApprovalVoted(ApprovalVoted {
+        entries.push(run.entry(TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
             approval: approval(0),
             effect: EffectId(1),
             by: samples::principal(person),
             via: Surface::Tcp,
             note: Redacted::default(),
-        })));
+        }))));
     }
     journal.append(append(entries)).await.unwrap();
     let record = journal.approval(approval(0)).await.unwrap().unwrap();
@@ -267,7 +268,7 @@ pub async fn a_stored_grant_ends_by_use_time_or_revocation(factory: &impl Journa
     journal.append(guarded(usable(1, 499), used)).await.unwrap();
 
     let by = samples::principal(0);
-    let revoked = JournalEvent::GrantRevoked { grant: stored_grant(2), by };
+    let revoked = JournalEvent::Policy(PolicyEvent::GrantRevoked { grant: stored_grant(2), by });
     let entry = NewEntry { time: Timestamp(77), principal: by, session: None, run: None, event: revoked };
     journal.append(append(vec![entry])).await.unwrap();
     let used = decided(&mut late, 4, ToolConduct::Direct, DecidedBy::Grant(stored_grant(2)));
@@ -298,16 +299,19 @@ pub async fn effects_say_what_became_of_them(factory: &impl JournalFactory) {
     assert_eq!(journal.effects(query(EffectFilter::Changing)).await.unwrap(), all[..1]);
     assert_eq!(journal.effects(query(EffectFilter::Unknown)).await.unwrap(), []);
 
-    let lost = TapeEvent::ToolOutcomeUnknown { effect: EffectId(2), cause: UnknownOutcomeCause::Restart };
+    let lost = TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+        effect: EffectId(2),
+        cause: UnknownOutcomeCause::Restart,
+    });
     journal.append(append(vec![run.entry(lost)])).await.unwrap();
     let unknown = journal.effects(query(EffectFilter::Unknown)).await.unwrap();
     assert_eq!((unknown.len(), unknown[0].state), (1, EffectState::Unknown));
-    let said = TapeEvent::EffectResolved {
+    let said = TapeEvent::Tool(ToolEvent::EffectResolved {
         effect: EffectId(2),
         resolution: EffectResolution::Happened,
         by: samples::principal(0),
         note: "I saw it".into(),
-    };
+    });
     journal.append(append(vec![run.entry(said)])).await.unwrap();
     assert_eq!(journal.effects(query(EffectFilter::Unknown)).await.unwrap(), []);
     let mut of_run = query(EffectFilter::All);
@@ -332,20 +336,23 @@ pub async fn an_unknown_outcome_is_settled_once_after_the_end_of_its_run(factory
         principal: run.session.principal,
         session: Some(run.session.id),
         run: None,
-        event: JournalEvent::EffectSettled(EffectSettled {
+        event: JournalEvent::Effect(EffectEvent::Settled(EffectSettled {
             run: run.run,
             effect: EffectId(1),
             resolution,
             by: samples::principal(1),
             note: "I looked".into(),
-        }),
+        })),
     };
     let unknown = Guard::EffectUnknown { run: run.run, effect: EffectId(1) };
     let happened = guarded(unknown.clone(), vec![settled(EffectResolution::Happened, 900)]);
     let known = Err(AppendError::GuardFailed { index: 0 });
     assert_eq!(journal.append(happened.clone()).await, known, "it runs");
     let mut over = run.clone();
-    let lost = TapeEvent::ToolOutcomeUnknown { effect: EffectId(1), cause: UnknownOutcomeCause::Cancelled };
+    let lost = TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+        effect: EffectId(1),
+        cause: UnknownOutcomeCause::Cancelled,
+    });
     let ends = vec![over.entry(lost), over.finished()];
     journal.append(append(ends)).await.unwrap();
     let query = |only| EffectQuery { only, limit: 9, ..EffectQuery::default() };
@@ -437,10 +444,13 @@ pub async fn a_taking_back_is_open_until_it_ends(factory: &impl JournalFactory) 
     };
     let undo = UndoId::from_parts(7, 1);
     let requested = UndoRequested { undo, run: run.run, paths: vec!["a.md".into()], kept: None };
-    journal.append(append(vec![outside(JournalEvent::UndoRequested(requested.clone()))])).await.unwrap();
+    journal
+        .append(append(vec![outside(JournalEvent::Effect(EffectEvent::UndoRequested(requested.clone())))]))
+        .await
+        .unwrap();
     assert_eq!(journal.open_undos().await.unwrap(), [requested]);
     let files = vec![UndoneFile { path: "a.md".into(), result: UndoResult::Restored }];
-    let finished = JournalEvent::UndoFinished { undo, run: run.run, files };
+    let finished = JournalEvent::Effect(EffectEvent::UndoFinished { undo, run: run.run, files });
     journal.append(append(vec![outside(finished)])).await.unwrap();
     assert_eq!(journal.open_undos().await.unwrap(), []);
 }

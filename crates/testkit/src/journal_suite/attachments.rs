@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_ports::read_records::{ReadRecords, SessionFilter, SessionQuery};
 use palyra_ports::{AppendError, AppendTape, EntryBlobs, Guard, JournalAppendRequest, NewEntry, ReadTape};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, UserInput};
 use palyra_types::{Redacted, Seq, TapeSeq, Timestamp};
 
@@ -29,7 +29,7 @@ fn attachment(blob: &Blob, index: u32) -> Attachment {
 
 fn started_with(run: &mut SampleRun, attachments: Vec<Attachment>) -> NewEntry {
     let mut entry = run.started("look at these");
-    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut entry.event {
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut entry.event {
         started.input.attachments = attachments;
     }
     entry
@@ -99,11 +99,11 @@ pub async fn the_key_of_an_input_leads_to_its_run(factory: &impl JournalFactory)
     let mut run = SampleRun::new(samples::session(principal, 0), 0);
     let digest = IdempotencyDigest([7; 32]);
     let unseen = Guard::IdempotencyUnseen { principal, digest };
-    let input = TapeEvent::InputReceived {
+    let input = TapeEvent::Run(RunEvent::InputReceived {
         input: UserInput::text("and be quick".into()),
         delivery: InputDelivery::Steer,
         idempotency: Some(digest),
-    };
+    });
     journal.append(append(vec![run.started("x"), run.requested(1)])).await.unwrap();
     assert_eq!(journal.run_by_idempotency(principal, digest).await.unwrap(), None);
     let guards = vec![unseen.clone()];
@@ -123,7 +123,7 @@ pub async fn every_reset_is_found_again(factory: &impl JournalFactory) {
     let session = samples::session(samples::principal(0), 0);
     let other = samples::session(samples::principal(0), 1);
     let reset = |session: palyra_types::session::SessionRef, time| NewEntry {
-        event: JournalEvent::SessionReset { session: session.id },
+        event: JournalEvent::Session(SessionEvent::Reset { session: session.id }),
         ..samples::session_opened(session, None, Timestamp(time))
     };
     let opened = |session| samples::session_opened(session, None, Timestamp(1));
@@ -154,11 +154,16 @@ pub async fn sessions_are_found_by_their_words(factory: &impl JournalFactory) {
     let renamed = |at: usize, label: Option<&str>| {
         change(
             at,
-            JournalEvent::SessionRenamed { session: sessions[at].id, label: label.map(Redacted::from) },
+            JournalEvent::Session(SessionEvent::Renamed {
+                session: sessions[at].id,
+                label: label.map(Redacted::from),
+            }),
         )
     };
-    let archived = |at: usize| change(at, JournalEvent::SessionArchived { session: sessions[at].id });
-    let restored = |at: usize| change(at, JournalEvent::SessionRestored { session: sessions[at].id });
+    let archived =
+        |at: usize| change(at, JournalEvent::Session(SessionEvent::Archived { session: sessions[at].id }));
+    let restored =
+        |at: usize| change(at, JournalEvent::Session(SessionEvent::Restored { session: sessions[at].id }));
     let mut run = SampleRun::new(sessions[2], 0);
     let steps = vec![renamed(1, Some("ÄRGER mit dem Drucker")), renamed(0, Some("x")), renamed(0, None)];
     journal.append(append(steps)).await.unwrap();

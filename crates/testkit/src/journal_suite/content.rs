@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendTape, ReadTape};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Redacted, Seq, TapeSeq, Timestamp};
 
@@ -46,7 +46,7 @@ pub async fn large_content_is_read_back_whole(factory: &impl JournalFactory) {
         journal.append(append(vec![run.tool_finished(1, &output)])).await.unwrap();
         let page = journal.tape(run.run, at, 1).await.unwrap();
         match &page.entries[0].event {
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 assert!(*finished.output.expose() == output, "{bytes} bytes");
             }
             other => panic!("{other:?}"),
@@ -75,7 +75,7 @@ pub async fn erased_entries_keep_their_place_and_lose_their_content(factory: &im
     let gone = ContentState::Erased;
     assert_eq!(states, [gone, ContentState::Present, gone, gone]);
     match &tape[0].event {
-        TapeEvent::RunStarted(started) => {
+        TapeEvent::Run(RunEvent::Started(started)) => {
             assert_eq!(started.input.text, Redacted::default());
             assert_eq!((started.agent, started.config_digest), (samples::agent(), [3; 32]));
             assert_eq!((started.run_salt.expose(), started.model.expose()), (&[0; 32], &None));
@@ -88,7 +88,7 @@ pub async fn erased_entries_keep_their_place_and_lose_their_content(factory: &im
     let session = journal.session(session).await.unwrap().unwrap();
     assert_eq!((session.key, session.runs), (None, 1));
     let raw = journal.entries(opened, 1).await.unwrap().remove(0);
-    assert!(matches!(raw.event, JournalEvent::SessionOpened { key: None, .. }), "{raw:?}");
+    assert!(matches!(raw.event, JournalEvent::Session(SessionEvent::Opened { key: None, .. })), "{raw:?}");
 }
 
 /// Records folded anew are the records that were there.

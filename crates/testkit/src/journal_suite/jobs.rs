@@ -4,7 +4,7 @@ use palyra_ports::read_approvals::{EffectFilter, EffectQuery, ReadApprovals};
 use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, NewEntry};
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
-use palyra_types::event::{JournalEvent, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobState};
 use palyra_types::tool::EffectContract;
 use palyra_types::{EffectId, RunId, Timestamp};
@@ -41,7 +41,7 @@ fn ends(run: &SampleRun, end: JobEnd) -> NewEntry {
 fn settles(run: &SampleRun, resolution: EffectResolution, time: i64) -> NewEntry {
     let by = samples::principal(1);
     let said = EffectSettled { run: run.run, effect: CALL, resolution, by, note: "I looked".into() };
-    beside(run, time, JournalEvent::EffectSettled(said))
+    beside(run, time, JournalEvent::Effect(EffectEvent::Settled(said)))
 }
 
 async fn listed(journal: &impl ReadApprovals, only: EffectFilter) -> Vec<EffectRecord> {
@@ -117,7 +117,8 @@ pub async fn a_job_whose_end_was_seen_or_whose_call_has_no_outcome_is_not_in_dou
     assert_eq!(listed(&journal, EffectFilter::Unknown).await, [], "its call has no outcome yet");
     let record = listed(&journal, EffectFilter::Job(JobNumber(2))).await.remove(0);
     assert_eq!((record.state, record.job.unwrap().state), (EffectState::Started, JobState::Gone));
-    let lost = TapeEvent::ToolOutcomeUnknown { effect: CALL, cause: UnknownOutcomeCause::Restart };
+    let lost =
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect: CALL, cause: UnknownOutcomeCause::Restart });
     journal.append(append(vec![cut.entry(lost)])).await.unwrap();
     let unknown = listed(&journal, EffectFilter::Unknown).await;
     assert_eq!((runs_of(&unknown), unknown[0].job.unwrap().state), (vec![cut.run], JobState::Gone));

@@ -1,7 +1,7 @@
 //! Standing settings of tools, and counts of policies that are tried out, as the log says them.
 
 use palyra_ports::{AppendTape, NewEntry, ReadRecords};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{Posture, PostureChanged, PostureScope};
 use palyra_types::run::Surface;
 use palyra_types::shadow::{ShadowCounts, ShadowExample};
@@ -49,7 +49,7 @@ pub async fn postures_hold_until_they_are_replaced(factory: &impl JournalFactory
     let work = || PostureScope::Workspace("/home/somebody/work".into());
     let session = PostureScope::Session(samples::session(samples::principal(1), 0));
     let tell = async |changed: PostureChanged, at: i64| {
-        let entry = entry(JournalEvent::PostureChanged(changed), at);
+        let entry = entry(JournalEvent::Policy(PolicyEvent::PostureChanged(changed)), at);
         journal.append(append(vec![entry])).await.unwrap().first_seq
     };
     let standing = async || {
@@ -85,7 +85,10 @@ pub async fn the_newest_count_of_a_candidate_is_found(factory: &impl JournalFact
     let journal = factory.make();
     assert_eq!(journal.shadow(None).await.unwrap(), None);
     for (counts, at) in [(shadow(1, 4), 5), (shadow(2, 9), 6), (shadow(1, 7), 7)] {
-        journal.append(append(vec![entry(JournalEvent::ShadowCounted(counts), at)])).await.unwrap();
+        journal
+            .append(append(vec![entry(JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)), at)]))
+            .await
+            .unwrap();
     }
     assert_eq!(journal.shadow(Some([1; 32])).await.unwrap(), Some(shadow(1, 7)));
     assert_eq!(journal.shadow(Some([2; 32])).await.unwrap(), Some(shadow(2, 9)));

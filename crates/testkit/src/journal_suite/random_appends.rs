@@ -12,9 +12,9 @@ use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
-    AbandonCause, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent, LoopGuard, ModelMessage,
-    ModelRequested, NextAttempt, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed,
-    ToolStarted,
+    AbandonCause, AccessEvent, AgentEvent, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent,
+    LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent, RunFinished,
+    RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -114,21 +114,24 @@ impl RandomAppends {
             12 => JournalEvent::Vault(self.vault_event()),
             10 | 11 => self.policy_event(),
             8 | 9 => JournalEvent::Skill(self.skill_event()),
-            5 => JournalEvent::GrantRevoked { grant: self.stored_grant_id(), by: self.principal() },
+            5 => JournalEvent::Policy(PolicyEvent::GrantRevoked {
+                grant: self.stored_grant_id(),
+                by: self.principal(),
+            }),
             6 | 7 => self.undo_event(),
-            0 => JournalEvent::PrincipalRegistered {
+            0 => JournalEvent::Access(AccessEvent::PrincipalRegistered {
                 principal: PrincipalId::from_parts(9, self.below(5).into()),
                 name: self.text(),
-            },
-            1 => JournalEvent::TokenCreated {
+            }),
+            1 => JournalEvent::Access(AccessEvent::TokenCreated {
                 token,
                 sha256: self.digest(),
                 expires: self.maybe(|me| Timestamp(-7 + me.time().0)),
                 label: self.text(),
-            },
-            2 => JournalEvent::TokenRevoked { token },
-            3 => JournalEvent::AgentSaved { agent, profile: self.profile() },
-            _ => JournalEvent::AgentArchived { agent },
+            }),
+            2 => JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+            3 => JournalEvent::Agent(AgentEvent::Saved { agent, profile: self.profile() }),
+            _ => JournalEvent::Agent(AgentEvent::Archived { agent }),
         };
         NewEntry { time: self.time(), principal: self.principal(), session: None, run: None, event }
     }
@@ -139,10 +142,13 @@ impl RandomAppends {
             let session = self.any_session();
             let session_id = session.id;
             let event = match self.below(4) {
-                0 => JournalEvent::SessionReset { session: session_id },
-                1 => JournalEvent::SessionRenamed { session: session_id, label: self.maybe(Self::text) },
-                2 => JournalEvent::SessionArchived { session: session_id },
-                _ => JournalEvent::SessionRestored { session: session_id },
+                0 => JournalEvent::Session(SessionEvent::Reset { session: session_id }),
+                1 => JournalEvent::Session(SessionEvent::Renamed {
+                    session: session_id,
+                    label: self.maybe(Self::text),
+                }),
+                2 => JournalEvent::Session(SessionEvent::Archived { session: session_id }),
+                _ => JournalEvent::Session(SessionEvent::Restored { session: session_id }),
             };
             return NewEntry {
                 time,
@@ -156,13 +162,13 @@ impl RandomAppends {
         let session = SessionRef { principal, id: SessionId::from_parts(2, self.made.into()) };
         self.sessions.push(session);
         let key = self.maybe(|me| Redacted::new(format!("key {}", me.made)));
-        let event = JournalEvent::SessionOpened {
+        let event = JournalEvent::Session(SessionEvent::Opened {
             session: session.id,
             agent: samples::agent(),
             key,
             label: self.maybe(Self::text),
             branched_from: self.maybe(Self::branch_point),
-        };
+        });
         NewEntry { time, principal, session: Some(session.id), run: None, event }
     }
 
@@ -190,7 +196,7 @@ impl RandomAppends {
             response_format: self
                 .maybe(|me| ResponseFormat { schema: Redacted::new(me.text().into_exposed().into()) }),
         };
-        let entry = run.entry(TapeEvent::RunStarted(started));
+        let entry = run.entry(TapeEvent::Run(RunEvent::Started(started)));
         self.runs.push(run);
         entry
     }
@@ -211,27 +217,27 @@ impl RandomAppends {
 
     fn run_event(&mut self) -> TapeEvent {
         match self.below(5) {
-            0 => TapeEvent::InputReceived {
+            0 => TapeEvent::Run(RunEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),
                 idempotency: self.maybe(|me| IdempotencyDigest(me.digest())),
-            },
-            1 => TapeEvent::LoopDetected {
+            }),
+            1 => TapeEvent::Run(RunEvent::LoopDetected {
                 guard: self.one_of(&[LoopGuard::SameFailure, LoopGuard::SameResult, LoopGuard::Restarts]),
                 repeats: self.number(),
-            },
-            2 => TapeEvent::CancelRequested {
+            }),
+            2 => TapeEvent::Run(RunEvent::CancelRequested {
                 actor: self.maybe(|me| me.principal()).unwrap_or(PrincipalId::NIL),
                 reason: self.one_of(&[
                     CancelReason::User,
                     CancelReason::TimeLimit,
                     CancelReason::Interrupted,
                 ]),
-            },
-            3 => TapeEvent::RunHeld { cause: HeldCause::LogReopened },
+            }),
+            3 => TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }),
             _ => {
                 let reason = self.one_of(&REASONS);
-                TapeEvent::RunFinished(RunFinished {
+                TapeEvent::Run(RunEvent::Finished(RunFinished {
                     state: reason.state(),
                     reason,
                     error: self.maybe(Self::error),
@@ -240,7 +246,7 @@ impl RandomAppends {
                     usage: self.usage(),
                     active_time: self.span(),
                     message: self.text(),
-                })
+                }))
             }
         }
     }
@@ -248,7 +254,7 @@ impl RandomAppends {
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
         match self.below(5) {
-            0 => TapeEvent::ModelRequested(ModelRequested {
+            0 => TapeEvent::Model(ModelEvent::Requested(ModelRequested {
                 attempt,
                 turn: self.number(),
                 context: ContextPlan {
@@ -261,10 +267,10 @@ impl RandomAppends {
                     catalog_digest: self.digest(),
                 },
                 model: Redacted::new(self.maybe(Self::model)),
-            }),
-            1 => TapeEvent::ModelText { attempt, text: self.text() },
-            4 => TapeEvent::ModelReasoning { attempt, text: self.text() },
-            2 => TapeEvent::ModelMessage(ModelMessage {
+            })),
+            1 => TapeEvent::Model(ModelEvent::Text { attempt, text: self.text() }),
+            4 => TapeEvent::Model(ModelEvent::Reasoning { attempt, text: self.text() }),
+            2 => TapeEvent::Model(ModelEvent::Message(ModelMessage {
                 attempt,
                 text_from: TapeSeq(self.number()),
                 text_to: TapeSeq(self.number()),
@@ -278,8 +284,8 @@ impl RandomAppends {
                     format: "sample/1".to_owned(),
                     body: me.text(),
                 }),
-            }),
-            _ => TapeEvent::ModelAttemptAbandoned {
+            })),
+            _ => TapeEvent::Model(ModelEvent::AttemptAbandoned {
                 attempt,
                 text_from: TapeSeq(self.number()),
                 text_to: TapeSeq(self.number()),
@@ -296,7 +302,7 @@ impl RandomAppends {
                 ]),
                 retry_at: self.maybe(Self::time),
                 detail: self.text(),
-            },
+            }),
         }
     }
 
@@ -330,15 +336,15 @@ impl RandomAppends {
         let effect = EffectId(self.number());
         let contract = self.one_of(&CONTRACTS);
         match self.below(6) {
-            0 => TapeEvent::ToolProposed(ToolProposed {
+            0 => TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
                 effect,
                 attempt: Attempt(self.number()),
                 call_digest: ContentDigest(self.digest()),
                 tool: self.text(),
                 arguments: self.text(),
                 model_call_id: self.text(),
-            }),
-            1 => TapeEvent::ToolDecided(ToolDecided {
+            })),
+            1 => TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
                 effect,
                 verdict: self.one_of(&[ToolVerdict::Allow, ToolVerdict::Ask, ToolVerdict::Deny]),
                 reason: self.one_of(&DECISIONS),
@@ -355,20 +361,20 @@ impl RandomAppends {
                 ask: self.maybe(Self::ask),
                 explanation: self.text(),
                 request: self.text(),
-            }),
-            2 => TapeEvent::ToolStarted(ToolStarted {
+            })),
+            2 => TapeEvent::Tool(ToolEvent::Started(ToolStarted {
                 effect,
                 contract,
                 deadline: self.span(),
                 plan: self.plan(),
-            }),
-            4 => TapeEvent::ToolOutput(ToolOutput {
+            })),
+            4 => TapeEvent::Tool(ToolEvent::Output(ToolOutput {
                 effect,
                 shown_bytes: self.entropy.next_u64(),
                 rest: self.one_of(&[OutputRest::Follows, OutputRest::InOutcome]),
                 text: self.text(),
-            }),
-            3 => TapeEvent::ToolFinished(ToolFinished {
+            })),
+            3 => TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
                 effect,
                 attested: self.attested(),
                 failure: self.maybe(Self::error),
@@ -378,8 +384,8 @@ impl RandomAppends {
                 executor: ToolExecutor::Internal,
                 isolation: Isolation::DescriptorRelative,
                 output: self.text(),
-            }),
-            _ => TapeEvent::ToolOutcomeUnknown { effect, cause: self.one_of(&UNKNOWN) },
+            })),
+            _ => TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause: self.one_of(&UNKNOWN) }),
         }
     }
 

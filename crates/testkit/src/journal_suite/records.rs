@@ -6,7 +6,10 @@ use palyra_ports::read_records::{
 };
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{HeldCause, JournalEvent, LoopGuard, RunFinished, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, HeldCause, JournalEvent, LoopGuard, RunEvent, RunFinished, SessionEvent,
+    TapeEvent, ToolEvent, UnknownOutcomeCause,
+};
 use palyra_types::id_name::IdFragment;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
@@ -45,7 +48,7 @@ pub async fn a_run_is_shown_as_its_tape_says(factory: &impl JournalFactory) {
     assert_eq!(record.usage, samples::usage().plus(samples::usage()));
     assert_eq!((record.created, record.updated), (created, run.time));
 
-    let failed = TapeEvent::RunFinished(RunFinished {
+    let failed = TapeEvent::Run(RunEvent::Finished(RunFinished {
         state: RunLifecycleState::Failed,
         reason: TerminationReason::TurnLimit,
         error: Some(ErrorCode::TurnLimit),
@@ -54,7 +57,7 @@ pub async fn a_run_is_shown_as_its_tape_says(factory: &impl JournalFactory) {
         usage: samples::usage(),
         active_time: std::time::Duration::from_secs(3),
         message: "too many turns".into(),
-    });
+    }));
     journal.append(append(vec![run.entry(failed)])).await.unwrap();
     let record = journal.run(run.run).await.unwrap().unwrap();
     assert_eq!((record.state, record.phase), (RunLifecycleState::Failed, RunPhase::Finished));
@@ -66,19 +69,27 @@ pub async fn a_run_is_shown_as_its_tape_says(factory: &impl JournalFactory) {
 pub async fn waiting_runs_say_what_for(factory: &impl JournalFactory) {
     let journal = factory.make();
     let mut run = SampleRun::new(first_session(), 0);
-    let input = || TapeEvent::InputReceived {
-        input: UserInput::text("go on".into()),
-        delivery: palyra_types::run::InputDelivery::Queue,
-        idempotency: None,
+    let input = || {
+        TapeEvent::Run(RunEvent::InputReceived {
+            input: UserInput::text("go on".into()),
+            delivery: palyra_types::run::InputDelivery::Queue,
+            idempotency: None,
+        })
     };
     journal.append(append(vec![run.started("x"), run.requested(1)])).await.unwrap();
     let steps = [
-        (TapeEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 }, Some(WaitReason::LoopCheck)),
+        (
+            TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::SameResult, repeats: 3 }),
+            Some(WaitReason::LoopCheck),
+        ),
         (input(), None),
-        (TapeEvent::RunHeld { cause: HeldCause::LogReopened }, Some(WaitReason::OutcomeUnknown)),
+        (TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }), Some(WaitReason::OutcomeUnknown)),
         (input(), None),
         (
-            TapeEvent::ToolOutcomeUnknown { effect: EffectId(1), cause: UnknownOutcomeCause::Restart },
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown {
+                effect: EffectId(1),
+                cause: UnknownOutcomeCause::Restart,
+            }),
             Some(WaitReason::OutcomeUnknown),
         ),
         (input(), None),
@@ -146,7 +157,7 @@ pub async fn sessions_are_listed_by_last_use(factory: &impl JournalFactory) {
     let mut run = SampleRun::new(sessions[1], 0);
     journal.append(append(vec![run.started("x")])).await.unwrap();
     let reset = NewEntry {
-        event: JournalEvent::SessionReset { session: sessions[0].id },
+        event: JournalEvent::Session(SessionEvent::Reset { session: sessions[0].id }),
         ..samples::session_opened(sessions[0], None, Timestamp(200))
     };
     let reset = journal.append(append(vec![reset])).await.unwrap();
@@ -246,22 +257,22 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
     let token = TokenId::from_parts(9, 9);
     let principal = PrincipalId::from_parts(1, 77);
     let events = [
-        JournalEvent::AgentSaved { agent, profile: profile("one") },
-        JournalEvent::AgentSaved {
+        JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile("one") }),
+        JournalEvent::Agent(AgentEvent::Saved {
             agent: other,
             profile: AgentProfile { tools: None, model: None, ..profile("main") },
-        },
-        JournalEvent::AgentArchived { agent },
-        JournalEvent::AgentSaved { agent, profile: profile("two") },
-        JournalEvent::TokenCreated {
+        }),
+        JournalEvent::Agent(AgentEvent::Archived { agent }),
+        JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile("two") }),
+        JournalEvent::Access(AccessEvent::TokenCreated {
             token,
             sha256: [1; 32],
             expires: Some(Timestamp(-5)),
             label: "ci".into(),
-        },
-        JournalEvent::TokenRevoked { token },
-        JournalEvent::TokenRevoked { token },
-        JournalEvent::PrincipalRegistered { principal, name: "user:local".into() },
+        }),
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name: "user:local".into() }),
     ];
     for (time, event) in (1..).zip(events) {
         journal.append(append(vec![entry(time, event)])).await.unwrap();

@@ -8,8 +8,9 @@ use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::approval::Approvers;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    Attested, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelMessage, ModelRequested, RunFinished,
-    RunStarted, TapeEvent, ToolDecided, ToolFinished, ToolProposed, ToolStarted,
+    Attested, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage, ModelRequested,
+    RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
+    ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
@@ -49,13 +50,13 @@ pub fn model() -> ModelRef {
 /// Returns an entry that opens a session.
 #[must_use]
 pub fn session_opened(session: SessionRef, key: Option<&str>, time: Timestamp) -> NewEntry {
-    let event = JournalEvent::SessionOpened {
+    let event = JournalEvent::Session(SessionEvent::Opened {
         session: session.id,
         agent: agent(),
         key: key.map(Redacted::from),
         label: None,
         branched_from: None,
-    };
+    });
     NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event }
 }
 
@@ -125,12 +126,12 @@ impl SampleRun {
             fallbacks: Redacted::default(),
             response_format: None,
         };
-        self.entry(TapeEvent::RunStarted(started))
+        self.entry(TapeEvent::Run(RunEvent::Started(started)))
     }
 
     /// Makes a request to the model.
     pub fn requested(&mut self, attempt: u32) -> NewEntry {
-        self.entry(TapeEvent::ModelRequested(ModelRequested {
+        self.entry(TapeEvent::Model(ModelEvent::Requested(ModelRequested {
             attempt: Attempt(attempt),
             turn: attempt,
             context: ContextPlan {
@@ -141,18 +142,18 @@ impl SampleRun {
                 ..ContextPlan::default()
             },
             model: Redacted::new(Some(model())),
-        }))
+        })))
     }
 
     /// Makes a piece of text.
     pub fn text(&mut self, attempt: u32, text: &str) -> NewEntry {
-        self.entry(TapeEvent::ModelText { attempt: Attempt(attempt), text: text.into() })
+        self.entry(TapeEvent::Model(ModelEvent::Text { attempt: Attempt(attempt), text: text.into() }))
     }
 
     /// Makes the end of an answer.
     pub fn message(&mut self, attempt: u32, proposals: u32) -> NewEntry {
         let finish = if proposals == 0 { FinishReason::Stop } else { FinishReason::ToolCalls };
-        self.entry(TapeEvent::ModelMessage(ModelMessage {
+        self.entry(TapeEvent::Model(ModelEvent::Message(ModelMessage {
             attempt: Attempt(attempt),
             text_from: TapeSeq(3),
             text_to: TapeSeq(4),
@@ -162,20 +163,20 @@ impl SampleRun {
             model: Redacted::new(Some(model())),
             response_id: "chatcmpl-AbCdEf0123456789".into(),
             continuation: None,
-        }))
+        })))
     }
 
     /// Makes a proposal and the decision that allows it.
     pub fn proposed(&mut self, effect: u32) -> Vec<NewEntry> {
-        let proposed = TapeEvent::ToolProposed(ToolProposed {
+        let proposed = TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
             effect: EffectId(effect),
             attempt: Attempt(1),
             call_digest: ContentDigest([6; 32]),
             tool: "read_file".into(),
             arguments: r#"{"path":"README.md"}"#.into(),
             model_call_id: "call_1".into(),
-        });
-        let decided = TapeEvent::ToolDecided(ToolDecided {
+        }));
+        let decided = TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
             effect: EffectId(effect),
             verdict: ToolVerdict::Allow,
             reason: DecisionReason::Permitted,
@@ -192,23 +193,23 @@ impl SampleRun {
             ask: None,
             request: Redacted::default(),
             explanation: "reading inside the workspace is allowed".into(),
-        });
+        }));
         vec![self.entry(proposed), self.entry(decided)]
     }
 
     /// Makes the start of a tool.
     pub fn tool_started(&mut self, effect: u32) -> NewEntry {
-        self.entry(TapeEvent::ToolStarted(ToolStarted {
+        self.entry(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
             effect: EffectId(effect),
             contract: EffectContract::Pure,
             deadline: Duration::from_secs(120),
             plan: EffectPlan::default(),
-        }))
+        })))
     }
 
     /// Makes the outcome of a tool.
     pub fn tool_finished(&mut self, effect: u32, output: &str) -> NewEntry {
-        self.entry(TapeEvent::ToolFinished(ToolFinished {
+        self.entry(TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
             effect: EffectId(effect),
             attested: Attested::default(),
             failure: None,
@@ -218,12 +219,12 @@ impl SampleRun {
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
             output: output.into(),
-        }))
+        })))
     }
 
     /// Makes its end with a final answer.
     pub fn finished(&mut self) -> NewEntry {
-        self.entry(TapeEvent::RunFinished(RunFinished {
+        self.entry(TapeEvent::Run(RunEvent::Finished(RunFinished {
             state: RunLifecycleState::Done,
             reason: TerminationReason::FinalAnswer,
             error: None,
@@ -232,7 +233,7 @@ impl SampleRun {
             usage: usage(),
             active_time: Duration::from_millis(1_500),
             message: Redacted::default(),
-        }))
+        })))
     }
 
     /// Makes a whole text run as the three appends that it takes.

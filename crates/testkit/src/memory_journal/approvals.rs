@@ -16,7 +16,9 @@ use palyra_types::approval::{
     ApprovalRecord, ApprovalRequested, ApprovalState, StoredGrant, StoredGrantRecord,
 };
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
-use palyra_types::event::{DecidedBy, JournalEvent, TapeEvent, ToolStarted};
+use palyra_types::event::{
+    ApprovalEvent, DecidedBy, EffectEvent, JournalEvent, PolicyEvent, TapeEvent, ToolEvent, ToolStarted,
+};
 use palyra_types::job::{JobNumber, JobState};
 use palyra_types::tool::EffectContract;
 use palyra_types::{
@@ -62,17 +64,17 @@ impl State {
         let mut approvals = BTreeMap::new();
         for at in self.on_tapes() {
             match at.event {
-                TapeEvent::ApprovalRequested(requested) => {
+                TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
                     approvals.entry(requested.approval).or_insert_with(|| asked(&at, requested));
                 }
-                TapeEvent::ApprovalVoted(voted) => {
+                TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
                     if let Some(record) = pending(&mut approvals, voted.approval)
                         && !record.voters.contains(&voted.by)
                     {
                         record.voters.push(voted.by);
                     }
                 }
-                TapeEvent::ApprovalResolved(resolved) => {
+                TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                     if let Some(record) = pending(&mut approvals, resolved.approval) {
                         record.state = resolved.state;
                         record.decided = Some(at.time);
@@ -91,15 +93,15 @@ impl State {
         let mut grants: BTreeMap<StoredGrantId, StoredGrantRecord> = BTreeMap::new();
         for entry in &self.entries {
             match &entry.new.event {
-                JournalEvent::Tape(TapeEvent::GrantStored(stored)) => {
+                JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored))) => {
                     grants.entry(stored.grant).or_insert_with(|| given(entry, stored));
                 }
-                JournalEvent::GrantRevoked { grant, .. } => {
+                JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, .. }) => {
                     if let Some(record) = grants.get_mut(grant) {
                         record.revoked.get_or_insert(entry.new.time);
                     }
                 }
-                JournalEvent::Tape(TapeEvent::ToolDecided(decided)) => {
+                JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) => {
                     if let DecidedBy::Grant(grant) = decided.decided_by
                         && let Some(record) = grants.get_mut(&grant)
                     {
@@ -138,7 +140,7 @@ impl State {
         let mut jobs = Jobs::default();
         for entry in &self.entries {
             jobs.take(entry, &effects);
-            if let JournalEvent::EffectSettled(said) = &entry.new.event {
+            if let JournalEvent::Effect(EffectEvent::Settled(said)) = &entry.new.event {
                 let key = (said.run, said.effect);
                 if let Some(record) =
                     effects.get_mut(&key).filter(|record| record.state == EffectState::Unknown)
@@ -150,10 +152,10 @@ impl State {
             }
             let Some(at) = on_tape(entry) else { continue };
             match at.event {
-                TapeEvent::ToolProposed(proposed) => {
+                TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
                     tools.entry((at.run, proposed.effect)).or_insert_with(|| proposed.tool.clone());
                 }
-                TapeEvent::ToolDecided(decided) => {
+                TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                     let key = (at.run, decided.effect);
                     if let DecidedBy::Approval(approval) = decided.decided_by
                         && tools.contains_key(&key)
@@ -161,13 +163,13 @@ impl State {
                         approved.insert(key, approval);
                     }
                 }
-                TapeEvent::ToolStarted(started) => {
+                TapeEvent::Tool(ToolEvent::Started(started)) => {
                     let key = (at.run, started.effect);
                     let tool = tools.get(&key).cloned().unwrap_or_default();
                     let approval = approved.get(&key).copied();
                     effects.entry(key).or_insert_with(|| begun(&at, started, tool, approval));
                 }
-                TapeEvent::ToolFinished(finished) => {
+                TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                     let state = match finished.failure {
                         None => EffectState::Finished,
                         Some(_) => EffectState::Failed,
@@ -178,13 +180,13 @@ impl State {
                         record.failure = finished.failure;
                     }
                 }
-                TapeEvent::ToolOutcomeUnknown { effect, .. } => {
+                TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                     let key = (at.run, *effect);
                     if let Some(record) = effects.get_mut(&key).filter(|_| !settled.contains(&key)) {
                         ended(record, &at, EffectState::Unknown);
                     }
                 }
-                TapeEvent::EffectResolved { effect, resolution, .. } => {
+                TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, .. }) => {
                     let key = (at.run, *effect);
                     if let Some(record) = effects.get_mut(&key).filter(|_| !settled.contains(&key)) {
                         ended(record, &at, EffectState::Resolved(*resolution));
@@ -353,8 +355,10 @@ impl ReadApprovals for MemoryJournal {
         let mut open: Vec<UndoRequested> = Vec::new();
         for entry in &state.entries {
             match &entry.new.event {
-                JournalEvent::UndoRequested(requested) => open.push(requested.clone()),
-                JournalEvent::UndoFinished { undo, .. } => open.retain(|requested| requested.undo != *undo),
+                JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => open.push(requested.clone()),
+                JournalEvent::Effect(EffectEvent::UndoFinished { undo, .. }) => {
+                    open.retain(|requested| requested.undo != *undo)
+                }
                 _ => {}
             }
         }

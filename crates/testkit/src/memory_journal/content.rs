@@ -7,7 +7,10 @@ use palyra_types::approval::{ApprovalPromptRecord, ArgumentShape, StoredGrant};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{Before, EffectPlan, KeptPlacement, UndoResult, UndoneFile};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, ModelEvent, PolicyEvent, RunEvent,
+    SessionEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::posture::PostureScope;
 use palyra_types::run::UserInput;
 use palyra_types::skill::SkillEvent;
@@ -39,39 +42,39 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
     };
     match event {
         JournalEvent::Tape(event) => visit_tape(event, &mut empty),
-        JournalEvent::PrincipalRegistered { name, .. } => empty(name),
-        JournalEvent::TokenCreated { label, .. } => empty(label),
-        JournalEvent::AgentSaved { profile, .. } => {
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { name, .. }) => empty(name),
+        JournalEvent::Access(AccessEvent::TokenCreated { label, .. }) => empty(label),
+        JournalEvent::Agent(AgentEvent::Saved { profile, .. }) => {
             empty(&mut profile.name);
             empty(&mut profile.instructions);
             (profile.model, profile.tools) = (None, None);
         }
-        JournalEvent::SessionOpened { key, label, .. } => {
+        JournalEvent::Session(SessionEvent::Opened { key, label, .. }) => {
             for text in [key, label] {
                 text.iter_mut().for_each(&mut empty);
                 *text = None;
             }
         }
-        JournalEvent::SessionRenamed { label, .. } => {
+        JournalEvent::Session(SessionEvent::Renamed { label, .. }) => {
             label.iter_mut().for_each(&mut empty);
             *label = None;
         }
-        JournalEvent::EffectSettled(settled) => empty(&mut settled.note),
-        JournalEvent::UndoRequested(requested) => {
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => empty(&mut settled.note),
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
             requested.paths.iter_mut().for_each(&mut empty);
             requested.paths.clear();
             if let Some(kept) = &mut requested.kept {
                 *kept = KeptPlacement::default();
             }
         }
-        JournalEvent::UndoFinished { files, .. } => visit_undone(files, &mut empty),
+        JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) => visit_undone(files, &mut empty),
         JournalEvent::Skill(SkillEvent::Installed(installed)) => {
             empty(&mut installed.name);
             empty(&mut installed.description);
             empty(&mut installed.source);
             installed.allowed_tools = None;
         }
-        JournalEvent::PostureChanged(changed) => {
+        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
             empty(&mut changed.tool);
             if let PostureScope::Workspace(path) = &mut changed.scope {
                 empty(path);
@@ -80,18 +83,14 @@ fn visit(event: &mut JournalEvent, seen: &mut dyn FnMut(&str)) {
         JournalEvent::Component(event) => visit_component(event, &mut empty),
         JournalEvent::Vault(event) => visit_vault(event, &mut empty),
         JournalEvent::Skill(_)
-        | JournalEvent::ShadowCounted(_)
+        | JournalEvent::Policy(PolicyEvent::ShadowCounted(_) | PolicyEvent::GrantRevoked { .. })
         | JournalEvent::Job(_)
-        | JournalEvent::GrantRevoked { .. }
-        | JournalEvent::LogOpened { .. }
-        | JournalEvent::Erased { .. }
-        | JournalEvent::LogReopened { .. }
-        | JournalEvent::SessionArchived { .. }
-        | JournalEvent::SessionRestored { .. }
-        | JournalEvent::EpochStarted { .. }
-        | JournalEvent::TokenRevoked { .. }
-        | JournalEvent::AgentArchived { .. }
-        | JournalEvent::SessionReset { .. }
+        | JournalEvent::Log(_)
+        | JournalEvent::Session(
+            SessionEvent::Archived { .. } | SessionEvent::Restored { .. } | SessionEvent::Reset { .. },
+        )
+        | JournalEvent::Access(AccessEvent::TokenRevoked { .. })
+        | JournalEvent::Agent(AgentEvent::Archived { .. })
         | JournalEvent::Unknown { .. } => {}
     }
 }
@@ -154,7 +153,7 @@ fn visit_input(input: &mut UserInput, empty: &mut dyn FnMut(&mut Redacted<String
 
 fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>)) {
     match event {
-        TapeEvent::RunStarted(started) => {
+        TapeEvent::Run(RunEvent::Started(started)) => {
             visit_input(&mut started.input, empty);
             started.fallbacks = Redacted::default();
             started.response_format = None;
@@ -162,10 +161,10 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
             started.model = Redacted::new(None);
             started.run_salt = Redacted::new([0; 32]);
         }
-        TapeEvent::InputReceived { input, .. } => visit_input(input, empty),
-        TapeEvent::ModelRequested(requested) => requested.model = Redacted::new(None),
-        TapeEvent::ModelText { text, .. } | TapeEvent::ModelReasoning { text, .. } => empty(text),
-        TapeEvent::ModelMessage(message) => {
+        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => visit_input(input, empty),
+        TapeEvent::Model(ModelEvent::Requested(requested)) => requested.model = Redacted::new(None),
+        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => empty(text),
+        TapeEvent::Model(ModelEvent::Message(message)) => {
             empty(&mut message.response_id);
             message.model = Redacted::new(None);
             if let Some(kept) = &mut message.continuation {
@@ -173,32 +172,34 @@ fn visit_tape(event: &mut TapeEvent, empty: &mut dyn FnMut(&mut Redacted<String>
             }
             message.continuation = None;
         }
-        TapeEvent::ToolProposed(proposed) => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             [&mut proposed.tool, &mut proposed.arguments, &mut proposed.model_call_id]
                 .into_iter()
                 .for_each(empty);
         }
-        TapeEvent::ToolDecided(decided) => {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             [&mut decided.explanation, &mut decided.request].into_iter().for_each(empty);
         }
-        TapeEvent::ToolStarted(started) => visit_plan(&mut started.plan, empty),
-        TapeEvent::ApprovalRequested(requested) => visit_prompt(&mut requested.prompt, empty),
-        TapeEvent::ApprovalVoted(voted) => empty(&mut voted.note),
-        TapeEvent::ApprovalResolved(resolved) => {
+        TapeEvent::Tool(ToolEvent::Started(started)) => visit_plan(&mut started.plan, empty),
+        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
+            visit_prompt(&mut requested.prompt, empty)
+        }
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => empty(&mut voted.note),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             empty(&mut resolved.note);
             resolved.edited.iter_mut().for_each(empty);
             resolved.edited = None;
         }
-        TapeEvent::GrantStored(stored) => visit_grant(stored, empty),
-        TapeEvent::EffectResolved { note, .. } => empty(note),
-        TapeEvent::ToolOutput(output) => empty(&mut output.text),
-        TapeEvent::ToolFinished(finished) => empty(&mut finished.output),
-        TapeEvent::RunFinished(finished) => empty(&mut finished.message),
-        TapeEvent::ModelAttemptAbandoned { detail, .. } => empty(detail),
-        TapeEvent::ToolOutcomeUnknown { .. }
-        | TapeEvent::LoopDetected { .. }
-        | TapeEvent::RunHeld { .. }
-        | TapeEvent::CancelRequested { .. }
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => visit_grant(stored, empty),
+        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => empty(note),
+        TapeEvent::Tool(ToolEvent::Output(output)) => empty(&mut output.text),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => empty(&mut finished.output),
+        TapeEvent::Run(RunEvent::Finished(finished)) => empty(&mut finished.message),
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => empty(detail),
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
+        | TapeEvent::Run(
+            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
+        )
         | TapeEvent::Unknown { .. } => {}
     }
 }

@@ -9,7 +9,7 @@ use palyra_ports::{
     AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
     NewEntry, ReadError, Redactor,
 };
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{EffectEvent, JournalEvent, LogEvent};
 use palyra_types::proof::SeqRange;
 use palyra_types::tape::ContentState;
 use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
@@ -59,7 +59,7 @@ impl EraseJournal for MemoryJournal {
 
 /// Returns whether an entry outside of tapes says what became of an effect of a run.
 fn says_of(entry: &Entry, run: RunId) -> bool {
-    matches!(&entry.new.event, JournalEvent::EffectSettled(settled) if settled.run == run)
+    matches!(&entry.new.event, JournalEvent::Effect(EffectEvent::Settled(settled)) if settled.run == run)
 }
 
 fn plan(state: &State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
@@ -99,7 +99,7 @@ fn erase(state: &mut State, order: &ErasureOrder) -> Result<ErasureReceipt, Eras
     }
     let recorded = Seq(state.entries.len() as u64);
     let ErasureOrder { authoriser, reason, .. } = *order;
-    let event = JournalEvent::Erased { authoriser, reason, ranges: plan.ranges };
+    let event = JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges: plan.ranges });
     let (time, principal) = (Timestamp::default(), PrincipalId::NIL);
     state.push(NewEntry { time, principal, session: None, run: None, event });
     Ok(ErasureReceipt { entries: vec![recorded], erased: plan.entries, ..ErasureReceipt::default() })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectState};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{EffectEvent, JournalEvent};
 use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobRecord, JobState};
 use palyra_types::{EffectId, RunId, Timestamp};
 
@@ -37,7 +37,7 @@ impl Jobs {
                     job.end.get_or_insert(*end);
                 }
             }
-            JournalEvent::EffectSettled(said) => {
+            JournalEvent::Effect(EffectEvent::Settled(said)) => {
                 let key = (said.run, said.effect);
                 let call = effects.get(&key).map(|record| record.state);
                 if let Some(job) = self.0.get_mut(&key)

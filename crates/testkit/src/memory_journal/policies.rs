@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use palyra_types::Seq;
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::PostureRecord;
 use palyra_types::shadow::ShadowCounts;
 
@@ -14,7 +14,9 @@ impl State {
     pub(super) fn postures(&self) -> Vec<PostureRecord> {
         let mut standing: BTreeMap<Seq, PostureRecord> = BTreeMap::new();
         for entry in &self.entries {
-            let JournalEvent::PostureChanged(change) = &entry.new.event else { continue };
+            let JournalEvent::Policy(PolicyEvent::PostureChanged(change)) = &entry.new.event else {
+                continue;
+            };
             if let Some(replaced) = change.replaces {
                 standing.remove(&replaced);
             }
@@ -29,7 +31,7 @@ impl State {
     /// Returns the newest count of a candidate; of any where none is named.
     pub(super) fn shadow(&self, candidate: Option<[u8; 32]>) -> Option<ShadowCounts> {
         let counts = self.entries.iter().rev().filter_map(|entry| match &entry.new.event {
-            JournalEvent::ShadowCounted(counts) => Some(counts),
+            JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => Some(counts),
             _ => None,
         });
         let mut of_it =

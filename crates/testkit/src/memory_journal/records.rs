@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_types::access::{PrincipalRecord, TokenRecord};
 use palyra_types::agent::{AgentProfile, AgentRecord};
 use palyra_types::component::{ComponentEvent, ComponentRecord};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, EffectEvent, JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent,
+    ToolEvent,
+};
 use palyra_types::model::TokenUsage;
 use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
@@ -57,17 +60,17 @@ impl Records {
         let principal = entry.new.principal;
         match &entry.new.event {
             JournalEvent::Tape(event) => self.fold_tape(entry, event),
-            JournalEvent::EffectSettled(settled) => {
+            JournalEvent::Effect(EffectEvent::Settled(settled)) => {
                 self.waits.settle(settled.run, settled.effect);
                 if let Some(record) = self.runs.get_mut(&settled.run) {
                     record.phase = self.waits.phase(record);
                 }
             }
-            JournalEvent::PrincipalRegistered { principal, name } => {
+            JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name }) => {
                 let record = PrincipalRecord { id: *principal, name: name.clone() };
                 self.principals.insert(*principal, record);
             }
-            JournalEvent::TokenCreated { token, sha256, expires, label } => {
+            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, expires, label }) => {
                 self.tokens.entry(*token).or_insert_with(|| TokenRecord {
                     id: *token,
                     principal,
@@ -78,37 +81,27 @@ impl Records {
                     label: label.clone(),
                 });
             }
-            JournalEvent::TokenRevoked { token } => {
+            JournalEvent::Access(AccessEvent::TokenRevoked { token }) => {
                 if let Some(token) = self.tokens.get_mut(token) {
                     token.revoked.get_or_insert(entry.new.time);
                 }
             }
-            JournalEvent::AgentSaved { agent, profile } => self.save_agent(*agent, profile),
-            JournalEvent::AgentArchived { agent } => {
+            JournalEvent::Agent(AgentEvent::Saved { agent, profile }) => self.save_agent(*agent, profile),
+            JournalEvent::Agent(AgentEvent::Archived { agent }) => {
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.archived = Some(entry.new.time);
                 }
             }
             JournalEvent::Skill(event) => self.fold_skill(entry, event),
             JournalEvent::Component(event) => self.fold_component(entry, event),
-            JournalEvent::SessionOpened { .. }
-            | JournalEvent::SessionReset { .. }
-            | JournalEvent::SessionRenamed { .. }
-            | JournalEvent::SessionArchived { .. }
-            | JournalEvent::SessionRestored { .. } => {
+            JournalEvent::Session(_) => {
                 self.fold_session(entry);
             }
-            JournalEvent::PostureChanged(_)
-            | JournalEvent::ShadowCounted(_)
+            JournalEvent::Policy(_)
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
-            | JournalEvent::LogOpened { .. }
-            | JournalEvent::EpochStarted { .. }
-            | JournalEvent::Erased { .. }
-            | JournalEvent::LogReopened { .. }
-            | JournalEvent::GrantRevoked { .. }
-            | JournalEvent::UndoRequested(_)
-            | JournalEvent::UndoFinished { .. }
+            | JournalEvent::Log(_)
+            | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}
         }
     }
@@ -176,7 +169,7 @@ impl Records {
     fn fold_session(&mut self, entry: &Entry) {
         let principal = entry.new.principal;
         match &entry.new.event {
-            JournalEvent::SessionOpened { session, agent, key, label, branched_from } => {
+            JournalEvent::Session(SessionEvent::Opened { session, agent, key, label, branched_from }) => {
                 let session = SessionRef { principal, id: *session };
                 self.sessions.entry(session).or_insert_with(|| OrchestratorSessionRecord {
                     session,
@@ -192,17 +185,17 @@ impl Records {
                     archived: None,
                 });
             }
-            JournalEvent::SessionReset { session } => {
+            JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.insert((SessionRef { principal, id: *session }, entry.seq));
                 self.change_session(entry, *session, |record| record.reset_at = Some(entry.seq));
             }
-            JournalEvent::SessionRenamed { session, label } => {
+            JournalEvent::Session(SessionEvent::Renamed { session, label }) => {
                 self.change_session(entry, *session, |record| record.label.clone_from(label));
             }
-            JournalEvent::SessionArchived { session } => {
+            JournalEvent::Session(SessionEvent::Archived { session }) => {
                 self.change_session(entry, *session, |record| record.archived = Some(entry.new.time));
             }
-            JournalEvent::SessionRestored { session } => {
+            JournalEvent::Session(SessionEvent::Restored { session }) => {
                 self.change_session(entry, *session, |record| record.archived = None);
             }
             _ => {}
@@ -230,16 +223,17 @@ impl Records {
         }
         let speaking = matches!(
             event,
-            TapeEvent::ModelText { .. } | TapeEvent::ModelReasoning { .. } | TapeEvent::ToolOutput(_)
+            TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. })
+                | TapeEvent::Tool(ToolEvent::Output(_))
         );
         if let Some(session) = self.sessions.get_mut(&session).filter(|_| !speaking) {
             session.updated = entry.new.time;
-            if matches!(event, TapeEvent::RunStarted(_)) {
+            if matches!(event, TapeEvent::Run(RunEvent::Started(_))) {
                 session.runs += 1;
                 session.last_run = Some(run);
             }
         }
-        if let TapeEvent::InputReceived { idempotency: Some(digest), .. } = event {
+        if let TapeEvent::Run(RunEvent::InputReceived { idempotency: Some(digest), .. }) = event {
             self.started_by.entry((entry.new.principal, *digest)).or_insert(run);
         }
         let decided = self.waits.fold(run, event);
@@ -277,7 +271,7 @@ impl Records {
             usage: TokenUsage::default(),
             input_preview: Redacted::default(),
         };
-        if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &entry.new.event {
+        if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &entry.new.event {
             record.agent = started.agent;
             record.delivery = started.delivery;
             let text = started.input.text.expose();
@@ -295,27 +289,27 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
         return;
     }
     match event {
-        TapeEvent::ModelRequested(requested) => {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Running;
             record.turns = record.turns.max(requested.turn);
         }
-        TapeEvent::ModelMessage(message) if record.usage == TokenUsage::default() => {
+        TapeEvent::Model(ModelEvent::Message(message)) if record.usage == TokenUsage::default() => {
             record.usage = message.usage;
         }
-        TapeEvent::ModelMessage(message) => record.usage = record.usage.plus(message.usage),
-        TapeEvent::ToolProposed(_) => record.tool_calls += 1,
-        TapeEvent::InputReceived { .. } => {
+        TapeEvent::Model(ModelEvent::Message(message)) => record.usage = record.usage.plus(message.usage),
+        TapeEvent::Tool(ToolEvent::Proposed(_)) => record.tool_calls += 1,
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => {
             record.phase = match record.state {
                 RunLifecycleState::Pending => RunPhase::Queued,
                 _ => RunPhase::Running,
             };
         }
-        TapeEvent::RunHeld { .. } => {
+        TapeEvent::Run(RunEvent::Held { .. }) => {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
-        TapeEvent::EffectResolved { .. } if !waits.has_doubt(record.run) => {
+        TapeEvent::Tool(ToolEvent::EffectResolved { .. }) if !waits.has_doubt(record.run) => {
             if record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown) {
                 record.phase = match record.state {
                     RunLifecycleState::Pending => RunPhase::Queued,
@@ -323,12 +317,16 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
                 };
             }
         }
-        TapeEvent::LoopDetected { .. } => record.phase = RunPhase::Waiting(WaitReason::LoopCheck),
-        TapeEvent::ToolOutcomeUnknown { .. } => record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown),
+        TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
+            record.phase = RunPhase::Waiting(WaitReason::LoopCheck)
+        }
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown)
+        }
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {
             record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
         }
-        TapeEvent::RunFinished(finished) => {
+        TapeEvent::Run(RunEvent::Finished(finished)) => {
             record.state = finished.state;
             record.phase = RunPhase::Finished;
             record.reason = Some(finished.reason);
@@ -336,20 +334,18 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
             (record.turns, record.tool_calls) = (finished.turns, finished.tool_calls);
             record.usage = finished.usage;
         }
-        TapeEvent::RunStarted(_)
+        TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
         | TapeEvent::Unknown { .. }
-        | TapeEvent::ModelText { .. }
-        | TapeEvent::ModelReasoning { .. }
-        | TapeEvent::ModelAttemptAbandoned { .. }
-        | TapeEvent::ToolDecided(_)
-        | TapeEvent::ToolStarted(_)
-        | TapeEvent::ToolOutput(_)
-        | TapeEvent::ToolFinished(_)
-        | TapeEvent::ApprovalRequested(_)
-        | TapeEvent::ApprovalVoted(_)
-        | TapeEvent::ApprovalResolved(_)
-        | TapeEvent::GrantStored(_)
-        | TapeEvent::EffectResolved { .. }
-        | TapeEvent::CancelRequested { .. } => {}
+        | TapeEvent::Model(
+            ModelEvent::Text { .. } | ModelEvent::Reasoning { .. } | ModelEvent::AttemptAbandoned { .. },
+        )
+        | TapeEvent::Tool(
+            ToolEvent::Decided(_)
+            | ToolEvent::Started(_)
+            | ToolEvent::Output(_)
+            | ToolEvent::Finished(_)
+            | ToolEvent::EffectResolved { .. },
+        )
+        | TapeEvent::Approval(_) => {}
     }
 }

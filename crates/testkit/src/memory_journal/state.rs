@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
 use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadOnlyCause};
 use palyra_types::attachment::{Attachment, AttachmentBody};
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::tape::{ContentState, JournalEventRecord};
@@ -49,7 +49,7 @@ impl State {
     pub(super) fn begin(&mut self, epoch: Epoch, mut events: Vec<JournalEvent>) {
         self.epoch = epoch;
         self.read_only = None;
-        events.push(JournalEvent::EpochStarted { epoch, key: [0; 32], sealing: None });
+        events.push(JournalEvent::Log(LogEvent::EpochStarted { epoch, key: [0; 32], sealing: None }));
         for event in events {
             let time = Timestamp::default();
             self.push(NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event });
@@ -210,10 +210,10 @@ impl State {
         let mut keys = Vec::new();
         for entry in &request.entries {
             let taken = match &entry.event {
-                JournalEvent::Tape(TapeEvent::RunStarted(started)) => started
+                JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => started
                     .idempotency
                     .is_some_and(|digest| self.records.started_by.contains_key(&(entry.principal, digest))),
-                JournalEvent::SessionOpened { session, key: Some(key), .. } => {
+                JournalEvent::Session(SessionEvent::Opened { session, key: Some(key), .. }) => {
                     let key = (entry.principal, key.expose().clone());
                     let other = |own: &OrchestratorSessionRecord| own.session.id != *session;
                     let taken =
@@ -264,15 +264,9 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
     }
     check_blobs(request)?;
     for entry in &request.entries {
-        let started = matches!(entry.event, JournalEvent::Tape(TapeEvent::RunStarted(_)));
+        let started = matches!(entry.event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(_))));
         let fits = match (&entry.event, entry.run, entry.session) {
-            (
-                JournalEvent::LogOpened { .. }
-                | JournalEvent::EpochStarted { .. }
-                | JournalEvent::Erased { .. }
-                | JournalEvent::LogReopened { .. },
-                ..,
-            )
+            (JournalEvent::Log(_), ..)
             | (JournalEvent::Unknown { .. } | JournalEvent::Tape(TapeEvent::Unknown { .. }), ..)
             | (JournalEvent::Tape(_), None, _)
             | (JournalEvent::Tape(_), _, None) => false,
@@ -313,8 +307,8 @@ fn check_blobs(request: &JournalAppendRequest) -> Result<(), AppendError> {
 
 fn attachments_of(event: &JournalEvent) -> &[Attachment] {
     match event {
-        JournalEvent::Tape(TapeEvent::RunStarted(started)) => &started.input.attachments,
-        JournalEvent::Tape(TapeEvent::InputReceived { input, .. }) => &input.attachments,
+        JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => &started.input.attachments,
+        JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { input, .. })) => &input.attachments,
         _ => &[],
     }
 }

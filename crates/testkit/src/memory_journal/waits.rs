@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::tool::{ToolConduct, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId, RunId};
@@ -32,11 +32,11 @@ impl Waits {
     /// Takes in an entry of a run's tape; returns the run whose approval it decides, which may be another one.
     pub(super) fn fold(&mut self, run: RunId, event: &TapeEvent) -> Option<RunId> {
         match event {
-            TapeEvent::ToolProposed(proposed) => {
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
                 let proposal = (ToolConduct::Direct, Station::Proposed);
                 self.calls.entry((run, proposed.effect)).or_insert(proposal);
             }
-            TapeEvent::ToolDecided(decided) => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 if let Some((conduct, Station::Proposed)) = self.calls.get_mut(&(run, decided.effect)) {
                     *conduct = decided.conduct;
                     if decided.verdict == ToolVerdict::Deny {
@@ -46,7 +46,7 @@ impl Waits {
                     }
                 }
             }
-            TapeEvent::ToolStarted(started) => {
+            TapeEvent::Tool(ToolEvent::Started(started)) => {
                 self.unprepared.remove(&(run, started.effect));
                 let proposal = (ToolConduct::Direct, Station::Proposed);
                 let (_, station) = self.calls.entry((run, started.effect)).or_insert(proposal);
@@ -54,22 +54,26 @@ impl Waits {
                     *station = Station::Started;
                 }
             }
-            TapeEvent::ToolFinished(finished) => self.end(run, finished.effect, Station::Over),
-            TapeEvent::ToolOutcomeUnknown { effect, .. } => self.end(run, *effect, Station::Unknown),
-            TapeEvent::EffectResolved { effect, .. } => self.end(run, *effect, Station::Over),
-            TapeEvent::ApprovalRequested(requested) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => self.end(run, finished.effect, Station::Over),
+            TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
+                self.end(run, *effect, Station::Unknown)
+            }
+            TapeEvent::Tool(ToolEvent::EffectResolved { effect, .. }) => {
+                self.end(run, *effect, Station::Over)
+            }
+            TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
                 self.unprepared.remove(&(run, requested.effect));
                 if self.asked.insert(requested.approval) {
                     self.open.insert(requested.approval, run);
                 }
             }
-            TapeEvent::RunHeld { .. } => {
+            TapeEvent::Run(RunEvent::Held { .. }) => {
                 self.held.insert(run);
             }
-            TapeEvent::InputReceived { .. } => {
+            TapeEvent::Run(RunEvent::InputReceived { .. }) => {
                 self.held.remove(&run);
             }
-            TapeEvent::ApprovalResolved(resolved) => {
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                 self.wants_preparation(run, resolved.effect);
                 return self.open.remove(&resolved.approval);
             }

@@ -1,7 +1,7 @@
 //! Calls that ask: who is asked when, and what each answer leads to.
 
 use palyra_types::approval::{ApprovalState, GrantScope};
-use palyra_types::event::{Attested, TapeEvent};
+use palyra_types::event::{ApprovalEvent, Attested, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::tool::{DecisionReason, Taints};
 use palyra_types::{ErrorCode, SessionId, StoredGrantId};
@@ -56,7 +56,7 @@ fn a_prepared_call_asks_with_what_it_would_do() {
          Asks 11 about 1",
     );
     assert_eq!(run.phase(), RunPhase::Waiting(WaitReason::Approval));
-    let Some((TapeEvent::ApprovalRequested(asked), _)) = run.tape.last() else {
+    let Some((TapeEvent::Approval(ApprovalEvent::Requested(asked)), _)) = run.tape.last() else {
         panic!("{}", run.tape_line())
     };
     assert_eq!(asked.prompt.summary.expose(), "will edit");
@@ -78,7 +78,9 @@ fn the_plan_of_an_approved_call_is_on_the_tape_and_in_its_grant() {
     let commit = run.must(&run.answer(&approve(11)));
     let Some(Effect::Execute(grant)) = commit.effects.last() else { panic!("{}", commit.line()) };
     assert_eq!(grant.plan().binding, digest(r#"edit {"path":"a"} as it was"#));
-    let Some(TapeEvent::ToolStarted(started)) = commit.events.last() else { panic!("{}", commit.line()) };
+    let Some(TapeEvent::Tool(ToolEvent::Started(started))) = commit.events.last() else {
+        panic!("{}", commit.line())
+    };
     assert_eq!(&started.plan, grant.plan());
 }
 
@@ -109,7 +111,9 @@ fn a_denial_is_told_to_the_model_which_goes_on() {
          refused: ApprovalDecided",
     );
     let denied = run.tape.iter().find_map(|(event, _)| match event {
-        TapeEvent::ToolDecided(decided) if decided.reason == DecisionReason::ApprovalDenied => Some(decided),
+        TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.reason == DecisionReason::ApprovalDenied => {
+            Some(decided)
+        }
         _ => None,
     });
     assert!(denied.expect("denied").explanation.expose().ends_with(": not on Sundays"));
@@ -220,7 +224,7 @@ fn a_person_may_write_other_arguments() {
 
 fn attested(run: &Driver) -> Attested {
     let finished = run.tape.iter().find_map(|(event, _)| match event {
-        TapeEvent::ToolFinished(finished) => Some(finished.attested),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.attested),
         _ => None,
     });
     finished.expect("a finished call")
@@ -397,7 +401,7 @@ fn what_is_to_be_remembered_is_stored_with_the_approval() {
         "Resolved 11 Approved, Allowed by 11, GrantStored, Started 1 opaque > execute 1",
     );
     let stored = run.tape.iter().find_map(|(event, _)| match event {
-        TapeEvent::GrantStored(stored) => Some(stored),
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => Some(stored),
         _ => None,
     });
     let stored = stored.expect("a stored grant");
@@ -443,10 +447,13 @@ fn wherever_the_commit_of_an_approval_is_cut_the_call_starts_at_most_once() {
             let mut cut = run.clone();
             cut.tape.truncate(length);
             let commit = cut.restart().expect("a restart is taken");
-            let starts =
-                cut.tape.iter().filter(|(event, _)| matches!(event, TapeEvent::ToolStarted(_))).count();
+            let starts = cut
+                .tape
+                .iter()
+                .filter(|(event, _)| matches!(event, TapeEvent::Tool(ToolEvent::Started(_))))
+                .count();
             let resolved = cut.tape.iter().filter(|(event, _)| {
-                matches!(event, TapeEvent::ApprovalResolved(resolved) if resolved.state == ApprovalState::Approved)
+                matches!(event, TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) if resolved.state == ApprovalState::Approved)
             });
             assert!(starts <= 1 && resolved.count() <= 1, "{}", commit.line());
         }
@@ -470,7 +477,7 @@ fn an_approval_outlives_a_doubt_about_another_call() {
 impl Driver {
     fn end_code(&self) -> Option<ErrorCode> {
         match self.tape.last() {
-            Some((TapeEvent::RunFinished(finished), _)) => finished.error,
+            Some((TapeEvent::Run(RunEvent::Finished(finished)), _)) => finished.error,
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::model::ModelFailureClass as Class;
 use palyra_types::run::{CancelReason, RunLimits, RunPhase, TerminationReason};
 use palyra_types::{ErrorCode, Timestamp};
@@ -218,7 +218,7 @@ fn restarts_and_failures_of_one_turn_are_bounded_apart() {
 /// Returns when the pause that the last entry announced is over.
 fn retry_at(run: &Driver) -> Timestamp {
     match run.tape.last() {
-        Some((TapeEvent::ModelAttemptAbandoned { retry_at: Some(at), .. }, _)) => *at,
+        Some((TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(at), .. }), _)) => *at,
         _ => panic!("no pause: {}", run.tape_line()),
     }
 }
@@ -350,7 +350,7 @@ fn a_request_that_is_too_large_is_halved_twice_and_stays_so() {
          Finished 1, ModelRequested 4 turn 2 > ask 4",
     );
     let sent = run.tape.iter().filter_map(|(event, _)| match event {
-        TapeEvent::ModelRequested(requested) => Some(requested.context.tokens_estimated),
+        TapeEvent::Model(ModelEvent::Requested(requested)) => Some(requested.context.tokens_estimated),
         _ => None,
     });
     assert_eq!(sent.collect::<Vec<_>>(), [100, 50, 25, 25]);

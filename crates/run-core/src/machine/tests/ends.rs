@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::run::{CancelReason, RunLimits, RunPhase, TerminationReason, WaitReason};
 use palyra_types::{ErrorCode, Timestamp};
@@ -382,7 +382,7 @@ fn a_word_of_the_person_lets_a_parked_run_go_on_and_the_counts_begin_anew() {
 
 fn outcome_durations(run: &Driver) -> Vec<Duration> {
     let durations = run.tape.iter().filter_map(|(event, _)| match event {
-        TapeEvent::ToolFinished(finished) => Some(finished.duration),
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.duration),
         _ => None,
     });
     durations.collect()
@@ -488,5 +488,5 @@ fn every_end_is_recorded_with_its_state() {
     let machine = replay(&run.tape);
     assert_eq!(machine.finished_because(), Some(TerminationReason::Cancelled));
     assert_eq!(machine.state(), run.end().state);
-    assert!(matches!(run.tape.last(), Some((TapeEvent::RunFinished(_), _))));
+    assert!(matches!(run.tape.last(), Some((TapeEvent::Run(RunEvent::Finished(_)), _))));
 }

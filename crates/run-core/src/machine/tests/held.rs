@@ -1,6 +1,6 @@
 //! Runs that were held because the log has lost its end: given up is what was under way, and a person decides.
 
-use palyra_types::event::{HeldCause, TapeEvent};
+use palyra_types::event::{HeldCause, RunEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 
 use crate::scenario::{
@@ -12,7 +12,7 @@ fn held_after(acts: &[Act]) -> Driver {
     for act in acts {
         driver.act(act).expect("an input").expect("taken");
     }
-    driver.tape.push((TapeEvent::RunHeld { cause: HeldCause::LogReopened }, driver.now));
+    driver.tape.push((TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }), driver.now));
     driver.machine = replay(&driver.tape);
     assert_eq!(driver.phase(), RunPhase::Waiting(WaitReason::OutcomeUnknown));
     driver

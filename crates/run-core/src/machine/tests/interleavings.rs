@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palyra_types::EffectId;
 use palyra_types::effect::{EffectResolution, OutputRest};
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
@@ -89,7 +89,7 @@ impl Walk {
                 }
                 Effect::Execute(grant) => {
                     let effect = grant.effect();
-                    let started = |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted(begun) if begun.effect == effect);
+                    let started = |event: &TapeEvent| matches!(event, TapeEvent::Tool(ToolEvent::Started(begun)) if begun.effect == effect);
                     let announced = self.driver.tape.iter().any(|(event, _)| started(event));
                     assert!(announced && !self.stopping, "nobody announced it: {}", line());
                     let times = self.executed.entry(grant.effect()).or_default();
@@ -99,11 +99,18 @@ impl Walk {
                 _ => {}
             }
         }
-        self.stopping |= commit.events.iter().any(|event| matches!(event, TapeEvent::CancelRequested { .. }));
+        self.stopping |= commit
+            .events
+            .iter()
+            .any(|event| matches!(event, TapeEvent::Run(RunEvent::CancelRequested { .. })));
         let left = self.driver.machine.active_time_left(self.driver.now);
         assert!(self.left.is_none_or(|before| left <= before), "there is more to spend: {}", line());
         self.left = Some(left);
-        let ends = commit.events.iter().filter(|event| matches!(event, TapeEvent::RunFinished(_))).count();
+        let ends = commit
+            .events
+            .iter()
+            .filter(|event| matches!(event, TapeEvent::Run(RunEvent::Finished(_))))
+            .count();
         assert_eq!(ends, usize::from(self.driver.machine.state().is_terminal()), "{}", line());
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", line());
         self.inspect_approvals();
@@ -145,12 +152,12 @@ impl Walk {
         let (mut asked, mut open) = (BTreeSet::new(), BTreeSet::new());
         for (event, _) in &self.driver.tape {
             let fits = match event {
-                TapeEvent::ApprovalRequested(requested) => {
+                TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
                     open.insert(requested.approval);
                     asked.insert(requested.approval)
                 }
-                TapeEvent::ApprovalResolved(resolved) => open.remove(&resolved.approval),
-                TapeEvent::RunFinished(_) => open.is_empty(),
+                TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => open.remove(&resolved.approval),
+                TapeEvent::Run(RunEvent::Finished(_)) => open.is_empty(),
                 _ => true,
             };
             assert!(fits, "{}", self.driver.tape_line());
@@ -161,9 +168,9 @@ impl Walk {
         let mut running = std::collections::BTreeSet::new();
         for (event, _) in &self.driver.tape {
             match event {
-                TapeEvent::ToolStarted(begun) => running.insert(begun.effect.0),
-                TapeEvent::ToolFinished(finished) => running.remove(&finished.effect.0),
-                TapeEvent::ToolOutcomeUnknown { effect, .. } => running.remove(&effect.0),
+                TapeEvent::Tool(ToolEvent::Started(begun)) => running.insert(begun.effect.0),
+                TapeEvent::Tool(ToolEvent::Finished(finished)) => running.remove(&finished.effect.0),
+                TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => running.remove(&effect.0),
                 _ => false,
             };
         }

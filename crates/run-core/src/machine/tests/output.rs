@@ -2,7 +2,7 @@
 
 use palyra_types::EffectId;
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{TapeEvent, ToolEvent, UnknownOutcomeCause};
 
 use crate::machine::{OUTPUT_PIECES_MAX, OUTPUT_SHOWN_BYTES_MAX};
 use crate::scenario::{
@@ -21,7 +21,7 @@ fn working() -> Driver {
 /// Returns what is shown of a call: bytes by the entry's own count, bytes in its words, and whether more may follow.
 fn shown(driver: &Driver, wanted: u32) -> Vec<(u64, usize, OutputRest)> {
     let entries = driver.tape.iter().filter_map(|(event, _)| match event {
-        TapeEvent::ToolOutput(output) if output.effect == EffectId(wanted) => {
+        TapeEvent::Tool(ToolEvent::Output(output)) if output.effect == EffectId(wanted) => {
             Some((output.shown_bytes, output.text.expose().len(), output.rest))
         }
         _ => None,

@@ -1,6 +1,6 @@
 //! What holds for any sequence of inputs, however foolish.
 
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::run::RunLimits;
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ proptest! {
             }
             let mut revived = World::after_crash(&tape, world.driver.now);
             revived.drive_to_end();
-            let repeats = tape.iter().filter(|(event, _)| matches!(event, TapeEvent::ModelRequested(_)));
+            let repeats = tape.iter().filter(|(event, _)| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
             prop_assert!(repeats.count() <= 6 * 8, "a turn was asked more than six times");
         }
     }

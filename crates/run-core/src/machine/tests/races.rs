@@ -1,7 +1,7 @@
 //! Many short lives in which answers race: with each other, and with what the calls depend on.
 
 use palyra_types::approval::ApprovalState;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{ApprovalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunLimits;
 
 use crate::scenario::asks::{Answer, approve, asking, deny, edit, ready, send};
@@ -58,8 +58,10 @@ fn of_ten_thousand_changes_that_race_with_an_approval_none_runs_unapproved() {
         let world = one_life(seed);
         for (event, _) in &world.driver.tape {
             match event {
-                TapeEvent::ToolStarted(_) => executed += 1,
-                TapeEvent::ApprovalRequested(asked) if !asked.prompt.asked_again.expose().is_empty() => {
+                TapeEvent::Tool(ToolEvent::Started(_)) => executed += 1,
+                TapeEvent::Approval(ApprovalEvent::Requested(asked))
+                    if !asked.prompt.asked_again.expose().is_empty() =>
+                {
                     asked_again += 1;
                 }
                 _ => {}
@@ -104,7 +106,7 @@ fn of_two_answers_one_wins_and_the_other_is_told() {
         let late = if expires { RunError::Stale } else { RunError::ApprovalDecided };
         assert_eq!(driver.take(&second), Err(late), "{}", driver.tape_line());
         let mut ends = driver.tape[before..].iter().filter_map(|(event, _)| match event {
-            TapeEvent::ApprovalResolved(resolved) => Some(resolved.state),
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => Some(resolved.state),
             _ => None,
         });
         *resolved.entry(ends.next().expect("it is resolved")).or_insert(0_u32) += 1;

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use palyra_types::approval::{ApprovalState, ApprovalTerms};
 use palyra_types::effect::OutputRest;
-use palyra_types::event::{AbandonCause, Ask, ContentDigest, DecidedBy, NextAttempt, TapeEvent};
+use palyra_types::event::{
+    AbandonCause, ApprovalEvent, Ask, ContentDigest, DecidedBy, ModelEvent, NextAttempt, RunEvent, TapeEvent,
+    ToolEvent,
+};
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct, ToolVerdict};
@@ -82,31 +85,31 @@ fn thought(attempt: Attempt, text: &Redacted<String>) -> Fact {
 
 fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
     match event {
-        TapeEvent::RunStarted(started) => {
+        TapeEvent::Run(RunEvent::Started(started)) => {
             Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len())
         }
-        TapeEvent::InputReceived { delivery, idempotency, .. } => {
+        TapeEvent::Run(RunEvent::InputReceived { delivery, idempotency, .. }) => {
             Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
         }
-        TapeEvent::ModelRequested(asked) => Fact::Asked {
+        TapeEvent::Model(ModelEvent::Requested(asked)) => Fact::Asked {
             attempt: asked.attempt.0,
             turn: asked.turn,
             model: asked.model.expose().as_ref().map_or(0, place_of),
             tokens: asked.context.tokens_estimated,
             at,
         },
-        TapeEvent::ModelText { attempt, text } => said(*attempt, text),
-        TapeEvent::ModelReasoning { attempt, text } => thought(*attempt, text),
-        TapeEvent::ModelMessage(message) => {
+        TapeEvent::Model(ModelEvent::Text { attempt, text }) => said(*attempt, text),
+        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => thought(*attempt, text),
+        TapeEvent::Model(ModelEvent::Message(message)) => {
             Fact::Answered { attempt: message.attempt.0, tokens: message.usage.output_tokens }
         }
-        TapeEvent::ModelAttemptAbandoned { attempt, cause, next, retry_at, .. } => {
+        TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, cause, next, retry_at, .. }) => {
             Fact::GaveUp { attempt: attempt.0, cause: *cause, next: *next, waits: retry_at.is_some(), at }
         }
-        TapeEvent::ToolProposed(proposed) => {
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             Fact::Proposed { effect: proposed.effect.0, call: proposed.call_digest }
         }
-        TapeEvent::ToolDecided(decided) => Fact::Judged(Judged {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => Fact::Judged(Judged {
             effect: decided.effect.0,
             verdict: decided.verdict,
             by: decided.decided_by,
@@ -116,7 +119,7 @@ fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
             version: decided.tool_version,
             ask: decided.ask,
         }),
-        TapeEvent::ApprovalRequested(asked) => Fact::AskedPerson(AskedPerson {
+        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => Fact::AskedPerson(AskedPerson {
             approval: asked.approval,
             effect: asked.effect.0,
             binding: asked.binding,
@@ -124,29 +127,31 @@ fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
             expires: asked.expires,
             again: !asked.prompt.asked_again.expose().is_empty(),
         }),
-        TapeEvent::ApprovalVoted(voted) => Fact::Voted { approval: voted.approval, by: voted.by },
-        TapeEvent::ApprovalResolved(resolved) => Fact::Resolved {
+        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
+            Fact::Voted { approval: voted.approval, by: voted.by }
+        }
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => Fact::Resolved {
             approval: resolved.approval,
             effect: resolved.effect.0,
             state: resolved.state,
             edited: resolved.edited.is_some(),
         },
-        TapeEvent::GrantStored(_) => Fact::GaveGrant,
-        TapeEvent::EffectResolved { effect, .. } => Fact::Settled { effect: effect.0 },
-        TapeEvent::ToolStarted(begun) => Fact::Began { effect: begun.effect.0 },
-        TapeEvent::ToolOutput(output) => {
+        TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => Fact::GaveGrant,
+        TapeEvent::Tool(ToolEvent::EffectResolved { effect, .. }) => Fact::Settled { effect: effect.0 },
+        TapeEvent::Tool(ToolEvent::Started(begun)) => Fact::Began { effect: begun.effect.0 },
+        TapeEvent::Tool(ToolEvent::Output(output)) => {
             Fact::Printed { effect: output.effect.0, upto: output.shown_bytes, rest: output.rest }
         }
-        TapeEvent::ToolFinished(finished) => Fact::Ended {
+        TapeEvent::Tool(ToolEvent::Finished(finished)) => Fact::Ended {
             effect: finished.effect.0,
             failed: finished.failure.is_some(),
             output: finished.output_digest,
         },
-        TapeEvent::ToolOutcomeUnknown { effect, .. } => Fact::Lost { effect: effect.0 },
-        TapeEvent::LoopDetected { .. } => Fact::Circling,
-        TapeEvent::RunHeld { .. } => unreachable!("no machine holds a run by itself"),
-        TapeEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
-        TapeEvent::RunFinished(finished) => Fact::Over(finished.reason),
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => Fact::Lost { effect: effect.0 },
+        TapeEvent::Run(RunEvent::LoopDetected { .. }) => Fact::Circling,
+        TapeEvent::Run(RunEvent::Held { .. }) => unreachable!("no machine holds a run by itself"),
+        TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => Fact::StopWanted(*reason),
+        TapeEvent::Run(RunEvent::Finished(finished)) => Fact::Over(finished.reason),
         TapeEvent::Unknown { kind } if *kind < 0x8000 => Fact::Foreign,
         TapeEvent::Unknown { .. } => Fact::Skipped,
     }

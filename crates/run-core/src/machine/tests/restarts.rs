@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 
@@ -328,14 +328,17 @@ fn an_unknown_critical_entry_parks_the_run_whatever_was_under_way() {
 fn an_unknown_entry_keeps_the_run_parked_even_where_a_newer_version_went_on() {
     let mut run = with_unknown(with_calls(&[shell()]), 0x7000);
     let effect = palyra_types::EffectId(1);
-    run.tape.push((TapeEvent::ToolOutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart }, run.now));
+    run.tape.push((
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause: UnknownOutcomeCause::Restart }),
+        run.now,
+    ));
     let go_on = palyra_types::run::UserInput::text("go on".into());
     run.tape.push((
-        TapeEvent::InputReceived {
+        TapeEvent::Run(RunEvent::InputReceived {
             input: go_on,
             delivery: palyra_types::run::InputDelivery::Queue,
             idempotency: None,
-        },
+        }),
         run.now,
     ));
     run.machine = replay(&run.tape);
@@ -357,7 +360,8 @@ fn an_unknown_entry_that_may_be_skipped_is_skipped() {
 #[test]
 fn a_proposal_without_verdict_is_denied_rather_than_waited_for() {
     let mut run = with_calls(&[read("a"), read("b")]);
-    let judged = run.tape.iter().position(|(event, _)| matches!(event, TapeEvent::ToolDecided(_)));
+    let judged =
+        run.tape.iter().position(|(event, _)| matches!(event, TapeEvent::Tool(ToolEvent::Decided(_))));
     run.tape.truncate(judged.expect("the first verdict"));
     check_from(run, &[restart()], "Denied NoRulePermits, ModelRequested 2 turn 2 > ask 2");
 }

@@ -1,7 +1,7 @@
 //! A run without trouble: one line is one commit, and what is done after it.
 
 use palyra_types::ErrorCode;
-use palyra_types::event::TapeEvent;
+use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::FinishReason;
 use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
@@ -185,7 +185,7 @@ fn a_grant_says_exactly_what_was_decided() {
     assert_eq!(grant.output_bytes_max(), 1_000);
     assert_eq!(grant.run(), driver.machine.run());
     let proposed = driver.tape.iter().find_map(|(event, _)| match event {
-        TapeEvent::ToolProposed(proposed) => Some(proposed.attempt.0),
+        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => Some(proposed.attempt.0),
         _ => None,
     });
     assert_eq!(proposed, Some(1), "a proposal names the answer it came with");

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use palyra_types::EffectId;
-use palyra_types::event::{TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::run::RunLifecycleState;
 use shuttle::sync::{Condvar, Mutex, mpsc};
 use shuttle::thread;
@@ -140,8 +140,7 @@ fn model(world: &Arc<World>, attempt: u32) {
 fn tool(world: &Arc<World>, effect: EffectId) {
     let world = Arc::clone(world);
     thread::spawn(move || {
-        let started =
-            |event: &TapeEvent| matches!(event, TapeEvent::ToolStarted(started) if started.effect == effect);
+        let started = |event: &TapeEvent| matches!(event, TapeEvent::Tool(ToolEvent::Started(started)) if started.effect == effect);
         assert!(world.committed.lock().unwrap().iter().any(started), "it runs before it is recorded");
         *world.executed.lock().unwrap().entry(effect).or_default() += 1;
         world.mailbox.tell(prints(effect.0, "so far"));
@@ -243,25 +242,27 @@ fn story() -> Ending {
     assert_eq!(replay(&driver.tape), driver.machine);
     let place = |wanted: fn(&TapeEvent) -> bool| tape.iter().position(wanted);
     let count = |wanted: fn(&TapeEvent) -> bool| tape.iter().filter(|event| wanted(event)).count();
-    assert_eq!(place(|event| matches!(event, TapeEvent::RunFinished(_))), Some(tape.len() - 1));
-    let wished = count(|event| matches!(event, TapeEvent::CancelRequested { .. }));
+    assert_eq!(place(|event| matches!(event, TapeEvent::Run(RunEvent::Finished(_)))), Some(tape.len() - 1));
+    let wished = count(|event| matches!(event, TapeEvent::Run(RunEvent::CancelRequested { .. })));
     assert_eq!(wished, usize::from(cancelled.is_ok()), "{}", driver.tape_line());
     let state = driver.machine.state();
     let expected = if cancelled.is_ok() { RunLifecycleState::Cancelled } else { RunLifecycleState::Done };
     assert_eq!(state, expected, "{}", driver.tape_line());
-    let heard = count(|event| matches!(event, TapeEvent::InputReceived { .. }));
+    let heard = count(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. })));
     assert_eq!(heard, usize::from(steered.is_ok()), "{}", driver.tape_line());
-    if let Some(heard) = place(|event| matches!(event, TapeEvent::InputReceived { .. })) {
-        let shown = tape[heard..].iter().any(|event| matches!(event, TapeEvent::ModelRequested(_)));
+    if let Some(heard) = place(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. }))) {
+        let shown =
+            tape[heard..].iter().any(|event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
         assert!(shown || cancelled.is_ok(), "a model never saw it: {}", driver.tape_line());
     }
-    let started = count(|event| matches!(event, TapeEvent::ToolStarted { .. }));
+    let started = count(|event| matches!(event, TapeEvent::Tool(ToolEvent::Started { .. })));
     let executed = world.executed.lock().unwrap();
     assert!(executed.len() <= started && executed.values().all(|times| *times == 1), "{executed:?}");
-    let ended =
-        count(|event| matches!(event, TapeEvent::ToolFinished(_) | TapeEvent::ToolOutcomeUnknown { .. }));
+    let ended = count(|event| {
+        matches!(event, TapeEvent::Tool(ToolEvent::Finished(_) | ToolEvent::OutcomeUnknown { .. }))
+    });
     assert_eq!(started, ended, "{}", driver.tape_line());
-    let printed = count(|event| matches!(event, TapeEvent::ToolOutput(_)));
+    let printed = count(|event| matches!(event, TapeEvent::Tool(ToolEvent::Output(_))));
     assert_eq!(
         printed,
         executed.len(),

@@ -13,7 +13,9 @@ use palyra_types::approval::{
 use palyra_types::effect::{
     Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
-use palyra_types::event::{Ask, Attested, ContentDigest, DecidedBy, JournalEvent, TapeEvent};
+use palyra_types::event::{
+    ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy, EffectEvent, JournalEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::run::Surface;
 use palyra_types::tool::{ApprovalRiskLevel, Taints};
@@ -25,7 +27,7 @@ impl RandomAppends {
     pub(super) fn approval_event(&mut self) -> TapeEvent {
         let effect = EffectId(self.number());
         match self.below(6) {
-            0 | 1 => TapeEvent::ApprovalRequested(Box::new(ApprovalRequested {
+            0 | 1 => TapeEvent::Approval(ApprovalEvent::Requested(Box::new(ApprovalRequested {
                 approval: ApprovalId::from_parts(5, self.made.into()),
                 effect,
                 binding: ContentDigest(self.digest()),
@@ -34,15 +36,15 @@ impl RandomAppends {
                 expires: self.maybe(Self::time),
                 policy_digest: self.digest(),
                 prompt: self.prompt(),
-            })),
-            2 => TapeEvent::ApprovalVoted(ApprovalVoted {
+            }))),
+            2 => TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
                 approval: self.approval(),
                 effect,
                 by: self.principal(),
                 via: self.one_of(&[Surface::LocalSocket, Surface::Tcp]),
                 note: self.text(),
-            }),
-            3 => TapeEvent::ApprovalResolved(ApprovalResolved {
+            })),
+            3 => TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
                 approval: self.approval(),
                 effect,
                 state: self.one_of(&DECIDED),
@@ -51,9 +53,9 @@ impl RandomAppends {
                 edited_digest: ContentDigest(self.digest()),
                 edited: self.maybe(Self::text),
                 note: self.text(),
-            }),
-            4 => TapeEvent::GrantStored(self.grant()),
-            _ => TapeEvent::EffectResolved {
+            })),
+            4 => TapeEvent::Approval(ApprovalEvent::GrantStored(self.grant())),
+            _ => TapeEvent::Tool(ToolEvent::EffectResolved {
                 effect,
                 resolution: self.one_of(&[
                     EffectResolution::Happened,
@@ -62,32 +64,32 @@ impl RandomAppends {
                 ]),
                 by: self.principal(),
                 note: self.text(),
-            },
+            }),
         }
     }
 
     pub(super) fn undo_event(&mut self) -> JournalEvent {
         let run = self.any_run();
         match self.below(6) {
-            0 => JournalEvent::EffectSettled(EffectSettled {
+            0 => JournalEvent::Effect(EffectEvent::Settled(EffectSettled {
                 run,
                 effect: EffectId(self.number()),
                 resolution: self.one_of(&[EffectResolution::Happened, EffectResolution::DidNotHappen]),
                 by: self.principal(),
                 note: self.text(),
-            }),
-            1 => JournalEvent::UndoRequested(UndoRequested {
+            })),
+            1 => JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
                 undo: UndoId::from_parts(7, self.made.into()),
                 run,
                 paths: (0..self.below(3)).map(|_| self.text()).collect(),
                 kept: None,
-            }),
+            })),
             2 | 3 => JournalEvent::Job(self.job_event()),
-            _ => JournalEvent::UndoFinished {
+            _ => JournalEvent::Effect(EffectEvent::UndoFinished {
                 undo: self.undo(),
                 run,
                 files: (0..self.below(4)).map(|_| self.undone()).collect(),
-            },
+            }),
         }
     }
 

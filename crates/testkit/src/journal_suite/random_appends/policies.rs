@@ -1,6 +1,6 @@
 //! Events about policy: settings that replace recent ones, or none at all, and counts of a few candidates.
 
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{Posture, PostureChanged, PostureScope};
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
@@ -15,7 +15,7 @@ const VERDICTS: [ToolVerdict; 3] = [ToolVerdict::Allow, ToolVerdict::Ask, ToolVe
 impl RandomAppends {
     pub(super) fn policy_event(&mut self) -> JournalEvent {
         if self.below(3) == 0 {
-            return JournalEvent::ShadowCounted(self.shadow_counts());
+            return JournalEvent::Policy(PolicyEvent::ShadowCounted(self.shadow_counts()));
         }
         let scope = match self.below(4) {
             0 => PostureScope::Global,
@@ -26,14 +26,14 @@ impl RandomAppends {
                 id: SessionId::from_parts(2, self.below(4).into()),
             }),
         };
-        JournalEvent::PostureChanged(PostureChanged {
+        JournalEvent::Policy(PolicyEvent::PostureChanged(PostureChanged {
             replaces: self.maybe(|me| Seq(me.made.saturating_sub(me.below(40)))),
             scope,
             posture: self.maybe(|me| me.one_of(&[Posture::AlwaysAllow, Posture::Ask, Posture::Disabled])),
             by: self.principal(),
             via: self.one_of(&[Surface::LocalSocket, Surface::Tcp]),
             tool: self.text(),
-        })
+        }))
     }
 
     fn shadow_counts(&mut self) -> ShadowCounts {

@@ -1,0 +1,133 @@
+//! Events of requests to models.
+//!
+//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+
+use crate::model::{FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage};
+use crate::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
+
+/// A request to a model and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelEvent {
+    /// A model was asked.
+    Requested(ModelRequested),
+    /// The model said something.
+    Text {
+        /// The attempt it belongs to.
+        attempt: Attempt,
+        /// The words; never empty unless erased.
+        text: Redacted<String>,
+    },
+    /// The model's provider showed some of its reasoning; never part of an answer or of later requests.
+    Reasoning {
+        /// The attempt it belongs to.
+        attempt: Attempt,
+        /// The words; never empty unless erased.
+        text: Redacted<String>,
+    },
+    /// The model's answer is complete.
+    Message(ModelMessage),
+    /// An attempt ended without an answer; its text does not count.
+    AttemptAbandoned {
+        /// The attempt.
+        attempt: Attempt,
+        /// First text entry superseded; zero when it had none.
+        text_from: TapeSeq,
+        /// Last text entry superseded.
+        text_to: TapeSeq,
+        /// Why.
+        cause: AbandonCause,
+        /// What comes instead.
+        next: NextAttempt,
+        /// When it comes; `None` for at once.
+        retry_at: Option<Timestamp>,
+        /// What the provider said.
+        detail: Redacted<String>,
+    },
+}
+
+/// What of the conversation a model was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContextPlan {
+    /// Messages sent.
+    pub messages_kept: u32,
+    /// Messages left out, oldest first.
+    pub messages_dropped: u32,
+    /// Why they were left out.
+    pub dropped_because: Option<DropReason>,
+    /// Journal seq of the oldest entry shown; `None` when only this run is.
+    pub oldest_seq: Option<Seq>,
+    /// Estimated tokens of the whole request.
+    pub tokens_estimated: u64,
+    /// SHA-256 of the instructions (body in the journal's static texts).
+    pub instructions_digest: [u8; 32],
+    /// SHA-256 of the tool catalogue (body in the journal's static texts).
+    pub catalog_digest: [u8; 32],
+}
+
+/// Why a message was not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// The window is too small for all of it.
+    Window,
+}
+
+/// A model was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRequested {
+    /// The request's number within the run.
+    pub attempt: Attempt,
+    /// The turn it serves, from 1; a repetition serves the same turn.
+    pub turn: u32,
+    /// What it was shown.
+    pub context: ContextPlan,
+    /// Which model.
+    pub model: Redacted<Option<ModelRef>>,
+}
+
+/// The model's answer is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelMessage {
+    /// The request it answers.
+    pub attempt: Attempt,
+    /// First entry of its text; zero when it said nothing.
+    pub text_from: TapeSeq,
+    /// Last entry of its text.
+    pub text_to: TapeSeq,
+    /// Calls proposed right after this entry.
+    pub proposals: u32,
+    /// Why it stopped.
+    pub finish: FinishReason,
+    /// What it used.
+    pub usage: TokenUsage,
+    /// Which model answered.
+    pub model: Redacted<Option<ModelRef>>,
+    /// The provider's id of the response.
+    pub response_id: Redacted<String>,
+    /// What the provider wants back with this message in later requests.
+    pub continuation: Option<ProviderContinuation>,
+}
+
+/// What comes after an attempt that was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NextAttempt {
+    /// None that this entry announces: the run ends, stops, or goes on by its recovery.
+    #[default]
+    None,
+    /// The same model is asked again.
+    SameModel,
+    /// The next model of the run's chain is asked.
+    NextModel,
+    /// The same model is asked with less of the conversation.
+    ShorterContext,
+}
+
+/// Why an attempt was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AbandonCause {
+    /// The daemon stopped while the model was answering.
+    Restart,
+    /// The provider failed.
+    Failure(ModelFailureClass),
+    /// The run was cancelled.
+    Cancelled,
+}

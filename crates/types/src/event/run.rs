@@ -1,0 +1,127 @@
+//! Events of a run as a whole.
+//!
+//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::approval::Approvers;
+use crate::model::{ModelRef, ResponseFormat, TokenUsage};
+use crate::run::{
+    CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
+    UserInput,
+};
+use crate::skill::ActivatedSkill;
+use crate::tool::Taints;
+use crate::{AgentId, ErrorCode, PrincipalId, Redacted};
+
+/// A run as a whole: its start, what people say to it, what stops it, its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEvent {
+    /// The run was accepted.
+    Started(RunStarted),
+    /// A person answered a waiting run, or steered a running one.
+    InputReceived {
+        /// What was said.
+        input: UserInput,
+        /// `Steer` when the run did not wait for it; the next model request shows it.
+        delivery: InputDelivery,
+        /// Digest of the client's idempotency key.
+        idempotency: Option<IdempotencyDigest>,
+    },
+    /// The run repeats itself and waits for a person.
+    LoopDetected {
+        /// Which guard.
+        guard: LoopGuard,
+        /// How often it happened.
+        repeats: u32,
+    },
+    /// The run was held until a person looks at it: what it was doing may have happened or not.
+    Held {
+        /// Why.
+        cause: HeldCause,
+    },
+    /// Somebody wants the run to stop.
+    CancelRequested {
+        /// Who.
+        actor: PrincipalId,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// The run is over.
+    Finished(RunFinished),
+}
+
+/// The run was accepted, with all that defines it (run, session and principal are in the envelope).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunStarted {
+    /// The agent.
+    pub agent: AgentId,
+    /// Where the input came from.
+    pub surface: Surface,
+    /// What it may spend.
+    pub limits: RunLimits,
+    /// Digest of the configuration snapshot.
+    pub config_digest: [u8; 32],
+    /// Digest of the client's idempotency key.
+    pub idempotency: Option<IdempotencyDigest>,
+    /// How the input met its session.
+    pub delivery: InputDelivery,
+    /// Whether somebody could approve its calls.
+    pub approvers: Approvers,
+    /// What its conversation has read before it.
+    pub taints: Taints,
+    /// The skills at work in it: each narrows what it may use.
+    pub skills: Vec<ActivatedSkill>,
+    /// What was typed.
+    pub input: UserInput,
+    /// The folder its tools may see.
+    pub workspace_root: Redacted<PathBuf>,
+    /// The model it starts with.
+    pub model: Redacted<Option<ModelRef>>,
+    /// The models that may be asked instead when that one fails, in order.
+    pub fallbacks: Redacted<Vec<ModelRef>>,
+    /// What the final answer has to look like.
+    pub response_format: Option<ResponseFormat>,
+    /// Key of this run's content digests.
+    pub run_salt: Redacted<[u8; 32]>,
+}
+
+/// Which loop guard spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoopGuard {
+    /// The same call with the same arguments and the same result.
+    SameResult,
+    /// The same failure.
+    SameFailure,
+    /// The same model request, each time caught by a restart of the daemon.
+    Restarts,
+}
+
+/// Why a run was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HeldCause {
+    /// The end of the log is lost, and with it perhaps the end of the run.
+    LogReopened,
+}
+
+/// The run is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFinished {
+    /// The terminal state.
+    pub state: RunLifecycleState,
+    /// Why.
+    pub reason: TerminationReason,
+    /// The error behind it.
+    pub error: Option<ErrorCode>,
+    /// Turns used.
+    pub turns: u32,
+    /// Tool calls used.
+    pub tool_calls: u32,
+    /// Tokens used.
+    pub usage: TokenUsage,
+    /// Active time used.
+    pub active_time: Duration,
+    /// What to tell the person; empty when the answer says it.
+    pub message: Redacted<String>,
+}

@@ -1,0 +1,46 @@
+//! Events of conversations.
+//!
+//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+
+use crate::session::BranchPoint;
+use crate::{AgentId, Redacted, SessionId};
+
+/// Conversations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// A conversation began.
+    Opened {
+        /// Its id (also in the envelope).
+        session: SessionId,
+        /// The agent it is bound to.
+        agent: AgentId,
+        /// The client's name for it.
+        key: Option<Redacted<String>>,
+        /// A title.
+        label: Option<Redacted<String>>,
+        /// Where it branched off another one.
+        branched_from: Option<BranchPoint>,
+    },
+    /// A conversation got another title.
+    Renamed {
+        /// Its id (also in the envelope).
+        session: SessionId,
+        /// The title; `None` for none.
+        label: Option<Redacted<String>>,
+    },
+    /// A conversation is put away: it takes no new input.
+    Archived {
+        /// Its id (also in the envelope).
+        session: SessionId,
+    },
+    /// A conversation is taken up again.
+    Restored {
+        /// Its id (also in the envelope).
+        session: SessionId,
+    },
+    /// A conversation starts afresh; history before this entry is not shown to models.
+    Reset {
+        /// Its id (also in the envelope).
+        session: SessionId,
+    },
+}
