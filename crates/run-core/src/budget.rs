@@ -122,22 +122,9 @@ impl Budget {
                     self.tool_calls += 1;
                 }
             }
-            TapeEvent::Run(
-                RunEvent::InputReceived { .. }
-                | RunEvent::LoopDetected { .. }
-                | RunEvent::Held { .. }
-                | RunEvent::CancelRequested { .. }
-                | RunEvent::Finished(_),
-            )
-            | TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. })
-            | TapeEvent::Tool(
-                ToolEvent::Proposed(_)
-                | ToolEvent::Started(_)
-                | ToolEvent::Output(_)
-                | ToolEvent::Finished(_)
-                | ToolEvent::OutcomeUnknown { .. }
-                | ToolEvent::EffectResolved { .. },
-            )
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(_)
             | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }

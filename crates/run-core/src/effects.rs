@@ -66,19 +66,8 @@ impl Effects {
                 self.unknown.remove(effect);
             }
             TapeEvent::Model(ModelEvent::Message(_)) => self.answered_with = self.taints,
-            TapeEvent::Run(
-                RunEvent::InputReceived { .. }
-                | RunEvent::LoopDetected { .. }
-                | RunEvent::Held { .. }
-                | RunEvent::CancelRequested { .. }
-                | RunEvent::Finished(_),
-            )
-            | TapeEvent::Model(
-                ModelEvent::Requested(_)
-                | ModelEvent::Text { .. }
-                | ModelEvent::Reasoning { .. }
-                | ModelEvent::AttemptAbandoned { .. },
-            )
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
             | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Started(_) | ToolEvent::Output(_))
             | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}

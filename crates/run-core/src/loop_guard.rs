@@ -65,13 +65,7 @@ impl LoopCounts {
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.calls.remove(effect);
             }
-            TapeEvent::Run(
-                RunEvent::Started(_)
-                | RunEvent::LoopDetected { .. }
-                | RunEvent::Held { .. }
-                | RunEvent::CancelRequested { .. }
-                | RunEvent::Finished(_),
-            )
+            TapeEvent::Run(_)
             | TapeEvent::Model(_)
             | TapeEvent::Tool(
                 ToolEvent::Started(_) | ToolEvent::Output(_) | ToolEvent::EffectResolved { .. },

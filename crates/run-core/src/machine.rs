@@ -192,20 +192,7 @@ impl RunStateMachine {
                     self.wait = Some(WaitReason::UnknownKind);
                 }
             }
-            TapeEvent::Model(
-                ModelEvent::Text { .. }
-                | ModelEvent::Reasoning { .. }
-                | ModelEvent::Message(_)
-                | ModelEvent::AttemptAbandoned { .. },
-            )
-            | TapeEvent::Tool(
-                ToolEvent::Proposed(_)
-                | ToolEvent::Decided(_)
-                | ToolEvent::Started(_)
-                | ToolEvent::Output(_)
-                | ToolEvent::Finished(_),
-            )
-            | TapeEvent::Approval(_) => {}
+            TapeEvent::Model(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) => {}
         }
         self.budget.evolve(event, time, self.activity(time));
     }

@@ -253,12 +253,7 @@ impl ModelCall {
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
                 self.tried.restart_counts = RestartCounts::default()
             }
-            TapeEvent::Run(
-                RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. } | RunEvent::Finished(_),
-            )
-            | TapeEvent::Tool(_)
-            | TapeEvent::Approval(_)
-            | TapeEvent::Unknown { .. } => {}
+            TapeEvent::Run(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) | TapeEvent::Unknown { .. } => {}
         }
     }
 

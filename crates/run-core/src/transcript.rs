@@ -130,12 +130,7 @@ impl Transcript {
             TapeEvent::Model(ModelEvent::Reasoning { .. })
             | TapeEvent::Tool(ToolEvent::Started(_) | ToolEvent::Output(_))
             | TapeEvent::Approval(ApprovalEvent::Voted(_) | ApprovalEvent::GrantStored(_))
-            | TapeEvent::Run(
-                RunEvent::LoopDetected { .. }
-                | RunEvent::Held { .. }
-                | RunEvent::CancelRequested { .. }
-                | RunEvent::Finished(_),
-            )
+            | TapeEvent::Run(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }

@@ -265,12 +265,8 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
             }
         }
         TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
-        | TapeEvent::Model(
-            ModelEvent::Text { .. } | ModelEvent::Reasoning { .. } | ModelEvent::AttemptAbandoned { .. },
-        )
-        | TapeEvent::Tool(
-            ToolEvent::Decided(_) | ToolEvent::Started(_) | ToolEvent::Output(_) | ToolEvent::Finished(_),
-        )
+        | TapeEvent::Model(_)
+        | TapeEvent::Tool(_)
         | TapeEvent::Approval(_) => {}
     }
 }

@@ -35,12 +35,7 @@ impl Heard {
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => self.unanswered = 0,
             TapeEvent::Run(RunEvent::Started(started)) => self.keys.extend(started.idempotency),
-            TapeEvent::Model(
-                ModelEvent::Text { .. }
-                | ModelEvent::Reasoning { .. }
-                | ModelEvent::Message(_)
-                | ModelEvent::AttemptAbandoned { .. },
-            )
+            TapeEvent::Model(_)
             | TapeEvent::Tool(_)
             | TapeEvent::Approval(_)
             | TapeEvent::Run(

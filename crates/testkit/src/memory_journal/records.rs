@@ -336,16 +336,8 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
         }
         TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
         | TapeEvent::Unknown { .. }
-        | TapeEvent::Model(
-            ModelEvent::Text { .. } | ModelEvent::Reasoning { .. } | ModelEvent::AttemptAbandoned { .. },
-        )
-        | TapeEvent::Tool(
-            ToolEvent::Decided(_)
-            | ToolEvent::Started(_)
-            | ToolEvent::Output(_)
-            | ToolEvent::Finished(_)
-            | ToolEvent::EffectResolved { .. },
-        )
+        | TapeEvent::Model(_)
+        | TapeEvent::Tool(_)
         | TapeEvent::Approval(_) => {}
     }
 }
