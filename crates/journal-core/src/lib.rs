@@ -2,6 +2,4 @@
 //!
 //! Owns the numbers of kinds and the codec. Knows no database, no envelope, no key. Begin at [`codec::encode`].
 
-pub mod kinds;
-
 pub mod codec;

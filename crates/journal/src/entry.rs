@@ -7,6 +7,7 @@ use palyra_ledger::envelope::RedactionMark;
 use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
 use palyra_ports::NewEntry;
 use palyra_types::attachment::Blob;
+use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::tape::{ContentState, JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
@@ -14,7 +15,7 @@ use rusqlite::{Connection, Row};
 
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::fault::{EntryFault, ReadFault};
-use palyra_journal_core::codec::{self, Place};
+use palyra_journal_core::codec;
 
 /// Size of a payload's salt.
 pub(crate) const SALT_BYTES: usize = 32;
@@ -120,7 +121,7 @@ impl StoredEntry {
 
     /// Decodes the event.
     pub(crate) fn event(&self) -> Result<JournalEvent, ReadFault> {
-        let place = if self.envelope.run.is_some() { Place::Tape } else { Place::Log };
+        let place = if self.envelope.run.is_some() { KindPlace::Tape } else { KindPlace::Log };
         codec::decode(self.envelope.kind, place, &self.envelope.facts, &self.payload)
             .map_err(|_| ReadFault::at(self.envelope.seq, EntryFault::Facts))
     }

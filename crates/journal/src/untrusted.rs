@@ -1,8 +1,9 @@
 //! The stored form of events alone, for tests that make bytes up; no part of what the crate promises.
 
 use palyra_types::event::JournalEvent;
+use palyra_types::event::kind::KindPlace;
 
-use palyra_journal_core::codec::{Place, decode, encode};
+use palyra_journal_core::codec::{decode, encode};
 
 /// Kind, facts and payload of an event.
 pub type Stored = (u16, Vec<u8>, Vec<u8>);
@@ -10,13 +11,13 @@ pub type Stored = (u16, Vec<u8>, Vec<u8>);
 /// Reads an entry of a tape as it is stored; `None` when it is malformed.
 #[must_use]
 pub fn read_tape_entry(kind: u16, facts: &[u8], payload: &[u8]) -> Option<JournalEvent> {
-    decode(kind, Place::Tape, facts, payload).ok()
+    decode(kind, KindPlace::Tape, facts, payload).ok()
 }
 
 /// Reads an entry of the log as it is stored; `None` when it is malformed.
 #[must_use]
 pub fn read_log_entry(kind: u16, facts: &[u8], payload: &[u8]) -> Option<JournalEvent> {
-    decode(kind, Place::Log, facts, payload).ok()
+    decode(kind, KindPlace::Log, facts, payload).ok()
 }
 
 /// Returns how an event is stored; `None` for one of an unknown kind.

@@ -20,7 +20,7 @@ use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
 use crate::schema;
 use crate::sql::{seq_from_sql, seq_to_sql};
-use palyra_journal_core::kinds::Kind;
+use palyra_types::event::kind::EventKind;
 
 use proofs::Proofs;
 
@@ -195,7 +195,7 @@ impl Checks {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
         let chain = self.chain.get_or_insert_with(|| Chain::begin(envelope.log_id));
-        if envelope.kind == Kind::LogReopened.number() && chain.next_seq == seq {
+        if envelope.kind == EventKind::LogReopened.number() && chain.next_seq == seq {
             // Whether the entry says so too, and may, is looked at with its facts.
             chain.log_id = envelope.log_id;
         }

@@ -9,6 +9,7 @@
 mod access;
 mod approval;
 mod effect;
+pub mod kind;
 mod log;
 mod model;
 mod policy;

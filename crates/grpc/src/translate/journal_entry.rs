@@ -1,16 +1,10 @@
-//! Entries of the journal without their content, and the words for their kinds.
+//! Entries of the journal without their content, and the names of their kinds.
 
 use palyra_types::PrincipalId;
-use palyra_types::component::ComponentEvent;
-use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, ModelEvent, PolicyEvent,
-    RunEvent, SessionEvent, TapeEvent, ToolEvent,
-};
-use palyra_types::job::JobEvent;
+use palyra_types::event::kind::EventKind;
+use palyra_types::event::{JournalEvent, LogEvent, TapeEvent};
 use palyra_types::proof::ErasureReason;
-use palyra_types::skill::SkillEvent;
 use palyra_types::tape::{ContentState, JournalEventRecord};
-use palyra_types::vault::VaultEvent;
 use palyra_wire::v1;
 
 use super::plain::{hex, timestamp};
@@ -50,87 +44,12 @@ fn erasure_reason(reason: ErasureReason) -> &'static str {
     }
 }
 
-/// Returns the word for what an entry is.
+/// Returns the name of what an entry is.
 pub(crate) fn journal_kind(event: &JournalEvent) -> String {
-    let name = match event {
-        JournalEvent::Log(LogEvent::Opened { .. }) => "log_opened",
-        JournalEvent::Log(LogEvent::EpochStarted { .. }) => "epoch_started",
-        JournalEvent::Log(LogEvent::Erased { .. }) => "erased",
-        JournalEvent::Log(LogEvent::Reopened { .. }) => "log_reopened",
-        JournalEvent::Access(AccessEvent::PrincipalRegistered { .. }) => "principal_registered",
-        JournalEvent::Access(AccessEvent::TokenCreated { .. }) => "token_created",
-        JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => "token_revoked",
-        JournalEvent::Agent(AgentEvent::Saved { .. }) => "agent_saved",
-        JournalEvent::Agent(AgentEvent::Archived { .. }) => "agent_archived",
-        JournalEvent::Session(SessionEvent::Opened { .. }) => "session_opened",
-        JournalEvent::Session(SessionEvent::Reset { .. }) => "session_reset",
-        JournalEvent::Session(SessionEvent::Renamed { .. }) => "session_renamed",
-        JournalEvent::Session(SessionEvent::Archived { .. }) => "session_archived",
-        JournalEvent::Session(SessionEvent::Restored { .. }) => "session_restored",
-        JournalEvent::Policy(PolicyEvent::GrantRevoked { .. }) => "grant_revoked",
-        JournalEvent::Effect(EffectEvent::Settled(_)) => "effect_settled",
-        JournalEvent::Effect(EffectEvent::UndoRequested(_)) => "undo_requested",
-        JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => "undo_finished",
-        JournalEvent::Skill(event) => skill_kind(event),
-        JournalEvent::Job(JobEvent::Started { .. }) => "job_started",
-        JournalEvent::Job(JobEvent::Ended { .. }) => "job_ended",
-        JournalEvent::Policy(PolicyEvent::PostureChanged(_)) => "posture_changed",
-        JournalEvent::Policy(PolicyEvent::ShadowCounted(_)) => "shadow_counted",
-        JournalEvent::Component(ComponentEvent::Added(_)) => "component_added",
-        JournalEvent::Component(ComponentEvent::Removed { .. }) => "component_removed",
-        JournalEvent::Vault(event) => vault_kind(event),
-        JournalEvent::Tape(event) => return tape_kind(event),
-        JournalEvent::Unknown { kind } => return format!("unknown_{kind}"),
-    };
-    name.to_owned()
-}
-
-fn skill_kind(event: &SkillEvent) -> &'static str {
     match event {
-        SkillEvent::Installed(_) => "skill_installed",
-        SkillEvent::Enabled { .. } => "skill_enabled",
-        SkillEvent::Disabled { .. } => "skill_disabled",
-        SkillEvent::Quarantined { .. } => "skill_quarantined",
-        SkillEvent::Removed { .. } => "skill_removed",
+        JournalEvent::Unknown { kind } | JournalEvent::Tape(TapeEvent::Unknown { kind }) => {
+            format!("unknown_{kind}")
+        }
+        known => known.kind().map(EventKind::name).unwrap_or_default().to_owned(),
     }
-}
-
-fn vault_kind(event: &VaultEvent) -> &'static str {
-    match event {
-        VaultEvent::Put(_) => "secret_put",
-        VaultEvent::Bound { .. } => "secret_bound",
-        VaultEvent::Removed { .. } => "secret_removed",
-        VaultEvent::Unlocked { .. } => "vault_unlocked",
-        VaultEvent::PassphraseSet { .. } => "vault_passphrase_set",
-        VaultEvent::Used(_) => "secret_used",
-    }
-}
-
-fn tape_kind(event: &TapeEvent) -> String {
-    let name = match event {
-        TapeEvent::Run(RunEvent::Started(_)) => "run_started",
-        TapeEvent::Run(RunEvent::InputReceived { .. }) => "input_received",
-        TapeEvent::Model(ModelEvent::Requested(_)) => "model_requested",
-        TapeEvent::Model(ModelEvent::Text { .. }) => "model_text",
-        TapeEvent::Model(ModelEvent::Reasoning { .. }) => "model_reasoning",
-        TapeEvent::Model(ModelEvent::Message(_)) => "model_message",
-        TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }) => "model_attempt_abandoned",
-        TapeEvent::Tool(ToolEvent::Proposed(_)) => "tool_proposed",
-        TapeEvent::Tool(ToolEvent::Decided(_)) => "tool_decided",
-        TapeEvent::Tool(ToolEvent::Started(_)) => "tool_started",
-        TapeEvent::Tool(ToolEvent::Output(_)) => "tool_output",
-        TapeEvent::Tool(ToolEvent::Finished(_)) => "tool_finished",
-        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => "tool_outcome_unknown",
-        TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => "effect_resolved",
-        TapeEvent::Approval(ApprovalEvent::Requested(_)) => "approval_requested",
-        TapeEvent::Approval(ApprovalEvent::Voted(_)) => "approval_voted",
-        TapeEvent::Approval(ApprovalEvent::Resolved(_)) => "approval_resolved",
-        TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant_stored",
-        TapeEvent::Run(RunEvent::LoopDetected { .. }) => "loop_detected",
-        TapeEvent::Run(RunEvent::Held { .. }) => "run_held",
-        TapeEvent::Run(RunEvent::CancelRequested { .. }) => "cancel_requested",
-        TapeEvent::Run(RunEvent::Finished(_)) => "run_finished",
-        TapeEvent::Unknown { kind } => return format!("unknown_{kind}"),
-    };
-    name.to_owned()
 }

@@ -9,15 +9,14 @@ use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
-use crate::kinds::Kind;
 
-pub(super) fn encode(event: &ComponentEvent) -> (Kind, Pair) {
+pub(super) fn encode(event: &ComponentEvent) -> Pair {
     match event {
-        ComponentEvent::Added(added) => (Kind::ComponentAdded, encode_added(added)),
+        ComponentEvent::Added(added) => encode_added(added),
         ComponentEvent::Removed { component } => {
             let component = component.to_bytes().to_vec();
             let facts = store::ComponentRemovedFacts { version: VERSION, component };
-            (Kind::ComponentRemoved, facts_only(&facts))
+            facts_only(&facts)
         }
     }
 }

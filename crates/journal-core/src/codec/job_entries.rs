@@ -7,20 +7,19 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, unless_zero};
-use crate::kinds::Kind;
 
-pub(super) fn encode(event: &JobEvent) -> (Kind, Pair) {
+pub(super) fn encode(event: &JobEvent) -> Pair {
     match event {
         JobEvent::Started { job, run, effect } => {
             let run = unless_zero(&run.to_bytes());
             let facts = store::JobStartedFacts { version: VERSION, job: job.0, run, effect: effect.0 };
-            (Kind::JobStarted, facts_only(&facts))
+            facts_only(&facts)
         }
         JobEvent::Ended { run, effect, end } => {
             let (ending, number) = stored_end(*end);
             let (run, ending) = (unless_zero(&run.to_bytes()), ending.into());
             let facts = store::JobEndedFacts { version: VERSION, run, effect: effect.0, ending, number };
-            (Kind::JobEnded, facts_only(&facts))
+            facts_only(&facts)
         }
     }
 }

@@ -24,7 +24,7 @@ mod stored_enums;
 
 mod field;
 
-pub use event::{Coded, NotStorable, Place, decode, encode};
+pub use event::{Coded, NotStorable, decode, encode};
 pub use field::Malformed;
 
 pub use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};

@@ -8,25 +8,22 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
-use crate::kinds::Kind;
 
-pub(super) fn encode(event: &SkillEvent) -> (Kind, Pair) {
+pub(super) fn encode(event: &SkillEvent) -> Pair {
     match event {
-        SkillEvent::Installed(installed) => (Kind::SkillInstalled, encode_installed(installed)),
+        SkillEvent::Installed(installed) => encode_installed(installed),
         SkillEvent::Enabled { skill, agent } => {
             let (version, skill, agent) = (VERSION, skill.to_bytes().to_vec(), agent.to_bytes().to_vec());
-            (Kind::SkillEnabled, facts_only(&store::SkillEnabledFacts { version, skill, agent }))
+            facts_only(&store::SkillEnabledFacts { version, skill, agent })
         }
         SkillEvent::Disabled { skill, agent } => {
             let (version, skill, agent) = (VERSION, skill.to_bytes().to_vec(), agent.to_bytes().to_vec());
-            (Kind::SkillDisabled, facts_only(&store::SkillDisabledFacts { version, skill, agent }))
+            facts_only(&store::SkillDisabledFacts { version, skill, agent })
         }
-        SkillEvent::Quarantined { skill, fault } => {
-            (Kind::SkillQuarantined, encode_quarantined(*skill, *fault))
-        }
+        SkillEvent::Quarantined { skill, fault } => encode_quarantined(*skill, *fault),
         SkillEvent::Removed { skill } => {
             let facts = store::SkillRemovedFacts { version: VERSION, skill: skill.to_bytes().to_vec() };
-            (Kind::SkillRemoved, facts_only(&facts))
+            facts_only(&facts)
         }
     }
 }

@@ -37,15 +37,15 @@ use palyra_types::{
 
 use super::event::Coded;
 use super::field::{Malformed, VERSION};
-use super::{NotStorable, Place, decode, encode};
-use crate::kinds::Kind;
+use super::{NotStorable, decode, encode};
+use palyra_types::event::kind::{EventKind, KindPlace};
 
-fn place(event: &JournalEvent) -> Place {
-    if matches!(event, JournalEvent::Tape(_)) { Place::Tape } else { Place::Log }
+fn place(event: &JournalEvent) -> KindPlace {
+    if matches!(event, JournalEvent::Tape(_)) { KindPlace::Tape } else { KindPlace::Log }
 }
 
 /// One event of each kind, whose bytes are kept for ever.
-fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
+fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let mut tape = vec![run.started("What is this?"), run.requested(1), run.text(1, "A daemon.")];
     tape.extend([run.message(1, 1), run.tool_started(1), run.tool_finished(1, "# README"), run.finished()]);
@@ -109,11 +109,11 @@ fn one_of_each_kind() -> Vec<(Kind, &'static str, JournalEvent)> {
     events.extend(vault_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
-    let of_kind = |kind: Kind| {
+    let of_kind = |kind: EventKind| {
         let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
         events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
     };
-    Kind::ALL.iter().map(|(kind, name)| (*kind, *name, of_kind(*kind))).collect()
+    EventKind::ALL.iter().map(|kind| (*kind, kind.variant(), of_kind(*kind))).collect()
 }
 
 fn approval() -> ApprovalId {
@@ -362,7 +362,7 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 /// Kinds that later grew fields, with those fields set.
-fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
+fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let model = samples::model();
     let attachment = |body| Attachment {
@@ -419,20 +419,20 @@ fn grown_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
     let opened =
         JournalEvent::Session(SessionEvent::Opened { session, agent, key: None, label: None, branched_from });
     let mut kinds = vec![
-        (Kind::SessionOpened, "SessionOpened-branched", opened),
-        (Kind::RunStarted, "RunStarted-grown", as_before.unwrap()),
-        (Kind::RunStarted, "RunStarted-asking", started),
-        (Kind::RunStarted, "RunStarted-skilled", skilled),
-        (Kind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
-        (Kind::ModelMessage, "ModelMessage-grown", message),
-        (Kind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
+        (EventKind::SessionOpened, "SessionOpened-branched", opened),
+        (EventKind::RunStarted, "RunStarted-grown", as_before.unwrap()),
+        (EventKind::RunStarted, "RunStarted-asking", started),
+        (EventKind::RunStarted, "RunStarted-skilled", skilled),
+        (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
+        (EventKind::ModelMessage, "ModelMessage-grown", message),
+        (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
     ];
     kinds.extend(grown_permissions());
     kinds
 }
 
 /// Stored grants and bindings of secrets, with what they have by now.
-fn grown_permissions() -> [(Kind, &'static str, JournalEvent); 3] {
+fn grown_permissions() -> [(EventKind, &'static str, JournalEvent); 3] {
     let bounds = GrantBounds {
         workspace: Some(Redacted::new("/home/somebody/desk".into())),
         tool_version: Some(3),
@@ -449,14 +449,14 @@ fn grown_permissions() -> [(Kind, &'static str, JournalEvent); 3] {
         principals: vec![PrincipalId::from_parts(1, 2), PrincipalId::from_parts(3, 4)],
     });
     [
-        (Kind::SecretBound, "SecretBound-principals", shared),
-        (Kind::GrantStored, "GrantStored-bound", bound),
-        (Kind::GrantStored, "GrantStored-anywhere", anywhere),
+        (EventKind::SecretBound, "SecretBound-principals", shared),
+        (EventKind::GrantStored, "GrantStored-bound", bound),
+        (EventKind::GrantStored, "GrantStored-anywhere", anywhere),
     ]
 }
 
 /// The stations of a call that asked, with every field set.
-fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
+fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let mut decided = run.proposed(3).pop().unwrap().event;
     if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut decided {
@@ -508,12 +508,12 @@ fn asking_kinds() -> Vec<(Kind, &'static str, JournalEvent)> {
         ..resolved()
     };
     vec![
-        (Kind::ToolDecided, "ToolDecided-asking", decided),
-        (Kind::ToolDecided, "ToolDecided-granted", granted),
-        (Kind::ToolStarted, "ToolStarted-planned", started),
-        (Kind::ToolFinished, "ToolFinished-attested", finished),
+        (EventKind::ToolDecided, "ToolDecided-asking", decided),
+        (EventKind::ToolDecided, "ToolDecided-granted", granted),
+        (EventKind::ToolStarted, "ToolStarted-planned", started),
+        (EventKind::ToolFinished, "ToolFinished-attested", finished),
         (
-            Kind::ApprovalResolved,
+            EventKind::ApprovalResolved,
             "ApprovalResolved-expired",
             JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(expired))),
         ),
@@ -556,55 +556,65 @@ fn decoding_undoes_encoding_and_facts_hold_no_content() {
             seen.insert(coded.kind);
         }
     }
-    assert_eq!(seen.len(), Kind::ALL.len() - 4, "all kinds but the journal's own were made");
+    assert_eq!(seen.len(), EventKind::ALL.len() - 4, "all kinds but the journal's own were made");
 }
 
 #[test]
 fn what_a_newer_version_wrote_is_unknown_and_what_nobody_wrote_is_malformed() {
-    let finished = one_of_each_kind().into_iter().find(|(kind, ..)| *kind == Kind::RunFinished).unwrap().2;
+    let finished =
+        one_of_each_kind().into_iter().find(|(kind, ..)| *kind == EventKind::RunFinished).unwrap().2;
     let Coded { kind, facts, payload } = encode(&finished).unwrap();
     let unknown = |kind| Ok(JournalEvent::Tape(TapeEvent::Unknown { kind }));
-    assert_eq!(decode(0x7FFF, Place::Tape, &facts, &payload), unknown(0x7FFF));
-    assert_eq!(decode(0x9000, Place::Log, &[], &[]), Ok(JournalEvent::Unknown { kind: 0x9000 }));
+    assert_eq!(decode(0x7FFF, KindPlace::Tape, &facts, &payload), unknown(0x7FFF));
+    assert_eq!(decode(0x9000, KindPlace::Log, &[], &[]), Ok(JournalEvent::Unknown { kind: 0x9000 }));
 
     let mut newer_version = facts.clone();
     newer_version[1] = 2;
-    assert_eq!(decode(kind, Place::Tape, &newer_version, &payload), unknown(kind));
+    assert_eq!(decode(kind, KindPlace::Tape, &newer_version, &payload), unknown(kind));
     let mut newer_state = facts.clone();
     assert_eq!(newer_state[2], 0x10, "field 2 is the state");
     newer_state[3] = 99;
-    assert_eq!(decode(kind, Place::Tape, &newer_state, &payload), unknown(kind));
+    assert_eq!(decode(kind, KindPlace::Tape, &newer_state, &payload), unknown(kind));
 
     let without_version = &facts[2..];
     let mut no_state = facts.clone();
     no_state[3] = 0;
     for broken in [without_version, &no_state, &facts[..facts.len() - 1], &[0xFF; 4]] {
-        assert_eq!(decode(kind, Place::Tape, broken, &payload), Err(Malformed));
+        assert_eq!(decode(kind, KindPlace::Tape, broken, &payload), Err(Malformed));
     }
-    assert_eq!(decode(kind, Place::Log, &facts, &payload), Err(Malformed), "a tape's kind outside tapes");
+    assert_eq!(decode(kind, KindPlace::Log, &facts, &payload), Err(Malformed), "a tape's kind outside tapes");
     assert_eq!(encode(&JournalEvent::Unknown { kind: 5 }), Err(NotStorable));
 }
 
-#[derive(serde::Deserialize)]
-struct Registry {
-    kind: Vec<Registered>,
-}
-
-#[derive(serde::Deserialize)]
-struct Registered {
-    number: u16,
-    name: String,
-    version: u32,
+/// What `kinds.toml` has to say, made from the registry.
+fn registry_document() -> String {
+    let head = "# The registry of kinds: what an entry of the journal can be. Written by a test of this crate:\n\
+                # `PALYRA_WRITE_KINDS=1 cargo test -p palyra-journal-core registry`.\n#\n\
+                # Numbers are never reused and never change their meaning. Below 0x8000 a kind is critical: a version that\n\
+                # does not know it parks the run (or, outside runs, starts read-only). From 0x8000 on it may be skipped.\n\
+                # `version` is the newest version of the kind's facts and payload; older ones are read for ever.\n\
+                # Each released kind has a golden file in tests/golden.\n\nkind = [\n";
+    let row = |kind: &EventKind| {
+        let (number, variant) = (kind.number(), kind.variant());
+        format!("    {{ number = {number:#06X}, name = \"{variant}\", version = {VERSION} }},\n")
+            .replace("0X", "0x")
+    };
+    let mut kinds = EventKind::ALL.to_vec();
+    kinds.sort_by_key(|kind| kind.number());
+    format!("{head}{}]\n", kinds.iter().map(row).collect::<String>())
 }
 
 #[test]
-fn the_registry_of_kinds_and_the_code_agree() {
-    let registry: Registry = toml::from_str(include_str!("../../kinds.toml")).unwrap();
-    let written: Vec<_> = registry.kind.iter().map(|row| (row.number, row.name.as_str())).collect();
-    let coded: Vec<_> = Kind::ALL.iter().map(|(kind, name)| (kind.number(), *name)).collect();
-    assert_eq!(written, coded);
-    assert!(written.is_sorted_by_key(|(number, _)| *number), "numbers rise, so none is given twice");
-    assert!(registry.kind.iter().all(|row| row.version == VERSION));
+fn the_registry_of_kinds_and_its_document_agree() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/kinds.toml");
+    if std::env::var_os("PALYRA_WRITE_KINDS").is_some() {
+        std::fs::write(file, registry_document()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), registry_document());
+    let mut numbers: Vec<_> = EventKind::ALL.iter().map(|kind| kind.number()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), EventKind::ALL.len(), "no number is given twice");
 }
 
 #[test]
@@ -616,8 +626,11 @@ fn an_epoch_says_whether_it_seals_and_one_of_before_does_not() {
     for (sealing, last) in [(EpochSealing::Off, [0x20, 1]), (EpochSealing::On, [0x20, 2])] {
         let coded = facts(Some(sealing));
         assert_eq!(coded, [&before[..], &last].concat());
-        assert_eq!(decode(Kind::EpochStarted.number(), Place::Log, &coded, &[]), Ok(started(Some(sealing))));
+        assert_eq!(
+            decode(EventKind::EpochStarted.number(), KindPlace::Log, &coded, &[]),
+            Ok(started(Some(sealing)))
+        );
     }
     let unknown = [&before[..], &[0x20, 9]].concat();
-    assert_eq!(decode(Kind::EpochStarted.number(), Place::Log, &unknown, &[]), Ok(started(None)));
+    assert_eq!(decode(EventKind::EpochStarted.number(), KindPlace::Log, &unknown, &[]), Ok(started(None)));
 }

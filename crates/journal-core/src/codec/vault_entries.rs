@@ -8,31 +8,30 @@ use prost::Message;
 
 use super::field::{Pair, Read, VERSION, error_code, error_number, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
-use crate::kinds::Kind;
 
-pub(super) fn encode(event: &VaultEvent) -> (Kind, Pair) {
+pub(super) fn encode(event: &VaultEvent) -> Pair {
     match event {
-        VaultEvent::Put(put) => (Kind::SecretPut, encode_put(put)),
+        VaultEvent::Put(put) => encode_put(put),
         VaultEvent::Bound { via, secret, hosts, principals } => {
             let principals = principals.iter().map(|principal| principal.to_bytes().to_vec()).collect();
             let facts = store::SecretBoundFacts { version: VERSION, via: via.to_stored(), principals };
             let (secret, hosts) = (secret.expose().clone(), exposed(hosts));
-            (Kind::SecretBound, pair(&facts, &store::SecretBoundPayload { secret, hosts }))
+            pair(&facts, &store::SecretBoundPayload { secret, hosts })
         }
         VaultEvent::Removed { via, secret } => {
             let facts = store::SecretRemovedFacts { version: VERSION, via: via.to_stored() };
             let payload = store::SecretRemovedPayload { secret: secret.expose().clone() };
-            (Kind::SecretRemoved, pair(&facts, &payload))
+            pair(&facts, &payload)
         }
         VaultEvent::Unlocked { via, outcome } => {
             let (via, outcome) = (via.to_stored(), outcome.to_stored());
-            (Kind::VaultUnlocked, facts_only(&store::VaultUnlockedFacts { version: VERSION, via, outcome }))
+            facts_only(&store::VaultUnlockedFacts { version: VERSION, via, outcome })
         }
         VaultEvent::PassphraseSet { via } => {
             let facts = store::VaultPassphraseSetFacts { version: VERSION, via: via.to_stored() };
-            (Kind::VaultPassphraseSet, facts_only(&facts))
+            facts_only(&facts)
         }
-        VaultEvent::Used(used) => (Kind::SecretUsed, encode_used(used)),
+        VaultEvent::Used(used) => encode_used(used),
     }
 }
 

@@ -10,8 +10,8 @@ use super::find::bounds;
 use super::ranges::{Gathered, hold, joined};
 use crate::fault::EntryFault;
 use crate::sql::seq_from_sql;
-use palyra_journal_core::codec::{self, Place};
-use palyra_journal_core::kinds::Kind;
+use palyra_journal_core::codec;
+use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Entries without content, as a walk over the log meets them.
 #[derive(Debug, Default)]
@@ -54,11 +54,11 @@ pub(crate) fn names_earlier_only(seq: Seq, event: &JournalEvent) -> bool {
 fn erased(connection: &Connection) -> rusqlite::Result<Vec<SeqRange>> {
     let mut statement =
         connection.prepare("SELECT envelope FROM entry WHERE run_id IS NULL AND kind = ?1 ORDER BY seq")?;
-    let envelopes = statement.query_map([Kind::Erased.number()], |row| row.get::<_, Vec<u8>>(0))?;
+    let envelopes = statement.query_map([EventKind::Erased.number()], |row| row.get::<_, Vec<u8>>(0))?;
     let mut all = Vec::new();
     for envelope in envelopes {
         let Ok(envelope) = Envelope::decode(&envelope?) else { continue };
-        let event = codec::decode(envelope.kind, Place::Log, &envelope.facts, &[]);
+        let event = codec::decode(envelope.kind, KindPlace::Log, &envelope.facts, &[]);
         if let Ok(JournalEvent::Log(LogEvent::Erased { ranges, .. })) = event {
             all.extend(ranges);
         }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Params};
 
 use super::ranges::{Gathered, joined};
 use crate::sql::{seq_from_sql, seq_to_sql};
-use palyra_journal_core::kinds::NO_PAYLOAD_BELOW;
+use palyra_types::event::kind::NO_PAYLOAD_BELOW;
 
 /// Returns what belongs to a subject.
 pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite::Result<ErasurePlan> {

@@ -15,7 +15,7 @@ use super::folded::Folded;
 use super::phases::UnderWay;
 use super::rows::{Family, Held};
 use crate::sql::{count_to_sql, seq_from_sql, seq_to_sql, u64_from_sql, u64_to_sql};
-use palyra_journal_core::kinds;
+use palyra_types::event::kind::is_critical;
 
 /// Characters of the input that a list shows.
 const INPUT_PREVIEW_CHARS_MAX: usize = 120;
@@ -260,7 +260,7 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
         }
         TapeEvent::Run(RunEvent::Finished(finished)) => finish(record, finished),
         TapeEvent::Unknown { kind } => {
-            if kinds::is_critical(*kind) {
+            if is_critical(*kind) {
                 record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
             }
         }

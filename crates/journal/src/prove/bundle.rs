@@ -23,8 +23,8 @@ use crate::seal::unseal_column;
 use crate::sign::begun_in_format_1;
 use crate::sql::{seq_from_sql, seq_to_sql, u64_to_sql};
 use crate::tree::StoredTiles;
-use palyra_journal_core::codec::{self, Place};
-use palyra_journal_core::kinds::Kind;
+use palyra_journal_core::codec;
+use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Entries of one bundle, at most.
 const BUNDLE_ENTRIES_MAX: usize = 1_000_000;
@@ -64,8 +64,8 @@ pub(crate) fn export_run(
 /// Returns the erasures below a size, by the entry that records each.
 fn erasures(connection: &Connection, size: u64) -> Result<BTreeMap<Seq, Vec<SeqRange>>, ProveFault> {
     let mut found = BTreeMap::new();
-    for (seq, envelope) in of_kinds(connection, &[Kind::Erased], size)? {
-        let event = codec::decode(envelope.kind, Place::Log, &envelope.facts, &[])
+    for (seq, envelope) in of_kinds(connection, &[EventKind::Erased], size)? {
+        let event = codec::decode(envelope.kind, KindPlace::Log, &envelope.facts, &[])
             .map_err(|_| EntryFault::Facts.at(seq))?;
         if let JournalEvent::Log(LogEvent::Erased { ranges, .. }) = event {
             found.insert(seq, ranges);
@@ -96,13 +96,17 @@ fn chosen(
     }
     let explained: Vec<Seq> = seqs.iter().filter_map(|seq| covering(erasures, *seq)).collect();
     seqs.extend(explained);
-    let frame = [Kind::LogOpened, Kind::EpochStarted, Kind::LogReopened];
+    let frame = [EventKind::LogOpened, EventKind::EpochStarted, EventKind::LogReopened];
     seqs.extend(of_kinds(connection, &frame, size)?.into_iter().map(|(seq, _)| seq));
     Ok(seqs)
 }
 
 /// Returns entries of some kinds below a size; there are few of these kinds.
-fn of_kinds(connection: &Connection, kinds: &[Kind], size: u64) -> Result<Vec<(Seq, Envelope)>, ProveFault> {
+fn of_kinds(
+    connection: &Connection,
+    kinds: &[EventKind],
+    size: u64,
+) -> Result<Vec<(Seq, Envelope)>, ProveFault> {
     let mut found = Vec::new();
     for kind in kinds {
         let sql = "SELECT seq, envelope FROM entry WHERE kind = ?1 AND seq < ?2 ORDER BY seq";

@@ -4,13 +4,14 @@
 //! or about to be; whoever rolls back puts the former value back.
 
 use palyra_ledger::{CheckpointNote, Envelope, LogOrigin, log_origin};
+use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::signed::{Signed, SignedAs};
 use crate::sql::{u64_from_sql, u64_to_sql};
-use palyra_journal_core::codec::{self, Place};
+use palyra_journal_core::codec;
 
 const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
@@ -88,7 +89,7 @@ pub(crate) fn begun_in_format_1(connection: &Connection) -> rusqlite::Result<Opt
     let sql = "SELECT envelope FROM entry WHERE seq = 0";
     let first: Option<Vec<u8>> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
     let envelope = first.and_then(|first| Envelope::decode(&first).ok());
-    let opened = envelope.and_then(|first| codec::decode(first.kind, Place::Log, &first.facts, &[]).ok());
+    let opened = envelope.and_then(|first| codec::decode(first.kind, KindPlace::Log, &first.facts, &[]).ok());
     Ok(match opened {
         Some(JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key })) => {
             let origin = log_origin(log_id, &first_key, &nonce);

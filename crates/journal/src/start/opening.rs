@@ -23,7 +23,7 @@ use crate::counters::Counters;
 use crate::project;
 use crate::quarantine::{QuarantineMarker, Reason};
 use crate::write::LogWriter;
-use palyra_journal_core::kinds::{Kind, is_critical};
+use palyra_types::event::kind::{EventKind, is_critical};
 
 /// A journal whose epoch has begun, with nobody writing yet.
 pub(crate) struct Opened {
@@ -173,7 +173,7 @@ fn move_wal(connection: &Connection) -> Result<(), OpenError> {
 /// Returns whether an entry outside tapes is critical and of a kind that this version does not know.
 fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
     let kinds = project::kinds_outside_tapes(connection)?;
-    let unknown = |kind: &u16| Kind::from_number(*kind).is_none() && is_critical(*kind);
+    let unknown = |kind: &u16| EventKind::from_number(*kind).is_none() && is_critical(*kind);
     Ok(match kinds.into_iter().find(unknown) {
         Some(kind) => {
             tracing::error!(kind, "a newer version wrote this journal: it is read-only here");

@@ -6,12 +6,12 @@ use rusqlite::Connection;
 
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
-use palyra_journal_core::kinds::Kind;
+use palyra_types::event::kind::EventKind;
 
 /// Entries at the end that are checked at every start.
 const TAIL_ENTRIES_CHECKED: i64 = 64;
 
-const LOG_REOPENED: u16 = Kind::LogReopened as u16;
+const LOG_REOPENED: u16 = EventKind::LogReopened as u16;
 
 /// The end of the log.
 #[derive(Debug, Clone, Copy)]

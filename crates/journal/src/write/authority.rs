@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::project::{ApprovalRow, Projections};
 use crate::sql::seq_to_sql;
-use palyra_journal_core::codec::{self, Place};
-use palyra_journal_core::kinds::Kind;
+use palyra_journal_core::codec;
+use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Returns whether an approval waits for a decision.
 pub(super) fn is_pending(
@@ -41,7 +41,7 @@ fn is_decided(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bo
     let sql = "SELECT envelope FROM entry WHERE run_id = ?1 AND kind = ?2
         AND tape_seq > (SELECT tape_seq FROM entry WHERE seq = ?3)";
     let mut statement = connection.prepare_cached(sql)?;
-    let kind = Kind::ApprovalResolved.number();
+    let kind = EventKind::ApprovalResolved.number();
     let mut rows = statement.query((row.run.to_bytes(), kind, seq_to_sql(row.seq)))?;
     while let Some(found) = rows.next()? {
         let (_, event) = match decoded(&found.get::<_, Vec<u8>>(0)?) {
@@ -93,7 +93,7 @@ fn facts_at(connection: &Connection, seq: Seq) -> rusqlite::Result<Option<(Envel
 
 fn decoded(envelope: &[u8]) -> Option<(Envelope, TapeEvent)> {
     let envelope = Envelope::decode(envelope).ok()?;
-    match codec::decode(envelope.kind, Place::Tape, &envelope.facts, &[]).ok()? {
+    match codec::decode(envelope.kind, KindPlace::Tape, &envelope.facts, &[]).ok()? {
         JournalEvent::Tape(event) => Some((envelope, event)),
         _ => None,
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use super::authority;
 use super::prepare::{PreparedAppend, invalid};
 use crate::project::Projections;
-use palyra_journal_core::kinds::Kind;
+use palyra_types::event::kind::EventKind;
 
 /// Refuses an append whose guards do not hold or whose tape numbers are out of line.
 pub(super) fn check(
@@ -116,6 +116,6 @@ pub(super) fn tools_started(append: &PreparedAppend) -> (u64, u64) {
 
 /// Returns whether an append brings a run to its end.
 pub(super) fn ends_run(append: &PreparedAppend) -> bool {
-    let ended = Kind::RunFinished.number();
+    let ended = EventKind::RunFinished.number();
     append.entries.iter().any(|entry| entry.kind == ended)
 }
