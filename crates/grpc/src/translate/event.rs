@@ -22,53 +22,73 @@ use super::plain::{
 
 pub(super) fn tape_event(event: &TapeEvent) -> Event {
     match event {
-        TapeEvent::Run(RunEvent::Started(started)) => Event::RunStarted(run_started(started)),
-        TapeEvent::Run(RunEvent::InputReceived { input, delivery, .. }) => {
-            Event::InputReceived(v1::InputReceived {
-                input: input.text.expose().clone(),
-                delivery: names::input_delivery(*delivery).to_owned(),
-                attachments: attachments(&input.attachments),
-            })
+        TapeEvent::Run(event) => run_event(event),
+        TapeEvent::Model(event) => model_event(event),
+        TapeEvent::Tool(event) => tool_event(event),
+        TapeEvent::Approval(event) => approval_event(event),
+        TapeEvent::Unknown { kind } => Event::Unknown(v1::UnknownEvent { kind: (*kind).into() }),
+    }
+}
+
+fn run_event(event: &RunEvent) -> Event {
+    match event {
+        RunEvent::Started(started) => Event::RunStarted(run_started(started)),
+        RunEvent::InputReceived { input, delivery, .. } => Event::InputReceived(v1::InputReceived {
+            input: input.text.expose().clone(),
+            delivery: names::input_delivery(*delivery).to_owned(),
+            attachments: attachments(&input.attachments),
+        }),
+        RunEvent::LoopDetected { guard, repeats } => Event::LoopDetected(v1::LoopDetected {
+            guard: names::loop_guard(*guard).to_owned(),
+            repeats: *repeats,
+        }),
+        RunEvent::Held { cause } => {
+            Event::RunHeld(v1::RunHeld { cause: names::held_cause(*cause).to_owned() })
         }
-        TapeEvent::Model(ModelEvent::Requested(requested)) => {
-            Event::ModelRequested(model_requested(requested))
-        }
-        TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
+        RunEvent::CancelRequested { actor, reason } => Event::CancelRequested(v1::CancelRequested {
+            actor: actor.to_string(),
+            reason: names::cancel_reason(*reason).to_owned(),
+        }),
+        RunEvent::Finished(finished) => Event::RunFinished(run_finished(finished)),
+    }
+}
+
+fn model_event(event: &ModelEvent) -> Event {
+    match event {
+        ModelEvent::Requested(requested) => Event::ModelRequested(model_requested(requested)),
+        ModelEvent::Text { attempt, text } => {
             Event::ModelText(v1::ModelText { attempt: attempt.0, text: text.expose().clone() })
         }
-        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
+        ModelEvent::Reasoning { attempt, text } => {
             Event::ModelReasoning(v1::ModelReasoning { attempt: attempt.0, text: text.expose().clone() })
         }
-        TapeEvent::Model(ModelEvent::Message(message)) => Event::ModelMessage(model_message(message)),
-        TapeEvent::Model(ModelEvent::AttemptAbandoned {
-            attempt,
-            text_from,
-            text_to,
-            cause,
-            next,
-            retry_at,
-            detail,
-        }) => Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
-            attempt: attempt.0,
-            text_from: text_from.0,
-            text_to: text_to.0,
-            cause: names::abandon_cause(*cause).to_owned(),
-            next: names::next_attempt(*next).to_owned(),
-            retry_at: retry_at.and_then(timestamp),
-            detail: detail.expose().clone(),
-        }),
-        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => Event::ToolProposed(tool_proposed(proposed)),
-        TapeEvent::Tool(ToolEvent::Decided(decided)) => Event::ToolDecided(tool_decided(decided)),
-        TapeEvent::Tool(ToolEvent::Started(started)) => Event::ToolStarted(tool_started(started)),
-        TapeEvent::Tool(ToolEvent::Output(output)) => Event::ToolOutput(tool_output(output)),
-        TapeEvent::Tool(ToolEvent::Finished(finished)) => Event::ToolFinished(tool_finished(finished)),
-        TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
-            Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
-                effect_id: effect.0,
-                cause: names::unknown_outcome_cause(*cause).to_owned(),
+        ModelEvent::Message(message) => Event::ModelMessage(model_message(message)),
+        ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
+            Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {
+                attempt: attempt.0,
+                text_from: text_from.0,
+                text_to: text_to.0,
+                cause: names::abandon_cause(*cause).to_owned(),
+                next: names::next_attempt(*next).to_owned(),
+                retry_at: retry_at.and_then(timestamp),
+                detail: detail.expose().clone(),
             })
         }
-        TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, by, note }) => {
+    }
+}
+
+fn tool_event(event: &ToolEvent) -> Event {
+    match event {
+        ToolEvent::Proposed(proposed) => Event::ToolProposed(tool_proposed(proposed)),
+        ToolEvent::Decided(decided) => Event::ToolDecided(tool_decided(decided)),
+        ToolEvent::Started(started) => Event::ToolStarted(tool_started(started)),
+        ToolEvent::Output(output) => Event::ToolOutput(tool_output(output)),
+        ToolEvent::Finished(finished) => Event::ToolFinished(tool_finished(finished)),
+        ToolEvent::OutcomeUnknown { effect, cause } => Event::ToolOutcomeUnknown(v1::ToolOutcomeUnknown {
+            effect_id: effect.0,
+            cause: names::unknown_outcome_cause(*cause).to_owned(),
+        }),
+        ToolEvent::EffectResolved { effect, resolution, by, note } => {
             Event::EffectResolved(v1::EffectResolved {
                 effect_id: effect.0,
                 resolution: names::effect_resolution(*resolution).to_owned(),
@@ -76,31 +96,17 @@ pub(super) fn tape_event(event: &TapeEvent) -> Event {
                 note: note.expose().clone(),
             })
         }
-        TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
-            Event::ApprovalRequested(approval::requested(requested))
-        }
-        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => Event::ApprovalVoted(approval::voted(voted)),
-        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
-            Event::ApprovalResolved(approval::resolved(resolved))
-        }
-        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {
+    }
+}
+
+fn approval_event(event: &ApprovalEvent) -> Event {
+    match event {
+        ApprovalEvent::Requested(requested) => Event::ApprovalRequested(approval::requested(requested)),
+        ApprovalEvent::Voted(voted) => Event::ApprovalVoted(approval::voted(voted)),
+        ApprovalEvent::Resolved(resolved) => Event::ApprovalResolved(approval::resolved(resolved)),
+        ApprovalEvent::GrantStored(stored) => {
             Event::GrantStored(v1::GrantStored { grant: Some(approval::stored_grant(stored)) })
         }
-        TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => Event::LoopDetected(v1::LoopDetected {
-            guard: names::loop_guard(*guard).to_owned(),
-            repeats: *repeats,
-        }),
-        TapeEvent::Run(RunEvent::Held { cause }) => {
-            Event::RunHeld(v1::RunHeld { cause: names::held_cause(*cause).to_owned() })
-        }
-        TapeEvent::Run(RunEvent::CancelRequested { actor, reason }) => {
-            Event::CancelRequested(v1::CancelRequested {
-                actor: actor.to_string(),
-                reason: names::cancel_reason(*reason).to_owned(),
-            })
-        }
-        TapeEvent::Run(RunEvent::Finished(finished)) => Event::RunFinished(run_finished(finished)),
-        TapeEvent::Unknown { kind } => Event::Unknown(v1::UnknownEvent { kind: (*kind).into() }),
     }
 }
 
