@@ -65,6 +65,31 @@ fn a_mistake_leaves_the_old_rules_in_force_and_good_ones_govern_the_next_call() 
 }
 
 #[test]
+fn a_rule_over_a_folder_that_no_call_reaches_is_refused_and_says_what_to_write() {
+    let home = Home::new();
+    let rule = |folder: &str| {
+        NO_WRITES.replace(");", &format!(") when {{ context.folders.contains({folder:?}) }};"))
+    };
+    for (folder, line) in [("src/**", "src"), ("/src", "src"), ("../src", "src")] {
+        write_rules(&home, "mine.cedar", &rule(folder));
+        let checked = home.palyra(&["policy", "check"]).expect(1);
+        let told = checked.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains(&format!(
+                "mine.cedar:7:35: `context.folders` never has {folder:?}; did you mean {line:?}?"
+            )),
+            "{told}"
+        );
+        home.palyra(&["config", "reload"]).expect(2);
+    }
+    write_rules(&home, "mine.cedar", &rule("src"));
+    home.palyra(&["policy", "check"]).expect(0);
+    home.palyra(&["config", "reload"]).expect(0);
+    let denied = home.palyra(&["run", "create src/a.txt with x"]).expect(3);
+    assert!(denied.err.contains("`no-writes`"), "{}", denied.err);
+}
+
+#[test]
 fn recorded_decisions_are_reproduced_and_compared_with_other_rules() {
     let home = Home::new();
     home.write("README.md", "# Amber\n");
