@@ -176,10 +176,11 @@ fn local(
 ) -> Result<Exit, Failure> {
     let (config, state) = (context.config_file().ok(), context.state_dir().ok());
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
-    let PolicyReport { folder, files, passed, mistakes, remarks } = report;
+    let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
     if format == Format::Json {
         let told = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
+            "in_force": in_force.as_ref().map(|folder| folder.display().to_string()),
             "files": files, "passed": passed, "mistakes": mistakes, "remarks": remarks,
         });
         context.output.json(&told)?;
@@ -194,7 +195,14 @@ fn local(
         let wrong = mistakes.len() as u64;
         let told = match (work, wrong) {
             (PolicyWork::Check, 0) => {
-                let rest = if files == 0 { "" } else { "; they come into force with `palyra config reload`" };
+                let rest = match (files, in_force) {
+                    (0, _) => String::new(),
+                    (_, None) => "; they come into force with `palyra config reload`".to_owned(),
+                    (_, Some(other)) => format!(
+                        "; the rules in force are those in {}: copy the files there, then `palyra config reload`",
+                        other.display()
+                    ),
+                };
                 format!("{}{place}, beside those that ship: no mistakes{rest}", count(files, "file"))
             }
             (PolicyWork::Check, wrong) => format!("refused: {}{place}", count(wrong, "mistake")),

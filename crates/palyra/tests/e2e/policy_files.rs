@@ -90,6 +90,26 @@ fn a_rule_over_a_folder_that_no_call_reaches_is_refused_and_says_what_to_write()
 }
 
 #[test]
+fn a_folder_that_is_not_in_force_is_checked_and_said_to_be_another() {
+    let home = Home::new();
+    fs::create_dir(home.work().join("t")).unwrap();
+    home.write("t/mine.cedar", NO_WRITES);
+    let elsewhere = home.palyra(&["policy", "check", "t"]).expect(0);
+    let told = elsewhere.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let configured = folder(&home).display().to_string();
+    assert!(told.contains("no mistakes") && !told.contains("come into force with"), "{told}");
+    assert!(
+        told.contains(&format!("the rules in force are those in {configured}: copy the files there")),
+        "{told}"
+    );
+    write_rules(&home, "mine.cedar", NO_WRITES);
+    for own in [&["policy", "check"][..], &["policy", "check", &configured]] {
+        let told = home.palyra(own).expect(0).err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("they come into force with `palyra config reload`"), "{told}");
+    }
+}
+
+#[test]
 fn recorded_decisions_are_reproduced_and_compared_with_other_rules() {
     let home = Home::new();
     home.write("README.md", "# Amber\n");
