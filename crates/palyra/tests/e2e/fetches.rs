@@ -110,22 +110,25 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
     let model = serve(&runtime, caller());
     let web = WebServer::saying("text/plain", "lantern 4711");
     let home = home_with(&model);
-    let setting = format!("egress.allow_private = [\"{}\"]", web.place());
+    let setting = format!("allow_private = [\"{}\"]", web.place());
+    let file = home.config_file().display().to_string();
     for (tool, arguments) in [
         ("http_fetch", json!({ "url": web.url("/") })),
         ("http_send", json!({ "url": web.url("/"), "method": "PUT", "body": "x" })),
     ] {
         let why = refused_unasked(&home, tool, &arguments);
-        assert!(why.contains("this machine itself") && why.contains(&setting), "{why}");
+        for part in ["this machine itself", "`[egress]`", &setting, &file, "palyra admin stop"] {
+            assert!(why.contains(part), "{part}: {why}");
+        }
     }
     let localhost = json!({ "url": web.url("/").replace("127.0.0.1", "localhost") });
     let why = refused_unasked(&home, "http_fetch", &localhost);
-    assert!(why.contains("egress.allow_private = [\"localhost:"), "{why}");
+    assert!(why.contains("`allow_private = [\"localhost:"), "{why}");
     assert!(web.heard().is_empty());
     // The control: with the setting that the refusal names it is asked about, and fetched after a yes.
     home.palyra(&["admin", "stop"]).expect(0);
     fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
-    fs::write(home.config_file(), format!("{setting}\n")).unwrap();
+    fs::write(home.config_file(), format!("[egress]\n{setting}\n")).unwrap();
     let outcome = approved(&home, "http_fetch", &json!({ "url": web.url("/") }));
     assert!(output(&outcome).contains("lantern 4711"), "{outcome:#}");
     // A name that has to be resolved is asked about; the dialer decides.
