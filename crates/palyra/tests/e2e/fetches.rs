@@ -135,6 +135,24 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
     asked(&home, &call("http_fetch", &json!({ "url": "http://nowhere.invalid/" })));
 }
 
+#[test]
+fn a_credential_for_a_plain_address_is_refused_before_anybody_is_asked() {
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", "lantern 4711");
+    let home = home_with(&model);
+    allow(&home, &[&web]);
+    let arguments = json!({ "url": web.url("/"), "credential": "forge" });
+    let why = refused_unasked(&home, "http_fetch", &arguments);
+    assert!(why.contains("a credential is sent over https:// only, and this address is http://"), "{why}");
+    assert!(web.heard().is_empty());
+    // The control: without the credential it is a question, which says that a server is asked.
+    let waits = asked(&home, &call("http_fetch", &json!({ "url": web.url("/") })));
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("it speaks to a server, on another machine or on this one"), "{shown}");
+}
+
 fn key_of(request: &str) -> String {
     let key = request.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
     key.unwrap_or_else(|| panic!("{request}")).to_owned()
