@@ -1,5 +1,6 @@
 //! `palyra policy`: the rules that decide what may run, why they decided, and what others would have said.
 
+mod last_call;
 mod posture;
 
 use std::path::{Path, PathBuf};
@@ -55,13 +56,13 @@ pub(crate) enum PolicyVerb {
     },
     /// Say why a call was decided as it was, or how one would be
     #[command(
-        after_help = "Examples:\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
+        after_help = "Examples:\n  palyra policy explain last\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
     )]
     Explain {
         /// The run's id, or `last`
-        #[arg(required_unless_present = "tool", requires = "effect", conflicts_with = "tool")]
+        #[arg(required_unless_present = "tool", conflicts_with = "tool")]
         run: Option<RunName>,
-        /// The effect's number
+        /// The effect's number [default: the last denied call, else the last call]
         effect: Option<u32>,
         /// A call that nobody made: its tool
         #[arg(long, value_name = "TOOL")]
@@ -111,9 +112,13 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
         PolicyVerb::Explain { run, effect, tool, arguments, json } => {
             let client = context.connect().await?;
             let decision = match (run, effect, tool) {
-                (Some(run), Some(effect_id), None) => {
-                    let run_id = run.resolve(&client).await?.to_string();
-                    Decision::Recorded(v1::RecordedDecision { run_id, effect_id })
+                (Some(run), effect, None) => {
+                    let run = run.resolve(&client).await?;
+                    let effect_id = match effect {
+                        Some(effect) => effect,
+                        None => last_call::last_decided(&client, run).await?,
+                    };
+                    Decision::Recorded(v1::RecordedDecision { run_id: run.to_string(), effect_id })
                 }
                 (_, _, tool) => {
                     Decision::Proposed(v1::ProposedCall { tool: tool.unwrap_or_default(), arguments })
