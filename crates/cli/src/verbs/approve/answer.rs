@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use palyra_client::{Client, RunFollower};
+use palyra_client::Client;
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -169,16 +169,10 @@ pub(super) async fn send_and_follow(
     if answered != Exit::Done {
         return Ok(answered);
     }
-    let mut followed = DaemonRun { client: client.clone(), follower: RunFollower::attach(client, run, 0) };
+    let mut followed = DaemonRun::attach(client, run, 0);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let seat = Seat {
-        output: &context.output,
-        interrupts: &context.interrupts,
-        person: Person::at(reader.as_mut()),
-        format,
-        echo: Echo::No,
-        time_limit: None,
-    };
+    let person = Person::at(reader.as_mut());
+    let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::No);
     drive_after(&mut followed, seen, seat, |_| {}).await
 }
 
