@@ -96,7 +96,10 @@ fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
     let yes = home.palyra(&["approve", "yes", &waits.approval]);
     assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
     assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "another\n");
+    assert!(yes.out.contains("new: -another\n") && yes.out.contains("no more: -one\n"), "{}", yes.out);
+    assert!(!yes.out.contains("hello world"), "what is the same is not said again: {}", yes.out);
     let again = home.palyra(&["approve", "show", "last"]).expect(0);
+    assert!(again.out.contains("changed   new: -another\n"), "{}", again.out);
     assert!(again.out.contains("Asked again because") && again.out.contains("-another"), "{}", again.out);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tape = tape(&home, &waits.run);

@@ -45,7 +45,13 @@ pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
             }
             Standing::Asks => {
                 let Some(binding) = step.machine.tools.get(*effect).map(|call| call.digest) else { continue };
-                let asking = Asking { approval: *fresh, binding, prepared: None, asked_again: TIGHTENED };
+                let asking = Asking {
+                    approval: *fresh,
+                    binding,
+                    prepared: None,
+                    asked_again: TIGHTENED,
+                    reason: None,
+                };
                 ask_by_now(step, *effect, decision, &asking);
             }
             Standing::Gone => {}
@@ -86,13 +92,24 @@ fn take_prepared(
         Standing::Gone => {}
         Standing::Starts | Standing::Asks if station == Station::Wanting => {
             let approval = wanted.unwrap_or(fresh);
-            ask(step, effect, &Asking { approval, binding, prepared: Some(prepared), asked_again: "" });
+            ask(
+                step,
+                effect,
+                &Asking { approval, binding, prepared: Some(prepared), asked_again: "", reason: None },
+            );
         }
-        Standing::Starts if approved && binding != bound => ask_again(step, effect, fresh, prepared),
+        Standing::Starts if approved && binding != bound => {
+            ask_again(step, effect, fresh, (prepared, judged))
+        }
         Standing::Starts => step.start(effect, prepared.plan.clone()),
         Standing::Asks => {
-            let asking =
-                Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: TIGHTENED };
+            let asking = Asking {
+                approval: fresh,
+                binding,
+                prepared: Some(prepared),
+                asked_again: TIGHTENED,
+                reason: None,
+            };
             ask_by_now(step, effect, judged, &asking);
         }
     }
