@@ -5,7 +5,7 @@
 
 use palyra_types::approval::Separation;
 use palyra_types::event::DecidedBy;
-use palyra_types::tool::{DecisionReason, ToolDecision, ToolVerdict};
+use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
 
 use super::RunStateMachine;
@@ -90,6 +90,14 @@ fn take_prepared(
     let binding = prepared.plan.binding;
     match look(step, effect, judged) {
         Standing::Gone => {}
+        // Nothing would run, so there is nothing to ask; what may be a secret is not compared without a yes.
+        Standing::Starts | Standing::Asks
+            if station == Station::Wanting
+                && !prepared.unchanged.expose().is_empty()
+                && judged.risk < ApprovalRiskLevel::High =>
+        {
+            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, prepared.unchanged.clone()));
+        }
         Standing::Starts | Standing::Asks if station == Station::Wanting => {
             let approval = wanted.unwrap_or(fresh);
             ask(
