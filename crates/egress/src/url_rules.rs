@@ -21,7 +21,7 @@ pub struct UrlRules {
 }
 
 impl UrlRules {
-    /// Makes the rules of a dialer that has this list, which stands in a file.
+    /// Makes the rules of a dialer that has this list, which is in a file.
     #[must_use]
     pub fn new(private_hosts: PrivateHosts, config_file: Option<PathBuf>) -> Self {
         Self { private_hosts, config_file }

@@ -78,7 +78,7 @@ fn hint(key: &str, origin: &Origin) -> String {
     there_is("that section takes", beside)
 }
 
-/// A setting that stands below the line of another section.
+/// A setting below the line of another section.
 struct Misplaced<'k> {
     table: &'k str,
     section: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! Owns the comparison of a policy's literals with the words that the schema names. The words of a member stand in its
 //! comment in the schema, each in quotes, so that they are said once. Which folders and paths no request has, `folders`
-//! knows. Invariant: what is not known is let pass.
+//! knows. Invariant: unknown members are let pass.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -366,7 +366,7 @@ impl Find<'_> {
         self.named.places.extend(places);
     }
 
-    /// Whether some word names a place of git, also where it stands right behind the sign of a redirection.
+    /// Whether some word names a place of git, also right behind the sign of a redirection.
     fn names_git(&self, argv: &[String]) -> bool {
         let words = named_words(argv).filter(|named| !is_address(named));
         let mut named = words.flat_map(|word| std::iter::once(word).chain(word.split(['<', '>', ';', '&'])));

@@ -1,4 +1,4 @@
-//! Which words of a command only exclude paths from what it reads: `grep --exclude-dir=.git`, `find -not -path './.git/*'`.
+//! Which words of a command only exclude paths: `grep --exclude-dir=.git`, `find -not -path './.git/*'`.
 //!
 //! Owns the exclusion options of programs that are known here. Knows no place: the caller judges the words that are left.
 //! Invariant: a word is left out only where it is certain that the program takes it for a pattern of what to exclude. A
@@ -11,12 +11,12 @@ use std::ops::Range;
 
 use palyra_types::shell_line::{LineWord, is_shell_line, line_for_shell, read_line_words};
 
-/// Options of programs that a pattern follows of what to leave out.
+/// Options of programs before a pattern of paths to leave out.
 struct ExclusionOptions {
     programs: &'static [&'static str],
     /// Long options: `--exclude=PATTERN`, `--exclude PATTERN`.
     long: &'static [&'static str],
-    /// Short options that stand alone: `-I PATTERN`.
+    /// Short options: `-I PATTERN`.
     short: &'static [&'static str],
     /// How a pattern begins that excludes; one of another kind includes.
     begin: &'static str,
@@ -94,7 +94,7 @@ const PROGRAMS: [ExclusionOptions; 7] = [
         inverts: None,
     },
 ];
-/// Long options without a value that often stand before an exclusion.
+/// Long options without a value, often before an exclusion.
 const LONG_FLAGS: [&str; 18] = [
     "--all",
     "--archive",
@@ -164,7 +164,7 @@ fn is_one_kind(word: &LineWord) -> bool {
     word.is_certain() || (!begin.is_empty() && (!begin.starts_with(['-', '!', '(']) || begin.contains('=')))
 }
 
-/// Whether a word is one pattern, whatever the shell makes of the line.
+/// Whether a word is one pattern, in every reading of the line.
 fn is_pattern(word: &LineWord, text: &str) -> bool {
     word.is_certain() && !text.is_empty() && !text.contains(char::is_whitespace)
 }

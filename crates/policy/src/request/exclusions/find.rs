@@ -1,6 +1,6 @@
 //! Which patterns of a `find` only exclude paths.
 //!
-//! Owns the part of the expression language that is read: tests joined by and. Invariant: whatever is not known here, and
+//! Owns the part of the expression language that is read: tests joined by and. Invariant: an unknown word, and
 //! every way to join other than and, leaves out nothing, except a leading `-path PATTERN -prune -o`.
 
 use palyra_types::shell_line::LineWord;
@@ -39,7 +39,7 @@ const ONE_WORD: [&str; 20] = [
     "-type",
     "-user",
 ];
-/// Tests, options and ways to print that stand alone.
+/// Tests, options and ways to print without a value.
 const ALONE: [&str; 16] = [
     "-a",
     "-and",
