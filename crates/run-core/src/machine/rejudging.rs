@@ -107,7 +107,7 @@ fn take_prepared(
             );
         }
         Standing::Starts if approved && binding != bound => {
-            ask_again(step, effect, fresh, (prepared, judged))
+            ask_again(step, effect, fresh, (prepared, judged));
         }
         Standing::Starts => step.start(effect, prepared.plan.clone()),
         Standing::Asks => {
