@@ -80,6 +80,8 @@ pub enum PolicyWork {
 pub struct PolicyReport {
     /// The folder that was read; `None` where there is none, so that only what ships holds.
     pub folder: Option<PathBuf>,
+    /// The folder of the rules that the configuration puts in force, where that is another one.
+    pub in_force: Option<PathBuf>,
     /// Files of rules in it.
     pub files: u64,
     /// Fixtures that came out as expected.

@@ -58,6 +58,13 @@ pub(crate) struct DaemonRun {
     pub(crate) follower: RunFollower,
 }
 
+impl DaemonRun {
+    /// Follows a run from an entry of its tape on.
+    pub(crate) fn attach(client: &Client, run: RunId, after: u32) -> Self {
+        Self { client: client.clone(), follower: RunFollower::attach(client, run, after) }
+    }
+}
+
 impl FollowedRun for DaemonRun {
     async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
         self.follower.next().await
@@ -153,6 +160,19 @@ pub(crate) struct Seat<'a> {
     pub(crate) echo: Echo,
     /// How long the run may take before it is cancelled from here.
     pub(crate) time_limit: Option<Duration>,
+}
+
+impl<'a> Seat<'a> {
+    /// Returns a terminal at which a run may take as long as it needs.
+    pub(crate) fn new(
+        output: &'a Output,
+        interrupts: &'a Interrupts,
+        person: Person<'a>,
+        format: Format,
+        echo: Echo,
+    ) -> Self {
+        Self { output, interrupts, person, format, echo, time_limit: None }
+    }
 }
 
 /// Drives a run to its end.

@@ -143,12 +143,12 @@ pub(crate) fn prepare(
     let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted(read_only))?;
     Ok(PreparedCall {
         body: Redacted::new(body_of(&planned)),
-        pre_images: Vec::new(),
         summary: Redacted::new(shown::summary(&planned.plan)),
         preview: Redacted::new(shown::preview(&planned.plan)),
         unbound: Redacted::new(shown::unbound(&planned.plan)),
         programs: planned.programs,
         read_only: planned.plan.read_only,
+        ..PreparedCall::default()
     })
 }
 

@@ -40,6 +40,8 @@ pub const CONFIG_FILE_NAME: &str = "palyra.toml";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     values: Layer,
+    /// Where the file was looked for.
+    file: Option<PathBuf>,
 }
 
 /// Reads all layers. A missing file is an empty one, unless `explicit` named it.
@@ -53,25 +55,21 @@ pub fn load(
 ) -> Result<Config, Mistakes> {
     let mut mistakes = Gathered::default();
     let path = explicit.map(Path::to_owned).or_else(|| default_path(environment));
-    let read = path.map(|path| {
-        check_place(&path)?;
-        match file::read_text(&path)? {
+    let read = path.as_deref().map(|path| {
+        check_place(path)?;
+        match file::read_text(path)? {
             None if explicit.is_some() => {
-                Err(ConfigError::Unreadable { path, what: "it does not exist".to_owned() })
+                Err(ConfigError::Unreadable { path: path.to_owned(), what: "it does not exist".to_owned() })
             }
             text => Ok((path, text.unwrap_or_default())),
         }
     });
     let text = mistakes.note(read.transpose()).flatten();
-    let config = assemble(
-        text.as_ref().map(|(path, text)| (path.as_path(), text.as_str())),
-        environment,
-        flags,
-        mistakes,
-    )?;
+    let config =
+        assemble(text.as_ref().map(|(path, text)| (*path, text.as_str())), environment, flags, mistakes)?;
     let mut mistakes = Gathered::default();
     host_places::check_all(&config.values, environment, &mut mistakes);
-    mistakes.into_result().map(|()| config)
+    mistakes.into_result().map(|()| Config { file: path, ..config })
 }
 
 /// Refuses a file that somebody else could have written, and a folder where they could put one.
@@ -101,10 +99,16 @@ fn assemble(
         provider::check_all(&values, &file.providers, &mut mistakes);
     }
     provider::add_defaults(&mut values);
-    mistakes.into_result().map(|()| Config { values })
+    mistakes.into_result().map(|()| Config { values, file: None })
 }
 
 impl Config {
+    /// Returns where the configuration file is, or would be.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     /// Returns every key with its value as TOML and its origin, in order.
     pub fn rows(&self) -> impl Iterator<Item = (&str, String, String)> {
         self.values.iter().map(|(key, (value, origin))| (key.as_str(), value.to_toml(), origin.to_string()))

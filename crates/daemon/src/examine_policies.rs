@@ -32,6 +32,8 @@ pub enum Examination {
 pub struct Examined {
     /// The folder that was read; `None` where there is none, so that only what ships holds.
     pub folder: Option<PathBuf>,
+    /// The folder of the policies that the configuration puts in force, where that is another one.
+    pub in_force: Option<PathBuf>,
     /// Files of policies in it.
     pub files: usize,
     /// Fixtures that came out as expected.
@@ -76,7 +78,9 @@ pub fn examine_policies(
         Ok(own) => own.unwrap_or_default(),
         Err(error) => return Examined { folder, mistakes: error.lines(), ..Examined::default() },
     };
-    let found = Examined { folder, files: own.len(), ..Examined::default() };
+    let in_force = usual_folder(config_file, environment)
+        .filter(|usual| folder.as_deref().is_some_and(|folder| !is_same_folder(folder, usual)));
+    let found = Examined { folder, in_force, files: own.len(), ..Examined::default() };
     let files: Vec<PolicyFile> = PolicyFile::shipped().into_iter().chain(own).collect();
     let tools = every_tool(state_dir);
     match wanted {
@@ -97,6 +101,11 @@ fn every_tool(state_dir: Option<&Path>) -> ToolCatalog {
         }
     }
     ToolCatalog::new(specs)
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let real = |folder: &Path| std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    real(one) == real(other)
 }
 
 /// Whether a folder is the one beside the configuration, which need not exist.

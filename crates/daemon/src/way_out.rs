@@ -3,6 +3,7 @@
 //! Owns what is shared by the tools that fetch and by the proxy of commands: whom the operator lets be reached, and the
 //! answers that are kept for each principal.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use palyra_egress::{
@@ -32,7 +33,7 @@ impl WayOut {
         let hosts = PrivateHosts::read(config.egress_allow_private().iter().map(String::as_str));
         // The configuration was checked by the same reader; one that got past it opens nothing.
         let hosts = hosts.unwrap_or_default();
-        let rules = UrlRules::new(hosts.clone());
+        let rules = UrlRules::new(hosts.clone(), config.file().map(Path::to_owned));
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
         let lines = ServerLines::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {

@@ -19,6 +19,13 @@ impl PrivateHosts {
         entries.into_iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Returns the list with one endpoint more, as it is written in the configuration.
+    pub(crate) fn list_with(&self, endpoint: &Endpoint) -> String {
+        let entries: Vec<String> =
+            self.0.iter().chain([endpoint]).map(|entry| format!("\"{entry}\"")).collect();
+        format!("[{}]", entries.join(", "))
+    }
+
     /// Returns whether an endpoint is on the list.
     #[must_use]
     pub fn lift(&self, endpoint: &Endpoint) -> bool {

@@ -3,24 +3,39 @@
 //! Knows no sockets and no resolver. Invariant: it refuses only what the dialer would refuse, by the dialer's own rules; a
 //! name that has to be resolved is decided there.
 
+use std::path::PathBuf;
+
 use palyra_ports::{ReadUrl, UrlServer};
 
 use crate::address::Lift;
 use crate::dial::certain_refusal;
 use crate::private_hosts::PrivateHosts;
-use crate::target::{StrictReader, Target};
+use crate::target::{Endpoint, StrictReader, Target};
 
 /// Reads addresses as the fetcher does, and knows which hosts the operator permits.
 #[derive(Debug, Clone, Default)]
 pub struct UrlRules {
     private_hosts: PrivateHosts,
+    /// The file in which the operator permits more; `None` where there is none.
+    config_file: Option<PathBuf>,
 }
 
 impl UrlRules {
-    /// Makes the rules of a dialer that has this list.
+    /// Makes the rules of a dialer that has this list, which is in a file.
     #[must_use]
-    pub fn new(private_hosts: PrivateHosts) -> Self {
-        Self { private_hosts }
+    pub fn new(private_hosts: PrivateHosts, config_file: Option<PathBuf>) -> Self {
+        Self { private_hosts, config_file }
+    }
+
+    /// Says what the operator has to write for an endpoint, where, and what puts it in force.
+    fn mend(&self, endpoint: &Endpoint) -> String {
+        let file = self.config_file.as_ref();
+        let file = file.map_or_else(|| "the configuration".to_owned(), |file| file.display().to_string());
+        format!(
+            "to permit it, write in {file}, below the line `[egress]` (add that line where there is none): \
+             `allow_private = {}`; then `palyra admin stop`, and the next command starts the daemon with it",
+            self.private_hosts.list_with(endpoint)
+        )
     }
 }
 
@@ -36,9 +51,7 @@ impl ReadUrl for UrlRules {
         let refused =
             format!("`{}` is {what}, and only servers of the open network are reached", endpoint.host);
         Some(match lift {
-            Lift::ByOperator => format!(
-                "{refused}; to permit it, set `egress.allow_private = [\"{endpoint}\"]` in the configuration and restart the daemon"
-            ),
+            Lift::ByOperator => format!("{refused}; {}", self.mend(endpoint)),
             Lift::Never => format!("{refused}; no setting permits it"),
         })
     }
@@ -48,18 +61,31 @@ impl ReadUrl for UrlRules {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_refusal_names_the_file_the_lines_and_the_command_that_puts_them_in_force() {
+        let told = refusal(&["build.internal:8080"], "http://127.0.0.1:8123/").unwrap();
+        for part in [
+            "in /etc/palyra.toml, below the line `[egress]`",
+            "`allow_private = [\"build.internal:8080\", \"127.0.0.1:8123\"]`",
+            "then `palyra admin stop`, and the next command starts",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+
     fn refusal(allowed: &[&str], url: &str) -> Option<String> {
-        UrlRules::new(PrivateHosts::read(allowed.iter().copied()).unwrap()).certain_refusal(url)
+        let file = Some("/etc/palyra.toml".into());
+        UrlRules::new(PrivateHosts::read(allowed.iter().copied()).unwrap(), file).certain_refusal(url)
     }
 
     #[test]
     fn what_no_setting_lets_through_is_refused_before_anybody_is_asked() {
         for (url, setting) in [
-            ("http://127.0.0.1:18432/x", "egress.allow_private = [\"127.0.0.1:18432\"]"),
-            ("https://10.1.2.3/", "egress.allow_private = [\"10.1.2.3:443\"]"),
-            ("http://[::1]:8080/", "egress.allow_private = [\"[::1]:8080\"]"),
-            ("http://localhost:3000/", "egress.allow_private = [\"localhost:3000\"]"),
-            ("http://printer.local/", "egress.allow_private = [\"printer.local:80\"]"),
+            ("http://127.0.0.1:18432/x", "`allow_private = [\"127.0.0.1:18432\"]`"),
+            ("https://10.1.2.3/", "`allow_private = [\"10.1.2.3:443\"]`"),
+            ("http://[::1]:8080/", "`allow_private = [\"[::1]:8080\"]`"),
+            ("http://localhost:3000/", "`allow_private = [\"localhost:3000\"]`"),
+            ("http://printer.local/", "`allow_private = [\"printer.local:80\"]`"),
             ("http://0.0.0.0/", "no setting permits it"),
             ("http://224.0.0.1/", "no setting permits it"),
         ] {

@@ -81,9 +81,9 @@ fn policies(
         PolicyWork::Test => Examination::Test,
     };
     let environment = palyra_daemon::process_environment();
-    let Examined { folder, files, passed, mistakes, remarks } =
+    let Examined { folder, in_force, files, passed, mistakes, remarks } =
         palyra_daemon::examine_policies(wanted, folder, config, &environment, state);
-    PolicyReport { folder, files: files as u64, passed: passed as u64, mistakes, remarks }
+    PolicyReport { folder, in_force, files: files as u64, passed: passed as u64, mistakes, remarks }
 }
 
 fn mistake(finding: Finding) -> ConfigMistake {

@@ -4,6 +4,7 @@
 //! approval, 63 names that only look right, 67 arguments that claim authority, 76 a wide grant that grows.
 
 mod options;
+mod exclusions;
 mod paths;
 
 use std::cell::Cell;

@@ -7,8 +7,8 @@ use palyra_types::Redacted;
 use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, CallContext, DecisionReason, EffectContract, Parallelism, Taints, ToolCall,
-    ToolConduct, ToolDecision, ToolName, ToolSpec, ToolVerdict,
+    ApprovalRiskLevel, CallContext, Capability, DecisionReason, EffectContract, Parallelism, Taints,
+    ToolCall, ToolConduct, ToolDecision, ToolName, ToolSpec, ToolVerdict,
 };
 use serde_json::Value;
 
@@ -253,7 +253,8 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         }
         DecisionReason::Forbidden => {
             let cannot = cannot_be_read_only(judged);
-            format!("policy forbids this call of `{name}` by {by}{cannot}; {again}")
+            let mend = forbidden_mend(&judged.judgement.policies, tool).unwrap_or(again);
+            format!("policy forbids this call of `{name}` by {by}{cannot}; {mend}")
         }
         DecisionReason::NoRulePermits => {
             let near = near_rules(snapshot.policies(), &judged.request);
@@ -283,6 +284,13 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         | DecisionReason::Drifted
         | DecisionReason::NotPossible => format!("`{name}` is denied"),
     }
+}
+
+/// Returns what would help where a policy that ships forbids a program.
+fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> {
+    let starts = tool.capabilities.contains(&Capability::Process);
+    (starts && policies.iter().any(|id| id == "never-into-git"))
+        .then_some("leave `.git` out of the line, or use the `git` tool")
 }
 
 /// Says which folders are read-only for a program, and by which policies.

@@ -4,6 +4,7 @@
 //! a request holds all that a verdict depends on beside the policies: same request, same policies, same verdict.
 
 mod arguments;
+mod exclusions;
 mod hosts;
 mod places;
 mod risk;

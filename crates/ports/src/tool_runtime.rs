@@ -54,6 +54,9 @@ pub struct PreparedCall {
     pub preview: Redacted<String>,
     /// What an approval does not bind; empty when all is bound.
     pub unbound: Redacted<String>,
+    /// What the model reads of a call that would change nothing: no person is asked about it. Empty when it would change
+    /// something.
+    pub unchanged: Redacted<String>,
     /// Digest of the workspace's files that the call runs, by which a stored grant knows them again; `None` when it
     /// runs none.
     pub programs: Option<[u8; 32]>,

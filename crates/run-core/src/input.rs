@@ -193,6 +193,8 @@ pub struct Prepared {
     pub preview: Redacted<String>,
     /// What an approval does not bind; empty when all is bound.
     pub unbound: Redacted<String>,
+    /// What the model reads of a call that would change nothing; empty when it would change something.
+    pub unchanged: Redacted<String>,
     /// Digest of the workspace's files that the call runs; `None` when it runs none.
     pub programs: Option<[u8; 32]>,
     /// Folders to which it cannot write, from the workspace root.

@@ -128,6 +128,7 @@ impl GrantRequest {
             summary: call.summary.clone(),
             preview: call.preview.clone(),
             unbound: call.unbound.clone(),
+            unchanged: call.unchanged.clone(),
             programs: call.programs,
             read_only: call.read_only.clone(),
         };

@@ -206,6 +206,7 @@ impl ToolRuntime for ScriptedTools {
             preview: format!("-{found}\n+{}\n", arguments.expose()).into(),
             unbound: Redacted::default(),
             programs: None,
+            unchanged: Redacted::default(),
             read_only: Vec::new(),
         });
         state.prepared.push(intent);

@@ -7,7 +7,7 @@
 
 mod reader;
 
-pub use reader::{ShellCommands, read_shell_line};
+pub use reader::{LineWord, ShellCommands, read_line_words, read_shell_line};
 
 /// Shells that take a line after `-c`.
 const SHELLS: [&str; 25] = [

@@ -84,7 +84,9 @@ impl Asked {
         let credential = credential.map_err(|error| WebFailure::Arguments(error.to_string()))?;
         if credential.is_some() && server.privacy == UrlPrivacy::Plain {
             return Err(WebFailure::Arguments(
-                "a credential is sent over https:// only; nothing was sent".to_owned(),
+                "a credential is sent over https:// only, and this address is http://; leave `credential` out, or use the \
+                 https:// address; nothing was sent"
+                    .to_owned(),
             ));
         }
         let headers = common.headers.iter().map(|(name, value)| {

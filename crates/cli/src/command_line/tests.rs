@@ -3,10 +3,11 @@
 use super::*;
 
 /// Verbs that have no `--json`, each with its reason.
-const WITHOUT_JSON: [(&str, &str); 6] = [
+const WITHOUT_JSON: [(&str, &str); 7] = [
     ("palyra serve", "its output is the daemon's log"),
     ("palyra help", "its output is for reading"),
     ("palyra explain", "its output is for reading"),
+    ("palyra config set", "it only says where a setting is written"),
     ("palyra admin completions", "its output is a program for a shell"),
     ("palyra admin complete", "its output is for a shell"),
     ("palyra admin man", "its output is a page for man"),

@@ -3,6 +3,8 @@
 //! Pure. Invariant: nothing that will run is left out without saying so; what steers a terminal is made visible by
 //! whoever prints the lines.
 
+mod changes;
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use palyra_wire::v1;
@@ -13,6 +15,7 @@ use super::amounts::count;
 use super::diff::{LineLook, StyledLine, diff_lines};
 use super::names::short_id;
 use crate::terminal::{Mark, SessionOffer, clean_line, escape_json, is_risky, place_of};
+pub(crate) use changes::changes;
 
 /// Lines of a preview at a prompt.
 const PROMPT_LINES_MAX: usize = 10;

@@ -12,7 +12,7 @@ use prost_types::Timestamp;
 
 use super::amounts::{bytes, count};
 use super::approval::{approval_state_name, granted};
-use super::names::run_state;
+use super::names::{run_state, short_id};
 use super::printed::PrintedLines;
 use super::tape_view;
 use crate::exit::Exit;
@@ -212,7 +212,7 @@ impl RunView {
                 shown.extend(again(abandoned, entry.time));
             }
             Some(Event::ToolProposed(proposed)) => self.proposed(proposed, &mut shown),
-            Some(Event::ToolDecided(decided)) => self.decided(decided, &mut shown),
+            Some(Event::ToolDecided(decided)) => self.decided(&entry.run_id, decided, &mut shown),
             Some(Event::ToolFinished(finished)) => self.finished(finished, &mut shown),
             Some(Event::ToolOutcomeUnknown(unknown)) => {
                 self.outcome_unknown(&entry.run_id, unknown, &mut shown);
@@ -386,7 +386,7 @@ impl RunView {
         shown.extend(calls.into_values().map(|call| note(Mark::Info, call)));
     }
 
-    fn decided(&mut self, decided: &v1::ToolDecided, shown: &mut Vec<Shown>) {
+    fn decided(&mut self, run: &str, decided: &v1::ToolDecided, shown: &mut Vec<Shown>) {
         if decided.verdict() != v1::ToolVerdict::Deny {
             return;
         }
@@ -413,7 +413,12 @@ impl RunView {
             "placeholder_in_arguments" => ErrorCode::PlaceholderInArguments,
             _ => ErrorCode::ToolDenied,
         };
-        shown.push(note(Mark::Bad, format!("{tool}denied ({code} {}): {why}", decided.reason)));
+        let more = if code == ErrorCode::ToolDenied && !run.is_empty() {
+            format!("; `palyra policy explain {} {}` shows the rules", short_id(run), decided.effect_id)
+        } else {
+            String::new()
+        };
+        shown.push(note(Mark::Bad, format!("{tool}denied ({code} {}): {why}{more}", decided.reason)));
     }
 
     fn asked_for(&mut self, requested: &v1::ApprovalRequested, shown: &mut Vec<Shown>) {

@@ -168,7 +168,8 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         }
         ApproveVerb::Show { approval, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
-            show(context, &approval, json.into())
+            let changed = answer::changes_since(&client, &approval).await?;
+            show(context, &approval, &changed, json.into())
         }
         ApproveVerb::Yes { approval, note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
@@ -258,7 +259,12 @@ fn row(approval: &v1::Approval) -> [String; 5] {
     [short_id(&approval.approval_id), state, approval.risk.clone(), age(approval.created), call]
 }
 
-fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Exit, Failure> {
+fn show(
+    context: &Context,
+    approval: &v1::Approval,
+    changed: &[String],
+    format: Format,
+) -> Result<Exit, Failure> {
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(approval))?;
         return Ok(Exit::Done);
@@ -286,6 +292,10 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         if !value.is_empty() {
             context.output.sentence(&format!("{name:<10}{value}"))?;
         }
+    }
+    for (at, line) in changed.iter().enumerate() {
+        let begin = if at == 0 { "changed" } else { "" };
+        context.output.sentence(&format!("{begin:<10}{line}"))?;
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.

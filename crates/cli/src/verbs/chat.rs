@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_client::{ClientError, FollowEvent, RunFollower};
+use palyra_client::{ClientError, FollowEvent};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
@@ -119,8 +119,7 @@ impl Chat<'_> {
         // So that what is typed next does not wait behind them unseen.
         for run in open {
             self.note(Mark::Info, &format!("run {run} of this chat is still open; following it"));
-            let follower = RunFollower::attach(&self.place.client, run, 0);
-            let run = DaemonRun { client: self.place.client.clone(), follower };
+            let run = DaemonRun::attach(&self.place.client, run, 0);
             let waiting = opened(run, Echo::Inputs).await?;
             self.waiting.push_back(waiting);
         }
@@ -490,7 +489,7 @@ impl Chat<'_> {
 }
 
 fn seat<'a>(context: &'a Context, person: Person<'a>, format: Format, echo: Echo) -> Seat<'a> {
-    Seat { output: &context.output, interrupts: &context.interrupts, person, format, echo, time_limit: None }
+    Seat::new(&context.output, &context.interrupts, person, format, echo)
 }
 
 fn is_missing_session(failure: &Failure) -> bool {

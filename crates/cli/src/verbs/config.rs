@@ -1,9 +1,10 @@
 //! `palyra config`: what is in force, what would be, and what there is to set.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use palyra_client::ClientError;
+use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1::ReloadConfigResponse;
 use serde_json::{Value, json};
@@ -36,6 +37,13 @@ pub(crate) enum ConfigVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Say how a setting is changed: in the file
+    #[command(hide = true, aliases = ["unset", "edit"], after_help = "Example:\n  palyra config check")]
+    Set {
+        /// A setting and its value
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Have the daemon read it again: all of it, or nothing where it has mistakes
     #[command(after_help = "Example:\n  palyra config reload")]
     Reload {
@@ -61,6 +69,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
             tell(context, &verdict, json.into())
         }
+        ConfigVerb::Set { words } => Err(edited_in_file(&context.config_file()?, &words)),
         ConfigVerb::Reload { json } => reload(context, json.into()).await,
         ConfigVerb::Schema { json: true } => {
             let schema = (context.daemon.config_schema)();
@@ -71,6 +80,22 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             context.output.verbatim(&(context.daemon.config_template)())?;
             Ok(Exit::Done)
         }
+    }
+}
+
+/// Says where a setting is written; its value may be a secret and is not repeated.
+fn edited_in_file(file: &Path, words: &[String]) -> Failure {
+    let key = words.first().map_or("", |word| word.split('=').next().unwrap_or_default());
+    let is_key =
+        |key: &str| key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let lines = match key.rsplit_once('.').filter(|_| is_key(key)) {
+        Some((section, name)) => format!("write `{name} = ...` there, below the line `[{section}]`"),
+        None => "write `name = value` there, below the line of its `[section]`".to_owned(),
+    };
+    Failure::Input {
+        code: ErrorCode::InvalidArgument,
+        message: format!("settings are edited in the file {}", file.display()),
+        mend: format!("{lines}; then `palyra config check` and `palyra config reload`"),
     }
 }
 

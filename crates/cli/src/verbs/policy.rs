@@ -1,5 +1,6 @@
 //! `palyra policy`: the rules that decide what may run, why they decided, and what others would have said.
 
+mod last_call;
 mod posture;
 
 use std::path::{Path, PathBuf};
@@ -55,13 +56,13 @@ pub(crate) enum PolicyVerb {
     },
     /// Say why a call was decided as it was, or how one would be
     #[command(
-        after_help = "Examples:\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
+        after_help = "Examples:\n  palyra policy explain last\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
     )]
     Explain {
         /// The run's id, or `last`
-        #[arg(required_unless_present = "tool", requires = "effect", conflicts_with = "tool")]
+        #[arg(required_unless_present = "tool", conflicts_with = "tool")]
         run: Option<RunName>,
-        /// The effect's number
+        /// The effect's number [default: the last denied call, else the last call]
         effect: Option<u32>,
         /// A call that nobody made: its tool
         #[arg(long, value_name = "TOOL")]
@@ -111,9 +112,13 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
         PolicyVerb::Explain { run, effect, tool, arguments, json } => {
             let client = context.connect().await?;
             let decision = match (run, effect, tool) {
-                (Some(run), Some(effect_id), None) => {
-                    let run_id = run.resolve(&client).await?.to_string();
-                    Decision::Recorded(v1::RecordedDecision { run_id, effect_id })
+                (Some(run), effect, None) => {
+                    let run = run.resolve(&client).await?;
+                    let effect_id = match effect {
+                        Some(effect) => effect,
+                        None => last_call::last_decided(&client, run).await?,
+                    };
+                    Decision::Recorded(v1::RecordedDecision { run_id: run.to_string(), effect_id })
                 }
                 (_, _, tool) => {
                     Decision::Proposed(v1::ProposedCall { tool: tool.unwrap_or_default(), arguments })
@@ -176,10 +181,11 @@ fn local(
 ) -> Result<Exit, Failure> {
     let (config, state) = (context.config_file().ok(), context.state_dir().ok());
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
-    let PolicyReport { folder, files, passed, mistakes, remarks } = report;
+    let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
     if format == Format::Json {
         let told = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
+            "in_force": in_force.as_ref().map(|folder| folder.display().to_string()),
             "files": files, "passed": passed, "mistakes": mistakes, "remarks": remarks,
         });
         context.output.json(&told)?;
@@ -194,7 +200,14 @@ fn local(
         let wrong = mistakes.len() as u64;
         let told = match (work, wrong) {
             (PolicyWork::Check, 0) => {
-                let rest = if files == 0 { "" } else { "; they come into force with `palyra config reload`" };
+                let rest = match (files, in_force) {
+                    (0, _) => String::new(),
+                    (_, None) => "; they come into force with `palyra config reload`".to_owned(),
+                    (_, Some(other)) => format!(
+                        "; the rules in force are those in {}: copy the files there, then `palyra config reload`",
+                        other.display()
+                    ),
+                };
                 format!("{}{place}, beside those that ship: no mistakes{rest}", count(files, "file"))
             }
             (PolicyWork::Check, wrong) => format!("refused: {}{place}", count(wrong, "mistake")),

@@ -89,13 +89,10 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     };
     let mut followed = start(&client, &args.choice, request);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
+    let person = Person::at(reader.as_mut());
     let seat = Seat {
-        output: &context.output,
-        interrupts: &context.interrupts,
-        person: Person::at(reader.as_mut()),
-        format: args.json.into(),
-        echo: Echo::No,
         time_limit: args.timeout.map(Duration::from_secs),
+        ..Seat::new(&context.output, &context.interrupts, person, args.json.into(), Echo::No)
     };
     let steered = args.steer;
     let opened = |opened: &v1::Opened| {

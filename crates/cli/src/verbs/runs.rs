@@ -8,7 +8,7 @@ mod kept;
 mod undo;
 
 use clap::Subcommand;
-use palyra_client::{Client, ClientError, InputReach, RunFollower, new_idempotency_key};
+use palyra_client::{Client, ClientError, InputReach, new_idempotency_key};
 use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
@@ -284,17 +284,10 @@ async fn tail(
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
-    let follower = RunFollower::attach(client, run, after);
-    let mut followed = DaemonRun { client: client.clone(), follower };
+    let mut followed = DaemonRun::attach(client, run, after);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let seat = Seat {
-        output: &context.output,
-        interrupts: &context.interrupts,
-        person: Person::at(reader.as_mut()),
-        format,
-        echo: Echo::Tape,
-        time_limit: None,
-    };
+    let person = Person::at(reader.as_mut());
+    let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::Tape);
     drive(&mut followed, seat, |_| {}).await
 }
 

@@ -46,12 +46,18 @@ pub(super) fn wrong_key(key: &str, origin: &Origin) -> ConfigError {
             );
             ConfigError::Unusable { origin, key: shown(key), what }
         }
-        _ => ConfigError::UnknownKey { origin, key: shown(key), hint: hint(key) },
+        _ => ConfigError::UnknownKey { key: shown(key), hint: hint(key, &origin), origin },
     }
 }
 
 /// Returns what was probably meant by a key; else what there is.
-fn hint(key: &str) -> String {
+fn hint(key: &str, origin: &Origin) -> String {
+    let misplaced = misplaced(key).filter(|_| matches!(origin, Origin::File { .. }));
+    if let Some(Misplaced { table, section, names_section }) = misplaced {
+        let shorter =
+            if names_section { format!(", and the line without `{section}.`") } else { String::new() };
+        return format!("a line below `[{table}]` belongs to it; write `[{section}]` above it{shorter}");
+    }
     if let Some(provider) = schema::provider_of(key) {
         let fields = || PROVIDER_FIELDS.iter().map(|field| format!("providers.{provider}.{}", field.key));
         let field = key.get("providers.".len() + provider.len() + 1..).unwrap_or_default();
@@ -70,6 +76,40 @@ fn hint(key: &str) -> String {
         return section_hint(section);
     }
     there_is("that section takes", beside)
+}
+
+/// A setting below the line of another section.
+struct Misplaced<'k> {
+    table: &'k str,
+    section: &'static str,
+    /// Whether its line begins with the name of the section.
+    names_section: bool,
+}
+
+/// Finds the section to which a key belongs: its line may begin with the name of another section, or be a setting of only
+/// one other.
+fn misplaced(key: &str) -> Option<Misplaced<'_>> {
+    let (table, rest) = match schema::provider_of(key) {
+        Some(provider) => {
+            let end = "providers.".len() + provider.len();
+            (key.get(..end)?, key.get(end + 1..)?)
+        }
+        None => key.split_once('.')?,
+    };
+    let first = rest.split('.').next()?;
+    if let Some(section) =
+        schema::sections().into_iter().find(|section| *section == first && *section != table)
+    {
+        return Some(Misplaced { table, section, names_section: true });
+    }
+    let mut named =
+        SETTINGS.iter().filter_map(|setting| setting.key.rsplit_once('.').filter(|(_, last)| *last == rest));
+    match (named.next(), named.next()) {
+        (Some((section, _)), None) if section != table => {
+            Some(Misplaced { table, section, names_section: false })
+        }
+        _ => None,
+    }
 }
 
 /// Returns what was probably meant by a key without a section, or by a section.

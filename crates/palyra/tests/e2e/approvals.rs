@@ -4,9 +4,12 @@ use std::fs;
 use std::io::BufReader;
 
 use rustix::process::{Signal, kill_process};
+use serde_json::json;
 
 use crate::asked::{asked, is_whole, of, tape};
+use crate::caller::{call, caller};
 use crate::home::{Home, ended, read_until, signal, until_ended};
+use crate::openai_server::{home_with, runtime, serve};
 
 const ASK: &str = "create notes.txt with hello world";
 
@@ -96,7 +99,10 @@ fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
     let yes = home.palyra(&["approve", "yes", &waits.approval]);
     assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
     assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "another\n");
+    assert!(yes.out.contains("new: -another\n") && yes.out.contains("no more: -one\n"), "{}", yes.out);
+    assert!(!yes.out.contains("hello world"), "what is the same is not said again: {}", yes.out);
     let again = home.palyra(&["approve", "show", "last"]).expect(0);
+    assert!(again.out.contains("changed   new: -another\n"), "{}", again.out);
     assert!(again.out.contains("Asked again because") && again.out.contains("-another"), "{}", again.out);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tape = tape(&home, &waits.run);
@@ -197,4 +203,26 @@ fn an_approval_that_is_decided_names_who_decided_and_no_time() {
     home.palyra(&["approve", "yes", &waits.approval, "--wait"]).expect(0);
     let decided = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
     assert!(decided.contains("\ndecider   you\n") && !decided.contains("left\n"), "{decided}");
+}
+
+#[test]
+fn a_write_that_changes_nothing_is_not_asked_about_and_says_so() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    home.write("notes.txt", "hello");
+    home.write(".env", "KEY=lantern");
+    let write = |path: &str, content: &str| call("write_file", &json!({ "path": path, "content": content }));
+    home.palyra(&["run", &write("notes.txt", "hello")]);
+    let unchanged = tape(&home, "last");
+    for kind in ["approval_requested", "tool_started"] {
+        assert!(of(&unchanged, kind).is_empty(), "{kind}: {unchanged:#?}");
+    }
+    let decided = of(&unchanged, "tool_decided");
+    let told = decided.last().unwrap()["explanation"].as_str().unwrap();
+    assert_eq!(told, "`notes.txt` has this content already; nothing was changed");
+    // The controls: another content is asked about, and so is a file that may hold a secret, whatever it has.
+    asked(&home, &write("notes.txt", "hello world"));
+    asked(&home, &write(".env", "KEY=lantern"));
+    assert_eq!(fs::read_to_string(home.work().join("notes.txt")).unwrap(), "hello");
 }

@@ -39,6 +39,17 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
             "there is no setting `limits.turns_mx`; did you mean `limits.turns_max`?",
         ),
         ("\n\n[limits]\nturns_max = 0", 4, "`limits.turns_max` takes a whole number from 1 to 10000"),
+        (
+            "[model]\ndefault = \"demo/demo\"\negress.allow_private = []",
+            3,
+            "there is no setting `model.egress`; a line below `[model]` belongs to it; write `[egress]` above it, and the \
+             line without `egress.`",
+        ),
+        (
+            "[model]\ndefault = \"demo/demo\"\nallow_private = []",
+            3,
+            "there is no setting `model.allow_private`; a line below `[model]` belongs to it; write `[egress]` above it",
+        ),
         ("limits = 3", 1, "`limits` is a section"),
         ("[nonsense]", 1, "there is no setting `nonsense`"),
         ("[limits", 1, "not valid TOML: "),

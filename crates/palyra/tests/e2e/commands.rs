@@ -243,6 +243,25 @@ fn a_shell_line_waits_for_a_yes_to_the_line_and_its_commands() {
 }
 
 #[test]
+fn a_line_that_leaves_git_out_is_a_question_and_one_that_reaches_it_is_denied() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    let line = |line: &str| call("run_command", &json!({ "argv": ["bash", "-lc", line] }));
+    home.write("stock.txt", "lantern 4711\n");
+    fs::create_dir(home.work().join(".git")).unwrap();
+    let waits = asked(&home, &line("grep -rl lantern . --exclude-dir=.git | head"));
+    home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    let told = tape(&home, &waits.run);
+    let pieces = of(&told, "tool_output");
+    assert!(pieces.iter().any(|piece| piece["text"].as_str().unwrap().contains("stock.txt")), "{told:#?}");
+    let denied = home.palyra(&["run", &line("grep -r lantern . --exclude-dir=.git > .git/found")]).expect(3);
+    let shown = format!("{}{}", denied.out, denied.err).replace(['\n', '│', '✗'], " ");
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains("leave `.git` out of the line, or use the `git` tool"), "{shown}");
+}
+
+#[test]
 fn a_shell_line_runs_unasked_only_by_a_rule_of_ones_own() {
     let runtime = runtime();
     let server = serve(&runtime, caller());

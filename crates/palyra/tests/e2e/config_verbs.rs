@@ -36,6 +36,24 @@ fn a_check_needs_no_daemon_and_starts_none() {
 }
 
 #[test]
+fn a_setting_is_written_in_the_file_and_its_value_is_not_repeated() {
+    let home = Home::new();
+    let file = home.config_file().display().to_string();
+    for words in [
+        &["set", "egress.allow_private", "[\"127.0.0.1:canary\"]"][..],
+        &["set", "egress.allow_private=canary"],
+        &["unset", "egress.allow_private"],
+    ] {
+        let told = home.palyra(&[&["config"], words].concat()).expect(2);
+        let shown = told.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(&format!("settings are edited in the file {file}")), "{shown}");
+        assert!(shown.contains("`allow_private = ...` there, below the line `[egress]`"), "{shown}");
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+    assert!(!home.state_dir().exists(), "no daemon was started");
+}
+
+#[test]
 fn a_check_takes_any_file_and_sees_what_the_daemon_would() {
     let home = Home::new();
     home.write(

@@ -110,26 +110,47 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
     let model = serve(&runtime, caller());
     let web = WebServer::saying("text/plain", "lantern 4711");
     let home = home_with(&model);
-    let setting = format!("egress.allow_private = [\"{}\"]", web.place());
+    let setting = format!("allow_private = [\"{}\"]", web.place());
+    let file = home.config_file().display().to_string();
     for (tool, arguments) in [
         ("http_fetch", json!({ "url": web.url("/") })),
         ("http_send", json!({ "url": web.url("/"), "method": "PUT", "body": "x" })),
     ] {
         let why = refused_unasked(&home, tool, &arguments);
-        assert!(why.contains("this machine itself") && why.contains(&setting), "{why}");
+        for part in ["this machine itself", "`[egress]`", &setting, &file, "palyra admin stop"] {
+            assert!(why.contains(part), "{part}: {why}");
+        }
     }
     let localhost = json!({ "url": web.url("/").replace("127.0.0.1", "localhost") });
     let why = refused_unasked(&home, "http_fetch", &localhost);
-    assert!(why.contains("egress.allow_private = [\"localhost:"), "{why}");
+    assert!(why.contains("`allow_private = [\"localhost:"), "{why}");
     assert!(web.heard().is_empty());
     // The control: with the setting that the refusal names it is asked about, and fetched after a yes.
     home.palyra(&["admin", "stop"]).expect(0);
     fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
-    fs::write(home.config_file(), format!("{setting}\n")).unwrap();
+    fs::write(home.config_file(), format!("[egress]\n{setting}\n")).unwrap();
     let outcome = approved(&home, "http_fetch", &json!({ "url": web.url("/") }));
     assert!(output(&outcome).contains("lantern 4711"), "{outcome:#}");
     // A name that has to be resolved is asked about; the dialer decides.
     asked(&home, &call("http_fetch", &json!({ "url": "http://nowhere.invalid/" })));
+}
+
+#[test]
+fn a_credential_for_a_plain_address_is_refused_before_anybody_is_asked() {
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", "lantern 4711");
+    let home = home_with(&model);
+    allow(&home, &[&web]);
+    let arguments = json!({ "url": web.url("/"), "credential": "forge" });
+    let why = refused_unasked(&home, "http_fetch", &arguments);
+    assert!(why.contains("a credential is sent over https:// only, and this address is http://"), "{why}");
+    assert!(web.heard().is_empty());
+    // The control: without the credential it is a question, which says that a server is asked.
+    let waits = asked(&home, &call("http_fetch", &json!({ "url": web.url("/") })));
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("it speaks to a server, on another machine or on this one"), "{shown}");
 }
 
 fn key_of(request: &str) -> String {

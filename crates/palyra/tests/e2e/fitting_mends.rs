@@ -134,6 +134,8 @@ fn a_daemon_that_cannot_start_says_which_of_its_settings_to_correct() {
 fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
     let home = Home::new();
     home.palyra(&["run", "hello"]).expect(0);
+    let none = home.palyra(&["policy", "explain", "last"]).expect(2);
+    assert!(none.err.contains("called no tool, so nothing was decided"), "{}", none.err);
     let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
     assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
     assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);

@@ -52,7 +52,14 @@ fn a_mistake_leaves_the_old_rules_in_force_and_good_ones_govern_the_next_call() 
     let denied = home.palyra(&["run", "create c.txt with x"]).expect(3);
     assert!(denied.err.contains("✗ denied (PLY-4003 forbidden)"), "{}", denied.err);
     assert!(denied.err.contains("`no-writes` (nobody writes here)"), "{}", denied.err);
-    let explained = home.palyra(&["policy", "explain", "last", "1"]).expect(0);
+    // Without a number it is the last denied call, and the line of the denial has the whole command.
+    let shown = denied.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let command =
+        shown.split('`').find(|part| part.starts_with("palyra policy explain ")).expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let by_command = home.palyra(&words).expect(0);
+    let explained = home.palyra(&["policy", "explain", "last"]).expect(0);
+    assert_eq!(by_command.out, explained.out);
     assert!(explained.out.contains("by no-writes (mine.cedar:1)"), "{}", explained.out);
 
     // What was asked under the old rules is judged by those in force when it is answered.
@@ -61,6 +68,51 @@ fn a_mistake_leaves_the_old_rules_in_force_and_good_ones_govern_the_next_call() 
     assert!(of(&tape(&home, &still.run), "tool_started").is_empty());
     for name in ["b.txt", "c.txt"] {
         assert!(!home.work().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_rule_over_a_folder_that_no_call_reaches_is_refused_and_says_what_to_write() {
+    let home = Home::new();
+    let rule = |folder: &str| {
+        NO_WRITES.replace(");", &format!(") when {{ context.folders.contains({folder:?}) }};"))
+    };
+    for (folder, line) in [("src/**", "src"), ("/src", "src"), ("../src", "src")] {
+        write_rules(&home, "mine.cedar", &rule(folder));
+        let checked = home.palyra(&["policy", "check"]).expect(1);
+        let told = checked.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains(&format!(
+                "mine.cedar:7:35: `context.folders` never has {folder:?}; did you mean {line:?}?"
+            )),
+            "{told}"
+        );
+        home.palyra(&["config", "reload"]).expect(2);
+    }
+    write_rules(&home, "mine.cedar", &rule("src"));
+    home.palyra(&["policy", "check"]).expect(0);
+    home.palyra(&["config", "reload"]).expect(0);
+    let denied = home.palyra(&["run", "create src/a.txt with x"]).expect(3);
+    assert!(denied.err.contains("`no-writes`"), "{}", denied.err);
+}
+
+#[test]
+fn a_folder_that_is_not_in_force_is_checked_and_said_to_be_another() {
+    let home = Home::new();
+    fs::create_dir(home.work().join("t")).unwrap();
+    home.write("t/mine.cedar", NO_WRITES);
+    let elsewhere = home.palyra(&["policy", "check", "t"]).expect(0);
+    let told = elsewhere.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    let configured = folder(&home).display().to_string();
+    assert!(told.contains("no mistakes") && !told.contains("come into force with"), "{told}");
+    assert!(
+        told.contains(&format!("the rules in force are those in {configured}: copy the files there")),
+        "{told}"
+    );
+    write_rules(&home, "mine.cedar", NO_WRITES);
+    for own in [&["policy", "check"][..], &["policy", "check", &configured]] {
+        let told = home.palyra(own).expect(0).err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("they come into force with `palyra config reload`"), "{told}");
     }
 }
 

@@ -136,6 +136,31 @@ fn a_folder_that_a_rule_closes_is_read_only_for_programs_and_closed_to_file_tool
 }
 
 #[test]
+fn a_question_that_is_asked_again_says_that_a_folder_became_read_only_and_by_which_rule() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    fill(&home.work());
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["python3", "change.py"] })));
+    let first = home.palyra(&["approve", "show", &waits.approval]).expect(0);
+    assert!(!first.out.contains("\nchanged "), "{}", first.out);
+    with_rule(&home);
+    home.palyra(&["config", "reload"]).expect(0);
+    let yes = home.palyra(&["approve", "yes", &waits.approval]);
+    assert!(yes.err.contains("has changed since it was asked, so nothing ran"), "{yes:?}");
+    let again = home.palyra(&["approve", "show", "last"]).expect(0);
+    for (told, part) in [
+        (&yes.out, "new: read-only src"),
+        (&yes.out, "new: \"src\" is read-only for it by `no-writes-in-src`"),
+        (&again.out, "changed   new: read-only src"),
+    ] {
+        let words = told.replace('\n', " ").replace("`src`", "\"src\"");
+        assert!(words.contains(part), "{part}: {told}");
+    }
+    assert!(home.work().join("src/a.txt").exists(), "nothing ran");
+}
+
+#[test]
 fn a_closed_folder_that_is_not_there_yet_is_not_left_behind_by_a_program() {
     let runtime = runtime();
     let server = serve(&runtime, caller());

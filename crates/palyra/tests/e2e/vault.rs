@@ -53,6 +53,31 @@ fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
 }
 
 #[test]
+fn a_host_that_is_likely_plain_is_told_of_at_once_and_the_list_says_who_uses_a_secret() {
+    let home = Home::new();
+    for (host, is_told) in
+        [("127.0.0.1:8123", true), ("localhost:8123", true), ("api.forge.example:8443", false)]
+    {
+        let kept = put(&home, &["put", "local", "--host", host], VALUE).expect(0);
+        let told =
+            format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
+        assert_eq!(
+            kept.err.split_whitespace().collect::<Vec<_>>().join(" ").contains(&told),
+            is_told,
+            "{}",
+            kept.err
+        );
+        vault(&home, &["remove", "local"]).expect(0);
+    }
+    put(&home, &["put", "forge", "--host", "api.forge.example"], VALUE).expect(0);
+    let listed = vault(&home, &["list"]).expect(0).out;
+    assert!(
+        listed.lines().any(|line| line.starts_with("forge") && line.trim_end().ends_with("owner")),
+        "{listed}"
+    );
+}
+
+#[test]
 fn a_secret_is_kept_bound_and_shown_to_nobody() {
     let home = Home::new().with("PALYRA_LOG", "trace");
     let kept = put(&home, &["put", "forge", "--host", "API.forge.example.", "--as", "X-Api-Key"], VALUE);

@@ -76,6 +76,36 @@ pub(crate) fn misused_folders(policy: &Policy) -> Option<(String, String)> {
     Some((what, mend.to_owned()))
 }
 
+/// Returns how to mend the name of a folder that no call ever reaches; `None` where one could.
+pub(crate) fn mend_of_folder(written: &str) -> Option<String> {
+    let is_pattern = |name: &str| name.contains('*');
+    let has_step = written.split('/').any(|name| name == "..");
+    let has_home = written.starts_with(['~', '$']);
+    if !written.starts_with('/') && !written.contains(['*', '\\']) && !has_step && !has_home {
+        return None;
+    }
+    let from_root = written.replace('\\', "/");
+    let reading = PathReading::read(&from_root, None);
+    let names = reading.names();
+    let likely = if reading.is_outside() || has_home {
+        names.iter().rev().find(|name| !is_pattern(name)).cloned().unwrap_or_default()
+    } else {
+        names.iter().take_while(|name| !is_pattern(name)).cloned().collect::<Vec<_>>().join("/")
+    };
+    let rule = "a folder is written from the workspace root, without patterns, and all below it counts";
+    let suggested = if likely.is_empty() { String::new() } else { format!("did you mean \"{likely}\"? ") };
+    Some(format!("{suggested}{rule}"))
+}
+
+/// Returns the form in which a path is in a request, where it is written in another one.
+pub(crate) fn mend_of_path(written: &str) -> Option<String> {
+    let normal = PathReading::read(written, None).to_string();
+    if written.contains('*') {
+        return Some("look for a folder in `context.folders`, or compare an argument with `like`".to_owned());
+    }
+    (normal != written).then(|| format!("did you mean \"{normal}\"?"))
+}
+
 /// What an expression that becomes true does to the condition around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {

@@ -1,7 +1,8 @@
 //! Words that a rule compares with, and that no request ever has: a slip there makes a rule that never applies.
 //!
 //! Owns the comparison of a policy's literals with the words that the schema names. The words of a member stand in its
-//! comment in the schema, each in quotes, so that they are said once. Invariant: what is not known is let pass.
+//! comment in the schema, each in quotes, so that they are said once. Which folders and paths no request has, `folders`
+//! knows. Invariant: unknown members are let pass.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,6 +10,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::file::{KnownPolicy, PolicyFile};
+use super::folders::{mend_of_folder, mend_of_path};
 use super::mistake::{PolicyMistake, place_of};
 use crate::near::nearest;
 
@@ -62,13 +64,12 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
     let mut mistakes: Vec<PolicyMistake> = compared
         .into_iter()
         .filter_map(|Compared { member, word }| {
-            let words = WORDS.get(&member).filter(|words| !words.contains(&word))?;
-            let names = || words.iter().map(String::as_str);
-            let mend = match nearest(&word, names()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("it is one of {}", names().collect::<Vec<_>>().join(", ")),
+            let (never, mend) = match member.as_str() {
+                "folders" | "within" => ("never has", mend_of_folder(&word)?),
+                "paths" => ("never has", mend_of_path(&word)?),
+                member => ("is never", mend_of_word(member, &word)?),
             };
-            let what = format!("`context.{member}` is never \"{word}\"");
+            let what = format!("`context.{member}` {never} \"{word}\"");
             Some(at(known, file, (&format!("\"{word}\""), what, mend)))
         })
         .collect();
@@ -78,6 +79,16 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
         at(known, file, (&other, what, "write `||`, or two policies".to_owned()))
     }));
     mistakes
+}
+
+/// Returns how to mend a word that a member with a fixed set of words never is.
+fn mend_of_word(member: &str, word: &str) -> Option<String> {
+    let words = WORDS.get(member).filter(|words| !words.iter().any(|known| known == word))?;
+    let names = || words.iter().map(String::as_str);
+    Some(match nearest(word, names()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("it is one of {}", names().collect::<Vec<_>>().join(", ")),
+    })
 }
 
 /// Makes a mistake at the first place of a text within the policy.

@@ -12,6 +12,7 @@ use palyra_types::tool::{Capability, ToolCatalog, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::exclusions::without_exclusions;
 use super::hosts::host_of;
 use super::places::{Ground, Place, read_path, read_tree_path};
 
@@ -348,20 +349,41 @@ impl Find<'_> {
 
     /// Looks at the words of a command. A word proves nothing about what the command does, but what it names counts.
     fn words(&mut self, argv: &[String]) {
-        let words = argv.iter().take(NAMED_MAX).flat_map(|word| word.split_whitespace());
-        for (at, word) in words.enumerate() {
-            let named = word.split_once('=').map_or(word, |(_, value)| value);
-            let named = named.trim_matches(['"', '\'', '(', ')', ';', '&', '|', '<', '>', '`']);
-            if named.contains("://") && !named.starts_with("file:") {
+        let mut places = BTreeSet::new();
+        for (at, named) in named_words(argv).enumerate() {
+            if is_address(named) {
                 self.host(named);
                 continue;
             }
-            let places = read_path(named, self.ground).places;
             // A program may well lie in /usr/bin.
             let counts = |place: &Place| at > 0 || *place != Place::OutsideRoot;
-            self.named.places.extend(places.into_iter().filter(counts));
+            places.extend(read_path(named, self.ground).places.into_iter().filter(counts));
         }
+        places.remove(&Place::Git);
+        if self.names_git(&without_exclusions(argv)) {
+            places.insert(Place::Git);
+        }
+        self.named.places.extend(places);
     }
+
+    /// Whether some word names a place of git, also right behind the sign of a redirection.
+    fn names_git(&self, argv: &[String]) -> bool {
+        let words = named_words(argv).filter(|named| !is_address(named));
+        let mut named = words.flat_map(|word| std::iter::once(word).chain(word.split(['<', '>', ';', '&'])));
+        named.any(|named| read_path(named, self.ground).places.contains(&Place::Git))
+    }
+}
+
+/// What the words of a command name, in a line for a shell as well: a value without its option, without quotes around it.
+fn named_words(argv: &[String]) -> impl Iterator<Item = &str> {
+    argv.iter().take(NAMED_MAX).flat_map(|word| word.split_whitespace()).map(|word| {
+        let named = word.split_once('=').map_or(word, |(_, value)| value);
+        named.trim_matches(['"', '\'', '(', ')', ';', '&', '|', '<', '>', '`'])
+    })
+}
+
+fn is_address(named: &str) -> bool {
+    named.contains("://") && !named.starts_with("file:")
 }
 
 /// The files that a patch names in its headers, whichever of the common forms it has.

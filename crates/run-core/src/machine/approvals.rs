@@ -155,7 +155,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
             if now.plan.binding != pending.binding && answer.edited.is_none() =>
         {
             step.resolve(pending, Resolution::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
-            ask_again(step, effect, answer.fresh, now);
+            ask_again(step, effect, answer.fresh, (now, judged));
             return;
         }
         (ToolConduct::Prepared, Some(Ok(now))) => Some(now.plan.clone()),

@@ -2,6 +2,7 @@
 
 use palyra_types::approval::{ApprovalPromptRecord, ApprovalRequested, AtExpiry};
 use palyra_types::event::{ApprovalEvent, ContentDigest, TapeEvent};
+use palyra_types::tool::{ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId, Redacted};
 
 use super::step::Step;
@@ -19,6 +20,8 @@ pub(super) struct Asking<'a> {
     pub(super) binding: ContentDigest,
     pub(super) prepared: Option<&'a Prepared>,
     pub(super) asked_again: &'a str,
+    /// Why policy asks, where that is not what the call was decided by.
+    pub(super) reason: Option<&'a Redacted<String>>,
 }
 
 /// Asks a person about a call.
@@ -46,7 +49,7 @@ pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
             arguments: Redacted::new(arguments),
             summary,
             preview,
-            reason: call.explanation.clone(),
+            reason: asking.reason.unwrap_or(&call.explanation).clone(),
             unbound,
             asked_again: asking.asked_again.into(),
         },
@@ -54,10 +57,16 @@ pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
     step.record(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(requested))));
 }
 
-/// Asks once more, because what would run is no longer what was asked.
-pub(super) fn ask_again(step: &mut Step, effect: EffectId, fresh: ApprovalId, prepared: &Prepared) {
+/// Asks once more, because what would run is no longer what was asked; with the reason that policy has by now.
+pub(super) fn ask_again(
+    step: &mut Step,
+    effect: EffectId,
+    fresh: ApprovalId,
+    (prepared, judged): (&Prepared, &ToolDecision),
+) {
     let binding = prepared.plan.binding;
-    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED };
+    let reason = (judged.verdict == ToolVerdict::Ask).then_some(&judged.explanation);
+    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED, reason };
     ask(step, effect, &asking);
 }
 

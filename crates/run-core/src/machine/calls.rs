@@ -54,7 +54,7 @@ pub(super) fn record_calls(step: &mut Step, calls: &[JudgedCall], refused: Optio
             && let Some((_, Some(approval))) = call.ask
         {
             let binding = call.digest;
-            ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "" });
+            ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "", reason: None });
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use palyra_types::approval::Separation;
 use palyra_types::event::DecidedBy;
-use palyra_types::tool::{DecisionReason, ToolDecision, ToolVerdict};
+use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
 
 use super::RunStateMachine;
@@ -45,7 +45,13 @@ pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
             }
             Standing::Asks => {
                 let Some(binding) = step.machine.tools.get(*effect).map(|call| call.digest) else { continue };
-                let asking = Asking { approval: *fresh, binding, prepared: None, asked_again: TIGHTENED };
+                let asking = Asking {
+                    approval: *fresh,
+                    binding,
+                    prepared: None,
+                    asked_again: TIGHTENED,
+                    reason: None,
+                };
                 ask_by_now(step, *effect, decision, &asking);
             }
             Standing::Gone => {}
@@ -84,15 +90,34 @@ fn take_prepared(
     let binding = prepared.plan.binding;
     match look(step, effect, judged) {
         Standing::Gone => {}
+        // Nothing would run, so there is nothing to ask; what may be a secret is not compared without a yes.
+        Standing::Starts | Standing::Asks
+            if station == Station::Wanting
+                && !prepared.unchanged.expose().is_empty()
+                && judged.risk < ApprovalRiskLevel::High =>
+        {
+            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, prepared.unchanged.clone()));
+        }
         Standing::Starts | Standing::Asks if station == Station::Wanting => {
             let approval = wanted.unwrap_or(fresh);
-            ask(step, effect, &Asking { approval, binding, prepared: Some(prepared), asked_again: "" });
+            ask(
+                step,
+                effect,
+                &Asking { approval, binding, prepared: Some(prepared), asked_again: "", reason: None },
+            );
         }
-        Standing::Starts if approved && binding != bound => ask_again(step, effect, fresh, prepared),
+        Standing::Starts if approved && binding != bound => {
+            ask_again(step, effect, fresh, (prepared, judged));
+        }
         Standing::Starts => step.start(effect, prepared.plan.clone()),
         Standing::Asks => {
-            let asking =
-                Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: TIGHTENED };
+            let asking = Asking {
+                approval: fresh,
+                binding,
+                prepared: Some(prepared),
+                asked_again: TIGHTENED,
+                reason: None,
+            };
             ask_by_now(step, effect, judged, &asking);
         }
     }

@@ -254,6 +254,7 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
         summary: Redacted::new(format!("will {tool}")),
         preview: Redacted::new(format!("-{found}")),
         unbound: Redacted::default(),
+        unchanged: Redacted::default(),
         programs: None,
         read_only: Vec::new(),
     })

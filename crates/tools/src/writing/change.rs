@@ -25,6 +25,12 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Returns whether the file would be as it is.
+    pub(crate) fn is_none(&self) -> bool {
+        let same = |file: &FoundFile| self.after.as_ref() == Some(&file.bytes) && self.access == file.access;
+        self.renamed_from.is_none() && matches!(&self.before, Found::File(file) if same(file))
+    }
+
     /// Returns the digest of what is there.
     pub(crate) fn before_sha256(&self) -> Option<Sha256> {
         self.before.sha256()

@@ -21,6 +21,10 @@ use crate::workspace::{Found, Workspace};
 pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<PreparedCall, ToolFailure> {
     let changes = work_out(workspace, order.tasks())?;
     let shown = preview(&changes, &twin_notes(workspace, &changes));
+    let unchanged = match order.purpose() {
+        Purpose::Change => told_unchanged(&changes),
+        Purpose::Rehearse => String::new(),
+    };
     let (changes, summary) = match order.purpose() {
         Purpose::Change => (changes, shown.summary),
         Purpose::Rehearse => (Vec::new(), format!("changes nothing; it would be: {}", shown.summary)),
@@ -30,8 +34,22 @@ pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<Prepa
         pre_images: pre_images(changes),
         summary: Redacted::new(summary),
         preview: Redacted::new(shown.diff),
+        unchanged: Redacted::new(unchanged),
         ..PreparedCall::default()
     })
+}
+
+/// Says that every file has its content already; nothing where one would change.
+fn told_unchanged(changes: &[Change]) -> String {
+    match changes {
+        [only] if only.is_none() => {
+            format!("`{}` has this content already; nothing was changed", only.path.show())
+        }
+        [_, _, ..] if changes.iter().all(Change::is_none) => {
+            format!("all {} files have this content already; nothing was changed", changes.len())
+        }
+        _ => String::new(),
+    }
 }
 
 fn twin_notes(workspace: &Workspace, changes: &[Change]) -> Vec<String> {

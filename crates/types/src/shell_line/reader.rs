@@ -2,7 +2,10 @@
 //!
 //! Splits at `;`, `&`, `|`, `&&`, `||` and line ends, outside of quotes, and stops at everything whose meaning depends on
 //! more than the text: substitutions, groups, loops, here-documents, programs named by variables, lines within the line.
+//! Of each word it says how much of it is certain.
 //! Invariant: what is listed is the line's own text, cut and not rewritten.
+
+use std::ops::Range;
 
 use super::{is_assignment, is_shell_line};
 
@@ -25,34 +28,65 @@ pub struct ShellCommands {
     pub unread: Option<String>,
 }
 
+/// A word of a command, as a program receives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineWord {
+    /// The word without its quotes.
+    pub text: String,
+    /// Its bytes in the line, quotes included.
+    pub span: Range<usize>,
+    /// Bytes at the beginning of `text` that are certain; what follows depends on variables or on files.
+    pub certain: usize,
+}
+
+impl LineWord {
+    /// Returns whether the program receives exactly this text.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.certain == self.text.len()
+    }
+}
+
 /// Reads the commands of a line as far as they are certain.
 #[must_use]
 pub fn read_shell_line(line: &str) -> ShellCommands {
-    let mut found = ShellCommands::default();
-    let mut rest = line;
+    let (cuts, unread) = cut_line(line);
+    ShellCommands { commands: cuts.into_iter().map(|cut| cut.text.trim().to_owned()).collect(), unread }
+}
+
+/// Reads the words of each command of a line, without the targets of redirections; `None` where the line is not read to
+/// its end.
+#[must_use]
+pub fn read_line_words(line: &str) -> Option<Vec<Vec<LineWord>>> {
+    let (cuts, unread) = cut_line(line);
+    unread.is_none().then(|| cuts.into_iter().map(|cut| cut.words).collect())
+}
+
+/// Cuts a line into its commands, and says why the rest was not read.
+fn cut_line(line: &str) -> (Vec<CutCommand<'_>>, Option<String>) {
+    let (mut found, mut rest) = (Vec::new(), line);
     loop {
-        if found.commands.len() == COMMANDS_MAX && !rest.trim().is_empty() {
-            found.unread = Some(format!("it has more than {COMMANDS_MAX} commands"));
-            return found;
+        if found.len() == COMMANDS_MAX && !rest.trim().is_empty() {
+            return (found, Some(format!("it has more than {COMMANDS_MAX} commands")));
         }
-        let cut = match cut_command(rest) {
+        let mut cut = match cut_command(rest) {
             Ok(cut) => cut,
-            Err(reason) => {
-                found.unread = Some(reason.to_owned());
-                return found;
-            }
+            Err(reason) => return (found, Some(reason.to_owned())),
         };
-        let text = cut.text.trim();
         if let Some(reason) = unreadable(&cut.words) {
-            found.unread = Some(reason);
-            return found;
+            return (found, Some(reason));
         }
-        if !text.is_empty() {
-            found.commands.push(text.to_owned());
+        let begin = line.len() - rest.len();
+        for word in &mut cut.words {
+            word.span = word.span.start + begin..word.span.end + begin;
         }
-        match cut.rest {
+        let behind = cut.rest;
+        if !cut.text.trim().is_empty() {
+            found.push(cut);
+        }
+        match behind {
             Some(behind) => rest = behind,
-            None => return found,
+            None => return (found, None),
         }
     }
 }
@@ -60,13 +94,13 @@ pub fn read_shell_line(line: &str) -> ShellCommands {
 /// One command, and what follows its end.
 struct CutCommand<'l> {
     text: &'l str,
-    /// Its words, without their quotes.
-    words: Vec<String>,
+    words: Vec<LineWord>,
     rest: Option<&'l str>,
 }
 
 /// Says why a command does not show what it runs.
-fn unreadable(words: &[String]) -> Option<String> {
+fn unreadable(words: &[LineWord]) -> Option<String> {
+    let words: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
     let at = words.iter().position(|word| !is_assignment(word))?;
     let program = words[at].as_str();
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -99,36 +133,35 @@ fn cut_command(line: &str) -> Result<CutCommand<'_>, &'static str> {
         let next = chars.peek().map(|(_, next)| *next);
         match (quote, c) {
             (Quote::Single, '\'') | (Quote::Double, '"') => quote = Quote::Outside,
-            (Quote::Single, c) => words.push(c),
+            (Quote::Single, c) => words.push(at, c),
             (_, '`') => return Err("it has a command substitution"),
             (_, '$') if matches!(next, Some('(')) => return Err("it has a command substitution"),
             (_, '$') if matches!(next, Some('{')) => return Err("it has an expansion in braces"),
             (_, '\\') => {
                 let Some((_, escaped)) = chars.next() else { return Err("it ends with a backslash") };
-                if escaped != '\n' {
-                    words.push(escaped);
+                if quote == Quote::Double && !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
+                    words.push_doubtful(at, escaped);
+                } else if escaped != '\n' {
+                    words.push(at, escaped);
                 }
             }
-            (Quote::Double, c) => words.push(c),
             (Quote::Outside, '$') if matches!(next, Some('\'' | '"')) => {
                 return Err("it has a quote with escapes");
             }
-            (Quote::Outside, '\'') => {
-                quote = Quote::Single;
-                words.open();
-            }
-            (Quote::Outside, '"') => {
-                quote = Quote::Double;
-                words.open();
+            (_, '$') if next.is_some_and(begins_a_variable) => words.push_variable(at),
+            (Quote::Double, c) => words.push(at, c),
+            (Quote::Outside, '\'' | '"') => {
+                quote = if c == '"' { Quote::Double } else { Quote::Single };
+                words.open(at);
             }
             (Quote::Outside, '(' | ')') => return Err("it has a group or a function"),
             (Quote::Outside, '<') if matches!(next, Some('<')) => return Err("it has a here-document"),
             (Quote::Outside, '<' | '>') => {
-                words.redirect();
+                words.redirect(at);
                 // What belongs to the sign: `>>`, `>&`, `>|`, `<&`, `<>`.
                 while chars.next_if(|(_, more)| matches!(more, '>' | '&' | '|')).is_some() {}
             }
-            (Quote::Outside, '&') if matches!(next, Some('>')) => words.close(),
+            (Quote::Outside, '&') if matches!(next, Some('>')) => words.close(at),
             (Quote::Outside, '#') if words.is_between() => {
                 let rest = line[at..].find('\n').map(|end| &line[at + end + 1..]);
                 return Ok(words.cut(&line[..at], rest));
@@ -138,43 +171,75 @@ fn cut_command(line: &str) -> Result<CutCommand<'_>, &'static str> {
                 let behind = doubled.map_or(at, |(at, _)| at) + 1;
                 return Ok(words.cut(&line[..at], Some(&line[behind..])));
             }
-            (Quote::Outside, c) if c.is_whitespace() => words.close(),
-            (Quote::Outside, c) => words.push(c),
+            (Quote::Outside, c) if c.is_whitespace() => words.close(at),
+            (Quote::Outside, '{') if next == Some('}') => words.push(at, c),
+            (Quote::Outside, c) if EXPANDED.contains(c) => words.push_doubtful(at, c),
+            (Quote::Outside, c) => words.push(at, c),
         }
     }
     if quote == Quote::Outside { Ok(words.cut(line, None)) } else { Err("a quote is not closed") }
 }
 
+/// Letters that a shell replaces by names of files or by several words, outside of quotes.
+const EXPANDED: &str = "*?[{~";
+
+fn begins_a_variable(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_@*#?-$!".contains(c)
+}
+
 /// The words of a command while they are read; the targets of redirections are none.
 #[derive(Default)]
 struct Words {
-    done: Vec<String>,
-    open: Option<String>,
+    done: Vec<LineWord>,
+    open: Option<OpenWord>,
     is_target: bool,
 }
 
+/// A word that is not at its end.
+struct OpenWord {
+    text: String,
+    begin: usize,
+    /// Its certain bytes; `None` while all are.
+    certain: Option<usize>,
+}
+
 impl Words {
-    fn open(&mut self) {
-        self.open.get_or_insert_default();
+    fn open(&mut self, at: usize) -> &mut OpenWord {
+        self.open.get_or_insert_with(|| OpenWord { text: String::new(), begin: at, certain: None })
     }
 
-    fn push(&mut self, c: char) {
-        self.open.get_or_insert_default().push(c);
+    fn push(&mut self, at: usize, c: char) {
+        self.open(at).text.push(c);
     }
 
-    fn close(&mut self) {
-        let Some(word) = self.open.take() else { return };
+    /// Adds a letter that the shell may replace.
+    fn push_doubtful(&mut self, at: usize, c: char) {
+        let open = self.open(at);
+        open.certain.get_or_insert(open.text.len());
+        open.text.push(c);
+    }
+
+    /// Adds the sign of a variable: its value may make any words of this one.
+    fn push_variable(&mut self, at: usize) {
+        let open = self.open(at);
+        open.certain = Some(0);
+        open.text.push('$');
+    }
+
+    fn close(&mut self, end: usize) {
+        let Some(open) = self.open.take() else { return };
         if !std::mem::take(&mut self.is_target) {
-            self.done.push(word);
+            let certain = open.certain.unwrap_or(open.text.len());
+            self.done.push(LineWord { text: open.text, span: open.begin..end, certain });
         }
     }
 
-    fn redirect(&mut self) {
+    fn redirect(&mut self, at: usize) {
         // A number before the sign is a descriptor and no word.
-        if self.open.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
+        if self.open.as_ref().is_some_and(|word| word.text.chars().all(|c| c.is_ascii_digit())) {
             self.open = None;
         }
-        self.close();
+        self.close(at);
         self.is_target = true;
     }
 
@@ -183,7 +248,7 @@ impl Words {
     }
 
     fn cut<'l>(mut self, text: &'l str, rest: Option<&'l str>) -> CutCommand<'l> {
-        self.close();
+        self.close(text.len());
         CutCommand { text, words: self.done, rest }
     }
 }

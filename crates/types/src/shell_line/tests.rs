@@ -176,3 +176,33 @@ proptest! {
         prop_assert!(is_line(&[&words[..], &["-c", "x"]].concat()));
     }
 }
+
+#[test]
+fn the_words_of_a_line_are_those_that_its_programs_receive_and_say_where_they_lie() {
+    let line = r#"grep -rn 'a b' --include=*.py x"$HOME"y "\n" 2>/dev/null > out | wc -l"#;
+    let read = |line: &str| -> Option<Vec<String>> {
+        let told = |word: &LineWord| {
+            let doubt = if word.is_certain() { String::new() } else { format!(" ({})", word.certain) };
+            format!("{}{doubt} = {}", word.text, &line[word.span.clone()])
+        };
+        Some(read_line_words(line)?.iter().flatten().map(told).collect())
+    };
+    assert_eq!(
+        read(line).unwrap(),
+        [
+            "grep = grep",
+            "-rn = -rn",
+            "a b = 'a b'",
+            "--include=*.py (10) = --include=*.py",
+            r#"x$HOMEy (0) = x"$HOME"y"#,
+            r#"n (0) = "\n""#,
+            "wc = wc",
+            "-l = -l",
+        ]
+    );
+    assert_eq!(read("find . -name {} \\( -a 'x$' \\)").unwrap()[3], "{} = {}");
+    assert_eq!(read("grep \"a$\"").unwrap()[1], "a$ = \"a$\"");
+    for unread in ["echo $(ls)", "(ls)", "echo 'a", "eval ls", "sh -c ls", "cat <<x"] {
+        assert_eq!(read(unread), None, "{unread}");
+    }
+}

@@ -226,7 +226,20 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         secret.name, secret.version, secret.sent_as
     );
     context.output.note(Mark::Good, &told);
+    for host in secret.hosts.iter().filter(|host| is_often_plain(host)) {
+        let told =
+            format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
+        context.output.note(Mark::Doubt, &told);
+    }
     Ok(())
+}
+
+/// Whether a host is likely reached without TLS: this machine, an address, or the port of http.
+fn is_often_plain(host: &str) -> bool {
+    let name =
+        host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
+    let is_address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    is_address || name == "localhost" || name.ends_with(".localhost") || host.ends_with(":80")
 }
 
 fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), Failure> {
@@ -234,7 +247,9 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
         return secrets.iter().try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)));
     }
     let row = |secret: v1::Secret| {
-        let (hosts, principals) = (secret.hosts.join(" "), secret.principals.join(" "));
+        let hosts = secret.hosts.join(" ");
+        let users: Vec<String> = std::iter::once("owner".to_owned()).chain(secret.principals).collect();
+        let principals = users.join(" ");
         [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts, principals]
     };
     context.table(

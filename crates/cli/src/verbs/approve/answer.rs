@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use palyra_client::{Client, RunFollower};
+use palyra_client::Client;
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -14,10 +14,12 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, outcome};
+use crate::render::{Echo, changes, outcome};
 use crate::terminal::{PromptReader, clean_line};
 
 const FOLDER_CHARS_MAX: usize = 120;
+/// Approvals of a run that are looked through for the one before.
+const APPROVALS_READ_MAX: u32 = 500;
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
 
 /// What shall run instead.
@@ -150,6 +152,11 @@ pub(super) async fn send(
         let run = answer.approval.as_ref().map_or("", |approval| approval.run_id.as_str());
         let (mark, told) = outcome(&answer, &folder(client, run).await);
         context.output.note(mark, &told);
+        if let Some(before) = answer.approval.as_ref().filter(|_| !answer.asked_again_as.is_empty()) {
+            let again = answer.asked_again_as.parse().map_err(|_| unnamed("the daemon named no approval"))?;
+            let now = client.get_approval(again).await?;
+            changes(before, &now).iter().try_for_each(|line| context.output.sentence(line))?;
+        }
     }
     Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
 }
@@ -161,25 +168,40 @@ pub(super) async fn send_and_follow(
     (approval, request): (&v1::Approval, v1::ResolveApprovalRequest),
     format: Format,
 ) -> Result<Exit, Failure> {
-    let unknown = |_| Failure::local(ErrorCode::Internal, "the daemon named no run".to_owned());
-    let run: RunId = approval.run_id.parse().map_err(unknown)?;
+    let run: RunId = approval.run_id.parse().map_err(|_| unnamed("the daemon named no run"))?;
     // What is on the tape by now was there before the answer.
     let seen = client.get_run(run).await?.last_tape_seq;
     let answered = send(context, client, request, format).await?;
     if answered != Exit::Done {
         return Ok(answered);
     }
-    let mut followed = DaemonRun { client: client.clone(), follower: RunFollower::attach(client, run, 0) };
+    let mut followed = DaemonRun::attach(client, run, 0);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let seat = Seat {
-        output: &context.output,
-        interrupts: &context.interrupts,
-        person: Person::at(reader.as_mut()),
-        format,
-        echo: Echo::No,
-        time_limit: None,
-    };
+    let person = Person::at(reader.as_mut());
+    let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::No);
     drive_after(&mut followed, seen, seat, |_| {}).await
+}
+
+fn unnamed(what: &str) -> Failure {
+    Failure::local(ErrorCode::Internal, what.to_owned())
+}
+
+/// Returns what differs between a question that asks again and the one before it; nothing where it is the first.
+pub(super) async fn changes_since(client: &Client, now: &v1::Approval) -> Result<Vec<String>, Failure> {
+    if now.prompt.as_ref().is_none_or(|prompt| prompt.asked_again.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let request = v1::ListApprovalsRequest {
+        run_id: now.run_id.clone(),
+        only: "all".to_owned(),
+        page_size: APPROVALS_READ_MAX,
+        ..Default::default()
+    };
+    let earlier = client.list_approvals(request).await?.approvals.into_iter();
+    let before = earlier
+        .filter(|other| other.effect_id == now.effect_id && other.tape_seq < now.tape_seq)
+        .max_by_key(|other| other.tape_seq);
+    Ok(before.map(|before| changes(&before, now)).unwrap_or_default())
 }
 
 /// Returns the folder that a run works in; empty where that is not known.

@@ -47,6 +47,47 @@ fn a_word_that_no_request_has_is_a_mistake_with_its_place_and_the_nearest_word()
 }
 
 #[test]
+fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write() {
+    for (condition, expect) in [
+        (
+            r#"context.folders.contains("src/**")"#,
+            r#"mine.cedar:4:33: `context.folders` never has "src/**"; did you mean "src"? a folder is written from the workspace root, without patterns, and all below it counts"#,
+        ),
+        (r#"context.folders.contains("src/*")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("src/*/deep")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("**/src")"#, "a folder is written from the workspace root"),
+        (r#"context.folders.contains("/src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("/tmp/round2/proj/src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("../src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("docs/../src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("~/src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("$HOME/src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("src\\deep")"#, r#"did you mean "src/deep"?"#),
+        (r#"context.folders.containsAny(["docs", "src/**"])"#, r#"never has "src/**""#),
+        (
+            r#"context.folders.contains("docs") && !context.within.contains("docs/*")"#,
+            r#"did you mean "docs"?"#,
+        ),
+        (r#"context.paths.contains("src/*")"#, "look for a folder in `context.folders`"),
+        (r#"context.paths.contains("./src/a.py")"#, r#"did you mean "src/a.py"?"#),
+        (r#"context.paths.contains("src/")"#, r#"did you mean "src"?"#),
+    ] {
+        let found = mistakes(condition);
+        assert_eq!(found.len(), 1, "{condition} {found:?}");
+        assert!(found[0].contains(expect), "{condition} {found:?}");
+    }
+    for condition in [
+        r#"context.folders.contains("src")"#,
+        r#"context.folders.contains("src/")"#,
+        r#"context.folders.contains("./src")"#,
+        r#"context.folders.containsAny(["src/deep", "."])"#,
+        r#"context.paths.contains("/etc/passwd") || context.paths.contains("src/[id].ts")"#,
+    ] {
+        assert_eq!(mistakes(condition), Vec::<String>::new(), "{condition}");
+    }
+}
+
+#[test]
 fn right_words_and_what_is_free_text_are_no_mistakes() {
     for condition in [
         "context.risk == \"high\" || context.risk == \"low\"",

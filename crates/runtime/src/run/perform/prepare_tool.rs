@@ -108,7 +108,8 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
 
 fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
     let redactor = &engine.ports.redactor;
-    let PreparedCall { body, pre_images, summary, preview, unbound, programs, read_only } = prepared;
+    let PreparedCall { body, pre_images, summary, preview, unbound, unchanged, programs, read_only } =
+        prepared;
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
@@ -119,6 +120,7 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
         unbound: cut(redactor.redact(unbound).text, SUMMARY_BYTES_MAX),
+        unchanged: cut(redactor.redact(unchanged).text, SUMMARY_BYTES_MAX),
         programs,
         read_only,
     }
