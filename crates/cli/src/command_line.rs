@@ -18,6 +18,12 @@ use crate::verbs;
 /// Help is never wider, whatever the terminal.
 const HELP_COLUMNS_MAX: usize = 80;
 
+/// Below the verbs of `palyra policy`.
+const POLICY_HELP: &str = "Your own rules are files *.cedar in the folder `policies` beside palyra.toml
+(usually ~/.config/palyra/policies), or in `policy.dir`.
+`palyra explain docs/policy.md` shows how to write them,
+`palyra explain docs/policy.md#folders` how to protect a folder.";
+
 /// Asks models, runs tools where you allow it, and records every step
 #[derive(Debug, Parser)]
 #[command(
@@ -51,7 +57,7 @@ pub(crate) enum Verb {
     /// Answer what waits for you, and see what may run silently
     Approve(verbs::approve::ApproveArgs),
     /// See, check, test and compare the rules of what may run
-    #[command(subcommand)]
+    #[command(subcommand, after_help = POLICY_HELP)]
     Policy(verbs::policy::PolicyVerb),
     /// List tools, add components, install and switch skills
     #[command(subcommand)]
@@ -107,12 +113,18 @@ pub(crate) struct HelpVerb {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra explain PLY-4003\n  palyra explain exit-codes\n  palyra explain docs/policy.md"
+    after_help = "Examples:\n  palyra explain PLY-4003\n  palyra explain docs/policy.md --headings\n  palyra explain docs/policy.md#folders"
 )]
 pub(crate) struct ExplainVerb {
-    /// An error code, a topic, a document or a verb [default: what there is]
+    /// An error code, a topic, a document, a section or a verb [default: list the topics]
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
+    /// List the headings of a document
+    #[arg(long, requires = "topic")]
+    pub(crate) headings: bool,
+    /// Print all of it at once, also on a terminal
+    #[arg(long)]
+    pub(crate) no_pager: bool,
 }
 
 #[derive(Debug, clap::Args)]

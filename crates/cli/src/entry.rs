@@ -81,7 +81,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Config(verb) => verbs::config::run(context, verb).await,
         Verb::Admin(verb) => verbs::admin::run(context, verb).await,
         Verb::Help(verb) => help::run(context, &verb.words),
-        Verb::Explain(verb) => help::explain(context, &verb.topic),
+        Verb::Explain(verb) => help::explain(context, &verb),
         Verb::Version(verb) => help::version(&context.output, verb.json.into()),
     }
 }

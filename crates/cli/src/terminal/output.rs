@@ -20,6 +20,8 @@ use crate::failure::{Failure, error_json, error_lines};
 /// The width of a terminal that does not say.
 const COLUMNS_USUAL: usize = 80;
 const NOTE_CHARS_MAX: usize = 600;
+/// Columns of a page of the documentation, at most, on every terminal.
+const PAGE_COLUMNS_MAX: usize = 80;
 const ROW_UP: &str = "\u{1b}[A";
 const ERASE_LINE: &str = "\r\u{1b}[K";
 
@@ -277,6 +279,30 @@ impl Output {
         let rows = streams.in_rows(&line, Stream::Err);
         let rows = if streams.err.kind == Kind::Colored { signed(&rows, mark) } else { rows };
         streams.write_rows(&rows, USUAL);
+    }
+
+    /// Returns how rows of a page of the documentation are laid out, and the width of its program text, which wraps
+    /// on a terminal only.
+    pub(crate) fn page_frame(&self) -> (RowFrame<'static>, RowWidth) {
+        let streams = self.lock();
+        let frame = streams.frame();
+        let is_terminal = streams.out.kind.is_terminal();
+        let columns = if is_terminal { streams.out.columns() } else { PAGE_COLUMNS_MAX + 1 };
+        let width = RowWidth::new(columns.min(PAGE_COLUMNS_MAX + 1), streams.ambiguous);
+        let code = if is_terminal { width } else { RowWidth::new(usize::from(u16::MAX), streams.ambiguous) };
+        (RowFrame { mark: "", width, ..frame }, code)
+    }
+
+    /// Returns whether text of so many lines is longer than the screen that standard output leads to.
+    pub(crate) fn is_longer_than_screen(&self, lines: usize) -> bool {
+        let streams = self.lock();
+        let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+        streams.out.kind > Kind::Dumb && rows > 0 && lines >= rows
+    }
+
+    /// Writes the rows of a page to standard output.
+    pub(crate) fn page(&self, rows: &str) -> Result<(), Failure> {
+        self.lock().write_out(rows)
     }
 
     /// Writes help to standard output.

@@ -17,6 +17,7 @@ mod approvals;
 mod prompts;
 mod snapshots;
 mod help_pages;
+mod documents;
 mod chat;
 mod chat_sessions;
 mod sessions;
