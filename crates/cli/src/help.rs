@@ -95,7 +95,7 @@ fn show_page(context: &Context, page: &str, view: PageView) -> Result<(), Failur
     if view == PageView::Headings {
         return headings(page).iter().try_for_each(|heading| {
             let indent = "  ".repeat(heading.level.saturating_sub(1));
-            output.sentence(&format!("{indent}{}  #{}", heading.title, heading.anchor))
+            output.line(&format!("{indent}{}  #{}", heading.title, heading.anchor))
         });
     }
     let (frame, code) = output.page_frame();
@@ -168,15 +168,13 @@ pub(crate) fn say(said: &clap::Error, output: &Output) -> Exit {
 }
 
 fn exit_codes(output: &Output) -> Result<(), Failure> {
-    output.sentence("What a verb exits with:")?;
-    Exit::ALL
-        .iter()
-        .try_for_each(|exit| output.sentence(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
+    output.line("What a verb exits with:")?;
+    Exit::ALL.iter().try_for_each(|exit| output.line(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
 }
 
 fn environment(output: &Output) -> Result<(), Failure> {
-    output.sentence("What the environment says:")?;
-    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.sentence(&format!("  {name:<16} {meaning}")))
+    output.line("What the environment says:")?;
+    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.line(&format!("  {name:<16} {meaning}")))
 }
 
 fn topics(output: &Output) -> Result<(), Failure> {

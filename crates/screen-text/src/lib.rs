@@ -15,4 +15,4 @@ pub use document::document;
 pub use markdown::Markdown;
 pub use palette::{ATTENTION, BAD, GOOD, PLAIN, USUAL};
 pub use prose::{RowFrame, Styles};
-pub use rows::{Ambiguous, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows};
+pub use rows::{Ambiguous, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows, styled_rows};

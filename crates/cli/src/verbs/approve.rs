@@ -268,7 +268,7 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         needed => format!("{} of {needed} people said yes", approval.voters.len()),
     };
     let who = match approval.separation.as_str() {
-        "another_person" => "somebody other than the one the run works for",
+        "another_person" => "another person than the user of the run",
         _ => "",
     };
     for (name, value) in [
@@ -284,7 +284,7 @@ fn show(context: &Context, approval: &v1::Approval, format: Format) -> Result<Ex
         ("note", clean_line(&approval.note, 400)),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<10}{value}"))?;
+            context.output.line(&format!("{name:<10}{value}"))?;
         }
     }
     let prompt = approval.prompt.clone().unwrap_or_default();

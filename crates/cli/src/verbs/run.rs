@@ -26,7 +26,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  git diff | palyra run \"Review this:\" -")]
 pub(crate) struct RunArgs {
-    /// What to ask; `-`, or nothing, stands for standard input
+    /// The question; `-`, or nothing, reads standard input
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
     /// Every entry of the tape as a line of JSON

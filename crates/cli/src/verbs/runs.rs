@@ -44,7 +44,7 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Show where a run stands
+    /// Show the state of a run
     #[command(after_help = "Example:\n  palyra runs show last")]
     Show {
         /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
@@ -241,11 +241,11 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("entries", run.last_tape_seq.to_string()),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<9}{value}"))?;
+            context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
     if let Some(told) = erased::told(client, &run).await? {
-        context.output.sentence(&format!("{:<9}{told}", "content"))?;
+        context.output.line(&format!("{:<9}{told}", "content"))?;
     }
     if run.phase == "waiting" {
         waiting::show_question(context, client, &run).await?;

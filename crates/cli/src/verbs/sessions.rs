@@ -202,7 +202,7 @@ fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit
         ("last run", session.last_run_id.clone()),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<9}{value}"))?;
+            context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
     Ok(Exit::Done)

@@ -88,7 +88,7 @@ pub(super) struct RememberArgs {
     /// So many times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     uses: Option<u32>,
-    /// Whatever the value of ARG is
+    /// With any value of ARG
     #[arg(long, value_name = "ARG")]
     any: Vec<String>,
     /// Where ARG is a path at or below PATH
