@@ -18,6 +18,7 @@ mod prompts;
 mod snapshots;
 mod help_pages;
 mod documents;
+mod list_ends;
 mod chat;
 mod chat_sessions;
 mod sessions;

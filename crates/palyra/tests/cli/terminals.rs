@@ -84,8 +84,7 @@ fn lines_of_words_wrap_between_words_and_a_pipe_gets_them_whole() {
 #[test]
 fn status_questions_errors_and_help_wrap_between_words() {
     let home = home("xterm");
-    let edit = r#"[use write_file {"path":"notes.txt","content":"a b"}] write a file for me"#;
-    home.palyra(&["run", edit]);
+    home.palyra(&["run", "create notes.txt with tea"]).expect(3);
     for arguments in [
         &["status"][..],
         &["approve", "show", "last"],
