@@ -3,6 +3,8 @@
 use crate::home::Home;
 use crate::pty::Pty;
 
+const WRITE: &str = "create notes.txt with tea";
+
 fn at_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
     let mut pty = Pty::spawn(&home.command(arguments), columns);
     pty.ended();
@@ -58,4 +60,30 @@ fn a_session_that_does_not_exist_is_named_before_it_begins() {
     let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
     let beyond = home.palyra(&["sessions", "branch", "last@999"]).expect(1).err;
     assert!(beyond.contains(run.as_str().unwrap()) && !beyond.contains("runs tail ID"), "{beyond}");
+}
+
+#[test]
+fn every_call_of_a_folder_is_denied_by_one_command_after_they_are_listed() {
+    let home = Home::new().with("TERM", "xterm");
+    for _ in 0..3 {
+        home.palyra(&["run", WRITE]).expect(3);
+    }
+    let waiting = || home.palyra(&["approve", "list", "--json"]).expect(0).json().len();
+    let listed = at_terminal(&home, &["approve", "list"], 80);
+    assert!(listed.contains("palyra approve yes ") && listed.contains("no --all"), "{listed}");
+    let refused = home.palyra(&["approve", "no", "--all"]).expect(2).err;
+    assert!(refused.contains("add --yes") && refused.contains("write_file") && waiting() == 3, "{refused}");
+    // Another folder's calls are not its.
+    let elsewhere = home.work().join("other");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut other = home.command(&["approve", "no", "--all", "--yes"]);
+    let other = other.current_dir(&elsewhere).output().unwrap();
+    assert!(other.status.success() && waiting() == 3, "{other:?}");
+    let mut pty = Pty::spawn(&home.command(&["approve", "no", "--all"]), 80);
+    pty.expect("deny 3 calls? [y/N] ");
+    assert_eq!((pty.ended_after("n\n"), waiting()), (130, 3), "{}", pty.text());
+    let denied = home.palyra(&["approve", "no", "--all", "--yes", "--reason", "not now"]).expect(0);
+    assert_eq!((denied.err.matches("✓ denied").count(), waiting()), (3, 0), "{}", denied.err);
+    assert!(!home.work().join("notes.txt").exists());
+    home.palyra(&["approve", "yes", "--all"]).expect(2);
 }

@@ -182,15 +182,20 @@ pub(super) async fn send_and_follow(
     drive_after(&mut followed, seen, seat, |_| {}).await
 }
 
-/// Returns the folder that a run works in; empty where that is not known.
+/// Returns the folder that a run works in, as a line; empty where that is not known.
 pub(super) async fn folder(client: &Client, run: &str) -> String {
+    clean_line(&folder_of(client, run).await, FOLDER_CHARS_MAX)
+}
+
+/// Returns the folder that a run works in; empty where that is not known.
+pub(super) async fn folder_of(client: &Client, run: &str) -> String {
     let Ok(run) = run.parse::<RunId>() else { return String::new() };
     let Ok(page) = client.read_tape(run, 0, 1).await else { return String::new() };
     let started = page.entries.into_iter().find_map(|entry| match entry.event {
         Some(Event::RunStarted(started)) => Some(started.workspace_root),
         _ => None,
     });
-    clean_line(&started.unwrap_or_default(), FOLDER_CHARS_MAX)
+    started.unwrap_or_default()
 }
 
 #[cfg(test)]
