@@ -71,9 +71,10 @@ fn find(
         }
     }
     let typed = ["palyra"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
-    match command_line::command().try_get_matches_from(typed) {
+    let read = command_line::command().try_get_matches_from(typed);
+    match read.map_err(|error| command_line::with_tip(error, words)) {
         Err(error) if words.len() == 1 && error.use_stderr() && names_no_verb(&error) => Err(Failure::Usage(
-            format!("nothing is called `{}`; `palyra explain topics` lists what is", words[0]),
+            format!("nothing is called `{}`; `palyra help topics` lists what is", words[0]),
         )),
         Err(error) => Ok(say(&error, &context.output)),
         Ok(_) => Ok(Exit::Done),
@@ -108,7 +109,7 @@ fn show_page(context: &Context, page: &str, view: PageView) -> Result<(), Failur
 
 /// Returns whether the parser knows no verb that is near.
 fn names_no_verb(error: &clap::Error) -> bool {
-    error.get(ContextKind::SuggestedSubcommand).is_none()
+    error.get(ContextKind::SuggestedSubcommand).is_none() && error.get(ContextKind::Suggested).is_none()
 }
 
 fn is_verb(word: &str) -> bool {
