@@ -6,17 +6,24 @@
 
 mod first_word;
 mod overview;
+mod tips;
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use self::tips::UnknownWord;
 use crate::context::GlobalArgs;
 use crate::verbs;
 
 /// Help is never wider, whatever the terminal.
 const HELP_COLUMNS_MAX: usize = 80;
+
+/// Below the verbs of `palyra policy`.
+const POLICY_HELP: &str = "Your own rules are files *.cedar in the folder `policies` beside palyra.toml
+(usually ~/.config/palyra/policies), or in `policy.dir`.
+`palyra explain docs/policy.md` shows how to write them,
+`palyra explain docs/policy.md#folders` how to protect a folder.";
 
 /// Asks models, runs tools where you allow it, and records every step
 #[derive(Debug, Parser)]
@@ -51,7 +58,7 @@ pub(crate) enum Verb {
     /// Answer what waits for you, and see what may run silently
     Approve(verbs::approve::ApproveArgs),
     /// See, check, test and compare the rules of what may run
-    #[command(subcommand)]
+    #[command(subcommand, after_help = POLICY_HELP)]
     Policy(verbs::policy::PolicyVerb),
     /// List tools, add components, install and switch skills
     #[command(subcommand)]
@@ -107,12 +114,18 @@ pub(crate) struct HelpVerb {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra explain PLY-4003\n  palyra explain exit-codes\n  palyra explain docs/policy.md"
+    after_help = "Examples:\n  palyra explain PLY-4003\n  palyra explain docs/policy.md --headings\n  palyra explain docs/policy.md#folders"
 )]
 pub(crate) struct ExplainVerb {
-    /// An error code, a topic, a document or a verb [default: what there is]
+    /// An error code, a topic, a document, a section or a verb [default: list the topics]
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
+    /// List the headings of a document
+    #[arg(long, requires = "topic")]
+    pub(crate) headings: bool,
+    /// Print all of it at once, also on a terminal
+    #[arg(long)]
+    pub(crate) no_pager: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -158,34 +171,24 @@ fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
     })
 }
 
+/// Replaces the suggestions of an error about words that are not a verb.
+pub(crate) fn with_tip(error: clap::Error, words: &[String]) -> clap::Error {
+    tips::with_tip(error, words, UnknownWord::Later)
+}
+
 /// Reads what was typed; also says whether the verb was asked for JSON.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), clap::Error> {
     let mut command = command();
     let arguments = first_word::with_verb(arguments, &command);
-    let unknown = first_word::unknown_verb(&arguments, &command);
-    let matches = command.try_get_matches_from_mut(arguments).map_err(|error| with_tip(error, unknown))?;
+    let typed = first_word::own_words(&arguments, &command);
+    let is_verb = typed.first().is_none_or(|word| command.find_subcommand(word).is_some());
+    let unknown = if is_verb { UnknownWord::Later } else { UnknownWord::First };
+    let matches = command
+        .try_get_matches_from_mut(arguments)
+        .map_err(|error| tips::with_tip(error, &typed, unknown))?;
     let json = wants_json(&matches);
     let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((line, json))
-}
-
-/// Shows how to ask a question, after a first word that is not a verb.
-fn with_tip(mut error: clap::Error, unknown: Option<String>) -> clap::Error {
-    let Some(word) = unknown.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) else { return error };
-    let nearest = match error.get(ContextKind::SuggestedSubcommand) {
-        // The most similar one is the last.
-        Some(ContextValue::Strings(verbs)) => verbs.last().cloned(),
-        Some(ContextValue::String(verb)) => Some(verb.clone()),
-        _ => None,
-    };
-    let mut tips: Vec<String> =
-        nearest.map(|verb| format!("the nearest verb is '{verb}'")).into_iter().collect();
-    tips.push(format!("`palyra run {word}` asks a model; a question in quotes needs no verb"));
-    tips.push("`palyra help` lists the verbs".to_owned());
-    error.remove(ContextKind::SuggestedSubcommand);
-    let tips = tips.into_iter().map(Into::into).collect();
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-    error
 }
 
 fn wants_json(matches: &ArgMatches) -> bool {

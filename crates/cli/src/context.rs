@@ -176,7 +176,7 @@ impl Context {
         head: [&str; N],
         rows: Vec<[String; N]>,
     ) -> Result<(), Failure> {
-        table(head, rows, self.output.columns()).iter().try_for_each(|line| self.output.line(line))
+        table(head, rows, self.output.columns()).iter().try_for_each(|line| self.output.exact_line(line))
     }
 
     /// Connects only to a daemon that serves already.
@@ -234,7 +234,7 @@ fn tell(output: &Output, notice: &Notice) {
         Notice::OtherLog { before, now, entries } => {
             let told = format!(
                 "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
-                 entries were seen. If you did not replace or reopen it, somebody else did"
+                 entries were seen. If you did not replace or reopen it, another person did"
             );
             output.note(Mark::Doubt, &told);
         }

@@ -503,7 +503,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if !accepted.queued {
             return Ok(());
         }
-        let told = format!("the run went on meanwhile; the input is run {} of this session", accepted.run_id);
+        let told =
+            format!("the run went on in that time; the input is run {} of this session", accepted.run_id);
         self.note(Mark::Info, &told)
     }
 

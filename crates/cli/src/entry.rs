@@ -64,7 +64,7 @@ fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> Ex
 
 async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
     match verb {
-        Verb::Serve(_) => Err(Failure::Usage("serve is obeyed elsewhere".to_owned())),
+        Verb::Serve(_) => Err(Failure::Usage("serve runs elsewhere".to_owned())),
         Verb::Init(args) => verbs::init::run(context, args).await,
         Verb::Chat(args) => verbs::chat::run(context, args).await,
         Verb::Run(args) => verbs::run::run(context, args).await,
@@ -81,7 +81,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Config(verb) => verbs::config::run(context, verb).await,
         Verb::Admin(verb) => verbs::admin::run(context, verb).await,
         Verb::Help(verb) => help::run(context, &verb.words),
-        Verb::Explain(verb) => help::explain(context, &verb.topic),
+        Verb::Explain(verb) => help::explain(context, &verb),
         Verb::Version(verb) => help::version(&context.output, verb.json.into()),
     }
 }

@@ -1,18 +1,17 @@
 //! Help: of a verb, of an error code, or about something that concerns all verbs.
 
-use clap::builder::StyledStr;
 use clap::error::ContextKind;
 use serde_json::json;
 
-use crate::command_line;
+use crate::command_line::{self, ExplainVerb};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
-use crate::explain::{Topic, UnknownTopic, page_text, topic_names};
+use crate::explain::{Topic, UnknownTopic, headings, page_text, section, topic_names};
 use crate::failure::Failure;
-use crate::terminal::Output;
+use crate::terminal::{Output, Pager};
 
-const ENVIRONMENT: [(&str, &str); 9] = [
+const ENVIRONMENT: [(&str, &str); 10] = [
     ("PALYRA_HOME", "the state directory, else $XDG_STATE_HOME/palyra, else"),
     ("", "~/.local/state/palyra; --state-dir wins"),
     ("XDG_CONFIG_HOME", "where palyra/palyra.toml is looked for; else ~/.config"),
@@ -21,45 +20,96 @@ const ENVIRONMENT: [(&str, &str); 9] = [
     ("OPENAI_BASE_URL", "a server of models, where no configuration names one"),
     ("OPENAI_API_KEY", "its key"),
     ("PALYRA__A__B", "the setting a.b of the configuration"),
+    ("PALYRA_PAGER", "the program that shows long documents; else $PAGER, else less"),
     ("NO_COLOR", "anything in it: no colours; TERM=dumb: no escape codes at all"),
 ];
-/// Columns of a page, at most, on every terminal.
-const PAGE_COLUMNS_MAX: usize = 80;
+/// How a page of the documentation is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PageView {
+    /// Page by page, where it is longer than the screen.
+    Paged,
+    /// All of it at once.
+    Whole,
+    /// Its headings.
+    Headings,
+}
 
 /// Shows the help of a verb, or explains what else a word names.
 pub(crate) fn run(context: &Context, words: &[String]) -> Result<Exit, Failure> {
-    find(&context.output, words, is_verb)
+    find(context, words, is_verb, PageView::Paged)
 }
 
 /// Explains what the words name: a code, a topic or a document, else a verb.
-pub(crate) fn explain(context: &Context, words: &[String]) -> Result<Exit, Failure> {
-    if words.is_empty() {
+pub(crate) fn explain(context: &Context, verb: &ExplainVerb) -> Result<Exit, Failure> {
+    if verb.topic.is_empty() {
         return topics(&context.output).map(|()| Exit::Done);
     }
-    find(&context.output, words, |_| false)
+    let view = match (verb.headings, verb.no_pager) {
+        (true, _) => PageView::Headings,
+        (false, true) => PageView::Whole,
+        (false, false) => PageView::Paged,
+    };
+    find(context, &verb.topic, |_| false, view)
 }
 
-fn find(output: &Output, words: &[String], is_verb: impl Fn(&str) -> bool) -> Result<Exit, Failure> {
+fn find(
+    context: &Context,
+    words: &[String],
+    is_verb: impl Fn(&str) -> bool,
+    view: PageView,
+) -> Result<Exit, Failure> {
     if let [word] = words {
-        match Topic::read(word, is_verb) {
-            Ok(Some(topic)) => return show(output, topic).map(|()| Exit::Done),
+        let (name, part) = word.split_once('#').map_or((&**word, None), |(name, part)| (name, Some(part)));
+        match Topic::read(name, is_verb) {
+            Ok(Some(Topic::Page(page))) => {
+                let section = part.map(|part| section_of(page, name, part)).transpose()?;
+                return show_page(context, section.as_deref().unwrap_or(page), view).map(|()| Exit::Done);
+            }
+            Ok(Some(topic)) => return show(&context.output, topic).map(|()| Exit::Done),
             Ok(None) => {}
             Err(unknown) => return Err(Failure::Usage(no_such_code(word, &unknown))),
         }
     }
     let typed = ["palyra"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
-    match command_line::command().try_get_matches_from(typed) {
+    let read = command_line::command().try_get_matches_from(typed);
+    match read.map_err(|error| command_line::with_tip(error, words)) {
         Err(error) if words.len() == 1 && error.use_stderr() && names_no_verb(&error) => Err(Failure::Usage(
             format!("nothing is called `{}`; `palyra help topics` lists what is", words[0]),
         )),
-        Err(error) => Ok(say(&error, output)),
+        Err(error) => Ok(say(&error, &context.output)),
         Ok(_) => Ok(Exit::Done),
     }
 }
 
+fn section_of(page: &str, name: &str, part: &str) -> Result<String, Failure> {
+    section(page, part).ok_or_else(|| {
+        let message = format!(
+            "`{name}` has no section `{part}`; `palyra explain {name} --headings` lists its sections"
+        );
+        Failure::Usage(message)
+    })
+}
+
+/// Shows a page or a section of one.
+fn show_page(context: &Context, page: &str, view: PageView) -> Result<(), Failure> {
+    let output = &context.output;
+    if view == PageView::Headings {
+        return headings(page).iter().try_for_each(|heading| {
+            let indent = "  ".repeat(heading.level.saturating_sub(1));
+            output.line(&format!("{indent}{}  #{}", heading.title, heading.anchor))
+        });
+    }
+    let (frame, code) = output.page_frame();
+    let rows = page_text(page, frame, code);
+    let is_long = view == PageView::Paged && output.is_longer_than_screen(rows.lines().count());
+    let pager = Pager::of(|name| std::env::var_os(name)).filter(|_| is_long);
+    let shown = pager.map(|pager| context.interrupts.paused(|| pager.show(&rows)));
+    if shown.is_some_and(|shown| shown.is_ok()) { Ok(()) } else { output.page(&rows) }
+}
+
 /// Returns whether the parser knows no verb that is near.
 fn names_no_verb(error: &clap::Error) -> bool {
-    error.get(ContextKind::SuggestedSubcommand).is_none()
+    error.get(ContextKind::SuggestedSubcommand).is_none() && error.get(ContextKind::Suggested).is_none()
 }
 
 fn is_verb(word: &str) -> bool {
@@ -82,10 +132,7 @@ fn show(output: &Output, topic: Topic) -> Result<(), Failure> {
             options.iter().try_for_each(|option| output.line(&format!("  {option}")))
         }
         Topic::Topics => topics(output),
-        Topic::Page(page) => {
-            let columns = output.columns().unwrap_or(PAGE_COLUMNS_MAX).min(PAGE_COLUMNS_MAX);
-            output.help(&StyledStr::from(page_text(page, columns)))
-        }
+        Topic::Page(page) => output.page(page),
     }
 }
 
@@ -122,15 +169,13 @@ pub(crate) fn say(said: &clap::Error, output: &Output) -> Exit {
 }
 
 fn exit_codes(output: &Output) -> Result<(), Failure> {
-    output.sentence("What a verb exits with:")?;
-    Exit::ALL
-        .iter()
-        .try_for_each(|exit| output.sentence(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
+    output.line("What a verb exits with:")?;
+    Exit::ALL.iter().try_for_each(|exit| output.line(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
 }
 
 fn environment(output: &Output) -> Result<(), Failure> {
-    output.sentence("What the environment says:")?;
-    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.sentence(&format!("  {name:<16} {meaning}")))
+    output.line("What the environment says:")?;
+    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.line(&format!("  {name:<16} {meaning}")))
 }
 
 fn topics(output: &Output) -> Result<(), Failure> {

@@ -18,6 +18,7 @@ mod drive;
 
 mod verbs;
 mod command_line;
+mod spelling;
 mod explain;
 mod help;
 mod entry;

@@ -15,7 +15,7 @@ use crate::palette::TextStyle;
 use crate::prose::{ProseRows, RowFrame, Styles};
 use inline::{Ended, parse};
 use line_start::{FENCE_SIGNS_MIN, LineKind, line_kind};
-use table::Table;
+pub(crate) use table::Table;
 
 /// A line whose look is not known after so much is written as it is.
 const LINE_PENDING_BYTES_MAX: usize = 1_024;

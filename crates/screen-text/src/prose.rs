@@ -27,6 +27,13 @@ pub struct RowFrame<'a> {
     pub styles: Styles,
 }
 
+impl RowFrame<'_> {
+    /// Returns how many columns the mark takes.
+    pub(crate) fn mark_columns(&self) -> usize {
+        if self.mark.is_empty() { 0 } else { self.width.of_mark() }
+    }
+}
+
 /// Whether a terminal gets styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Styles {
@@ -83,7 +90,7 @@ impl ProseRows {
         match c {
             ' ' => self.blanks(1, style, frame),
             '\t' => {
-                let taken = self.column.max(frame.width.of_mark()) - frame.width.of_mark()
+                let taken = self.column.max(frame.mark_columns()) - frame.mark_columns()
                     + self.gap
                     + self.word_columns;
                 self.blanks(TAB_COLUMNS - taken % TAB_COLUMNS, style, frame);
@@ -94,7 +101,7 @@ impl ProseRows {
 
     /// Takes the next character of program text, which is broken where the row ends and nowhere else.
     pub(crate) fn verbatim(&mut self, c: char, frame: RowFrame<'_>) {
-        let mark = frame.width.of_mark();
+        let mark = frame.mark_columns();
         let blanks = TAB_COLUMNS - self.column.saturating_sub(mark) % TAB_COLUMNS;
         let count = if c == '\t' { blanks.min(frame.width.columns() - mark) } else { 1 };
         let is_blank = matches!(c, ' ' | '\t');
@@ -230,13 +237,13 @@ impl ProseRows {
         let indent = if self.goes_on { self.hang.clone() } else { " ".repeat(self.gap) };
         let indent: String = indent.chars().take(indent_max(frame)).collect();
         self.rows.push_str(&indent);
-        self.column = frame.width.of_mark() + indent.chars().count();
+        self.column = frame.mark_columns() + indent.chars().count();
         (self.begin, self.gap) = (self.column, 0);
     }
 
     fn room(&self, frame: RowFrame<'_>) -> usize {
         let indent = self.hang.chars().count().min(indent_max(frame));
-        frame.width.columns() - frame.width.of_mark() - indent
+        frame.width.columns() - frame.mark_columns() - indent
     }
 
     fn switch_to(&mut self, style: TextStyle) {
@@ -253,5 +260,5 @@ impl ProseRows {
 
 /// Narrow rows are for words.
 fn indent_max(frame: RowFrame<'_>) -> usize {
-    (frame.width.columns() - frame.width.of_mark()) / 2
+    (frame.width.columns() - frame.mark_columns()) / 2
 }

@@ -126,6 +126,23 @@ impl MarkedRows {
 
 /// Returns a line of our own in rows, of which all but the first are indented as the words of the first are.
 pub fn indented_rows(line: &str, width: RowWidth) -> String {
+    rows_of(line, width, |_| 0)
+}
+
+/// As [`indented_rows`], for a line with colours, which take no columns.
+pub fn styled_rows(line: &str, width: RowWidth) -> String {
+    rows_of(line, width, colour_length)
+}
+
+/// Returns how many bytes of a text are the escape sequence of a colour that it begins with.
+fn colour_length(text: &str) -> usize {
+    let Some(escape) = text.strip_prefix("\u{1b}[") else { return 0 };
+    let numbers = escape.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+    if escape.as_bytes().get(numbers) == Some(&b'm') { numbers + 3 } else { 0 }
+}
+
+/// Breaks a line between its words; `skipped` returns how many bytes of a text take no columns.
+fn rows_of(line: &str, width: RowWidth, skipped: impl Fn(&str) -> usize) -> String {
     let line = line.replace('\t', "    ");
     let indent = indent_of(&line, width);
     let row_end = format!("\n{}", " ".repeat(indent));
@@ -133,7 +150,15 @@ pub fn indented_rows(line: &str, width: RowWidth) -> String {
     let mut column = 0;
     // Where the row can end, and the column behind it.
     let mut blank: Option<(usize, usize)> = None;
-    for c in line.chars() {
+    let mut colour_end = 0;
+    for (at, c) in line.char_indices() {
+        if at >= colour_end {
+            colour_end = at + skipped(&line[at..]);
+        }
+        if at < colour_end {
+            rows.push(c);
+            continue;
+        }
         if c == '\n' {
             rows.push_str(&row_end);
             (column, blank) = (indent, None);

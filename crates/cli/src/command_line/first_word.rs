@@ -1,6 +1,6 @@
 //! A command line that names no verb: one quoted question is `run`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use clap::Command;
 
@@ -30,11 +30,20 @@ fn first_word(arguments: &[OsString], definition: &Command) -> Option<usize> {
     None
 }
 
-/// Returns the first word if it is not a verb.
-pub(super) fn unknown_verb(arguments: &[OsString], definition: &Command) -> Option<String> {
-    let word: &OsStr = arguments.get(first_word(arguments, definition)?)?;
-    let word = word.to_str()?;
-    definition.find_subcommand(word).is_none().then(|| word.to_owned())
+/// Returns what was typed from the first word on, without the options of every verb that take a value.
+pub(super) fn own_words(arguments: &[OsString], definition: &Command) -> Vec<String> {
+    let mut at = first_word(arguments, definition).unwrap_or(1);
+    let mut words = Vec::new();
+    while let Some(argument) = arguments.get(at) {
+        let text = argument.to_string_lossy();
+        at += if takes_next(&text, definition) {
+            2
+        } else {
+            words.push(text.into_owned());
+            1
+        };
+    }
+    words
 }
 
 fn takes_next(option: &str, definition: &Command) -> bool {

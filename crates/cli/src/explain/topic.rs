@@ -3,6 +3,7 @@
 use palyra_types::ErrorCode;
 
 use super::library::{DOCUMENTS, page_of};
+use crate::spelling::slips;
 
 const CODE_PREFIX: &str = "PLY-";
 const DOCUMENTS_FOLDER: &str = "docs/";
@@ -109,26 +110,6 @@ fn nearest(number: &str) -> Vec<ErrorCode> {
     codes.sort_unstable();
     let least = codes.first().map_or(0, |(slips, ..)| *slips);
     codes.into_iter().filter(|(slips, ..)| *slips == least).take(NEAREST_MAX).map(|(.., code)| code).collect()
-}
-
-/// Counts the digits that were left out, added, mistaken or swapped with the next.
-fn slips(typed: &[u8], code: &[u8]) -> usize {
-    // A number that is far too long is like none.
-    let typed = &typed[..typed.len().min(8)];
-    let mut rows: Vec<Vec<usize>> = vec![(0..=code.len()).collect()];
-    for (i, digit) in typed.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, other) in code.iter().enumerate() {
-            let above = &rows[i];
-            let mut least = (above[j] + usize::from(digit != other)).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && typed[i - 1] == *other && *digit == code[j - 1] {
-                least = least.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows.last().and_then(|row| row.last()).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

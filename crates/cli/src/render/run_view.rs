@@ -3,7 +3,7 @@
 //! Owns which entries are shown, where and how, and what they mean for the end of the program.
 //! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -97,6 +97,8 @@ pub(crate) struct RunView {
     /// What they print meanwhile.
     printed: PrintedLines,
     denied_calls: u32,
+    /// Calls whose denial by a person is shown.
+    shown_denials: BTreeSet<u32>,
     /// Approvals that are asked for and not decided.
     asked: Vec<v1::ApprovalRequested>,
     /// Effects whose outcome is unknown and not resolved.
@@ -126,6 +128,7 @@ impl RunView {
             unshown_calls: BTreeMap::new(),
             printed: PrintedLines::default(),
             denied_calls: 0,
+            shown_denials: BTreeSet::new(),
             asked: Vec::new(),
             unresolved: Vec::new(),
             may_wait: false,
@@ -401,6 +404,9 @@ impl RunView {
         if !matches!(decided.reason.as_str(), "unknown_tool" | "invalid_arguments" | "budget_exhausted") {
             self.denied_calls += 1;
         }
+        if decided.reason == "approval_denied" && self.shown_denials.remove(&decided.effect_id) {
+            return;
+        }
         let code = match decided.reason.as_str() {
             "unknown_tool" => ErrorCode::ToolUnknown,
             "invalid_arguments" => ErrorCode::ToolArgumentsInvalid,
@@ -440,6 +446,9 @@ impl RunView {
         let edited = if resolved.edited_arguments.is_empty() { "" } else { ", with other arguments" };
         let told =
             if said.is_empty() { format!("{state}{edited}") } else { format!("{state}{edited}: {said}") };
+        if resolved.state() == v1::ApprovalState::Denied {
+            self.shown_denials.insert(resolved.effect_id);
+        }
         let mark = if resolved.state() == v1::ApprovalState::Approved { Mark::Good } else { Mark::Bad };
         shown.push(note(mark, told));
     }

@@ -15,6 +15,11 @@ const COLUMNS_MIN: usize = 4;
 const FIRST_COLUMNS_MIN: usize = 6;
 const BETWEEN_COLUMNS: usize = 2;
 
+/// Columns that a narrow table leaves out, in this order, before it cuts what people look for.
+const LEFT_OUT_FIRST: [&str; 3] = ["TURNS", "AGE", "RUNS"];
+
+type Row = Vec<String>;
+
 /// Returns the lines of a table: a head and its rows, at most `columns_max` wide. The last column, which tells most, is
 /// not padded, and is cut last.
 pub(crate) fn table<const N: usize>(
@@ -23,33 +28,56 @@ pub(crate) fn table<const N: usize>(
     columns_max: Option<usize>,
 ) -> Vec<String> {
     let cap = |column: usize| if column + 1 == N { LAST_CELL_CHARS_MAX } else { CELL_CHARS_MAX };
-    let rows =
-        rows.into_iter().map(|row| std::array::from_fn(|column| clean_line(&row[column], cap(column))));
-    let mut rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
-    let mut widths = widths(&rows);
-    if columns_max.is_some_and(|columns| too_wide(&widths, columns)) {
+    let cells = |row: [String; N]| (0..N).map(|column| clean_line(&row[column], cap(column))).collect();
+    let head: Row = head.map(str::to_owned).into();
+    let mut rows: Vec<Row> = std::iter::once(head).chain(rows.into_iter().map(cells)).collect();
+    if columns_max.is_some_and(|columns| too_wide(&widths(&rows), columns)) {
         shorten_ids(&mut rows);
-        widths = self::widths(&rows);
     }
     if let Some(columns) = columns_max {
-        make_fit(&mut widths, columns);
+        leave_out(&mut rows, columns);
     }
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let cell = if column + 1 == N { cell.clone() } else { cut(cell, *width) };
-            let missing = width.saturating_sub(cell.width());
-            cell + &" ".repeat(missing)
-        });
-        let between = " ".repeat(BETWEEN_COLUMNS);
-        let line = cells.collect::<Vec<_>>().join(&between).trim_end().to_owned();
-        columns_max.map_or_else(|| line.clone(), |columns| cut(&line, columns))
-    };
-    rows.iter().map(line).collect()
+    let mut widths = widths(&rows);
+    if let Some(columns) = columns_max {
+        let heads: Vec<usize> = rows[0].iter().map(|head| head.width()).collect();
+        make_fit(&mut widths, &heads, columns);
+    }
+    rows.iter().map(|row| line(row, &widths, columns_max)).collect()
 }
 
-fn widths<const N: usize>(rows: &[[String; N]]) -> Vec<usize> {
+fn line(row: &[String], widths: &[usize], columns_max: Option<usize>) -> String {
+    let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+        let cell = if column + 1 == row.len() { cell.clone() } else { cut(cell, *width) };
+        let missing = width.saturating_sub(cell.width());
+        cell + &" ".repeat(missing)
+    });
+    let between = " ".repeat(BETWEEN_COLUMNS);
+    let line = cells.collect::<Vec<_>>().join(&between).trim_end().to_owned();
+    columns_max.map_or_else(|| line.clone(), |columns| cut(&line, columns))
+}
+
+/// Removes columns that matter less than a whole last column, while the table is too wide.
+fn leave_out(rows: &mut [Row], columns: usize) {
+    for name in LEFT_OUT_FIRST {
+        let mut needed = widths(rows);
+        if let Some(last) = needed.last_mut() {
+            *last = least_of_last(*last, columns);
+        }
+        let at = rows[0].iter().position(|head| head == name).filter(|at| at + 1 < rows[0].len());
+        if let Some(at) = at.filter(|_| too_wide(&needed, columns)) {
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+}
+
+/// Returns how wide the last column is at least, where it has so much.
+fn least_of_last(width: usize, columns: usize) -> usize {
+    width.min(LAST_COLUMNS_MIN.min(columns / 2))
+}
+
+fn widths(rows: &[Row]) -> Vec<usize> {
     let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    (0..N).map(width).collect()
+    (0..rows[0].len()).map(width).collect()
 }
 
 fn too_wide(widths: &[usize], columns: usize) -> bool {
@@ -57,7 +85,7 @@ fn too_wide(widths: &[usize], columns: usize) -> bool {
 }
 
 /// An id is known by its end.
-fn shorten_ids<const N: usize>(rows: &mut [[String; N]]) {
+fn shorten_ids(rows: &mut [Row]) {
     for cell in rows.iter_mut().flatten() {
         let is_id = cell.len() == 26 && cell.bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
         if is_id {
@@ -67,12 +95,19 @@ fn shorten_ids<const N: usize>(rows: &mut [[String; N]]) {
 }
 
 /// Takes columns of the widest cells before the last, until enough of the last fits.
-fn make_fit(widths: &mut [usize], columns: usize) {
+fn make_fit(widths: &mut [usize], heads: &[usize], columns: usize) {
     let Some((last, before)) = widths.split_last_mut() else { return };
-    let last = (*last).min(LAST_COLUMNS_MIN.min(columns / 2));
+    let last = least_of_last(*last, columns);
     let gaps = BETWEEN_COLUMNS * before.len();
+    // The names of columns stay whole where that leaves room for the rest.
+    let names = heads.iter().take(before.len()).map(|head| (*head).max(COLUMNS_MIN)).sum::<usize>();
+    let keeps_names = names + gaps + last <= columns + LAST_COLUMNS_MIN / 2;
     while before.iter().sum::<usize>() + gaps + last > columns {
-        let least = |column: usize| if column == 0 { FIRST_COLUMNS_MIN } else { COLUMNS_MIN };
+        let least = |column: usize| match (column, keeps_names) {
+            (0, _) => FIRST_COLUMNS_MIN.max(if keeps_names { heads[0] } else { 0 }),
+            (_, true) => heads[column].max(COLUMNS_MIN),
+            (_, false) => COLUMNS_MIN,
+        };
         let wide = before.iter_mut().enumerate().filter(|(column, width)| **width > least(*column));
         let Some((_, width)) = wide.max_by_key(|(_, width)| **width) else { return };
         *width -= 1;
@@ -123,15 +158,34 @@ mod tests {
         assert_eq!(
             table(head, rows.clone(), Some(40)),
             [
-                "APPRO…  STA…  RISK  AGE  CALL",
-                "9G5FAV  wai…  med…  3m   write_file: cr…",
-                "9G5FAX  den…  high  2h   run_command: m…",
+                "APPROVAL  STATE  RISK  CALL",
+                "9G5FAV    wait…  med…  write_file: crea…",
+                "9G5FAX    deni…  high  run_command: mak…",
             ]
         );
         for columns in 12..90 {
             let lines = table(head, rows.clone(), Some(columns));
             assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:?}");
         }
+    }
+
+    #[test]
+    fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let head = ["RUN", "STATE", "AGE", "TURNS", "INPUT"];
+        let rows = vec![
+            row(["9G5FAV", "done", "3m", "2", "change depot to warehouse"]),
+            row(["9G5FAX", "failed (turn_limit)", "2h", "12", "change all prices in shop.toml"]),
+        ];
+        assert_eq!(
+            table(head, rows.clone(), Some(40)),
+            [
+                "RUN     STATE       INPUT",
+                "9G5FAV  done        change depot to war…",
+                "9G5FAX  failed (t…  change all prices i…",
+            ]
+        );
+        assert!(table(head, rows, Some(80))[0].contains("TURNS"));
     }
 
     #[test]

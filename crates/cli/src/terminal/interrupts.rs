@@ -3,7 +3,7 @@
 //!
 //! The second works even while the verb is stuck writing to a pipe nobody reads.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,6 +15,8 @@ use crate::exit::Exit;
 #[derive(Default)]
 struct Shared {
     presses: AtomicU32,
+    /// Another program at the terminal gets them.
+    paused: AtomicBool,
     pressed: Notify,
     parting: Mutex<String>,
     undo: Mutex<UndoStack>,
@@ -79,9 +81,20 @@ impl Interrupts {
 
     /// Counts a press; returns whether it is the second of the phase.
     pub(crate) fn press(&self) -> bool {
+        if self.shared.paused.load(Ordering::SeqCst) {
+            return false;
+        }
         let second = self.shared.presses.fetch_add(1, Ordering::SeqCst) > 0;
         self.shared.pressed.notify_one();
         second
+    }
+
+    /// Leaves every press to a program that has the terminal during `work`.
+    pub(crate) fn paused<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.shared.paused.store(true, Ordering::SeqCst);
+        let done = work();
+        self.shared.paused.store(false, Ordering::SeqCst);
+        done
     }
 
     /// Begins a phase: the next press is a first one again, and `parting` is said at the second.
@@ -135,5 +148,12 @@ mod tests {
         interrupts.begin("bye");
         assert!(!interrupts.press(), "a new phase begins anew");
         interrupts.pressed().await;
+    }
+
+    #[test]
+    fn another_program_at_the_terminal_gets_the_presses() {
+        let interrupts = Interrupts::default();
+        assert!(!interrupts.paused(|| interrupts.press() || interrupts.press()));
+        assert!(!interrupts.press() && interrupts.press());
     }
 }

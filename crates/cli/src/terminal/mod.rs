@@ -2,6 +2,7 @@
 
 mod answer;
 mod output;
+mod pager;
 mod typed_lines;
 mod interrupts;
 mod prompt_gate;
@@ -15,6 +16,7 @@ pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
 pub(crate) use output::{ErrorFormat, Mark, Output};
+pub(crate) use pager::Pager;
 pub(crate) use palyra_screen_text::{clean_line, clean_text, escape_json};
 pub(crate) use prompt_reader::{PromptReader, PromptReply, Reading};
 pub(crate) use typed_lines::TypedLines;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use palyra_screen_text::{
     ATTENTION, Ambiguous, BAD, Cleaner, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
-    Styles, TOOL_MARK, USUAL, clean_line, clean_styled, escape_json, indented_rows,
+    Styles, TOOL_MARK, USUAL, clean_line, clean_styled, escape_json, indented_rows, styled_rows,
 };
 
 use crate::failure::{Failure, error_json, error_lines};
@@ -20,6 +20,8 @@ use crate::failure::{Failure, error_json, error_lines};
 /// The width of a terminal that does not say.
 const COLUMNS_USUAL: usize = 80;
 const NOTE_CHARS_MAX: usize = 600;
+/// Columns of a page of the documentation, at most, on every terminal.
+const PAGE_COLUMNS_MAX: usize = 80;
 const ROW_UP: &str = "\u{1b}[A";
 const ERASE_LINE: &str = "\r\u{1b}[K";
 
@@ -225,31 +227,30 @@ impl Output {
         streams.write_out(&format!("{}{line}\n", if open { "\n" } else { "" }))
     }
 
-    /// Writes a line of our own to standard output; what it quotes is cleaned on a terminal.
+    /// Writes a line of our own to standard output: on a terminal what it quotes is cleaned, and it wraps between words.
     pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
         self.styled_line(line, "")
     }
 
     /// Writes such a line with the escape sequence of its look, where standard output has colours.
     pub(crate) fn styled_line(&self, line: &str, look: &str) -> Result<(), Failure> {
-        let mut streams = self.lock();
-        let line =
-            if streams.out.kind.is_terminal() { Cleaner::default().piece(line) } else { line.to_owned() };
-        streams.flush_text()?;
-        streams.take_open_line();
-        let is_styled = !look.is_empty() && streams.out.kind == Kind::Colored;
-        let line = if is_styled { format!("{look}{line}{PLAIN}") } else { line };
-        streams.write_out(&format!("{line}\n"))
+        self.write_line(line, look, true)
     }
 
-    /// Writes a line of words of our own to standard output: on a terminal it wraps between them.
-    pub(crate) fn sentence(&self, line: &str) -> Result<(), Failure> {
+    /// Writes a line that is copied as it is, or that is cut to the width already: it never wraps by our own row ends.
+    pub(crate) fn exact_line(&self, line: &str) -> Result<(), Failure> {
+        self.write_line(line, "", false)
+    }
+
+    fn write_line(&self, line: &str, look: &str, wraps: bool) -> Result<(), Failure> {
         let mut streams = self.lock();
         let is_terminal = streams.out.kind.is_terminal();
         let line = if is_terminal { Cleaner::default().piece(line) } else { line.to_owned() };
-        let rows = streams.in_rows(&line, Stream::Out);
+        let rows = if wraps { streams.in_rows(&line, Stream::Out) } else { line };
         streams.flush_text()?;
         streams.take_open_line();
+        let is_styled = !look.is_empty() && streams.out.kind == Kind::Colored;
+        let rows = if is_styled { format!("{look}{rows}{PLAIN}") } else { rows };
         streams.write_out(&format!("{rows}\n"))
     }
 
@@ -279,10 +280,35 @@ impl Output {
         streams.write_rows(&rows, USUAL);
     }
 
+    /// Returns how rows of a page of the documentation are laid out, and the width of its program text, which wraps
+    /// on a terminal only.
+    pub(crate) fn page_frame(&self) -> (RowFrame<'static>, RowWidth) {
+        let streams = self.lock();
+        let frame = streams.frame();
+        let is_terminal = streams.out.kind.is_terminal();
+        let columns = if is_terminal { streams.out.columns() } else { PAGE_COLUMNS_MAX + 1 };
+        let width = RowWidth::new(columns.min(PAGE_COLUMNS_MAX + 1), streams.ambiguous);
+        let code = if is_terminal { width } else { RowWidth::new(usize::from(u16::MAX), streams.ambiguous) };
+        (RowFrame { mark: "", width, ..frame }, code)
+    }
+
+    /// Returns whether text of so many lines is longer than the screen that standard output leads to.
+    pub(crate) fn is_longer_than_screen(&self, lines: usize) -> bool {
+        let streams = self.lock();
+        let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+        streams.out.kind > Kind::Dumb && rows > 0 && lines >= rows
+    }
+
+    /// Writes the rows of a page to standard output.
+    pub(crate) fn page(&self, rows: &str) -> Result<(), Failure> {
+        self.lock().write_out(rows)
+    }
+
     /// Writes help to standard output.
     pub(crate) fn help(&self, text: &StyledStr) -> Result<(), Failure> {
         let mut streams = self.lock();
         let text = styled(text, streams.out.kind);
+        let text = streams.styled_in_rows(&text, Stream::Out);
         streams.write_out(&text)
     }
 
@@ -291,7 +317,10 @@ impl Output {
         let mut streams = self.lock();
         let told = match streams.errors {
             // It repeats what was typed, or pasted.
-            ErrorFormat::Text => clean_styled(&styled(told, streams.err.kind)),
+            ErrorFormat::Text => {
+                let told = clean_styled(&styled(told, streams.err.kind));
+                streams.styled_in_rows(&told, Stream::Err)
+            }
             ErrorFormat::Json => {
                 let told = told.to_string();
                 let message = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -507,6 +536,21 @@ impl Streams {
             Stream::Err => self.err.kind,
         };
         if kind.is_terminal() { indented_rows(line, self.width(stream)) } else { line.to_owned() }
+    }
+
+    /// As [`Self::in_rows`], for each line of a text with colours.
+    fn styled_in_rows(&self, text: &str, stream: Stream) -> String {
+        let kind = match stream {
+            Stream::Out => self.out.kind,
+            Stream::Err => self.err.kind,
+        };
+        if !kind.is_terminal() {
+            return text.to_owned();
+        }
+        let width = self.width(stream);
+        let fits = |line: &str| line.chars().count() <= width.columns();
+        let row = |line: &str| if fits(line) { line.to_owned() } else { styled_rows(line, width) };
+        text.split('\n').map(row).collect::<Vec<_>>().join("\n")
     }
 
     fn frame(&self) -> RowFrame<'static> {

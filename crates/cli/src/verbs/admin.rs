@@ -26,7 +26,7 @@ pub(crate) enum AdminVerb {
     /// Access tokens for the TCP listener
     #[command(subcommand)]
     Tokens(tokens::TokensVerb),
-    /// Secrets for servers, which nobody is shown
+    /// Secrets for servers, which are never shown
     #[command(subcommand)]
     Vault(vault::VaultVerb),
     /// List agents

@@ -1,6 +1,7 @@
 //! `palyra approve`: what waits for a person, the answers, and the grants that outlive them.
 
 mod answer;
+mod deny_all;
 mod grants;
 mod inbox;
 
@@ -13,6 +14,7 @@ use palyra_wire::v1;
 
 use self::answer::{EditArgs, RememberArgs};
 use super::ids::{ApprovalName, GrantName, RunName};
+use super::pages::{Taken, read_list};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
@@ -94,12 +96,21 @@ enum ApproveVerb {
         json: bool,
     },
     /// Do not let a call run
-    #[command(after_help = "Example:\n  palyra approve no last --note \"write to drafts/ instead\"")]
+    #[command(
+        after_help = "Examples:\n  palyra approve no last --note \"write to drafts/ instead\"\n  palyra approve no --all"
+    )]
     No {
         /// Its id or a part of it, or `last` where only one waits in this folder
-        approval: ApprovalName,
+        #[arg(required_unless_present = "all")]
+        approval: Option<ApprovalName>,
+        /// Every call that waits in this folder, after a question
+        #[arg(long, conflicts_with = "approval")]
+        all: bool,
+        /// Do not ask before all are denied
+        #[arg(long, requires = "all")]
+        yes: bool,
         /// What to say with it; the model reads it
-        #[arg(long, default_value = "", value_name = "TEXT")]
+        #[arg(long, alias = "reason", default_value = "", value_name = "TEXT")]
         note: String,
         /// The outcome as JSON
         #[arg(long)]
@@ -186,14 +197,13 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let request = v1::ResolveApprovalRequest { remember: Some(remember.wish()), ..yes(approval) };
             answer::send(context, &client, request, json.into()).await
         }
-        ApproveVerb::No { approval, note, json } => {
-            let request = v1::ResolveApprovalRequest {
-                approval_id: approval.resolve(&client).await?.to_string(),
-                decision: v1::ApprovalDecision::Deny.into(),
-                note,
-                ..Default::default()
-            };
+        ApproveVerb::No { approval: Some(approval), note, json, .. } => {
+            let request = no(approval.resolve(&client).await?.to_string(), note);
             answer::send(context, &client, request, json.into()).await
+        }
+        ApproveVerb::No { approval: None, yes, note, json, .. } => {
+            let asks = if yes { deny_all::Confirmation::Given } else { deny_all::Confirmation::Asked };
+            deny_all::run(context, &client, (asks, note), json.into()).await
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
         ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
@@ -208,6 +218,11 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
     }
 }
 
+fn no(approval_id: String, note: String) -> v1::ResolveApprovalRequest {
+    let decision = v1::ApprovalDecision::Deny.into();
+    v1::ResolveApprovalRequest { approval_id, decision, note, ..Default::default() }
+}
+
 fn yes(approval_id: String) -> v1::ResolveApprovalRequest {
     let decision = v1::ApprovalDecision::Approve.into();
     v1::ResolveApprovalRequest { approval_id, decision, ..Default::default() }
@@ -216,26 +231,19 @@ fn yes(approval_id: String) -> v1::ResolveApprovalRequest {
 async fn list(
     context: &Context,
     client: &Client,
-    mut request: v1::ListApprovalsRequest,
+    request: v1::ListApprovalsRequest,
     limit: u32,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let mut approvals: Vec<v1::Approval> = Vec::new();
-    loop {
-        let left = limit.saturating_sub(u32::try_from(approvals.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            break;
-        }
-        request.page_size = left.min(PAGE_SIZE_MAX);
-        let page = client.list_approvals(request.clone()).await?;
-        approvals.extend(page.approvals);
-        if page.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let listed = read_list(limit, Taken::All, |page_size, page_token| {
+        let request = v1::ListApprovalsRequest { page_size, page_token, ..request.clone() };
+        async move { client.list_approvals(request).await.map(|page| (page.approvals, page.next_page_token)) }
+    })
+    .await?;
+    let approvals = &listed.items;
     if format == Format::Json {
         approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
+        listed.note_further(context);
         return Ok(Exit::Done);
     }
     if approvals.is_empty() {
@@ -243,6 +251,15 @@ async fn list(
         return Ok(Exit::Done);
     }
     context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
+    listed.note_further(context);
+    let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
+    if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
+        let id = short_id(&waiting.approval_id);
+        let note = format!(
+            "`palyra approve` asks about each; `palyra approve yes {id}` or `no {id}` answers one, `palyra approve no --all` denies all of this folder"
+        );
+        context.output.note(Mark::Info, &note);
+    }
     Ok(Exit::Done)
 }
 
@@ -274,7 +291,7 @@ fn show(
         needed => format!("{} of {needed} people said yes", approval.voters.len()),
     };
     let who = match approval.separation.as_str() {
-        "another_person" => "somebody other than the one the run works for",
+        "another_person" => "another person than the user of the run",
         _ => "",
     };
     for (name, value) in [
@@ -290,7 +307,7 @@ fn show(
         ("note", clean_line(&approval.note, 400)),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<10}{value}"))?;
+            context.output.line(&format!("{name:<10}{value}"))?;
         }
     }
     for (at, line) in changed.iter().enumerate() {

@@ -19,7 +19,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
 use super::attachments;
-use super::ids::{MissingSession, find_session};
+use super::ids::{MissingSession, find_or_make_session, find_session};
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, drive};
@@ -55,8 +55,10 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let key = || format!("chat:{workspace_root}");
-    let name = args.session.clone().unwrap_or_else(key);
-    let selector = find_session(&client, &name, MissingSession::Create).await?;
+    let selector = match &args.session {
+        Some(name) => find_or_make_session(context, &client, name).await?,
+        None => find_session(&client, &key(), MissingSession::Create).await?,
+    };
     let agent = args.choice.agent.clone().unwrap_or_default();
     let place = Place { client, agent, selector };
     let models = Arc::new(Mutex::new(Vec::new()));

@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
         ConfigVerb::Reload { json } => reload(context, json.into()).await,
         ConfigVerb::Schema { json: true } => {
             let schema = (context.daemon.config_schema)();
-            context.output.line(&format!("{schema:#}"))?;
+            context.output.exact_line(&format!("{schema:#}"))?;
             Ok(Exit::Done)
         }
         ConfigVerb::Schema { json: false } => {
@@ -137,7 +137,7 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     if exit != Exit::Done {
-        mistakes.iter().try_for_each(|mistake| context.output.sentence(mistake))?;
+        mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
         context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
         return Ok(exit);
     }
@@ -192,7 +192,7 @@ fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, 
         context.output.json(&found)?;
         return Ok(exit);
     }
-    mistakes.iter().try_for_each(|mistake| context.output.sentence(&mistake.message))?;
+    mistakes.iter().try_for_each(|mistake| context.output.line(&mistake.message))?;
     let file = match file {
         Some(file) => file.display().to_string(),
         None => "the configuration (there is no file)".to_owned(),

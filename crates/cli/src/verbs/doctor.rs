@@ -91,9 +91,9 @@ fn print(context: &Context, check: &v1::Check) -> Result<(), Failure> {
         "warning" => Mark::Doubt,
         _ => Mark::Bad,
     };
-    context.output.sentence(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
+    context.output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
     if check.level != "ok" && !check.mend.is_empty() {
-        context.output.sentence(&format!("  {}", check.mend))?;
+        context.output.line(&format!("  {}", check.mend))?;
     }
     Ok(())
 }

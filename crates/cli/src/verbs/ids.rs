@@ -11,11 +11,17 @@ use palyra_types::id_name::{IdKind, IdName};
 use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId, StoredGrantId, TokenId};
 use palyra_wire::v1;
 
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::age;
+use crate::render::{age, short_id};
+use crate::terminal::Mark;
 use crate::terminal::clean_line;
 
 const ABOUT_CHARS_MAX: usize = 80;
+/// Letters of a name that can be compared with ids.
+const PART_LETTERS_MIN: usize = 3;
+/// The newest sessions, whose ids are compared with a name.
+const SESSIONS_COMPARED_MAX: u32 = 200;
 
 /// An id that people may name in part.
 pub(crate) trait NamedId: FromStr + Copy + fmt::Display {
@@ -105,7 +111,8 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
                 (true, _) => format!("there is no such {kind} in this folder"),
                 (false, _) => format!("no {kind} begins or ends with `{name}`"),
             };
-            Err(Failure::local(error.code(), format!("{told}; `{}` lists them", T::LISTED_BY)))
+            // The mend of the code names the list.
+            Err(Failure::local(error.code(), told))
         }
         Err(error) => Err(error.into()),
     }
@@ -227,6 +234,44 @@ pub(crate) async fn find_session(
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// As [`find_session`], for what makes a session where none has that name: says so, and which session has an id like that.
+pub(super) async fn find_or_make_session(
+    context: &Context,
+    client: &Client,
+    name: &str,
+) -> Result<v1::SessionSelector, Failure> {
+    let found = find_session(client, name, MissingSession::Create).await?;
+    if found.require_existing {
+        return Ok(found);
+    }
+    let existing = v1::SessionSelector { require_existing: true, ..found.clone() };
+    let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
+    match client.resolve_session(request).await {
+        Ok(_) => {}
+        Err(error) if error.code() == ErrorCode::SessionNotFound => {
+            let shown = clean_line(name, ABOUT_CHARS_MAX);
+            let like = like_an_id(client, name).await?;
+            let like = like.map(|id| format!("; did you mean {}?", short_id(&id))).unwrap_or_default();
+            let note = format!("no session {shown} yet; a new one of that name begins{like}");
+            context.output.note(Mark::Info, &note);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(found)
+}
+
+/// Returns the id of the newest session that begins or ends like this, in letters of any size.
+async fn like_an_id(client: &Client, name: &str) -> Result<Option<String>, Failure> {
+    let part = name.to_ascii_uppercase();
+    if part.len() < PART_LETTERS_MIN || !part.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Ok(None);
+    }
+    let request = v1::ListSessionsRequest { page_size: SESSIONS_COMPARED_MAX, ..Default::default() };
+    let sessions = client.list_sessions(request).await?.sessions;
+    let mut ids = sessions.into_iter().map(|session| session.session_id);
+    Ok(ids.find(|id| id.starts_with(&part) || id.ends_with(&part) || short_id(id).starts_with(&part)))
 }
 
 /// Returns the id of a session that exists, however it is named.

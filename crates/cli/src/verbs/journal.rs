@@ -121,9 +121,9 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(&report))?,
         Format::Text if report.ok => {
-            context.output.sentence(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
+            context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
             for line in verified(&report) {
-                context.output.sentence(&line)?;
+                context.output.line(&line)?;
             }
         }
         Format::Text => {
@@ -170,7 +170,7 @@ async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<E
     };
     match format {
         Format::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
-        Format::Text => context.output.sentence(&format!("rebuilt from {}", entries(folded)))?,
+        Format::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
     }
     Ok(Exit::Done)
 }
@@ -222,7 +222,7 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
             format!("{} and {} not yet merged", bytes(status.database_bytes), bytes(status.wal_bytes)),
         ),
     ] {
-        context.output.sentence(&format!("{name:<10}{value}"))?;
+        context.output.line(&format!("{name:<10}{value}"))?;
     }
     Ok(Exit::Done)
 }

@@ -18,4 +18,5 @@ pub(crate) mod admin;
 
 mod attachments;
 mod ids;
+mod pages;
 mod start_run;

@@ -64,7 +64,7 @@ pub(crate) enum PolicyVerb {
         run: Option<RunName>,
         /// The effect's number [default: the last denied call, else the last call]
         effect: Option<u32>,
-        /// A call that nobody made: its tool
+        /// A call that was not made: its tool
         #[arg(long, value_name = "TOOL")]
         tool: Option<String>,
         /// Its arguments, a JSON object
@@ -147,7 +147,7 @@ async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Ex
         return Ok(Exit::Done);
     }
     for example in &shadow.examples {
-        context.output.sentence(&told_difference(example))?;
+        context.output.line(&told_difference(example))?;
     }
     if shadow.candidate.is_empty() {
         let told = "no rules are tried out; `policy.shadow_dir` names a folder of them";
@@ -232,7 +232,7 @@ async fn show(context: &Context, client: &Client, format: Format) -> Result<Exit
     for file in &policy.files {
         let origin = if file.shipped { "shipped" } else { "yours" };
         context.output.line(&format!("// {} ({origin})", file.name))?;
-        file.text.lines().try_for_each(|line| context.output.line(line))?;
+        file.text.lines().try_for_each(|line| context.output.exact_line(line))?;
         context.output.line("")?;
     }
     Ok(Exit::Done)
@@ -254,8 +254,8 @@ async fn explain(
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
-    context.output.sentence(&format!("{} ({})", explained.verdict, explained.reason))?;
-    explained.explanation.lines().try_for_each(|line| context.output.sentence(&clean_line(line, 400)))?;
+    context.output.line(&format!("{} ({})", explained.verdict, explained.reason))?;
+    explained.explanation.lines().try_for_each(|line| context.output.line(&clean_line(line, 400)))?;
     Ok(Exit::Done)
 }
 
@@ -316,7 +316,7 @@ async fn diff(
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
-                context.output.sentence(&told_difference(&difference))?;
+                context.output.line(&told_difference(&difference))?;
             }
             PolicyDiffStep::Done(report) => {
                 context.output.end_progress();

@@ -8,7 +8,7 @@ use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
 use super::attachments;
-use super::ids::{MissingSession, find_session};
+use super::ids::find_or_make_session;
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{Person, Seat, drive};
@@ -26,7 +26,7 @@ const SCHEMA_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  git diff | palyra run \"Review this:\" -")]
 pub(crate) struct RunArgs {
-    /// What to ask; `-`, or nothing, stands for standard input
+    /// The question; `-`, or nothing, reads standard input
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
     /// Every entry of the tape as a line of JSON
@@ -61,6 +61,10 @@ pub(crate) struct RunArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failure> {
     let input = input(&args.text)?;
+    if let Some(command) = verb_of_runs(&args.text, &(context.definition)()) {
+        let note = format!("this asks the model; `{command}` is the command about runs");
+        context.output.note(Mark::Doubt, &note);
+    }
     let attachments = attachments::read(&args.attach)?;
     for remark in attachments::remarks(&attachments) {
         context.output.note(Mark::Doubt, &remark);
@@ -69,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     let session = match &args.session {
-        Some(name) => Some(find_session(&client, name, MissingSession::Create).await?),
+        Some(name) => Some(find_or_make_session(context, &client, name).await?),
         None => None,
     };
     let delivery = match (args.steer, args.interrupt) {
@@ -147,6 +151,14 @@ fn input(words: &[String]) -> Result<String, Failure> {
     Ok(input)
 }
 
+/// Returns the command that a question of one or two words looks like: a verb of `palyra runs`.
+fn verb_of_runs(words: &[String], definition: &clap::Command) -> Option<String> {
+    let [verb, rest @ ..] = words else { return None };
+    let is_short = rest.len() <= 1 && rest.iter().all(|word| !word.contains(char::is_whitespace));
+    definition.find_subcommand("runs")?.find_subcommand(verb).filter(|_| is_short)?;
+    Some(format!("palyra runs {}", words.join(" ")))
+}
+
 fn nothing_to_ask() -> Failure {
     Failure::Input {
         code: ErrorCode::InvalidArgument,
@@ -181,6 +193,22 @@ fn join(words: &[String], typed: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_that_looks_like_a_verb_of_runs_is_noted() {
+        let definition = crate::command_line::definition();
+        for (words, command) in [
+            (&["list"][..], Some("palyra runs list")),
+            (&["undo", "last"], Some("palyra runs undo last")),
+            (&["list", "all the files here"], None),
+            (&["show", "me", "this"], None),
+            (&["hello"], None),
+            (&[], None),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(verb_of_runs(&words, &definition).as_deref(), command, "{words:?}");
+        }
+    }
 
     #[test]
     fn words_and_standard_input_are_joined() {

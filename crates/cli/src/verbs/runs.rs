@@ -14,6 +14,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use super::ids::{RunName, session_id};
+use super::pages::{Taken, read_list};
 use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
@@ -21,7 +22,6 @@ use crate::failure::Failure;
 use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
 use crate::terminal::{Mark, PromptReader, clean_line};
 
-const PAGE_SIZE_MAX: u32 = 500;
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
 
@@ -29,7 +29,7 @@ const LAST_ENTRIES_MAX: u32 = 400;
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsVerb {
     /// List runs, newest first
-    #[command(after_help = "Example:\n  palyra runs list --open")]
+    #[command(after_help = "Examples:\n  palyra runs list --open\n  palyra runs list --search invoice")]
     List {
         /// Of this session only
         #[arg(long, value_name = "SESSION")]
@@ -37,6 +37,9 @@ pub(crate) enum RunsVerb {
         /// Only those that are not over
         #[arg(long)]
         open: bool,
+        /// Only those with this in their input
+        #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+        search: String,
         /// At most so many
         #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
@@ -44,7 +47,7 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Show where a run stands
+    /// Show the state of a run
     #[command(after_help = "Example:\n  palyra runs show last")]
     Show {
         /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
@@ -133,7 +136,7 @@ pub(crate) enum RunsVerb {
 pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     match verb {
-        RunsVerb::List { session, open, limit, json } => {
+        RunsVerb::List { session, open, search, limit, json } => {
             let only = if open { "open" } else { "" };
             let request = v1::ListRunsRequest {
                 session_id: match session {
@@ -143,7 +146,7 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
                 only: only.to_owned(),
                 ..Default::default()
             };
-            list(context, &client, request, limit, json.into()).await
+            list(context, &client, request, (limit, &search), json.into()).await
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
@@ -172,38 +175,39 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
 async fn list(
     context: &Context,
     client: &Client,
-    mut request: v1::ListRunsRequest,
-    limit: u32,
+    request: v1::ListRunsRequest,
+    (limit, search): (u32, &str),
     format: Format,
 ) -> Result<Exit, Failure> {
-    let mut runs: Vec<v1::Run> = Vec::new();
-    loop {
-        let left = limit.saturating_sub(u32::try_from(runs.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            break;
-        }
-        request.page_size = left.min(PAGE_SIZE_MAX);
-        let page = client.list_runs(request.clone()).await?;
-        runs.extend(page.runs);
-        if page.next_page_token.is_empty() {
-            break;
-        }
-        request.page_token = page.next_page_token;
-    }
+    let searched = search.to_lowercase();
+    let fits = |run: &v1::Run| run.input_preview.to_lowercase().contains(&searched);
+    let taken = if searched.is_empty() { Taken::All } else { Taken::Fitting(&fits) };
+    let listed = read_list(limit, taken, |page_size, page_token| {
+        let request = v1::ListRunsRequest { page_size, page_token, ..request.clone() };
+        async move { client.list_runs(request).await.map(|page| (page.runs, page.next_page_token)) }
+    })
+    .await?;
     if format == Format::Json {
-        runs.iter().try_for_each(|run| context.output.json(&to_json(run)))?;
+        listed.items.iter().try_for_each(|run| context.output.json(&to_json(run)))?;
+        listed.note_further(context);
         return Ok(Exit::Done);
     }
-    if runs.is_empty() {
-        context.output.note(Mark::Info, "there are no runs yet; `palyra run \"...\"` makes one");
+    if listed.items.is_empty() {
+        let told = match search {
+            "" => "there are no runs yet; `palyra run \"...\"` makes one",
+            _ => "no run has that in its input; `palyra sessions list --search` looks at more of it",
+        };
+        context.output.note(Mark::Info, told);
+        listed.note_further(context);
         return Ok(Exit::Done);
     }
     let row = |run: v1::Run| {
         let standing = standing(&run);
         [short_id(&run.run_id), standing, age(run.updated), run.turns.to_string(), run.input_preview]
     };
-    let rows = runs.into_iter().map(row).collect();
+    let rows = listed.items.iter().cloned().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
+    listed.note_further(context);
     Ok(Exit::Done)
 }
 
@@ -241,11 +245,11 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("entries", run.last_tape_seq.to_string()),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<9}{value}"))?;
+            context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
     if let Some(told) = erased::told(client, &run).await? {
-        context.output.sentence(&format!("{:<9}{told}", "content"))?;
+        context.output.line(&format!("{:<9}{told}", "content"))?;
     }
     if run.phase == "waiting" {
         waiting::show_question(context, client, &run).await?;

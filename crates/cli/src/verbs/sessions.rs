@@ -4,7 +4,7 @@ mod list;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError};
-use palyra_types::SessionId;
+use palyra_types::{ErrorCode, SessionId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{count, date};
+use crate::render::{count, date, short_id};
 use crate::terminal::{Mark, clean_line};
 
 /// Look at conversations, rename, branch or archive one.
@@ -155,18 +155,34 @@ async fn branch(
     label: String,
     format: Format,
 ) -> Result<Exit, Failure> {
+    let point = place.branch_point(client).await?;
+    let run = point.run_id.clone();
     let request = v1::ResolveSessionRequest {
         session: Some(v1::SessionSelector { label, ..Default::default() }),
-        branch_from: Some(place.branch_point(client).await?),
+        branch_from: Some(point),
         ..Default::default()
     };
-    let session = resolve(client, request).await?;
+    let session = resolve(client, request).await.map_err(|failure| out_of_range(failure, &run))?;
     require_branched(&session)?;
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(&session))?,
         Format::Text => context.output.line(&session.session_id)?,
     }
+    let id = short_id(&session.session_id);
+    context.output.note(Mark::Info, &format!("`palyra chat --session {id}` goes on there"));
     Ok(Exit::Done)
+}
+
+/// Names the run whose entries there are.
+fn out_of_range(failure: Failure, run: &str) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::Mended {
+            code: error.code(),
+            message: error.to_string(),
+            mend: format!("`palyra runs tail {run}` shows the numbers of its entries"),
+        },
+        failure => failure,
+    }
 }
 
 async fn cleanup(context: &Context, client: &Client, named: &Named) -> Result<Exit, Failure> {
@@ -202,7 +218,7 @@ fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit
         ("last run", session.last_run_id.clone()),
     ] {
         if !value.is_empty() {
-            context.output.sentence(&format!("{name:<9}{value}"))?;
+            context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
     Ok(Exit::Done)

@@ -71,7 +71,7 @@ fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'sta
         return Some("it is the whole home folder");
     }
     let related = state_dir.starts_with(folder) || folder.starts_with(state_dir);
-    related.then_some("the daemon's own state lies there")
+    related.then_some("the daemon's own state is there")
 }
 
 /// Starts a run and returns it as one to be driven.

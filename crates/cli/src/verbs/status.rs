@@ -18,6 +18,9 @@ use crate::render::{age, bytes, count, date};
 use waiting::{Waiting, WaitingCounts};
 
 const SANDBOX_CHECK: &str = "tool_isolation";
+/// Below a line that names a tier.
+const TIERS_PAGE: &str =
+    "tier C restricts programs most, tier B less (`palyra explain docs/sandbox.md#the-tiers`)";
 
 /// Show the daemon, its model, what waits for you and how the journal is; starts no daemon.
 #[derive(Debug, clap::Args)]
@@ -156,6 +159,9 @@ impl Report {
         // The rest is for `doctor`.
         let brief = found.found.split(';').next().unwrap_or_default();
         self.add("sandbox", brief);
+        if brief.contains("tier ") {
+            self.add("", TIERS_PAGE);
+        }
         self.set("sandbox", brief.into());
     }
 

@@ -42,6 +42,27 @@ fn a_wrong_command_line_is_2_and_the_nearest_word_is_named() {
 }
 
 #[test]
+fn a_command_line_that_people_type_names_the_one_that_exists() {
+    let home = Home::new();
+    for (arguments, wanted, unwanted) in [
+        (&["sessions", "search", "moon"][..], "`palyra sessions list --search moon`", "archive"),
+        (&["chat", "XN8H9D"], "`palyra chat --session XN8H9D`", "-- XN8H9D"),
+        (&["chat", "--continue"], "`palyra chat`", "--connect"),
+        (&["resume"], "`palyra chat`", "serve"),
+        (&["undo"], "`palyra runs undo last`", "nearest verb"),
+        (&["history"], "`palyra runs list`", "asks a model"),
+        (&["config", "set", "a", "b"], "`palyra config show`", "tip: a similar"),
+        (&["approve", "yes", "--all"], "`palyra approve`", "-- --all"),
+        (&["help", "undo"], "`palyra runs undo last`", "nothing is called"),
+    ] {
+        let told = home.palyra(arguments).expect(2).err;
+        assert!(told.contains(wanted) && !told.contains(unwanted), "{arguments:?}: {told}");
+    }
+    let asked = home.palyra(&["run", "list"]).expect(0).err;
+    assert!(asked.contains("`palyra runs list` is the command about runs"), "{asked}");
+}
+
+#[test]
 fn a_denied_call_is_3() {
     let runtime = runtime();
     let replies = vec![Reply::empty().call("run_command", "{\"argv\":[\"ls\"]}"), Reply::text("I may not.")];

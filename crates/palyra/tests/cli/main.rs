@@ -17,6 +17,8 @@ mod approvals;
 mod prompts;
 mod snapshots;
 mod help_pages;
+mod documents;
+mod list_ends;
 mod chat;
 mod chat_sessions;
 mod sessions;

@@ -82,6 +82,42 @@ fn lines_of_words_wrap_between_words_and_a_pipe_gets_them_whole() {
 }
 
 #[test]
+fn status_questions_errors_and_help_wrap_between_words() {
+    let home = home("xterm");
+    home.palyra(&["run", "create notes.txt with tea"]).expect(3);
+    for arguments in [
+        &["status"][..],
+        &["approve", "show", "last"],
+        &["chat", "XN8H9D"],
+        &["approve", "no", "--all-of-them-at-once"],
+        &["runs", "show", "nothing-like-this"],
+        &["help"],
+        &["explain", "topics"],
+        &["policy", "--help"],
+        &["approve", "always", "--help"],
+        &["policy", "posture", "set", "--help"],
+    ] {
+        let piped = home.palyra(arguments);
+        let piped = piped.out + &piped.err;
+        for columns in [40, 80] {
+            let mut pty = Pty::spawn(&home.command(arguments), columns);
+            pty.ended();
+            let rows = pty.text();
+            assert!(
+                rows.lines().all(|row| row.chars().count() < usize::from(columns)),
+                "{arguments:?}: {rows}"
+            );
+            let words: Vec<&str> = rows.split_whitespace().collect();
+            let cut = piped
+                .split_whitespace()
+                .filter(|word| word.chars().count() < 20)
+                .find(|word| !words.contains(word) && !word.contains(|c: char| c.is_ascii_digit()));
+            assert_eq!(cut, None, "{arguments:?} at {columns} columns: {rows}");
+        }
+    }
+}
+
+#[test]
 fn long_work_shows_progress_and_takes_it_away() {
     let home = home("xterm");
     home.palyra(&["run", "what can you do"]).expect(0);

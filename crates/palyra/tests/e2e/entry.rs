@@ -101,11 +101,11 @@ fn an_error_names_its_page_and_the_page_is_in_the_program() {
     assert!(failed.ends_with("  `palyra explain PLY-1103` says more\n"), "{failed}");
     for words in [&["explain", "PLY-1103"][..], &["explain", "ply-1103"], &["help", "PLY-1103"]] {
         let page = home.palyra(words).expect(0).out;
-        assert!(page.starts_with("PLY-1103 run_not_found\n\n") && page.contains("\nWhat to do\n"), "{page}");
+        assert!(page.starts_with("# PLY-1103 run_not_found\n\n") && page.contains("\n## What to do\n"), "{page}");
     }
     let slip = home.palyra(&["explain", "PLY-1130"]).expect(2).err;
     assert!(slip.contains("`palyra explain PLY-1103` (run_not_found)"), "{slip}");
-    assert!(home.palyra(&["explain", "policy"]).expect(0).out.starts_with("Policies: "));
+    assert!(home.palyra(&["explain", "policy"]).expect(0).out.starts_with("# Policies: "));
     assert!(home.palyra(&["help", "policy"]).expect(0).out.contains("Usage: palyra policy"));
     assert!(home.palyra(&["explain", "runs", "tail"]).expect(0).out.contains("Usage: palyra runs tail"));
     home.palyra(&["explain", "nothing"]).expect(2);

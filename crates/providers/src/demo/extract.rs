@@ -345,6 +345,8 @@ fn matches(text: &str, pattern: &str) -> String {
     });
     // A pattern of ours says nothing to a person.
     let title = if is_long(pattern) { "Found".to_owned() } else { format!("`{pattern}`") };
+    // A note below the last match, so that it is not read as text of the file.
+    let notes = if notes.is_empty() { notes } else { format!("\n\n{}", notes.trim_start()) };
     format!("{title}: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
 }
 
@@ -530,7 +532,7 @@ mod tests {
         check("search", json!({"pattern": "x"}), "no matches (9 files searched)\n", "Nothing matches `x`.");
         let told =
             "250 matches in 9 files (10 files searched)\na.rs:1: x\n[stopped at max=200; there may be more]";
-        let expect = "`x`: 250 matches in 9 files (10 files searched).\n- a.rs:1: x [stopped at max=200; there may be more]";
+        let expect = "`x`: 250 matches in 9 files (10 files searched).\n- a.rs:1: x\n\n[stopped at max=200; there may be more]";
         check("search", json!({"pattern": "x"}), told, expect);
     }
 

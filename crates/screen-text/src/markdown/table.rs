@@ -11,12 +11,20 @@ use crate::prose::{RowFrame, Styles};
 const ROWS_MAX: usize = 60;
 const COLUMNS_MAX: usize = 16;
 const BETWEEN_COLUMNS: usize = 2;
+/// The prefix of the further lines of a block.
+const BLOCK_INDENT: &str = "  ";
 
-type StyledLine = Vec<(char, TextStyle)>;
+pub(crate) type StyledLine = Vec<(char, TextStyle)>;
+
+/// A line of a table, and the prefix of its further rows.
+pub(crate) struct TableLine {
+    pub(crate) hang: String,
+    pub(crate) text: StyledLine,
+}
 
 /// Rows that begin with `|`, in the order they came.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<String>,
 }
 
@@ -31,6 +39,40 @@ impl Table {
         let before = if goes_on { Vec::new() } else { std::mem::take(&mut self.rows) };
         self.rows.push(row);
         Self { rows: before }
+    }
+
+    /// Returns a table of all these rows.
+    pub(crate) fn of(rows: Vec<String>) -> Self {
+        Self { rows }
+    }
+
+    /// Returns its lines: in columns where those fit, else a block of lines `header: cell` for each row.
+    pub(crate) fn blocks_or_columns(self, frame: RowFrame<'_>) -> Vec<TableLine> {
+        let is_table = self.rows.get(1).is_some_and(|row| is_rule(row));
+        if is_table && self.aligned(frame).is_none() {
+            return self.blocks(frame);
+        }
+        let line = |text| TableLine { hang: String::new(), text };
+        self.lines(frame).into_iter().map(line).collect()
+    }
+
+    fn blocks(&self, frame: RowFrame<'_>) -> Vec<TableLine> {
+        let head = cells(&self.rows[0]);
+        let mut lines = Vec::new();
+        for row in &self.rows[2..] {
+            let row = cells(row);
+            let filled = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+            for (at, (column, cell)) in filled.enumerate() {
+                let indent = if at == 0 { "" } else { BLOCK_INDENT };
+                let name = head.get(column).filter(|name| !name.is_empty());
+                let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
+                let mut text = words(indent, false, frame);
+                text.extend(words(&name, true, frame));
+                text.extend(words(cell, false, frame));
+                lines.push(TableLine { hang: BLOCK_INDENT.repeat(2), text });
+            }
+        }
+        lines
     }
 
     /// Returns its lines.
@@ -59,7 +101,7 @@ impl Table {
         // By what a terminal draws at most, so that no row is wrapped.
         let at_most = |cell: &StyledLine| cell.iter().map(|(c, _)| frame.width.of(*c)).sum();
         let needed: usize = (0..count).map(|column| widest(&at_most, column)).sum();
-        let room = frame.width.columns() - frame.width.of_mark();
+        let room = frame.width.columns() - frame.mark_columns();
         if needed + BETWEEN_COLUMNS * count.saturating_sub(1) > room {
             return None;
         }

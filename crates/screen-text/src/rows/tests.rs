@@ -113,3 +113,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn colours_take_no_columns_and_are_not_cut() {
+    let line = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m unexpected argument '\u{1b}[33mXN8H9D\u{1b}[0m' found";
+    let width = RowWidth::new(40, NARROW);
+    let rows = styled_rows(line, width);
+    assert_eq!(rows.replace(" \n  ", " "), line);
+    assert_eq!(rows.matches('\n').count(), 1);
+    // Another escape sequence is not a colour: it counts as the letters that it has.
+    assert!(styled_rows(&"\u{1b}[2Jx".repeat(20), width).contains('\n'));
+}

@@ -161,6 +161,24 @@ fn a_denied_call_is_told_and_counts() {
 }
 
 #[test]
+fn a_denial_by_a_person_is_shown_once_and_counts() {
+    let said_no = |effect_id| {
+        Event::ApprovalResolved(v1::ApprovalResolved {
+            effect_id,
+            state: v1::ApprovalState::Denied.into(),
+            note: "use washer".to_owned(),
+            ..Default::default()
+        })
+    };
+    let end = || finished(RunState::Done, "final_answer", "");
+    let view = check(vec![said_no(1), denied(1, "approval_denied"), end()], "[✗ denied: use washer]\n");
+    assert_eq!(view.exit(RunState::Done), Exit::Withheld);
+    // Another call, or a refusal of the rules after it, is shown.
+    let shown = "[✗ denied: use washer]\n[✗ denied (PLY-4018 approval_denied): because]\n";
+    check(vec![said_no(1), denied(2, "approval_denied"), end()], shown);
+}
+
+#[test]
 fn a_call_written_wrongly_does_not_count_as_withheld() {
     let view = check(
         vec![

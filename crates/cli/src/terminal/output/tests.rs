@@ -236,3 +236,30 @@ fn a_prompt_that_is_wider_than_the_terminal_goes_on_behind_blanks() {
     assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.starts_with("  ")), "{rows:?}");
     assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:?}");
 }
+
+#[test]
+fn no_line_error_or_help_breaks_a_word_on_a_narrow_terminal() {
+    use clap::builder::StyledStr;
+    const WORDS: &str =
+        "the daemon runs as process 15422 and answers at once, see `palyra logs` for more of it";
+    for columns in [40, 80] {
+        let narrow = |written: &Written| Sink { columns: Some(columns), ..sink(written.clone(), true) };
+        let (out, err) = (Written::default(), Written::default());
+        let output = Output::new(narrow(&out), narrow(&err), ErrorFormat::Text);
+        output.line(&format!("daemon    {WORDS}")).unwrap();
+        output.styled_line(WORDS, "").unwrap();
+        output.help(&StyledStr::from(format!("\u{1b}[1m{WORDS}\u{1b}[0m\n"))).unwrap();
+        output.refused_arguments(&StyledStr::from(format!("error: {WORDS}\n\n{WORDS}\n")));
+        for text in [out.text(), err.text()] {
+            assert!(text.lines().all(|row| row.chars().count() < columns), "{text}");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert_eq!(
+                words.join(" ").matches(WORDS).count(),
+                if text == out.text() { 3 } else { 2 },
+                "{text}"
+            );
+        }
+        output.exact_line(WORDS).unwrap();
+        assert!(out.text().ends_with(&format!("\n{WORDS}\n")));
+    }
+}

@@ -70,14 +70,14 @@ impl Candidates {
 pub(super) async fn run(context: &Context, args: &CompleteArgs) -> Result<Exit, Failure> {
     if args.kind == Candidates::Topics {
         return topics()
-            .try_for_each(|(name, about)| context.output.line(&format!("{name}\t{about}")))
+            .try_for_each(|(name, about)| context.output.exact_line(&format!("{name}\t{about}")))
             .map(|()| Exit::Done);
     }
     // A shell that completes has no place for errors.
     let Ok(client) = context.connect_running().await else { return Ok(Exit::Done) };
     for (name, about) in candidates(&client, args.kind).await.unwrap_or_default() {
         let about = clean_line(&about, ABOUT_CHARS_MAX);
-        context.output.line(&format!("{name}\t{about}"))?;
+        context.output.exact_line(&format!("{name}\t{about}"))?;
     }
     Ok(Exit::Done)
 }

@@ -20,7 +20,7 @@ pub(crate) enum TokensVerb {
     /// Make a token; its text is shown once, and kept nowhere
     #[command(after_help = "Example:\n  palyra admin tokens create user:alice --label laptop --days 90")]
     Create {
-        /// Whom it stands for, such as user:alice
+        /// The user or service that it identifies, such as user:alice
         principal: String,
         /// What it is for
         #[arg(long, default_value = "", hide_default_value = true)]
@@ -75,7 +75,7 @@ fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> 
     if format == Format::Json {
         return context.output.json(&to_json_with_defaults(made));
     }
-    context.output.line(&made.token)?;
+    context.output.exact_line(&made.token)?;
     let told = format!("token {}, until {}; it is not shown again", made.token_id, date(made.expires));
     context.output.note(Mark::Info, &told);
     Ok(())

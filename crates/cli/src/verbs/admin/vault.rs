@@ -267,7 +267,7 @@ fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Fa
         _ => "a passphrase",
     };
     let secrets = if vault.secrets == 0 { "empty".to_owned() } else { count(vault.secrets.into(), "secret") };
-    context.output.sentence(&format!("vault: {secrets}, encrypted with {key}"))?;
+    context.output.line(&format!("vault: {secrets}, encrypted with {key}"))?;
     if vault.open {
         context.output.note(Mark::Good, "the vault is open");
     } else {

@@ -90,7 +90,7 @@ pub(super) struct RememberArgs {
     /// So many times
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     uses: Option<u32>,
-    /// Whatever the value of ARG is
+    /// With any value of ARG
     #[arg(long, value_name = "ARG")]
     any: Vec<String>,
     /// Where ARG is a path at or below PATH
@@ -204,15 +204,20 @@ pub(super) async fn changes_since(client: &Client, now: &v1::Approval) -> Result
     Ok(before.map(|before| changes(&before, now)).unwrap_or_default())
 }
 
-/// Returns the folder that a run works in; empty where that is not known.
+/// Returns the folder that a run works in, as a line; empty where that is not known.
 pub(super) async fn folder(client: &Client, run: &str) -> String {
+    clean_line(&folder_of(client, run).await, FOLDER_CHARS_MAX)
+}
+
+/// Returns the folder that a run works in; empty where that is not known.
+pub(super) async fn folder_of(client: &Client, run: &str) -> String {
     let Ok(run) = run.parse::<RunId>() else { return String::new() };
     let Ok(page) = client.read_tape(run, 0, 1).await else { return String::new() };
     let started = page.entries.into_iter().find_map(|entry| match entry.event {
         Some(Event::RunStarted(started)) => Some(started.workspace_root),
         _ => None,
     });
-    clean_line(&started.unwrap_or_default(), FOLDER_CHARS_MAX)
+    started.unwrap_or_default()
 }
 
 #[cfg(test)]

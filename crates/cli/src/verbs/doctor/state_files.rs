@@ -91,7 +91,7 @@ pub(super) fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
         return None;
     }
     let found = format!(
-        "process {holder} ({}) holds the lock of {} and is no daemon",
+        "process {holder} ({}) holds the lock of {} and is not a daemon",
         command.trim(),
         state_dir.display()
     );

@@ -201,13 +201,13 @@ fn tell_plan(context: &Context, plan: &v1::Erasure, format: Format) -> Result<Ex
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(plan))?,
         Format::Text => {
-            context.output.sentence(&planned(plan))?;
+            context.output.line(&planned(plan))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
             }
             let more = plan.ranges.len().saturating_sub(RANGES_SHOWN_MAX);
             if more > 0 {
-                context.output.sentence(&format!("  and {more} more places; --json tells all"))?;
+                context.output.line(&format!("  and {more} more places; --json tells all"))?;
             }
         }
     }
@@ -235,10 +235,10 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
                     recorded.join(", ")
                 ),
             };
-            context.output.sentence(&told)?;
+            context.output.line(&told)?;
             if erasure.kept_files > 0 {
                 let files = count(erasure.kept_files, "kept file");
-                context.output.sentence(&format!("deleted {files} of commands"))?;
+                context.output.line(&format!("deleted {files} of commands"))?;
             }
         }
     }

@@ -61,7 +61,7 @@ pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs)
         Format::Json => context
             .output
             .json(&json!({ "folder": bundle.folder, "files": bundle.files, "bytes": bundle.bytes }))?,
-        Format::Text => context.output.sentence(&format!(
+        Format::Text => context.output.line(&format!(
             "{} in {}, {}",
             count(bundle.files, "file"),
             bundle.folder.display(),

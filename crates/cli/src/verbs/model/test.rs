@@ -57,7 +57,7 @@ fn images(tested: &v1::TestModelResponse) -> Option<String> {
 pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
     if tested.ok {
-        output.sentence(&format!(
+        output.line(&format!(
             "ok: {} answers, first text after {} ms, whole after {} ms: {said}",
             tested.model, tested.first_text_ms, tested.total_ms
         ))?;

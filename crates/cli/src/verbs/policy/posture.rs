@@ -27,7 +27,7 @@ pub(crate) enum PostureVerb {
     },
     /// Set how calls of a tool are treated; the next call is judged by it
     #[command(
-        after_help = "The most specific setting holds, `disabled` wins wherever it stands.\n\nExamples:\n  palyra policy posture set write_file disabled --workspace .\n  palyra policy posture set read_file ask"
+        after_help = "The most specific setting holds; `disabled` wins at any place.\n\nExamples:\n  palyra policy posture set write_file disabled --workspace .\n  palyra policy posture set read_file ask"
     )]
     Set {
         /// The tool

@@ -27,7 +27,7 @@ pub(crate) struct EffectsArgs {
     verb: Option<EffectsVerb>,
     /// Of this run only: its id or a part of it, `last`
     run: Option<RunName>,
-    /// Only those whose outcome nobody knows
+    /// Only those with an unknown outcome
     #[arg(long, conflicts_with = "changing")]
     unknown: bool,
     /// Only those that may have changed something
@@ -43,7 +43,7 @@ pub(crate) struct EffectsArgs {
 
 #[derive(Debug, Subcommand)]
 enum EffectsVerb {
-    /// Say what became of an effect whose outcome nobody knows; a run that waits for it goes on
+    /// Say what became of an effect with an unknown outcome; a run that waits for it goes on
     #[command(
         after_help = "Example:\n  palyra runs effects resolve last 3 did-not-happen --note \"no mail went out\""
     )]
@@ -143,7 +143,7 @@ pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) 
         v1::ListEffectsRequest { run_id: run.to_owned(), only: "unknown".to_owned(), ..Default::default() };
     for effect in client.list_effects(request).await?.effects {
         let tool = clean_line(&effect.tool, 32);
-        context.output.sentence(&format!(
+        context.output.line(&format!(
             "{:<9}effect {}, {tool}: its outcome is not known",
             "unknown", effect.effect_id
         ))?;

@@ -57,7 +57,7 @@ enum KeptVerb {
     Apply {
         #[command(flatten)]
         which: WhichArgs,
-        /// Do not ask: the digest that `show` told, of what was looked at
+        /// Do not ask: the digest that `show` printed for what you looked at
         #[arg(long, value_name = "SHA256")]
         shown: Option<String>,
         /// One line of JSON for each file; goes with --shown

@@ -98,7 +98,7 @@ fn outcome(file: &v1::UndoneFile, extent: Extent) -> (Mark, String) {
             return (Mark::Doubt, told.to_owned());
         }
         ("withheld", _, _) => {
-            let told = "skipped: its content before the run held a secret and was not stored";
+            let told = "skipped: its content before the run contained a secret and was not stored";
             return (Mark::Doubt, told.to_owned());
         }
         _ => return (Mark::Bad, clean_line(&file.detail, REASON_CHARS_MAX)),

@@ -22,7 +22,7 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
         "approval" => show_approvals(context, client, run).await,
         "question" => {
             if let Some(asked) = open_question(client, run).await? {
-                context.output.sentence(&format!("asks     {asked}"))?;
+                context.output.line(&format!("asks     {asked}"))?;
                 context.output.line(&format!("answer   palyra runs answer {} \"...\"", run.run_id))?;
             }
             Ok(())
@@ -42,7 +42,7 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
         let lines = question(&prompt, &approval.risk, Detail::Unattended);
         for (at, line) in lines.iter().flat_map(|line| line.text.split('\n')).enumerate() {
             let begin = if at == 0 { "asks     " } else { "         " };
-            context.output.sentence(format!("{begin}{}", clean_text(line)).trim_end())?;
+            context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;
         }
         context.output.line(&format!("answer   palyra approve yes {}", approval.approval_id))?;
     }

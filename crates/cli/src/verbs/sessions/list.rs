@@ -4,13 +4,12 @@ use palyra_client::Client;
 use palyra_wire::json::to_json;
 use palyra_wire::v1;
 
+use super::super::pages::{Listed, Taken, read_list};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, session_title, short_id};
 use crate::terminal::Mark;
-
-const PAGE_SIZE_MAX: u32 = 500;
 
 /// List sessions, most recently used first.
 #[derive(Debug, clap::Args)]
@@ -35,12 +34,13 @@ pub(crate) struct ListArgs {
 
 /// Runs the verb.
 pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> Result<Exit, Failure> {
-    let sessions = read(client, &args).await?;
+    let listed = read(client, &args).await?;
     if args.json {
-        sessions.iter().try_for_each(|session| context.output.json(&to_json(session)))?;
+        listed.items.iter().try_for_each(|session| context.output.json(&to_json(session)))?;
+        listed.note_further(context);
         return Ok(Exit::Done);
     }
-    if sessions.is_empty() {
+    if listed.items.is_empty() {
         let told = match (args.search.is_empty(), args.archived) {
             (true, false) => "there are no sessions yet; `palyra chat` begins one",
             (true, true) => "no session is archived",
@@ -49,38 +49,36 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         context.output.note(Mark::Info, told);
         return Ok(Exit::Done);
     }
-    let row = |session: v1::Session| {
+    let row = |session: &v1::Session| {
         [
             short_id(&session.session_id),
             age(session.updated),
             session.runs.to_string(),
-            session_title(&session),
+            session_title(session),
         ]
     };
-    context.table(["SESSION", "AGE", "RUNS", "TITLE"], sessions.into_iter().map(row).collect())?;
+    context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().map(row).collect())?;
+    listed.note_further(context);
+    if context.output.is_watched() {
+        let newest = short_id(&listed.items[0].session_id);
+        context
+            .output
+            .note(Mark::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
+    }
     Ok(Exit::Done)
 }
 
-async fn read(client: &Client, args: &ListArgs) -> Result<Vec<v1::Session>, Failure> {
+async fn read(client: &Client, args: &ListArgs) -> Result<Listed<v1::Session>, Failure> {
     let only = match (args.archived, args.all) {
         (true, _) => "archived",
         (false, true) => "all",
         (false, false) => "",
     };
-    let mut request =
+    let request =
         v1::ListSessionsRequest { search: args.search.clone(), only: only.to_owned(), ..Default::default() };
-    let mut sessions: Vec<v1::Session> = Vec::new();
-    loop {
-        let left = args.limit.saturating_sub(u32::try_from(sessions.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            return Ok(sessions);
-        }
-        request.page_size = left.min(PAGE_SIZE_MAX);
-        let page = client.list_sessions(request.clone()).await?;
-        sessions.extend(page.sessions);
-        if page.next_page_token.is_empty() {
-            return Ok(sessions);
-        }
-        request.page_token = page.next_page_token;
-    }
+    read_list(args.limit, Taken::All, |page_size, page_token| {
+        let request = v1::ListSessionsRequest { page_size, page_token, ..request.clone() };
+        async move { client.list_sessions(request).await.map(|page| (page.sessions, page.next_page_token)) }
+    })
+    .await
 }

@@ -151,7 +151,7 @@ async fn agreed(context: &Context) -> Result<bool, Failure> {
 /// Shows all that a person decides by.
 fn tell(context: &Context, found: &v1::Component, replaces: Option<&v1::Component>) -> Result<(), Failure> {
     let line = |label: &str, value: &str| {
-        context.output.sentence(&format!("{label:<12} {}", clean_line(value, TEXT_CHARS_MAX)))
+        context.output.line(&format!("{label:<12} {}", clean_line(value, TEXT_CHARS_MAX)))
     };
     line("tool", &found.name)?;
     line("version", &found.version.to_string())?;

@@ -42,7 +42,7 @@ enum SkillsVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Show one, with the words that a model is told
+    /// Show one, with the words that a model gets
     #[command(after_help = "Example:\n  palyra tools skills show notes")]
     Show {
         /// Its name or id
@@ -195,7 +195,7 @@ async fn show(context: &Context, client: &Client, name: String, format: Format) 
 /// Shows all that is known of a skill, line by line.
 fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
     let line = |label: &str, value: &str, chars: usize| {
-        context.output.sentence(&format!("{label:<12} {}", clean_line(value, chars)))
+        context.output.line(&format!("{label:<12} {}", clean_line(value, chars)))
     };
     line("skill", &skill.name, 64)?;
     line("id", &skill.skill_id, 64)?;

@@ -1,0 +1,78 @@
+//! One answer to every call that waits in this folder: no.
+//!
+//! Invariant: nothing is denied that was not listed before. There is no yes of this kind.
+
+use palyra_client::Client;
+use palyra_wire::v1;
+
+use super::answer::{folder_of, send};
+use super::{no, row};
+use crate::context::Context;
+use crate::drive::Format;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::count;
+use crate::terminal::{Mark, PromptReader, Reading};
+
+/// Denied by one command, at most; a second one denies more.
+const DENIED_MAX: u32 = 500;
+
+/// Where the confirmation is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirmation {
+    /// From the person at the terminal.
+    Asked,
+    /// From the command line.
+    Given,
+}
+
+/// Lists what waits in this folder, and denies it once that is confirmed.
+pub(super) async fn run(
+    context: &Context,
+    client: &Client,
+    (confirmation, note): (Confirmation, String),
+    format: Format,
+) -> Result<Exit, Failure> {
+    context.require_local("approve no --all")?;
+    let waiting = waiting_here(client).await?;
+    if waiting.is_empty() {
+        context.output.note(Mark::Info, "nothing waits for an approval in this folder");
+        return Ok(Exit::Done);
+    }
+    waiting.iter().for_each(|approval| context.output.row(&row(approval).join("  ")));
+    if confirmation == Confirmation::Asked && !confirmed(context, waiting.len()).await? {
+        context.output.note(Mark::Info, "nothing was denied");
+        return Ok(Exit::Cancelled);
+    }
+    let mut exit = Exit::Done;
+    for approval in waiting {
+        let sent = send(context, client, no(approval.approval_id, note.clone()), format).await?;
+        if sent != Exit::Done {
+            exit = sent;
+        }
+    }
+    Ok(exit)
+}
+
+async fn waiting_here(client: &Client) -> Result<Vec<v1::Approval>, Failure> {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+    let here = here.and_then(|folder| folder.into_os_string().into_string().ok()).unwrap_or_default();
+    let request = v1::ListApprovalsRequest { page_size: DENIED_MAX, ..Default::default() };
+    let mut waiting = Vec::new();
+    for approval in client.list_approvals(request).await?.approvals {
+        if !here.is_empty() && folder_of(client, &approval.run_id).await == here {
+            waiting.push(approval);
+        }
+    }
+    Ok(waiting)
+}
+
+async fn confirmed(context: &Context, number: usize) -> Result<bool, Failure> {
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+        let told = "no terminal to ask at; add --yes to deny all calls that are listed above";
+        return Err(Failure::Usage(told.to_owned()));
+    };
+    let question = format!("? deny {}? [y/N]", count(number as u64, "call"));
+    let answer = reader.ask(&question, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,89 @@
+//! The ends of lists, what they leave out, and how the user goes on from there.
+
+use crate::home::Home;
+use crate::pty::Pty;
+
+const WRITE: &str = "create notes.txt with tea";
+
+fn at_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
+    let mut pty = Pty::spawn(&home.command(arguments), columns);
+    pty.ended();
+    pty.text()
+}
+
+#[test]
+fn a_list_that_stops_says_how_much_follows_and_how_to_go_on() {
+    let home = Home::new().with("TERM", "xterm");
+    for what in ["about the moon", "about the sun", "about tea"] {
+        home.palyra(&["run", "--session", what, &format!("hello {what}")]).expect(0);
+    }
+    for verb in ["runs", "sessions"] {
+        let listed = home.palyra(&[verb, "list", "--limit", "1"]).expect(0);
+        assert!(
+            listed.out.lines().count() == 2 && listed.err.contains("2 more; `--limit 3` shows them"),
+            "{}",
+            listed.err
+        );
+        let json = home.palyra(&[verb, "list", "--limit", "1", "--json"]).expect(0);
+        assert!(json.json().len() == 1 && json.err.contains("`--limit 3`"), "{}", json.err);
+        assert!(!home.palyra(&[verb, "list"]).expect(0).err.contains("more"));
+    }
+    let found = home.palyra(&["runs", "list", "--search", "MOON"]).expect(0).out;
+    assert!(found.lines().count() == 2 && found.contains("hello about the moon"), "{found}");
+    assert!(home.palyra(&["runs", "list", "--search", "mars"]).expect(0).err.contains("no run has that"));
+    let sessions = at_terminal(&home, &["sessions", "list"], 80);
+    assert!(sessions.contains("`palyra chat --session "), "{sessions}");
+    let narrow = at_terminal(&home, &["runs", "list"], 40);
+    assert!(narrow.contains("STATE") && narrow.contains("hello about the moon"), "{narrow}");
+    assert!(!narrow.contains("TURNS"), "{narrow}");
+}
+
+#[test]
+fn a_session_that_does_not_exist_is_named_before_it_begins() {
+    let home = Home::new();
+    let first = home.palyra(&["run", "--session", "moon", "hello"]).expect(0).err;
+    assert!(first.contains("no session moon yet; a new one of that name begins"), "{first}");
+    assert!(!home.palyra(&["run", "--session", "moon", "hello"]).expect(0).err.contains("no session"));
+    let id = home.palyra(&["sessions", "list", "--json"]).expect(0).json()[0]["session_id"].clone();
+    let id = id.as_str().unwrap();
+    let short = &id[id.len() - 6..];
+    let known = home.palyra(&["run", "--session", short, "hello"]).expect(0).err;
+    assert!(!known.contains("no session"), "{known}");
+    let like = home.palyra(&["run", "--session", &short[..3], "hello"]).expect(0).err;
+    assert!(like.contains(&format!("did you mean {short}?")), "{like}");
+
+    let missing = home.palyra(&["runs", "show", "ZZZZ"]).expect(1).err;
+    assert_eq!(missing.matches("palyra runs list").count(), 1, "{missing}");
+    let branch = home.palyra(&["sessions", "branch", "last"]).expect(0);
+    let end = &branch.out.trim()[branch.out.trim().len() - 6..];
+    assert!(branch.err.contains(&format!("`palyra chat --session {end}` goes on there")), "{}", branch.err);
+    let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
+    let beyond = home.palyra(&["sessions", "branch", "last@999"]).expect(1).err;
+    assert!(beyond.contains(run.as_str().unwrap()) && !beyond.contains("runs tail ID"), "{beyond}");
+}
+
+#[test]
+fn every_call_of_a_folder_is_denied_by_one_command_after_they_are_listed() {
+    let home = Home::new().with("TERM", "xterm");
+    for _ in 0..3 {
+        home.palyra(&["run", WRITE]).expect(3);
+    }
+    let waiting = || home.palyra(&["approve", "list", "--json"]).expect(0).json().len();
+    let listed = at_terminal(&home, &["approve", "list"], 80);
+    assert!(listed.contains("palyra approve yes ") && listed.contains("no --all"), "{listed}");
+    let refused = home.palyra(&["approve", "no", "--all"]).expect(2).err;
+    assert!(refused.contains("add --yes") && refused.contains("write_file") && waiting() == 3, "{refused}");
+    // Another folder's calls are not its.
+    let elsewhere = home.work().join("other");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut other = home.command(&["approve", "no", "--all", "--yes"]);
+    let other = other.current_dir(&elsewhere).output().unwrap();
+    assert!(other.status.success() && waiting() == 3, "{other:?}");
+    let mut pty = Pty::spawn(&home.command(&["approve", "no", "--all"]), 80);
+    pty.expect("deny 3 calls? [y/N] ");
+    assert_eq!((pty.ended_after("n\n"), waiting()), (130, 3), "{}", pty.text());
+    let denied = home.palyra(&["approve", "no", "--all", "--yes", "--reason", "not now"]).expect(0);
+    assert_eq!((denied.err.matches("✓ denied").count(), waiting()), (3, 0), "{}", denied.err);
+    assert!(!home.work().join("notes.txt").exists());
+    home.palyra(&["approve", "yes", "--all"]).expect(2);
+}
