@@ -406,6 +406,20 @@ async fn the_signature_ends_the_first_answer_only() {
     assert!(!said[2].contains("demo model"), "{}", said[2]);
 }
 
+#[tokio::test]
+async fn a_picture_that_does_not_reach_it_is_not_counted() {
+    let tokens = |files: Vec<(&'static str, &'static str, Option<&'static str>)>| async move {
+        let (_, answer, _) = ask(&with_attachments("what is attached?", &files)).await;
+        answer.usage.unwrap().input_tokens
+    };
+    let (none, picture) = (tokens(vec![]).await, tokens(vec![("logo.png", "image/png", None)]).await);
+    assert!(picture - none < 10, "{none} {picture}");
+    // The control: a text is counted.
+    let text =
+        tokens(vec![("a.txt", "text/plain", Some("many words of a text that reaches the model"))]).await;
+    assert!(text - none >= 10, "{none} {text}");
+}
+
 /// Texts made of the words the demo model knows, of punctuation, and of anything.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
