@@ -150,7 +150,10 @@ pub(super) fn cannot(lack: Lack) -> String {
             "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \
              fetch https://example.org/, for a single page."
         }
-        Lack::Undo => "I cannot take anything back. You can: `palyra runs undo last` takes back what the last run changed in files.",
+        Lack::Undo => {
+            "I cannot take anything back. You can: `palyra runs list` shows the runs with their ids, and `palyra runs undo \
+             ID` takes back what that run changed in files."
+        }
         Lack::World => "I cannot know or do that: I only have the files of this folder and programs of this machine. Try: list the files here.",
         Lack::Danger => {
             "I do not propose that: it would destroy too much, or needs the rights of another user. Try: delete notes.txt, \

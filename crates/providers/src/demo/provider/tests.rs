@@ -420,6 +420,17 @@ async fn a_picture_that_does_not_reach_it_is_not_counted() {
     assert!(text - none >= 10, "{none} {text}");
 }
 
+#[tokio::test]
+async fn undo_names_the_way_to_the_run_that_changed_files() {
+    let said = play(request(READING, "undo that"), |_, _| panic!("nothing to call")).await;
+    assert!(
+        said[0].contains("`palyra runs list`") && said[0].contains("`palyra runs undo ID`"),
+        "{}",
+        said[0]
+    );
+    assert!(!said[0].contains("undo last"), "{}", said[0]);
+}
+
 /// Texts made of the words the demo model knows, of punctuation, and of anything.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
