@@ -275,7 +275,9 @@ fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
 /// Tells what was done until something was not allowed or failed, and what is left undone.
 fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
     let mut parts = told(plan, progress, findings);
-    if plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
+    let is_denied =
+        findings.iter().any(|finding| finding.is_denial() && finding.tool.as_str() == Ability::Run.tool());
+    if is_denied && plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
         parts.push(say::NO_SHELL.to_owned());
     }
     let begun = progress.found.iter().rposition(|span| !span.is_empty()).map_or(0, |at| at + 1);

@@ -431,6 +431,23 @@ async fn undo_names_the_way_to_the_run_that_changed_files() {
     assert!(!said[0].contains("undo last"), "{}", said[0]);
 }
 
+#[tokio::test]
+async fn a_line_for_a_shell_that_failed_is_quoted_and_only_a_denied_one_names_the_policy() {
+    let input = "echo x > src/new.py";
+    let said = play(request(&["run_command"], input), |_, _| {
+        Err("exit code 2\n\nsh: 1: cannot create src/new.py: Read-only file system".to_owned())
+    })
+    .await;
+    let last = said.last().unwrap();
+    assert!(last.contains("Read-only file system") && !last.contains("policy"), "{last}");
+    // The control: a call that policy denied.
+    let said = play(request(&["run_command"], input), |_, _| {
+        Err("policy denies this call of `run_command`".to_owned())
+    })
+    .await;
+    assert!(said.last().unwrap().contains("where the policy does not permit it"), "{said:?}");
+}
+
 /// Texts made of the words the demo model knows, of punctuation, and of anything.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
