@@ -448,6 +448,21 @@ async fn a_line_for_a_shell_that_failed_is_quoted_and_only_a_denied_one_names_th
     assert!(said.last().unwrap().contains("where the policy does not permit it"), "{said:?}");
 }
 
+#[tokio::test]
+async fn a_text_in_several_places_leads_to_the_sentence_to_type() {
+    let tools = ["read_file", "edit_file"];
+    let said = play(request(&tools, "change bolt to screw in tests/test_core.py"), |_, _| {
+        Err("the text to replace is 3 times in `tests/test_core.py`; give more of the text around the one you mean, or set `all`".to_owned())
+    })
+    .await;
+    let last = said.last().unwrap();
+    assert!(last.contains("change all \"bolt\" to \"screw\" in tests/test_core.py"), "{last}");
+    assert!(!last.contains("set `all`"), "{last}");
+    let (_, answer, _) =
+        ask(&request(&tools, "change all \"bolt\" to \"screw\" in tests/test_core.py")).await;
+    assert!(answer.proposals[0].arguments.expose().contains(r#""all":true"#), "{answer:?}");
+}
+
 /// Texts made of the words the demo model knows, of punctuation, and of anything.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
