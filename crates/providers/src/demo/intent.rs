@@ -355,6 +355,8 @@ pub(super) enum Intent {
     SwitchToIt,
     /// A description of the attachments.
     Attachments,
+    /// The earlier inputs of the session.
+    Recall,
     /// Not understood; the clause as it was read.
     Unclear(String),
 }

@@ -26,6 +26,7 @@ mod steps;
 mod changes;
 mod locate;
 mod attached;
+mod recall;
 
 mod extract;
 mod markdown;

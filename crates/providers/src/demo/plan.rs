@@ -18,6 +18,7 @@ use super::intent::{Ability, Call, Goal, Intent, View};
 use super::lexicon::{ANSWERS, holds};
 use super::locate::{Placed, placed};
 use super::parse::{Clause, parse};
+use super::recall::recalled;
 use super::say;
 use super::steps::unmet;
 
@@ -39,6 +40,9 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let mut plan = Plan::read(input, offered).with_answer(&findings);
     plan.attach(attached(request).iter().map(described).collect());
     plan.is_first = is_first(request);
+    if plan.talk.contains(&Intent::Recall) {
+        plan.remark(recalled(request));
+    }
     let progress = plan.progress(&findings);
     let answered = findings.len();
     let has_failed = |(at, finding): (usize, &Finding)| {
@@ -136,6 +140,7 @@ impl Plan {
                 | Intent::Aside
                 | Intent::NoChange
                 | Intent::SwitchToIt
+                | Intent::Recall
                 | Intent::Attachments => plan.talk.push(intent),
             }
         }

@@ -463,6 +463,21 @@ async fn a_text_in_several_places_leads_to_the_sentence_to_type() {
     assert!(answer.proposals[0].arguments.expose().contains(r#""all":true"#), "{answer:?}");
 }
 
+#[tokio::test]
+async fn what_was_asked_before_is_told_from_the_session() {
+    let mut later = request(READING, "read a.md");
+    later.messages.push(ChatMessage::Assistant { text: "x".into(), calls: Vec::new(), continuation: None });
+    later.messages.push(ChatMessage::user("what did I ask you to do?".into()));
+    let said = play(later, |_, _| panic!("nothing to call")).await;
+    assert!(said[0].contains("In this session you asked before:\n- read a.md"), "{}", said[0]);
+    let said = play(request(READING, "what did I ask you before?"), |_, _| panic!("nothing to call")).await;
+    assert!(
+        said[0].contains("I do not see an earlier input") && said[0].contains("palyra sessions list"),
+        "{}",
+        said[0]
+    );
+}
+
 /// Texts made of the words the demo model knows, of punctuation, and of anything.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
