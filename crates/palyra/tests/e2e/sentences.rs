@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
+mod workspaces;
+
+use self::workspaces::{furnish, git};
 use crate::home::Home;
 
 /// Calls of one sentence that get an answer, at most.
@@ -73,109 +75,6 @@ fn unescaped(text: &str) -> String {
     text.replace("\\n", "\n")
 }
 
-fn git(folder: &Path, words: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(words)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_AUTHOR_NAME", "A. Stranger")
-        .env("GIT_COMMITTER_NAME", "A. Stranger")
-        .env("EMAIL", "a@b.example")
-        .output()
-        .unwrap();
-    String::from_utf8_lossy(&done.stdout).into_owned()
-}
-
-const HOUSE: &[(&str, &str)] = &[
-    ("README.md", "# Tea House\n\nHow teh teas are brewed.\n\n## Use\n\nRun make test.\n"),
-    ("notes.txt", "buy milk\ncall bob\nold\n"),
-    ("my notes.txt", "spaces are fine\n"),
-    ("data.csv", "name,price\nassam,3\nsencha,4\n"),
-    ("src/tea.py", "# TODO: more teas\nprint('tea 4711')\n"),
-    ("src/util.py", "def brew():\n    return 'tea'\n"),
-    (
-        "src/hello.c",
-        "/* Says hello, and nothing else at all. */\n#include <stdio.h>\n\nint main(void) {\n    puts(\"hello 4712\");\n    \
-         return 0;\n}\n",
-    ),
-    ("docs/guide.md", "# Guide\n\nBoil water first.\n"),
-    ("Makefile", "build:\n\t@echo built > built.txt\ntest:\n\t@echo all teas passed\n"),
-];
-const PY: &[(&str, &str)] = &[
-    ("calc.py", "def product():\n    return 6 * 7\n\nif __name__ == '__main__':\n    print(product())\n"),
-    (
-        "test_calc.py",
-        "import unittest\nimport calc\n\nclass Tests(unittest.TestCase):\n    def test_product(self):\n        \
-         self.assertEqual(calc.product(), 42)\n",
-    ),
-];
-const NODE: &[(&str, &str)] = &[
-    (
-        "package.json",
-        "{\"name\": \"tea\", \"scripts\": {\"test\": \"node test.js\", \"build\": \"node build.js\"}}\n",
-    ),
-    ("test.js", "console.log('passed')\n"),
-];
-const RUST: &[(&str, &str)] = &[
-    ("Cargo.toml", "[package]\nname = \"tea\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
-    ("src/main.rs", "fn main() {\n    println!(\"tea\");\n}\n"),
-];
-
-/// A project with names in capitals, files that lie deep, and one that is no text.
-const LIB: &[(&str, &str)] = &[
-    ("README.md", "# Greeter\n\nSays hello.\n\n## Use\n\nRun make test.\n"),
-    ("TODO", "# To do\n\n- check the licence\n"),
-    ("LICENSE", "The Plain License\n\nUse it as you like.\n"),
-    ("NOTICE", "by A. Stranger\n"),
-    (".gitignore", "*.pyc\n"),
-    ("Makefile", "test:\n\t@echo all greetings passed\n"),
-    (
-        "src/greeter/core.py",
-        "GREETINGS = {\"en\": \"Hello\", \"de\": \"Hallo\"}\n\ndef greet(name, lang=\"en\"):\n    \
-         # TODO: fall back to English\n    return GREETINGS[lang] + \", \" + name\n\n\
-         def languages():\n    return sorted(GREETINGS)\n",
-    ),
-    ("src/greeter/__init__.py", "from .core import greet, languages\n"),
-    ("src/greeter/helper.py", "HELP = 1\n"),
-    ("tests/helper.py", "HELP = 2\n"),
-    (
-        "tests/test_core.py",
-        "import unittest\nfrom greeter.core import greet\n\nclass Tests(unittest.TestCase):\n    \
-         def test_english(self):\n        self.assertEqual(greet(\"Ann\"), \"Hello, Ann\")\n",
-    ),
-    ("tools/hello.py", "print('hi from a tool')\n"),
-    ("img/logo.png", "\u{89}PNG\r\n\u{1a}\n\0\0\0\rIHDR"),
-];
-
-fn furnish(folder: &Path, workspace: &str) {
-    fs::create_dir_all(folder).unwrap();
-    let files = match workspace {
-        "house" => HOUSE,
-        "py" => PY,
-        "node" => NODE,
-        "rust" => RUST,
-        "lib" => LIB,
-        "repo" => &[("README.md", "# Tea House\n"), ("notes.txt", "one\n")],
-        "empty" => &[],
-        other => panic!("{other}"),
-    };
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    if matches!(workspace, "repo" | "lib") {
-        git(folder, &["init", "-q", "-b", "main"]);
-        git(folder, &["add", "-A"]);
-        git(folder, &["commit", "-q", "-m", "first"]);
-    }
-    if workspace == "repo" {
-        fs::write(folder.join("notes.txt"), "one\nchanged line\n").unwrap();
-        fs::write(folder.join("new.txt"), "new\n").unwrap();
-    }
-}
-
 /// Returns what lies in a folder, without git's and python's own: files with their text, folders with `None`.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
@@ -202,7 +101,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 struct Outcome {
     folder: PathBuf,
     changed: Vec<PathBuf>,
-    before: Vec<PathBuf>,
+    before: BTreeMap<PathBuf, Option<Vec<u8>>>,
     asked: usize,
     calls: Vec<String>,
     outputs: Vec<String>,
@@ -240,7 +139,7 @@ fn play(home: &Home, folder: &Path, sentence: &str) -> Outcome {
             .filter(|path| before.get(*path) != after.get(*path))
             .cloned()
             .collect(),
-        before: before.into_keys().collect(),
+        before,
         asked: answered,
         calls: tape.iter().filter_map(|entry| entry.get("tool_proposed")).map(call).collect(),
         outputs: tape
@@ -268,10 +167,10 @@ impl Outcome {
             "call" => self.calls.iter().any(|call| call.contains(rest)),
             "out" => self.outputs.iter().any(|output| output.contains(rest)),
             "say" => self.answer.contains(rest),
+            "unsaid" => !self.answer.contains(rest),
+            "diff" => self.diff(pair().0) == pair().1,
             "file" => fs::read_to_string(self.folder.join(pair().0)).is_ok_and(|text| text == pair().1),
-            "made" => {
-                self.folder.join(rest).exists() && !self.before.iter().any(|path| path == Path::new(rest))
-            }
+            "made" => self.folder.join(rest).exists() && !self.before.contains_key(Path::new(rest)),
             "gone" => !self.folder.join(rest).exists(),
             "git" => {
                 let (words, text) = rest.rsplit_once('=').unwrap();
@@ -281,12 +180,32 @@ impl Outcome {
         }
     }
 
+    /// Returns the lines of a file that went, then those that came; lines in between two changes count as both.
+    fn diff(&self, path: &str) -> String {
+        let before = self.before.get(Path::new(path)).cloned().flatten().unwrap_or_default();
+        let after = fs::read(self.folder.join(path)).unwrap_or_default();
+        let (before, after) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&after));
+        let (mut old, mut new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+        let begin = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+        old.drain(..begin);
+        new.drain(..begin);
+        while old.last().is_some_and(|last| new.last() == Some(last)) {
+            old.pop();
+            new.pop();
+        }
+        let signed = |sign: char, lines: Vec<&str>| {
+            lines.into_iter().map(move |line| format!("{sign}{line}")).collect::<Vec<_>>()
+        };
+        let lines: Vec<String> = [signed('-', old), signed('+', new)].concat();
+        lines.join("\n")
+    }
+
     /// Returns whether everything that changed is named.
     fn is_named(&self, items: &[String]) -> bool {
         let named = |item: &String| {
             let (kind, rest) = item.split_once(':')?;
             match kind {
-                "file" => rest.split_once('=').map(|(path, _)| path.to_owned()),
+                "file" | "diff" => rest.split_once('=').map(|(path, _)| path.to_owned()),
                 "made" | "gone" => Some(rest.to_owned()),
                 _ => None,
             }
@@ -318,7 +237,7 @@ impl Outcome {
 fn with_programs(home: &Home) {
     let tools = home.work().with_file_name("tools");
     fs::create_dir_all(&tools).unwrap();
-    for name in ["cargo", "npm"] {
+    for name in ["cargo", "npm", "pytest"] {
         fs::write(tools.join(name), format!("#!/bin/sh\necho {name} \"$@\"\n")).unwrap();
         fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -328,11 +247,23 @@ fn with_programs(home: &Home) {
     fs::write(home.config_file(), settings).unwrap();
 }
 
+/// Workspaces with a history, whose sentences are a test of their own.
+const WITH_HISTORY: [&str; 2] = ["shop", "desk"];
+
 #[test]
 fn the_sentences_of_the_list_lead_where_they_must() {
+    lead_where_they_must(|row| !WITH_HISTORY.contains(&row.workspace));
+}
+
+#[test]
+fn the_sentences_of_developers_lead_where_they_must() {
+    lead_where_they_must(|row| WITH_HISTORY.contains(&row.workspace));
+}
+
+fn lead_where_they_must(is_played: impl Fn(&Row) -> bool) {
     let home = Home::new();
     with_programs(&home);
-    let rows = rows();
+    let rows: Vec<Row> = rows().into_iter().filter(is_played).collect();
     home.palyra(&["run", "hello"]).expect(0);
     let next = AtomicUsize::new(0);
     let work = || {
@@ -368,12 +299,21 @@ fn the_sentences_of_the_list_lead_where_they_must() {
             )
         })
         .collect();
+    let of = |verdict: Verdict| {
+        let missed = failed.iter().filter(|(at, _)| rows[*at].verdict == verdict).count();
+        let all = rows.iter().filter(|row| row.verdict == verdict).count();
+        format!("{} of {all}", all - missed)
+    };
     let count = format!(
-        "{} sentences: {right} right, {} honestly not, {} wrong with confidence",
+        "{} sentences: {right} right, {} honestly not, {} wrong with confidence; right of those that only look: {}, that ask: {}, that decline: {}",
         rows.len(),
         failed.len() - confident.len(),
         confident.len(),
+        of(Verdict::Do),
+        of(Verdict::Ask),
+        of(Verdict::No),
     );
+    println!("{count}");
     assert!(confident.is_empty() && right == rows.len(), "{count}\n{}", report.join("\n"));
 }
 

@@ -43,6 +43,9 @@ pub(super) fn describe(finding: &Finding) -> String {
     if matches!(finding.tool.as_str(), "run_command" | "git") && finding.text.starts_with("e") {
         return ran(finding);
     }
+    if let Some(way) = several_places(finding) {
+        return way;
+    }
     if finding.failed {
         let reason = clip(&finding.text, ERROR_CHARS_MAX);
         return format!("The tool `{}` did not succeed{of}: {reason}", finding.tool);
@@ -56,6 +59,25 @@ pub(super) fn describe(finding: &Finding) -> String {
         "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
         tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
     }
+}
+
+/// Says what to type where a text that was to be replaced is there several times.
+fn several_places(finding: &Finding) -> Option<String> {
+    let is_so =
+        finding.failed && finding.tool.as_str() == "edit_file" && finding.text.contains(" times in `");
+    let (path, old, new) = (argument(finding, "path"), argument(finding, "old"), argument(finding, "new"));
+    let mark = ['"', '\'', '`']
+        .into_iter()
+        .find(|mark| ![path, old, new].iter().any(|text| text.contains(*mark)))?;
+    let count = finding.text.split(" times in `").next()?.rsplit(' ').next()?;
+    let path = if path.contains(' ') { format!("{mark}{path}{mark}") } else { path.to_owned() };
+    is_so.then(|| {
+        format!(
+            "I cannot tell which place you want: {mark}{}{mark} is {count} times in {path}, and nothing was changed. \
+             To change every place, say: change all {mark}{old}{mark} to {mark}{new}{mark} in {path}",
+            clip(old, LINE_CHARS_MAX)
+        )
+    })
 }
 
 /// Describes a finding as a sentence asked for it.
@@ -104,7 +126,6 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
                 + &describe(finding)
         }
         (View::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
-        (View::Largest, "list_dir") => largest(&finding.text),
         _ => describe(finding),
     }
 }
@@ -149,23 +170,6 @@ pub(super) fn printed(text: &str) -> &str {
 pub(super) fn listed_names(text: &str) -> Vec<String> {
     let entries = text.lines().filter(|line| !is_note(line) && !line.is_empty());
     entries.map(|line| without_remark(line).to_owned()).collect()
-}
-
-fn largest(text: &str) -> String {
-    let sizes = text.lines().filter_map(|line| {
-        let (name, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
-        let bytes: u64 = size
-            .strip_suffix(" bytes")
-            .or_else(|| size.strip_suffix(" byte"))?
-            .replace([',', '_'], "")
-            .parse()
-            .ok()?;
-        Some((bytes, name))
-    });
-    match sizes.max_by_key(|(bytes, name)| (*bytes, std::cmp::Reverse(*name))) {
-        Some((bytes, name)) => format!("The largest file that the list shows is {name}, {bytes} bytes."),
-        None => "The list shows no file.".to_owned(),
-    }
 }
 
 /// Sets a text off from the words around it; lines stay lines.

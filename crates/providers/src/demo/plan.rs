@@ -18,8 +18,11 @@ use super::intent::{Ability, Call, Goal, Intent, View};
 use super::lexicon::{ANSWERS, holds};
 use super::locate::{Placed, placed};
 use super::parse::{Clause, parse};
+use super::recall::recalled;
 use super::say;
+use super::sections::viewed;
 use super::steps::unmet;
+use super::survey::shown;
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +42,9 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
     let mut plan = Plan::read(input, offered).with_answer(&findings);
     plan.attach(attached(request).iter().map(described).collect());
     plan.is_first = is_first(request);
+    if plan.talk.contains(&Intent::Recall) {
+        plan.remark(recalled(request));
+    }
     let progress = plan.progress(&findings);
     let answered = findings.len();
     let has_failed = |(at, finding): (usize, &Finding)| {
@@ -136,6 +142,7 @@ impl Plan {
                 | Intent::Aside
                 | Intent::NoChange
                 | Intent::SwitchToIt
+                | Intent::Recall
                 | Intent::Attachments => plan.talk.push(intent),
             }
         }
@@ -239,7 +246,10 @@ impl Goal {
             return stuck.into_iter().collect();
         }
         match (&goal, own.as_slice()) {
-            (Self::Calls(_, view), found) => found.iter().map(|finding| show(finding, *view)).collect(),
+            (Self::Calls(_, view), found) => {
+                let text = |finding| viewed(finding, *view).unwrap_or_else(|| show(finding, *view));
+                found.iter().map(text).collect()
+            }
             (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {
                 files.iter().map(|finding| show(finding, View::Whole)).collect()
             }
@@ -248,6 +258,7 @@ impl Goal {
                 .skip_while(|finding| !finding.failed && finding.tool.as_str() == "git")
                 .map(describe)
                 .collect(),
+            (Self::Manifests(_) | Self::CountLines(_), [_, _, ..]) => shown(&goal, &own).unwrap_or_default(),
             (Self::Keep { .. }, []) => unmet(&goal, &own).into_iter().collect(),
             (_, []) => Vec::new(),
             (_, [.., last]) => match unmet(&goal, &own) {
@@ -275,7 +286,9 @@ fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
 /// Tells what was done until something was not allowed or failed, and what is left undone.
 fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
     let mut parts = told(plan, progress, findings);
-    if plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
+    let is_denied =
+        findings.iter().any(|finding| finding.is_denial() && finding.tool.as_str() == Ability::Run.tool());
+    if is_denied && plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
         parts.push(say::NO_SHELL.to_owned());
     }
     let begun = progress.found.iter().rposition(|span| !span.is_empty()).map_or(0, |at| at + 1);

@@ -10,6 +10,7 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::Redacted;
+use palyra_types::attachment::{AttachmentBody, RenderedAttachment};
 use palyra_types::model::{
     ChatMessage, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
     ModelRequest, ProviderName, TokenUsage, ToolProposal, UsageSource,
@@ -105,13 +106,27 @@ fn proposal(call: &Call, number: usize) -> ToolProposal {
 
 fn estimate(request: &ModelRequest, text: &str, proposals: &[ToolProposal]) -> TokenUsage {
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
-    let read: usize = request.messages.iter().map(ChatMessage::content_bytes).sum();
+    let read: usize = request.messages.iter().map(read_bytes).sum();
     let written: usize = proposals.iter().map(|proposal| proposal.arguments.expose().len()).sum();
     TokenUsage {
         input_tokens: tokens(request.system.expose().len() + read),
         output_tokens: tokens(text.len() + written),
         source: UsageSource::Estimated,
         ..TokenUsage::default()
+    }
+}
+
+/// Returns the bytes of a message that reach this model: of what is attached, texts only.
+fn read_bytes(message: &ChatMessage) -> usize {
+    match message {
+        ChatMessage::User { text, attachments } => {
+            let bytes = |file: &RenderedAttachment| match &file.attachment.body {
+                AttachmentBody::Text(_) => file.content_bytes(),
+                AttachmentBody::Blob { .. } => file.attachment.name.expose().len(),
+            };
+            text.expose().len() + attachments.iter().map(bytes).sum::<usize>()
+        }
+        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => message.content_bytes(),
     }
 }
 

@@ -56,11 +56,17 @@ fn goal_of(goal: &Goal) -> String {
         Goal::Commit { .. } => "commit".to_owned(),
         Goal::Shell(line) => format!("run `{line}`"),
         Goal::Insert { path, .. } => format!("add to `{path}`"),
-        Goal::Everywhere { old, new, .. } => format!("replace `{old}` with `{new}`"),
+        Goal::Everywhere { old, new, .. } | Goal::Among { old, new, .. } => {
+            format!("replace `{old}` with `{new}`")
+        }
         Goal::Copy { from, to } => format!("copy `{from}` to `{to}`"),
         Goal::RunFile(path) => format!("run `{path}`"),
         Goal::Define(name) => format!("look where `{name}` is defined"),
         Goal::Extract { to, .. } | Goal::Keep { to, .. } => format!("write `{to}`"),
+        Goal::Rewrite { path, .. } if path.is_empty() => "edit the file that has the line".to_owned(),
+        Goal::Rewrite { path, .. } => format!("edit `{path}`"),
+        Goal::Manifests(_) => "read the files that describe the project".to_owned(),
+        Goal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
     }
 }
 
@@ -150,7 +156,10 @@ pub(super) fn cannot(lack: Lack) -> String {
             "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \
              fetch https://example.org/, for a single page."
         }
-        Lack::Undo => "I cannot take anything back. You can: `palyra runs undo last` takes back what the last run changed in files.",
+        Lack::Undo => {
+            "I cannot take anything back. You can: `palyra runs list` shows the runs with their ids, and `palyra runs undo \
+             ID` takes back what that run changed in files."
+        }
         Lack::World => "I cannot know or do that: I only have the files of this folder and programs of this machine. Try: list the files here.",
         Lack::Danger => {
             "I do not propose that: it would destroy too much, or needs the rights of another user. Try: delete notes.txt, \

@@ -7,21 +7,26 @@ use super::row::Row;
 pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
+            "what|which did|have|was|were i|we [just] ask|asked|say|said|tell|told|want|wanted|type|typed {text}",
+            "what|which did|have i|we [just] ask|asked|say|said|type|typed [before|earlier]",
+            "what was my|the|our last|previous|first question|sentence|message|request [before]",
+            "what were my|our [last|previous|earlier] questions|inputs|messages|requests [before]",
+            "show|list my|our [last|previous|earlier] questions|inputs|messages|requests|prompts",
+            "repeat|show [me] my last|previous question|input|message|request",
+            "do you remember what i asked|said|typed|wanted [you] [before|earlier] [to] [do]",
+            "what have we done|talked|discussed [so|about] [far]",
+        ],
+        means: |_| Some(Intent::Recall),
+    },
+    Row {
+        says: &[
             "remember|memorize [this|that]",
             "do you remember {text}",
             "what do|did you|i remember|tell|say {text}",
         ],
         means: |_| Some(Intent::Cannot(Lack::Memory)),
     },
-    Row {
-        says: &[
-            "what|which did|have|was|were i|we [just] ask|asked|say|said|tell|told|want|wanted|type|typed {text}",
-            "what|which did|have i|we [just] ask|asked|say|said|type|typed [before|earlier]",
-            "do you know|remember what|who|my {text}",
-            "what was my|the|our last|previous|first question|sentence|message|request [before]",
-        ],
-        means: |_| Some(Intent::Cannot(Lack::Memory)),
-    },
+    Row { says: &["do you know|remember what|who|my {text}"], means: |_| Some(Intent::Cannot(Lack::Memory)) },
     Row {
         says: &[
             "undo [that|it|this|last|everything|change|changes|your] [change|changes|edit|step|thing|one]",
