@@ -72,6 +72,41 @@ fn a_text_run_costs_six_entries_at_most_in_the_real_database() {
 }
 
 #[test]
+fn lists_and_a_rebuild_are_measured_beside_plain_sqlite() {
+    let figures = figures(&["lists", "rebuild"]);
+    for what in [
+        ": sessions (120 rows)",
+        ": sessions with a text in them",
+        ": runs (",
+        ": finished runs",
+        ": runs of one session",
+        ": decided approvals",
+        ": effects that change something",
+        "entries folded per second",
+    ] {
+        let figure = named(&figures, what);
+        assert!(figure["ours"]["p50"].as_f64() > Some(0.0) && figure["ratio"].is_f64(), "{figure}");
+        assert!(figure["anchor"]["value"]["p50"].as_f64() > Some(0.0), "{figure}");
+    }
+}
+
+#[test]
+fn a_run_in_the_real_daemon_is_counted() {
+    let figures = figures(&["run-counts"]);
+    let count = |what: &str| named(&figures, what)["ours"]["p50"].as_f64().expect("a number");
+    for kind in ["a text run", "a run with one tool", "a run that asks once"] {
+        for what in ["commits", "entries", "row writes", "bytes written", "processor time"] {
+            assert!(count(&format!("{kind}: {what}")) > 0.0, "{kind}: {what}");
+        }
+    }
+    let entries = ["a text run: entries", "a run with one tool: entries", "a run that asks once: entries"];
+    assert!(entries.map(count).is_sorted(), "a call is more entries, and a question more again: {figures:?}");
+    // Where nothing may trace there is no count.
+    let traced = figures.iter().find(|figure| figure["what"] == "a text run: system calls");
+    assert!(traced.is_none_or(|figure| figure["ours"]["p50"].as_f64() > Some(10.0)), "{traced:?}");
+}
+
+#[test]
 fn a_page_is_fetched_beside_a_bare_client() {
     let figures = figures(&["http-fetch"]);
     for what in ["the source", "as Markdown"] {

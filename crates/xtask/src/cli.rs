@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    attack, components, dist, failures, help_pages, known_faults, published, real_model, redaction, sim,
-    soak, suite, tamper, tidy,
+    attack, compare, components, dist, failures, help_pages, known_faults, published, real_model, redaction,
+    sim, soak, suite, tamper, tidy,
 };
 
 #[derive(Debug, Parser)]
@@ -55,6 +55,8 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measures the programs of another commit and those of now in turn, and prints the paired ratios.
+    Compare(compare::Options),
     /// Kills a daemon at every call that changes files, and looks at what is left.
     Crash(failures::CrashOptions),
     /// Lets a sync fail, in starts, commits and checkpoints.
@@ -114,6 +116,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         }
         Verb::Properties(options) => suite::properties(&options),
         Verb::Bench { arguments } => suite::bench(&arguments),
+        Verb::Compare(options) => compare::verb(&options),
         Verb::Crash(options) => failures::verb(&failures::Suite::Crash(options)),
         Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
         Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),

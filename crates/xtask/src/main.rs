@@ -1,7 +1,7 @@
 //! `cargo xtask`: the chores of this repository, each one verb.
 //!
 //! Owns how the house is checked (`tidy`), built and tested (`check`, `test`), equipped (`setup`)
-//! measured (`bench`), simulated (`sim`), attacked (`attack`), disturbed (`crash`, `failing-sync`, `full-disk`, `powercut`) and driven against a real
+//! measured (`bench`, `compare`), simulated (`sim`), attacked (`attack`), disturbed (`crash`, `failing-sync`, `full-disk`, `powercut`) and driven against a real
 //! language model (`real-model`). Knows nothing of what the
 //! other crates do: it reads them as text, and starts the programs they make.
 //! Begin at [`cli::run`]; the rules of `tidy` are data in `tidy.toml` beside this folder.
@@ -19,6 +19,7 @@ mod redaction;
 mod tamper;
 mod known_faults;
 mod soak;
+mod compare;
 mod published;
 mod dist;
 mod failures;

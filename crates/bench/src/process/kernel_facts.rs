@@ -61,6 +61,16 @@ pub fn sleeps(pid: u32) -> anyhow::Result<f64> {
     Ok(threads(pid)?.iter().map(of).sum())
 }
 
+/// Returns how many bytes a process has handed to the kernel to write, into files and sockets.
+///
+/// # Errors
+/// When it is gone or belongs to someone else.
+pub fn bytes_written(pid: u32) -> anyhow::Result<u64> {
+    let io = read(pid, "io")?;
+    let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+    line.and_then(|count| count.trim().parse().ok()).context("the kernel does not count bytes here")
+}
+
 fn threads(pid: u32) -> anyhow::Result<Vec<String>> {
     let folder = std::fs::read_dir(format!("/proc/{pid}/task")).context("the process is gone")?;
     Ok(folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
@@ -85,6 +95,7 @@ mod tests {
         let found = resident(pid).expect("alive");
         assert!(found.all_mib > 0.5 && found.own_mib <= found.all_mib && found.threads >= 1, "{found:?}");
         assert!(processor_time(pid).expect("alive") > Duration::ZERO);
+        assert!(bytes_written(pid).is_ok());
         assert!(descriptors(pid).expect("alive") >= 3);
         assert!(sleeps(pid).is_ok() && resident(u32::MAX).is_err());
     }

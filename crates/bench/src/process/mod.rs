@@ -2,6 +2,7 @@
 
 pub mod spawned;
 pub mod kernel_facts;
+pub mod system_calls;
 pub mod daemon;
 pub mod measured_daemon;
 pub mod floor;

@@ -4,8 +4,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, bombs, cancel, components, counts, database, fetch, footprint, long_session, one_turn, protocol,
-    spawn, start, streamed, throughput, tool_round,
+    append, bombs, cancel, components, counts, database, fetch, footprint, lists, long_session, one_turn,
+    protocol, rebuild, run_counts, spawn, start, streamed, throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::Figure;
@@ -64,6 +64,21 @@ pub const ROWS: &[Row] = &[
         name: append::NAME,
         about: "durable appends through the journal's port, beside plain SQLite",
         measure: |lab| append::measure(lab).boxed_local(),
+    },
+    Row {
+        name: lists::NAME,
+        about: "pages of sessions, runs, approvals and effects at 10,000 rows, beside plain SQLite",
+        measure: |lab| lists::measure(lab).boxed_local(),
+    },
+    Row {
+        name: rebuild::NAME,
+        about: "entries per second of a rebuild of what is derived, beside a copy in plain SQLite",
+        measure: |lab| rebuild::measure(lab).boxed_local(),
+    },
+    Row {
+        name: run_counts::NAME,
+        about: "commits, entries, rows, bytes, system calls and processor time of a run in the real daemon",
+        measure: |lab| run_counts::measure(lab).boxed_local(),
     },
     Row {
         name: cancel::NAME,

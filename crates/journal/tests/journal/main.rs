@@ -13,6 +13,7 @@ mod first_path;
 mod checkpoints;
 mod costs;
 mod fixture;
+mod state_fixture;
 mod erasures;
 mod asking;
 mod sealed;

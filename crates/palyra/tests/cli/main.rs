@@ -12,6 +12,7 @@ mod exit_codes;
 mod closed_outputs;
 mod completions;
 mod json;
+mod json_verbs;
 mod terminals;
 mod approvals;
 mod prompts;

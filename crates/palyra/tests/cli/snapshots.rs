@@ -86,7 +86,7 @@ fn mask_clock(line: &str) -> String {
     at.map_or_else(|| line.to_owned(), |at| format!("{}[CLOCK]{}", &line[..at], &line[at + 8..]))
 }
 
-fn mask_word(word: &str) -> Option<String> {
+pub(crate) fn mask_word(word: &str) -> Option<String> {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let is_id = word.len() == 26 && word.starts_with("01") && !word.chars().any(|c| c.is_ascii_lowercase());
     let is_digest = word.len() >= 16 && word.chars().all(|c| c.is_ascii_hexdigit()) && digits > 0;

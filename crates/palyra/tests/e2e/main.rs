@@ -30,6 +30,7 @@ mod damaged_journal;
 mod doctored_journal;
 mod planted_faults;
 mod rebuild_offline;
+mod old_state;
 mod bad_providers;
 mod bad_input;
 mod config_verbs;
