@@ -425,8 +425,9 @@ impl Chat<'_> {
                 // The next line may fare better; only what ends the chat is an error.
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
                     let failure = Failure::Client(error);
-                    self.context.output.failure(&failure);
-                    (failure.exit(), Obeyed::GoOn)
+                    let exit = failure.exit();
+                    self.context.output.failure(&self.context.with_mend(failure));
+                    (exit, Obeyed::GoOn)
                 }
                 followed => followed?,
             };

@@ -27,6 +27,7 @@ mod tcp;
 mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;
+mod default_model;
 mod doctored_journal;
 mod planted_faults;
 mod rebuild_offline;
