@@ -81,6 +81,12 @@ impl Context {
         self.global.connect.is_none()
     }
 
+    /// Returns the folder that a person works in, where the daemon takes one.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let folder = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+        folder.filter(|_| self.is_local())
+    }
+
     /// Refuses over TCP what concerns this machine's own daemon.
     pub(crate) fn require_local(&self, what: &str) -> Result<(), Failure> {
         if self.is_local() {
@@ -182,7 +188,7 @@ impl Context {
             return failure;
         }
         let mend = format!("`{UNSET_COMMAND}` lets {SERVER_VARIABLE} of this environment choose the model");
-        Failure::Input { code, message, mend }
+        Failure::WithMend { code, message, mend }
     }
 
     /// Awaits long work; on a terminal a line tells how long it takes already.

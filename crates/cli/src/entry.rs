@@ -43,9 +43,9 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
         let interrupts = Interrupts::listen(&output);
         let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
         obey(&context, verb).await.unwrap_or_else(|failure| {
-            let exit = failure.exit();
-            context.output.failure(&context.with_mend(failure));
-            exit
+            let failure = context.with_mend(failure);
+            context.output.failure(&failure);
+            failure.exit()
         })
     });
     // Reads of standard input cannot be called back.

@@ -3,7 +3,7 @@
 //! Owns which entries are shown, where and how, and what they mean for the end of the program.
 //! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -12,7 +12,7 @@ use prost_types::Timestamp;
 
 use super::amounts::{bytes, count};
 use super::approval::{approval_state_name, granted};
-use super::names::run_state;
+use super::names::{run_state, short_id};
 use super::printed::PrintedLines;
 use super::tape_view;
 use crate::exit::Exit;
@@ -110,6 +110,10 @@ pub(crate) struct RunView {
     ended: Option<(v1::RunState, String)>,
     /// It was said that what follows has lost its content.
     told_erased: bool,
+    /// Calls at work that change files.
+    changing_calls: BTreeSet<u32>,
+    /// Whether a call that changes files succeeded.
+    changed_files: bool,
 }
 
 impl RunView {
@@ -134,6 +138,8 @@ impl RunView {
             model: String::new(),
             ended: None,
             told_erased: false,
+            changing_calls: BTreeSet::new(),
+            changed_files: false,
         }
     }
 
@@ -240,11 +246,19 @@ impl RunView {
                     shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
                 }
             }
-            Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
+            Some(Event::RunFinished(finished)) => {
+                self.ended(finished, &mut shown);
+                shown.extend(self.way_back(&entry.run_id));
+            }
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
             Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),
-            Some(Event::ToolStarted(started)) => self.may_wait |= started.contract == "local",
+            Some(Event::ToolStarted(started)) => {
+                self.may_wait |= started.contract == "local";
+                if !started.paths.is_empty() {
+                    self.changing_calls.insert(started.effect_id);
+                }
+            }
         }
         shown
     }
@@ -460,6 +474,8 @@ impl RunView {
         let last = self.printed.end(finished.effect_id);
         self.show_printed(finished.effect_id, last, shown);
         let tool = self.close_call(finished.effect_id);
+        let is_changing = self.changing_calls.remove(&finished.effect_id);
+        self.changed_files |= is_changing && finished.succeeded;
         if finished.succeeded {
             shown.push(note(Mark::Good, format!("{tool}{}", bytes(finished.output_bytes_total))));
         } else {
@@ -532,11 +548,22 @@ impl RunView {
             _ => {}
         }
         // A pipe gets the answer; what it took is for those who watch.
-        let is_watched = self.echo == Echo::Tape || (self.flow == Flow::Live && self.echo == Echo::No);
+        let is_watched = self.echo == Echo::Tape || self.is_own_terminal();
         if is_watched && finished.turns > 0 {
             let used = tape_view::with_model(&tape_view::used(finished), &self.model);
             shown.push(note(Mark::Info, used));
         }
+    }
+
+    /// Returns whether the person who asked watches the answer.
+    fn is_own_terminal(&self) -> bool {
+        self.flow == Flow::Live && self.echo == Echo::No
+    }
+
+    /// Names the command that takes the changes of this run back, where it made some.
+    fn way_back(&self, run: &str) -> Option<Shown> {
+        let told = || format!("`palyra runs undo {}` takes its changes back", short_id(run));
+        (self.changed_files && self.is_own_terminal()).then(|| note(Mark::Info, told()))
     }
 }
 

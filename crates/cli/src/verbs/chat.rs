@@ -424,10 +424,9 @@ impl Chat<'_> {
             let (ended, obeyed) = match followed {
                 // The next line may fare better; only what ends the chat is an error.
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
-                    let failure = Failure::Client(error);
-                    let exit = failure.exit();
-                    self.context.output.failure(&self.context.with_mend(failure));
-                    (exit, Obeyed::GoOn)
+                    let failure = self.context.with_mend(Failure::Client(error));
+                    self.context.output.failure(&failure);
+                    (failure.exit(), Obeyed::GoOn)
                 }
                 followed => followed?,
             };
