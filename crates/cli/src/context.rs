@@ -1,14 +1,14 @@
 //! What every verb is given: the global options, the streams, Ctrl-C, and the way to the daemon.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy, Target, TcpAddress};
-use palyra_types::Redacted;
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
+use palyra_types::{ErrorCode, Redacted};
 use tokio::time::Instant;
 
 use crate::daemon_hooks::DaemonHooks;
@@ -28,6 +28,8 @@ const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
 const ENVIRONMENT_PROVIDER: &str = "openai/";
 /// The model that is built in.
 pub(crate) const DEMO_MODEL: &str = "demo/demo";
+/// The command that lets the environment choose the model.
+const UNSET_COMMAND: &str = "palyra model use --unset";
 const CONFIG_FILE_NAME: &str = "palyra.toml";
 
 /// Options that every verb takes.
@@ -79,6 +81,12 @@ impl Context {
         self.global.connect.is_none()
     }
 
+    /// Returns the folder that a person works in, where the daemon takes one.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let folder = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+        folder.filter(|_| self.is_local())
+    }
+
     /// Refuses over TCP what concerns this machine's own daemon.
     pub(crate) fn require_local(&self, what: &str) -> Result<(), Failure> {
         if self.is_local() {
@@ -118,7 +126,8 @@ impl Context {
         }
         options.heads = data_dir(|name| std::env::var_os(name)).map(|dir| dir.join(HEADS_FOLDER_NAME));
         let output = self.output.clone();
-        options.notices = Arc::new(move |notice| tell(&output, &notice));
+        let file = self.config_file().ok().map(|file| std::fs::canonicalize(&file).unwrap_or(file));
+        options.notices = Arc::new(move |notice| tell(&output, &notice, file.as_deref()));
         Ok(options)
     }
 
@@ -165,6 +174,23 @@ impl Context {
         Ok(self.connect_options()?.heads)
     }
 
+    /// Adds what helps here to a failure that depends on this environment: a model of the server that a variable
+    /// selects is missing only where the configuration names the default model.
+    pub(crate) fn with_mend(&self, failure: Failure) -> Failure {
+        let Failure::Client(error) = &failure else { return failure };
+        let (code, message) = (error.code(), error.to_string());
+        let of_environment = message.contains(&format!("`{ENVIRONMENT_PROVIDER}"));
+        if code != ErrorCode::ModelNotConfigured || !self.is_local() || !of_environment {
+            return failure;
+        }
+        let own = (self.daemon.own_model)(self.global.config.as_deref());
+        if !own.variables.contains(&SERVER_VARIABLE) {
+            return failure;
+        }
+        let mend = format!("`{UNSET_COMMAND}` lets {SERVER_VARIABLE} of this environment choose the model");
+        Failure::WithMend { code, message, mend }
+    }
+
     /// Awaits long work; on a terminal a line tells how long it takes already.
     pub(crate) async fn waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
         show_waiting(&self.output, what, work).await
@@ -207,7 +233,7 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
     }
 }
 
-fn tell(output: &Output, notice: &Notice) {
+fn tell(output: &Output, notice: &Notice, file: Option<&Path>) {
     match notice {
         Notice::Starting { .. } => output.note(Mark::Info, "starting the daemon"),
         Notice::Started { model, took } => {
@@ -229,7 +255,7 @@ fn tell(output: &Output, notice: &Notice) {
             output.note(Mark::Doubt, &told);
         }
         Notice::VariablesNotUsed { variables, in_force, place } => {
-            output.note(Mark::Doubt, &variables_not_used(variables, in_force, place));
+            output.note(Mark::Doubt, &variables_not_used(variables, in_force, place, file));
         }
         Notice::OtherLog { before, now, entries } => {
             let told = format!(
@@ -254,20 +280,30 @@ fn tell(output: &Output, notice: &Notice) {
     }
 }
 
-/// Says which model is asked instead of the one that variables name, what names it, and how another is asked.
-fn variables_not_used(variables: &[&str], in_force: &str, place: &str) -> String {
-    let counts = if !place.is_empty() {
-        format!("{place} names it")
-    } else if variables.contains(&SERVER_VARIABLE) {
-        "nothing else is named".to_owned()
-    } else {
-        format!("and the variable counts only beside {SERVER_VARIABLE}, which is not set")
+/// Says which model is asked instead of the one that variables name, what names it, and how the variables count.
+fn variables_not_used(variables: &[&str], in_force: &str, place: &str, file: Option<&Path>) -> String {
+    let unset = unset_command(place, file);
+    let counts = match (variables.contains(&SERVER_VARIABLE), place.is_empty()) {
+        (true, false) => format!("{place} names it; `{unset}` lets the environment choose"),
+        (true, true) => "nothing else is named; `palyra admin stop` lets the next start use them".to_owned(),
+        (false, true) => format!("and the variable counts only beside {SERVER_VARIABLE}, which is not set"),
+        (false, false) if in_force == DEMO_MODEL => {
+            format!("{place} names it; set {SERVER_VARIABLE} too, then `{unset}` lets the environment choose")
+        }
+        (false, false) => format!("{place} names it; `--model {DEMO_MODEL}` asks another"),
     };
-    let other = if in_force == DEMO_MODEL { "PROVIDER/MODEL" } else { DEMO_MODEL };
-    format!(
-        "{} of this environment is not used: the model is {in_force}, {counts}; `--model {other}` asks another",
-        variables.join(", ")
-    )
+    format!("{} of this environment is not used: the model is {in_force}, {counts}", variables.join(", "))
+}
+
+/// Returns the command that takes the default model out of the file that names it.
+fn unset_command(place: &str, file: Option<&Path>) -> String {
+    let named = place.strip_prefix("model.default of ").and_then(|place| place.rsplit_once(':'));
+    match named {
+        Some((named, _line)) if file != Some(Path::new(named)) => {
+            format!("palyra model use --unset --config {named}")
+        }
+        _ => UNSET_COMMAND.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
         let interrupts = Interrupts::listen(&output);
         let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
         obey(&context, verb).await.unwrap_or_else(|failure| {
+            let failure = context.with_mend(failure);
             context.output.failure(&failure);
             failure.exit()
         })

@@ -32,16 +32,6 @@ pub(crate) enum Failure {
         /// What to do.
         mend: String,
     },
-    /// A refusal with a code, with what to do in this very case.
-    #[error("{message}")]
-    Mended {
-        /// Its code.
-        code: ErrorCode,
-        /// What happened.
-        message: String,
-        /// What to do.
-        mend: String,
-    },
     /// Something on this side, with a code.
     #[error("{message}")]
     Local {
@@ -49,6 +39,16 @@ pub(crate) enum Failure {
         code: ErrorCode,
         /// What happened.
         message: String,
+    },
+    /// As [`Failure::Local`], with what to do about exactly that.
+    #[error("{message}")]
+    WithMend {
+        /// Its code.
+        code: ErrorCode,
+        /// What happened.
+        message: String,
+        /// What to do.
+        mend: String,
     },
     /// Nobody reads standard output any more.
     #[error("standard output is closed")]
@@ -83,7 +83,7 @@ impl Failure {
             Self::Client(error) if error.is_unreachable() => Exit::Unreachable,
             Self::Client(error) => Exit::of_error(error.code()),
             Self::Usage(_) | Self::Input { .. } => Exit::Usage,
-            Self::Local { code, .. } | Self::Mended { code, .. } => Exit::of_error(*code),
+            Self::Local { code, .. } | Self::WithMend { code, .. } => Exit::of_error(*code),
             // The reader has what it wanted, and the run goes on.
             Self::OutputClosed => Exit::Done,
             Self::Output(_) => Exit::Failed,
@@ -99,11 +99,11 @@ impl Failure {
             Self::Client(error) => (Some(error.code()), chain(error)),
             Self::Local { code, message }
             | Self::Input { code, message, .. }
-            | Self::Mended { code, message, .. } => (Some(*code), message.clone()),
+            | Self::WithMend { code, message, .. } => (Some(*code), message.clone()),
         };
         let own = match self {
             Self::Client(error) => own_mend(error),
-            Self::Input { mend, .. } | Self::Mended { mend, .. } => Some(mend.clone()),
+            Self::Input { mend, .. } | Self::WithMend { mend, .. } => Some(mend.clone()),
             Self::Usage(_) | Self::Local { .. } | Self::OutputClosed | Self::Output(_) => None,
         };
         Some(error_json(code, &message, own))
@@ -124,7 +124,7 @@ impl Failure {
                 lines
             }
             Self::Local { code, message } => error_lines(*code, message),
-            Self::Input { code, message, mend } | Self::Mended { code, message, mend } => {
+            Self::Input { code, message, mend } | Self::WithMend { code, message, mend } => {
                 vec![format!("error[{code}]: {message}"), format!("  {mend}")]
             }
         };

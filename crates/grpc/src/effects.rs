@@ -3,7 +3,7 @@
 use palyra_ports::read_approvals::EffectQuery;
 use palyra_runtime::kept::KeptHandle;
 use palyra_runtime::runs::RunsHandle;
-use palyra_runtime::{Caller, UndoPreview};
+use palyra_runtime::{Caller, UndoPreview, UndoReport};
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::{EffectId, Redacted};
 use palyra_wire::v1;
@@ -125,12 +125,11 @@ impl EffectsServiceImpl {
         message: v1::UndoRunRequest,
     ) -> Result<v1::UndoRunResponse, Refusal> {
         let run = translate::id("run_id", &message.run_id)?;
-        let made = self.runs.files_made(caller, run).await?;
+        let UndoReport { files, made } = self.runs.undo(caller, run).await?;
         let described = |file: &UndoneFile| {
             let removed = made.contains(file.path.expose());
             v1::UndoneFile { removed, ..translate::undone_file(file) }
         };
-        let files = self.runs.undo(caller, run).await?;
         Ok(v1::UndoRunResponse { files: files.iter().map(described).collect() })
     }
 
@@ -140,11 +139,9 @@ impl EffectsServiceImpl {
         message: v1::PreviewUndoRequest,
     ) -> Result<v1::PreviewUndoResponse, Refusal> {
         let run = translate::id("run_id", &message.run_id)?;
-        let made = self.runs.files_made(caller, run).await?;
         let previews = self.runs.preview_undo(caller, run).await?;
         let shown = |preview: &UndoPreview| {
-            let removed = made.contains(preview.file.path.expose());
-            let file = v1::UndoneFile { removed, ..translate::undone_file(&preview.file) };
+            let file = v1::UndoneFile { removed: preview.is_made, ..translate::undone_file(&preview.file) };
             let detail =
                 if file.detail.is_empty() { preview.difference.expose().clone() } else { file.detail };
             v1::UndoneFile { detail, ..file }

@@ -1,8 +1,10 @@
 //! Runs without their tapes: input, cancel, looking and listing.
 
+use std::path::PathBuf;
+
 use palyra_ports::read_records::RunQuery;
 use palyra_runtime::Caller;
-use palyra_runtime::runs::{InputReach, InputReceipt, InputRequest, RunsHandle};
+use palyra_runtime::runs::{InputReach, InputReceipt, InputRequest, RunPage, RunsHandle};
 use palyra_runtime::session::IncomingFile;
 use palyra_types::{Redacted, RunId};
 use palyra_wire::v1::{
@@ -95,7 +97,8 @@ pub(crate) async fn list_runs(
         before: translate::run_cursor(&message.page_token)?,
         limit,
     };
-    let records = runs.list(caller, query).await?;
-    let next_page_token = translate::runs_cursor_after(&records, limit);
-    Ok(ListRunsResponse { runs: records.iter().map(translate::run).collect(), next_page_token })
+    let folder = (!message.workspace_root.is_empty()).then(|| PathBuf::from(message.workspace_root));
+    let RunPage { runs, next } = runs.list(caller, query, folder).await?;
+    let next_page_token = next.map(|seq| seq.to_string()).unwrap_or_default();
+    Ok(ListRunsResponse { runs: runs.iter().map(translate::run).collect(), next_page_token })
 }

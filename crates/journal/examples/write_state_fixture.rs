@@ -28,7 +28,10 @@ use palyra_types::approval::{
     ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
-use palyra_types::event::{Ask, Attested, ContentDigest, DecidedBy, JournalEvent, TapeEvent};
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy, JournalEvent,
+    ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{IdempotencyDigest, Surface};
 use palyra_types::session::{BranchPoint, SessionRef};
@@ -130,7 +133,8 @@ async fn append_random(journal: &JournalStore, random: &mut RandomAppends, calls
             if let (Some((run, _)), JournalEvent::Tape(event)) = (entry.run, &mut entry.event)
                 && !calls.admit(run, event)
             {
-                *event = TapeEvent::ModelText { attempt: Attempt(1), text: "in its place".into() };
+                *event =
+                    TapeEvent::Model(ModelEvent::Text { attempt: Attempt(1), text: "in its place".into() });
             }
         }
         journal.append(request).await.unwrap();
@@ -151,7 +155,7 @@ impl CoherentCalls {
     /// Returns whether an event follows from those before it; takes from an outcome what it attests.
     fn admit(&mut self, run: RunId, event: &mut TapeEvent) -> bool {
         match event {
-            TapeEvent::ToolDecided(decided) => {
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 let is_allowed = decided.verdict == ToolVerdict::Allow;
                 let call = (run, decided.effect);
                 let by_itself = matches!(decided.decided_by, DecidedBy::Policy | DecidedBy::Budget);
@@ -161,7 +165,7 @@ impl CoherentCalls {
                 }
                 !is_allowed || by_itself
             }
-            TapeEvent::ToolStarted(started) => {
+            TapeEvent::Tool(ToolEvent::Started(started)) => {
                 let call = (run, started.effect);
                 let is_allowed = self.allowed.contains(&call);
                 if is_allowed {
@@ -169,21 +173,21 @@ impl CoherentCalls {
                 }
                 is_allowed
             }
-            TapeEvent::ToolFinished(finished) => {
+            TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 finished.attested = Attested::default();
                 self.started.contains(&(run, finished.effect))
             }
-            TapeEvent::ApprovalRequested(asked) => {
+            TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
                 self.asked.insert(asked.approval, (run, asked.effect));
                 self.seen_approvals.insert(asked.approval)
             }
-            TapeEvent::ApprovalResolved(resolved) => {
+            TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                 let asked = (run, resolved.effect);
                 self.asked.get(&resolved.approval) == Some(&asked)
                     && self.asked.remove(&resolved.approval).is_some()
             }
-            TapeEvent::GrantStored(stored) => self.grants.insert(stored.grant),
-            TapeEvent::RunFinished(_) => {
+            TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => self.grants.insert(stored.grant),
+            TapeEvent::Run(RunEvent::Finished(_)) => {
                 self.allowed.retain(|call| call.0 != run);
                 self.started.retain(|call| call.0 != run);
                 self.asked.retain(|_, call| call.0 != run);
@@ -207,19 +211,20 @@ fn asked_run(set: u64) -> JournalAppendRequest {
     let (approval, effect) = (ApprovalId::from_parts(500_000 + set, 1), EffectId(1));
     let mut entries = vec![run.started("write notes.md"), run.requested(1), run.message(1, 1)];
     let mut proposed = run.proposed(1);
-    let policy = if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut proposed[1].event {
-        (decided.verdict, decided.reason) = (ToolVerdict::Ask, DecisionReason::NeedsApproval);
-        decided.ask = Some(Ask { approval, terms: TERMS });
-        decided.policy_digest
-    } else {
-        [0; 32]
-    };
+    let policy =
+        if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut proposed[1].event {
+            (decided.verdict, decided.reason) = (ToolVerdict::Ask, DecisionReason::NeedsApproval);
+            decided.ask = Some(Ask { approval, terms: TERMS });
+            decided.policy_digest
+        } else {
+            [0; 32]
+        };
     entries.append(&mut proposed);
     let mut push = |event| {
         let entry = run.entry(event);
         entries.push(entry);
     };
-    push(TapeEvent::ApprovalRequested(Box::new(ApprovalRequested {
+    push(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(ApprovalRequested {
         approval,
         effect,
         binding: ContentDigest([6; 32]),
@@ -236,7 +241,7 @@ fn asked_run(set: u64) -> JournalAppendRequest {
             unbound: Redacted::default(),
             asked_again: Redacted::default(),
         },
-    })));
+    }))));
     entries.extend(answered(&mut run, approval, set));
     entries.extend([run.requested(2), run.text(2, "Written."), run.message(2, 0), run.finished()]);
     samples::append(entries)
@@ -245,14 +250,14 @@ fn asked_run(set: u64) -> JournalAppendRequest {
 /// The two votes of an approval, the grant it leaves, and the call that it allows.
 fn answered(run: &mut SampleRun, approval: ApprovalId, set: u64) -> Vec<NewEntry> {
     let effect = EffectId(1);
-    let voted = TapeEvent::ApprovalVoted(ApprovalVoted {
+    let voted = TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
         approval,
         effect,
         by: samples::principal(1),
         via: Surface::Tcp,
         note: "fine with me".into(),
-    });
-    let resolved = TapeEvent::ApprovalResolved(ApprovalResolved {
+    }));
+    let resolved = TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
         approval,
         effect,
         state: ApprovalState::Approved,
@@ -261,8 +266,8 @@ fn answered(run: &mut SampleRun, approval: ApprovalId, set: u64) -> Vec<NewEntry
         edited_digest: ContentDigest::default(),
         edited: None,
         note: "and with me".into(),
-    });
-    let stored = TapeEvent::GrantStored(StoredGrant {
+    }));
+    let stored = TapeEvent::Approval(ApprovalEvent::GrantStored(StoredGrant {
         grant: StoredGrantId::from_parts(500_000 + set, 2),
         principal: samples::principal(0),
         approval,
@@ -273,18 +278,18 @@ fn answered(run: &mut SampleRun, approval: ApprovalId, set: u64) -> Vec<NewEntry
         tool: "write_file".into(),
         matcher: vec![ArgumentRule { argument: "path".into(), shape: ArgumentShape::Beneath("docs".into()) }],
         bounds: GrantBounds::default(),
-    });
+    }));
     let mut entries = vec![run.entry(voted), run.entry(resolved), run.entry(stored)];
     let mut decided = run.proposed(1).remove(1);
     // A proposal is not repeated: its place on the tape goes to the decision.
     run.tape_seq = TapeSeq(run.tape_seq.0 - 1);
     decided.run = Some((run.run, run.tape_seq));
-    if let JournalEvent::Tape(TapeEvent::ToolDecided(decided)) = &mut decided.event {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut decided.event {
         (decided.reason, decided.decided_by) = (DecisionReason::Approved, DecidedBy::Approval(approval));
     }
     let started = run.tool_started(1);
     let mut finished = run.tool_finished(1, "written");
-    if let JournalEvent::Tape(TapeEvent::ToolFinished(finished)) = &mut finished.event {
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished.event {
         finished.attested = Attested {
             tool_version: 1,
             call_digest: ContentDigest([6; 32]),
@@ -330,11 +335,11 @@ fn first_entries() -> JournalAppendRequest {
         tools: None,
     };
     samples::append(vec![
-        own(JournalEvent::PrincipalRegistered {
+        own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
-        }),
-        own(JournalEvent::AgentSaved { agent: samples::agent(), profile }),
+        })),
+        own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
         samples::session_opened(session(), Some("home"), Timestamp(2)),
     ])
 }
@@ -367,7 +372,7 @@ fn runs(set: u64) -> Vec<JournalAppendRequest> {
 fn with_file(run: &mut SampleRun) -> JournalAppendRequest {
     let bytes: Arc<[u8]> = Arc::from(vec![7_u8; 5_000]);
     let mut started = run.started("What is in this picture?");
-    if let JournalEvent::Tape(TapeEvent::RunStarted(started)) = &mut started.event {
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut started.event {
         started.input.attachments = vec![Attachment {
             name: "picture.png".into(),
             media_type: "image/png".into(),
@@ -390,13 +395,13 @@ fn branch(run: &SampleRun, set: u64) -> JournalAppendRequest {
         tape_seq: TapeSeq(4),
         since: None,
     };
-    let event = JournalEvent::SessionOpened {
+    let event = JournalEvent::Session(SessionEvent::Opened {
         session: id,
         agent: samples::agent(),
         key: None,
         label: Some("another way".into()),
         branched_from: Some(from),
-    };
+    });
     let principal = session().principal;
     samples::append(vec![NewEntry { time: run.time, principal, session: Some(id), run: None, event }])
 }

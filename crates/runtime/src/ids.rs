@@ -13,16 +13,16 @@ use palyra_ports::read_records::{
     SessionTextQuery,
 };
 use palyra_types::approval::ApprovalRecord;
-use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::id_name::{IdFragment, IdKind, IdName};
 use palyra_types::run::{RunRecord, Surface};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
+use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
 use crate::approvals::ApprovalsHandle;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::run_location::{RunLocation, run_location};
 
 /// Matches that are returned, at most.
 pub const ID_MATCHES_MAX: usize = 10;
@@ -241,15 +241,15 @@ impl IdsHandle {
         loop {
             let page = self.engine.ports.records.runs(query.clone()).await?;
             for run in &page {
-                match self.place_of(run, folder).await? {
-                    RunPlace::Here if left == 0 => {
+                match run_location(&self.engine.ports, run, folder).await? {
+                    RunLocation::Here if left == 0 => {
                         unknown.push(run_match(run));
                         return Ok(unknown);
                     }
-                    RunPlace::Here => left -= 1,
-                    RunPlace::Unknown if unknown.len() > ID_MATCHES_MAX => return Ok(unknown),
-                    RunPlace::Unknown => unknown.push(run_match(run)),
-                    RunPlace::Elsewhere => {}
+                    RunLocation::Here => left -= 1,
+                    RunLocation::Unknown if unknown.len() > ID_MATCHES_MAX => return Ok(unknown),
+                    RunLocation::Unknown => unknown.push(run_match(run)),
+                    RunLocation::Elsewhere => {}
                 }
             }
             looked_at += page.len();
@@ -275,7 +275,7 @@ impl IdsHandle {
                 None => None,
             };
             let is_here = match &run {
-                Some(run) => self.place_of(run, folder).await? == RunPlace::Here,
+                Some(run) => run_location(&self.engine.ports, run, folder).await? == RunLocation::Here,
                 None => folder.is_none(),
             };
             if is_here && left == 0 {
@@ -301,7 +301,7 @@ impl IdsHandle {
             for record in &page.records {
                 let run = self.engine.ports.records.run(record.run).await?;
                 let is_here = match &run {
-                    Some(run) => self.place_of(run, folder).await? == RunPlace::Here,
+                    Some(run) => run_location(&self.engine.ports, run, folder).await? == RunLocation::Here,
                     None => folder.is_none(),
                 };
                 found.extend(is_here.then(|| approval_match(record)));
@@ -316,24 +316,6 @@ impl IdsHandle {
         }
     }
 
-    /// Returns where a run works, as seen from a folder; every run works here where none is named.
-    async fn place_of(&self, run: &RunRecord, folder: Option<&Path>) -> Result<RunPlace, RequestError> {
-        let Some(folder) = folder else { return Ok(RunPlace::Here) };
-        let page = self.engine.ports.tapes.tape(run.run, TapeSeq(0), 1).await?;
-        let Some(TapeEvent::Run(RunEvent::Started(started))) =
-            page.entries.into_iter().next().map(|entry| entry.event)
-        else {
-            return Ok(RunPlace::Unknown);
-        };
-        let root = started.workspace_root.expose();
-        let session = SessionRef { principal: run.principal, id: run.session };
-        Ok(match self.engine.ports.workspaces.is_of_folder(folder, root, session) {
-            _ if root.as_os_str().is_empty() => RunPlace::Unknown,
-            true => RunPlace::Here,
-            false => RunPlace::Elsewhere,
-        })
-    }
-
     async fn session_match(&self, record: &OrchestratorSessionRecord) -> Result<IdMatch, RequestError> {
         let about = match (&record.label, &record.key) {
             (Some(text), _) | (None, Some(text)) => text.clone(),
@@ -345,15 +327,6 @@ impl IdsHandle {
         };
         Ok(IdMatch { id: WrittenId::of(record.session.id), about, created: Some(record.created) })
     }
-}
-
-/// Where a run works, as seen from a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RunPlace {
-    Here,
-    Elsewhere,
-    /// It was erased.
-    Unknown,
 }
 
 fn run_match(run: &RunRecord) -> IdMatch {

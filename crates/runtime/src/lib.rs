@@ -37,6 +37,7 @@ pub mod runs;
 pub mod effects;
 pub mod ids;
 
+mod run_location;
 mod undo;
 
 pub mod kept;
@@ -78,4 +79,4 @@ pub use error::RequestError;
 pub use gateway::GatewayRuntimeState;
 pub use model_directory::ModelDirectory;
 pub use parts::RuntimePorts;
-pub use undo::UndoPreview;
+pub use undo::{UndoPreview, UndoReport};

@@ -1,14 +1,13 @@
 //! Runs, for callers: looking, answering, cancelling.
 
-use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_ports::AppendError;
 use palyra_ports::read_records::RunQuery;
-use palyra_types::effect::UndoneFile;
-use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
 use palyra_types::session::SessionRef;
-use palyra_types::{PrincipalId, RunId};
+use palyra_types::{PrincipalId, RunId, Seq};
 
 use palyra_run_core::RunInput;
 
@@ -18,10 +17,11 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::kept::KeptHandle;
 use crate::parts::RuntimePorts;
+use crate::run_location::{RunLocation, run_location};
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
-use crate::undo::{UndoPreview, Undoing};
+use crate::undo::{UndoPreview, UndoReport, Undoing};
 
 pub use crate::session::{InputReach, InputRequest};
 
@@ -57,6 +57,15 @@ pub struct InputReceipt {
     pub notes: Vec<String>,
 }
 
+/// A page of runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunPage {
+    /// Newest first.
+    pub runs: Vec<RunRecord>,
+    /// Where the next page begins: before this seq; `None` on the last page.
+    pub next: Option<Seq>,
+}
+
 impl RunsHandle {
     pub(crate) fn new(
         engine: Arc<Engine>,
@@ -79,7 +88,7 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::UndoOpenRun`];
     /// [`RequestError::UndoNothing`]; [`RequestError::Append`], also for a journal that takes no entries.
-    pub async fn undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoneFile>, RequestError> {
+    pub async fn undo(&self, caller: Caller, run: RunId) -> Result<UndoReport, RequestError> {
         let record = self.get(caller, run).await?;
         self.undoing.undo(&record).await
     }
@@ -91,15 +100,6 @@ impl RunsHandle {
     pub async fn preview_undo(&self, caller: Caller, run: RunId) -> Result<Vec<UndoPreview>, RequestError> {
         let record = self.get(caller, run).await?;
         self.undoing.preview(&record).await
-    }
-
-    /// Returns the files that a run changed and that did not exist before it.
-    ///
-    /// # Errors
-    /// [`RequestError::RunNotFound`], also for another principal's run.
-    pub async fn files_made(&self, caller: Caller, run: RunId) -> Result<BTreeSet<String>, RequestError> {
-        let record = self.get(caller, run).await?;
-        self.undoing.made(record.run).await
     }
 
     /// Returns the way to what commands of a run left in protected places.
@@ -120,12 +120,30 @@ impl RunsHandle {
         record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)
     }
 
-    /// Lists runs of the caller, newest first; the query's principal is the caller's.
+    /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers
+    /// of the local socket have, the runs of a page that work elsewhere are left out.
     ///
     /// # Errors
     /// [`RequestError::Read`].
-    pub async fn list(&self, caller: Caller, query: RunQuery) -> Result<Vec<RunRecord>, RequestError> {
-        Ok(self.ports.records.runs(RunQuery { principal: caller.principal, ..query }).await?)
+    pub async fn list(
+        &self,
+        caller: Caller,
+        query: RunQuery,
+        folder: Option<PathBuf>,
+    ) -> Result<RunPage, RequestError> {
+        let limit = query.limit;
+        let mut runs = self.ports.records.runs(RunQuery { principal: caller.principal, ..query }).await?;
+        let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
+        if let Some(folder) = folder.filter(|_| caller.surface == Surface::LocalSocket) {
+            let mut here = Vec::with_capacity(runs.len());
+            for run in runs {
+                if run_location(&self.ports, &run, Some(&folder)).await? == RunLocation::Here {
+                    here.push(run);
+                }
+            }
+            runs = here;
+        }
+        Ok(RunPage { runs, next })
     }
 
     /// Asks a run to stop; returns once the wish is durable. Cancelling a finished run is not an error.

@@ -48,8 +48,19 @@ pub(crate) struct Placing {
 pub struct UndoPreview {
     /// The file, and what would become of it.
     pub file: UndoneFile,
+    /// Whether it did not exist before the run.
+    pub is_made: bool,
     /// The difference to what is there now; empty where it cannot be shown, or nothing would change.
     pub difference: Redacted<String>,
+}
+
+/// What became of the files of a run that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoReport {
+    /// The files, the last change first.
+    pub files: Vec<UndoneFile>,
+    /// Those that did not exist before the run.
+    pub made: BTreeSet<String>,
 }
 
 /// What a run changed, in the order in which it did.
@@ -58,13 +69,23 @@ struct Changed {
     files: Vec<PreImage>,
 }
 
+impl Changed {
+    /// Returns the files that did not exist before the run.
+    fn made(&self) -> BTreeSet<String> {
+        let mut seen = BTreeSet::new();
+        let first = self.files.iter().filter(|file| seen.insert(file.path.expose()));
+        let made = first.filter(|file| matches!(file.before, Before::Absent));
+        made.map(|file| file.path.expose().clone()).collect()
+    }
+}
+
 impl Undoing {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         Self { engine, one_at_a_time: Arc::default() }
     }
 
     /// Takes back what a finished run changed; a file that is not what the run left is left alone.
-    pub(crate) async fn undo(&self, record: &RunRecord) -> Result<Vec<UndoneFile>, RequestError> {
+    pub(crate) async fn undo(&self, record: &RunRecord) -> Result<UndoReport, RequestError> {
         if !record.state.is_terminal() {
             return Err(RequestError::UndoOpenRun);
         }
@@ -73,7 +94,9 @@ impl Undoing {
         if changed.files.is_empty() {
             return Err(RequestError::UndoNothing);
         }
-        self.record_and_carry_out(record, changed, None).await
+        let made = changed.made();
+        let files = self.record_and_carry_out(record, changed, None).await?;
+        Ok(UndoReport { files, made })
     }
 
     /// Says what [`undo`](Self::undo) would do to each file, with the difference where it can be shown; changes and
@@ -82,7 +105,9 @@ impl Undoing {
         if !record.state.is_terminal() {
             return Err(RequestError::UndoOpenRun);
         }
-        let Changed { workspace_root, mut files } = self.changed(record.run).await?;
+        let changed = self.changed(record.run).await?;
+        let made = changed.made();
+        let Changed { workspace_root, mut files } = changed;
         if files.is_empty() {
             return Err(RequestError::UndoNothing);
         }
@@ -96,22 +121,9 @@ impl Undoing {
             let shows = restored && compared.refusal.is_none();
             let difference = if shows { compared.difference } else { Redacted::default() };
             let difference = self.engine.ports.redactor.redact(difference).text;
-            UndoPreview { file: self.cleaned(file), difference }
+            UndoPreview { is_made: made.contains(file.path.expose()), file: self.cleaned(file), difference }
         };
         Ok(results.into_iter().zip(compared).map(shown).collect())
-    }
-
-    /// Returns the files that a run changed and that did not exist before it.
-    pub(crate) async fn made(&self, run: RunId) -> Result<BTreeSet<String>, RequestError> {
-        let mut seen = BTreeSet::new();
-        let mut made = BTreeSet::new();
-        for file in self.changed(run).await?.files {
-            let path = file.path.expose().clone();
-            if seen.insert(path.clone()) && matches!(file.before, Before::Absent) {
-                made.insert(path);
-            }
-        }
-        Ok(made)
     }
 
     /// Waits until nobody else puts files back.

@@ -15,7 +15,7 @@ use palyra_types::Timestamp;
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::ApprovalState;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, AgentEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::EffectContract;
 
@@ -63,11 +63,11 @@ fn first_entries() -> Vec<NewEntry> {
     let profile =
         AgentProfile { name: "main".into(), instructions: "Be brief.".into(), model: None, tools: None };
     vec![
-        own(JournalEvent::PrincipalRegistered {
+        own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: LOCAL_PRINCIPAL_NAME.into(),
-        }),
-        own(JournalEvent::AgentSaved { agent: samples::agent(), profile }),
+        })),
+        own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
         samples::session_opened(busy_session(), Some("busy"), Timestamp(1)),
     ]
 }
@@ -99,8 +99,8 @@ fn run_entries(number: u64) -> Vec<Vec<NewEntry>> {
 fn with_contract(mut entry: NewEntry, number: u64) -> NewEntry {
     let contract = if number.is_multiple_of(2) { EffectContract::Pure } else { EffectContract::Probe };
     match &mut entry.event {
-        JournalEvent::Tape(TapeEvent::ToolDecided(decided)) => decided.contract = contract,
-        JournalEvent::Tape(TapeEvent::ToolStarted(started)) => started.contract = contract,
+        JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) => decided.contract = contract,
+        JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(started))) => started.contract = contract,
         _ => {}
     }
     entry

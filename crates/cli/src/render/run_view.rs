@@ -16,14 +16,13 @@ use super::names::{run_state, short_id};
 use super::printed::PrintedLines;
 use super::tape_view;
 use crate::exit::Exit;
-use crate::terminal::{Mark, clean_line};
+use crate::terminal::{GrantSpan, Mark, clean_line};
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
 const INPUT_CHARS_MAX: usize = 400;
 const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
-const ERASED: &str = "the content of this run was erased; `palyra runs show` says more";
 /// An answer that is longer is shown before it is complete.
 const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -112,6 +111,12 @@ pub(crate) struct RunView {
     ended: Option<(v1::RunState, String)>,
     /// It was said that what follows has lost its content.
     told_erased: bool,
+    /// Calls at work that change files.
+    changing_calls: BTreeSet<u32>,
+    /// Whether a call that changes files succeeded.
+    changed_files: bool,
+    /// For how long answers are remembered.
+    pub(crate) grant_span: GrantSpan,
 }
 
 impl RunView {
@@ -137,6 +142,9 @@ impl RunView {
             model: String::new(),
             ended: None,
             told_erased: false,
+            changing_calls: BTreeSet::new(),
+            changed_files: false,
+            grant_span: GrantSpan::default(),
         }
     }
 
@@ -184,7 +192,9 @@ impl RunView {
     fn erased(&mut self, entry: &v1::TapeEntry, shown: Vec<Shown>) -> Vec<Shown> {
         let mut left: Vec<Shown> = Vec::new();
         if self.echo != Echo::No && !std::mem::replace(&mut self.told_erased, true) {
-            left.push(note(Mark::Info, ERASED.to_owned()));
+            let run = short_id(&entry.run_id);
+            let told = format!("the content of this run was erased; `palyra runs show {run}` says more");
+            left.push(note(Mark::Info, told));
         }
         if matches!(entry.event, Some(Event::RunFinished(_))) {
             left.extend(shown);
@@ -232,7 +242,7 @@ impl RunView {
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
                 let grant = stored.grant.clone().unwrap_or_default();
-                shown.push(note(Mark::Info, granted(&grant)));
+                shown.push(note(Mark::Info, granted(&grant, self.grant_span)));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
@@ -243,11 +253,19 @@ impl RunView {
                     shown.push(note(Mark::Info, format!("cancelling ({})", cancel.reason)));
                 }
             }
-            Some(Event::RunFinished(finished)) => self.ended(finished, &mut shown),
+            Some(Event::RunFinished(finished)) => {
+                self.ended(finished, &mut shown);
+                shown.extend(self.way_back(&entry.run_id));
+            }
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
             Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),
-            Some(Event::ToolStarted(started)) => self.may_wait |= started.contract == "local",
+            Some(Event::ToolStarted(started)) => {
+                self.may_wait |= started.contract == "local";
+                if !started.paths.is_empty() {
+                    self.changing_calls.insert(started.effect_id);
+                }
+            }
         }
         shown
     }
@@ -474,6 +492,8 @@ impl RunView {
         let last = self.printed.end(finished.effect_id);
         self.show_printed(finished.effect_id, last, shown);
         let tool = self.close_call(finished.effect_id);
+        let is_changing = self.changing_calls.remove(&finished.effect_id);
+        self.changed_files |= is_changing && finished.succeeded;
         if finished.succeeded {
             shown.push(note(Mark::Good, format!("{tool}{}", bytes(finished.output_bytes_total))));
         } else {
@@ -546,11 +566,22 @@ impl RunView {
             _ => {}
         }
         // A pipe gets the answer; what it took is for those who watch.
-        let is_watched = self.echo == Echo::Tape || (self.flow == Flow::Live && self.echo == Echo::No);
+        let is_watched = self.echo == Echo::Tape || self.is_own_terminal();
         if is_watched && finished.turns > 0 {
             let used = tape_view::with_model(&tape_view::used(finished), &self.model);
             shown.push(note(Mark::Info, used));
         }
+    }
+
+    /// Returns whether the person who asked watches the answer.
+    fn is_own_terminal(&self) -> bool {
+        self.flow == Flow::Live && self.echo == Echo::No
+    }
+
+    /// Names the command that takes the changes of this run back, where it made some.
+    fn way_back(&self, run: &str) -> Option<Shown> {
+        let told = || format!("`palyra runs undo {}` takes its changes back", short_id(run));
+        (self.changed_files && self.is_own_terminal()).then(|| note(Mark::Info, told()))
     }
 }
 

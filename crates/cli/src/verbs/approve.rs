@@ -312,7 +312,7 @@ fn show(
     }
     for (at, line) in changed.iter().enumerate() {
         let begin = if at == 0 { "changed" } else { "" };
-        context.output.sentence(&format!("{begin:<10}{line}"))?;
+        context.output.line(&format!("{begin:<10}{line}"))?;
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.

@@ -2,7 +2,7 @@
 
 mod effects;
 mod wait;
-mod erased;
+pub(crate) mod erased;
 mod waiting;
 mod kept;
 mod undo;
@@ -201,11 +201,17 @@ async fn list(
         listed.note_further(context);
         return Ok(Exit::Done);
     }
+    let mut shown = listed.items.clone();
+    for run in shown.iter_mut().filter(|run| run.input_preview.is_empty()) {
+        if erased::is_erased(client, &run.run_id).await? {
+            run.input_preview = erased::ERASED_MARK.to_owned();
+        }
+    }
     let row = |run: v1::Run| {
         let standing = standing(&run);
         [short_id(&run.run_id), standing, age(run.updated), run.turns.to_string(), run.input_preview]
     };
-    let rows = listed.items.iter().cloned().map(row).collect();
+    let rows = shown.into_iter().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
     listed.note_further(context);
     Ok(Exit::Done)

@@ -176,7 +176,7 @@ async fn branch(
 /// Names the run whose entries there are.
 fn out_of_range(failure: Failure, run: &str) -> Failure {
     match failure {
-        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::Mended {
+        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
             code: error.code(),
             message: error.to_string(),
             mend: format!("`palyra runs tail {run}` shows the numbers of its entries"),

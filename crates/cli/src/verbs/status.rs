@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, bytes, count, date};
-use waiting::{Waiting, WaitingCounts};
+use waiting::{WaitingCounts, WaitingWork};
 
 const SANDBOX_CHECK: &str = "tool_isolation";
 /// Below a line that names a tier.
@@ -66,13 +66,12 @@ impl Report {
     }
 
     async fn running(&mut self, context: &Context, client: &Client) -> Result<(), Failure> {
-        let folder = std::env::current_dir().and_then(std::fs::canonicalize).ok();
-        let folder = folder.filter(|_| context.is_local());
+        let folder = context.folder();
         let (status, config, journal, waiting) = tokio::join!(
             client.status(),
             client.config(),
             client.journal_status(),
-            Waiting::look(client, folder.as_deref())
+            WaitingWork::look(client, folder.as_deref())
         );
         let (status, journal, waiting) = (status?, journal?, waiting?);
         self.daemon(&status);
@@ -127,7 +126,7 @@ impl Report {
         self.set("model_place", origin.place.clone().into());
     }
 
-    fn waiting(&mut self, waiting: &Waiting, open_runs: u64) {
+    fn waiting(&mut self, waiting: &WaitingWork, open_runs: u64) {
         let total = waiting.here + waiting.elsewhere;
         if total.is_nothing() {
             self.add("waits", "nothing waits for you");

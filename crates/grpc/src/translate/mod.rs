@@ -33,9 +33,7 @@ pub(crate) use names::{
     approval_filter, approvers, check_level, decision_reason, effect_contract, effect_filter, journal_health,
     model_source, read_only_cause, risk, run_filter, session_filter, verdict,
 };
-pub(crate) use page::{
-    page_rows, run_cursor, runs_cursor_after, session_cursor, sessions_cursor_after, tape_rows,
-};
+pub(crate) use page::{page_rows, run_cursor, session_cursor, sessions_cursor_after, tape_rows};
 pub(crate) use plain::{digest, hex, run_state, time, timestamp, token_usage};
 pub(crate) use records::{agent, run, session};
 pub(crate) use selector::{

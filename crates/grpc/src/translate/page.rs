@@ -4,7 +4,6 @@
 
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
-use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Seq, SessionId, Timestamp};
 
@@ -36,12 +35,6 @@ pub(crate) fn run_cursor(token: &str) -> Result<Option<Seq>, InvalidValue> {
         return Ok(None);
     }
     token.parse().map(|seq| Some(Seq(seq))).map_err(|_| INVALID_TOKEN)
-}
-
-/// Returns the token of the page after these runs; empty when they were the last.
-pub(crate) fn runs_cursor_after(runs: &[RunRecord], limit: usize) -> String {
-    let last = runs.last().filter(|_| runs.len() >= limit);
-    last.map(|run| run.first_seq.to_string()).unwrap_or_default()
 }
 
 /// Reads where a page of sessions begins.

@@ -16,7 +16,7 @@ use palyra_ports::read_records::ReadRecords;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::Seq;
-use palyra_types::event::{JournalEvent, TapeEvent};
+use palyra_types::event::{JournalEvent, LogEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 
 use crate::full_disk::example;
@@ -97,7 +97,10 @@ async fn every_entry_of_the_old_state_reads_as_it_was_written() {
             erased += usize::from(entry.content == ContentState::Erased);
             let is_sealed = matches!(
                 entry.event,
-                JournalEvent::EpochStarted { sealing: Some(palyra_types::event::EpochSealing::On), .. }
+                JournalEvent::Log(LogEvent::EpochStarted {
+                    sealing: Some(palyra_types::event::EpochSealing::On),
+                    ..
+                })
             );
             sealed_epochs += usize::from(is_sealed);
         }

@@ -101,7 +101,10 @@ fn an_error_names_its_page_and_the_page_is_in_the_program() {
     assert!(failed.ends_with("  `palyra explain PLY-1103` says more\n"), "{failed}");
     for words in [&["explain", "PLY-1103"][..], &["explain", "ply-1103"], &["help", "PLY-1103"]] {
         let page = home.palyra(words).expect(0).out;
-        assert!(page.starts_with("# PLY-1103 run_not_found\n\n") && page.contains("\n## What to do\n"), "{page}");
+        assert!(
+            page.starts_with("# PLY-1103 run_not_found\n\n") && page.contains("\n## What to do\n"),
+            "{page}"
+        );
     }
     let slip = home.palyra(&["explain", "PLY-1130"]).expect(2).err;
     assert!(slip.contains("`palyra explain PLY-1103` (run_not_found)"), "{slip}");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::asked::{asked, is_whole, tape};
-use crate::home::Home;
+use crate::home::{Home, ended};
 
 const ASK: &str = "change \"old\" to \"new\" in notes.txt";
 
@@ -35,6 +35,81 @@ fn a_changed_file_is_as_before() {
     let again = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert!(again.err.contains("has its content before the run already"), "{}", again.err);
     is_whole(&home);
+}
+
+#[test]
+fn a_second_undo_counts_the_file_as_it_was() {
+    let home = changed();
+    home.palyra(&["runs", "undo", "last"]).expect(0);
+    let dry = home.palyra(&["runs", "undo", "last", "--dry-run"]).expect(0);
+    assert!(
+        dry.err.ends_with("· 0 files would be restored, 1 as it was; nothing was changed\n"),
+        "{}",
+        dry.err
+    );
+    let again = home.palyra(&["runs", "undo", "last"]).expect(0);
+    assert!(again.err.ends_with("· 0 files restored, 1 as it was\n"), "{}", again.err);
+    let lines = home.palyra(&["runs", "undo", "last", "--json"]).expect(0).json();
+    let results: Vec<_> = lines.iter().map(|line| line["result"].clone()).collect();
+    assert_eq!(results, ["already_restored"]);
+}
+
+#[test]
+fn a_run_that_changed_nothing_names_the_one_of_this_folder_that_did() {
+    let home = changed();
+    let changing = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
+    let changing = changing.as_str().unwrap().to_owned();
+    // A change in another folder, later, is not the one that is meant.
+    let other = home.work().with_file_name("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("notes.txt"), "one\nold\n").unwrap();
+    let mut there = home.command(&["run", ASK]);
+    ended(there.current_dir(&other).spawn().unwrap()).expect(3);
+    let approval = home.palyra(&["approve", "list", "--json"]).expect(0).json()[0]["approval_id"].clone();
+    home.palyra(&["approve", "yes", approval.as_str().unwrap(), "--wait"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+
+    let refused = home.palyra(&["runs", "undo", "last"]).expect(1);
+    assert!(refused.err.contains("error[PLY-4108]"), "{}", refused.err);
+    let (_, command) = refused.err.split_once("changed files is ").expect(&refused.err);
+    let (_, command) = command.split_once("`palyra ").expect(&refused.err);
+    let words: Vec<&str> = command.split('`').next().unwrap().split(' ').collect();
+    assert!(words.len() == 3 && changing.ends_with(words[2]), "{words:?} {changing}");
+    home.palyra(&words).expect(0);
+    assert_eq!(notes(&home), "one\nold\nthree\n");
+    // Taken back, it is not named again.
+    let none = home.palyra(&["runs", "undo", "last"]).expect(1);
+    assert!(none.err.contains("no run of this folder has changes"), "{}", none.err);
+}
+
+#[test]
+fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
+    let home = changed();
+    home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+    let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
+    let refused = home.palyra(&["runs", "undo", run.as_str().unwrap()]).expect(1);
+    assert!(
+        refused.err.contains("error[PLY-4108]") && refused.err.contains("was erased on "),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn work_that_waits_is_counted_by_folder() {
+    let home = changed();
+    let other = home.work().with_file_name("other");
+    fs::create_dir(&other).unwrap();
+    let mut there = home.command(&["run", "create tea.txt with buy tea"]);
+    ended(there.current_dir(&other).spawn().unwrap()).expect(3);
+    asked(&home, "create coffee.txt with buy coffee");
+    let status = &home.palyra(&["status", "--json"]).expect(0).json()[0];
+    assert_eq!(
+        (&status["waiting_here"]["approvals"], &status["waiting_elsewhere"]["approvals"]),
+        (&1.into(), &1.into())
+    );
+    let listed = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    assert_eq!(listed.len(), 3, "the list of all runs has both");
 }
 
 #[test]

@@ -235,7 +235,8 @@ pub(super) fn introduction(offered: impl Fn(Ability) -> bool) -> String {
         }
     }
     text.push_str(
-        "\n\nFor real answers, connect a model: `palyra model add`, or set OPENAI_BASE_URL (and OPENAI_API_KEY).",
+        "\n\nFor real answers, connect a model: `palyra model add`, or set OPENAI_BASE_URL (and OPENAI_API_KEY); where \
+         the configuration names me, `palyra model use --unset` lets that variable count.",
     );
     text
 }

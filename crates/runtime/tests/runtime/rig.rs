@@ -417,7 +417,7 @@ impl Rig {
     pub(crate) async fn memory_runs(&self) -> usize {
         let principal = self.me().principal;
         let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
-        self.gateway.runs.list(self.me(), query).await.unwrap().len()
+        self.gateway.runs.list(self.me(), query, None).await.unwrap().runs.len()
     }
 
     /// Returns the runs that are not over.

@@ -101,7 +101,7 @@ async fn changed_two(rig: &Rig) -> palyra_types::RunId {
 async fn the_last_change_is_taken_back_first_and_what_became_of_it_is_recorded() {
     let rig = parts().start().await;
     let run = changed_two(&rig).await;
-    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
     assert_eq!(undone.len(), 2);
     assert!(undone.iter().all(|file| file.result == UndoResult::Restored));
     let orders = rig.restore.orders();
@@ -184,7 +184,7 @@ async fn a_file_that_changed_since_is_left_told_and_recorded_without_its_secrets
     let rig = parts().start().await;
     let run = changed_two(&rig).await;
     rig.restore.says(UndoResult::Conflict(format!("-mine: {SECRET}\n+as it was\n").into()));
-    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
     let told = UndoResult::Conflict(format!("-mine: {REGISTERED_PLACEHOLDER}\n+as it was\n").into());
     assert_eq!(undone[0].result, told);
     assert_eq!(undone[1].result, UndoResult::Restored, "the other one is put back all the same");
@@ -192,7 +192,7 @@ async fn a_file_that_changed_since_is_left_told_and_recorded_without_its_secrets
     // It is no end: what was left may be as the run left it by now.
     rig.restore.says(UndoResult::Failed(format!("`{SECRET}` is write-protected").into()));
     rig.restore.says(UndoResult::AlreadyRestored);
-    let again = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let again = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
     let failed = UndoResult::Failed(format!("`{REGISTERED_PLACEHOLDER}` is write-protected").into());
     assert_eq!([&again[0].result, &again[1].result], [&failed, &UndoResult::AlreadyRestored]);
     assert_eq!(recorded(&rig).await, [undone, again]);
@@ -206,7 +206,7 @@ async fn of_a_file_that_held_a_secret_nothing_is_kept_and_that_is_said() {
     let rig = parts_where(WAS).start().await;
     let run = changed_two(&rig).await;
     assert_eq!(kept(&rig, run).await, [Before::Withheld { mode: 0o644 }, Before::Withheld { mode: 0o644 }]);
-    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
+    let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
     assert!(undone.iter().all(|file| file.result == UndoResult::Withheld), "{undone:?}");
     assert_eq!(recorded(&rig).await, [undone]);
     let order = rig.restore.orders().remove(0);

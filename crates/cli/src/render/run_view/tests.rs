@@ -478,3 +478,24 @@ fn a_watched_run_ends_with_what_it_used_and_a_pipe_gets_the_answer_alone() {
     let tape = told_as(Echo::Tape, Flow::Whole, vec![finished()]).0;
     assert!(tape.contains("tokens in"), "{tape}");
 }
+
+#[test]
+fn a_run_that_changed_a_file_names_the_command_that_takes_it_back() {
+    let started = |paths: &[&str]| {
+        Event::ToolStarted(v1::ToolStarted {
+            effect_id: 1,
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            ..Default::default()
+        })
+    };
+    let ended = || Event::RunFinished(v1::RunFinished { state: RunState::Done.into(), ..Default::default() });
+    let hint = "takes its changes back";
+    let events = || vec![started(&["a"]), succeeded(1, 2), ended()];
+    assert!(told(Echo::No, events()).0.ends_with("` takes its changes back]\n"));
+    // Not on a pipe, not for a watcher, and not for a run that only looked or failed.
+    assert!(!told_as(Echo::No, Flow::Whole, events()).0.contains(hint));
+    assert!(!told(Echo::Tape, events()).0.contains(hint));
+    assert!(!told(Echo::No, vec![started(&[]), succeeded(1, 2), ended()]).0.contains(hint));
+    let failed = Event::ToolFinished(v1::ToolFinished { effect_id: 1, ..Default::default() });
+    assert!(!told(Echo::No, vec![started(&["a"]), failed, ended()]).0.contains(hint));
+}

@@ -73,8 +73,10 @@ fn a_no_may_say_why_at_any_risk() {
 
 fn file_form(risk: &str) -> AnswerForm {
     let prompt = v1::ApprovalPrompt {
-        tool: "edit_file".to_owned(),
+        // The question says that it changes a file; the name of its tool does not matter.
+        tool: "some_tool".to_owned(),
         arguments: r#"{"path":"src/app.py","old":"a","new":"b"}"#.to_owned(),
+        preview: "--- src/app.py\n+++ src/app.py\n-a\n+b\n".to_owned(),
         ..Default::default()
     };
     AnswerForm::of(ID, risk, &prompt)

@@ -155,7 +155,7 @@ pub(super) async fn send(
         if let Some(before) = answer.approval.as_ref().filter(|_| !answer.asked_again_as.is_empty()) {
             let again = answer.asked_again_as.parse().map_err(|_| unnamed("the daemon named no approval"))?;
             let now = client.get_approval(again).await?;
-            changes(before, &now).iter().try_for_each(|line| context.output.sentence(line))?;
+            changes(before, &now).iter().try_for_each(|line| context.output.line(line))?;
         }
     }
     Ok(if answer.counted { Exit::Done } else { Exit::Conflict })

@@ -101,7 +101,7 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     let now = if change == DefaultChange::Set { model_name(&args) } else { was.clone() };
     let told = match change {
         DefaultChange::Set if now != was => {
-            format!("the default model is now {now} (was {was}); {}", way_back(&file, named.as_deref()))
+            format!("the default model is now {now} (was {was}); {}", way_back(named.as_deref()))
         }
         DefaultChange::Set => format!("the default model is {now}"),
         DefaultChange::Keep => {

@@ -37,14 +37,32 @@ pub(super) fn set_default(document: &mut DocumentMut, name: &str) -> Result<(), 
     Ok(())
 }
 
+/// Returns a file without its default model; everything else stays, the comments beside it too.
+pub(super) fn without_default(text: &str) -> Result<String, String> {
+    let parsed = toml_edit::Document::parse(text).map_err(|error| error.message().to_owned())?;
+    let model = parsed.get("model");
+    let entry = model.and_then(Item::as_table).and_then(|model| model.get_key_value("default"));
+    let Some((key, item)) = entry else {
+        // An inline table has no line of its own.
+        let mut document: DocumentMut =
+            text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+        document.get_mut("model").and_then(Item::as_table_like_mut).map(|model| model.remove("default"));
+        return Ok(document.to_string());
+    };
+    let (Some(key), Some(value)) = (key.span(), item.span()) else {
+        return Err("`model.default` has no place".into());
+    };
+    let begin = text[..key.start].rfind('\n').map_or(0, |line_end| line_end + 1);
+    let rest = text[value.end..].trim_start_matches([' ', '\t']);
+    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
+    Ok(format!("{}{rest}", &text[..begin]))
+}
+
 /// Says how the default model of before is had again.
-pub(super) fn way_back(file: &Path, named_before: Option<&str>) -> String {
+pub(super) fn way_back(named_before: Option<&str>) -> String {
     match named_before {
         Some(named) => format!("`palyra model use {named}` goes back"),
-        None => format!(
-            "no default model was named before: deleting `model.default` in {} goes back",
-            file.display()
-        ),
+        None => "no default model was named before: `palyra model use --unset` goes back".to_owned(),
     }
 }
 

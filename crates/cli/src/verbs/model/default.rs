@@ -1,4 +1,4 @@
-//! `palyra model use`: shows the default model, or names another in the configuration file.
+//! `palyra model use`: shows the default model, names another in the configuration file, or removes the name.
 //!
 //! Invariant: what is saved is a configuration that a daemon of this environment could start with.
 
@@ -8,7 +8,9 @@ use palyra_types::ErrorCode;
 use serde_json::json;
 use toml_edit::DocumentMut;
 
-use super::config_file::{named_default, read, save, set_default, take_on, unusable_file, way_back, write};
+use super::config_file::{
+    named_default, read, save, set_default, take_on, unusable_file, way_back, without_default, write,
+};
 use crate::context::{Context, DEMO_MODEL};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -20,11 +22,14 @@ const DEMO_PROVIDER: &str = "demo";
 /// Show or choose the default model.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra model use\n  palyra model use local/qwen3\n  palyra model use demo/demo"
+    after_help = "Examples:\n  palyra model use\n  palyra model use local/qwen3\n  palyra model use demo/demo\n  palyra model use --unset"
 )]
 pub(crate) struct UseArgs {
     /// The model, as PROVIDER/MODEL; without it the default model is shown
     name: Option<String>,
+    /// Remove the default model from the configuration file: the environment chooses, or the built-in model answers
+    #[arg(long, conflicts_with = "name")]
+    unset: bool,
     /// The outcome as JSON
     #[arg(long)]
     json: bool,
@@ -38,6 +43,9 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     let named = named_default(&old);
     let selected = (context.daemon.own_model)(context.global.config.as_deref()).name;
     let was = named.clone().unwrap_or(selected);
+    if args.unset {
+        return unset(context, (&file, &old), named.as_deref(), args.json).await;
+    }
     let Some(name) = args.name else { return show(context, (&file, named.is_some()), &was, args.json) };
     let name = if name == DEMO_PROVIDER { DEMO_MODEL.to_owned() } else { name };
     let mut document: DocumentMut =
@@ -49,7 +57,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     let told = if named.as_ref() == Some(&name) {
         format!("the default model is {name}, as before")
     } else {
-        format!("the default model is now {name} (was {was}); {}", way_back(&file, named.as_deref()))
+        format!("the default model is now {name} (was {was}); {}", way_back(named.as_deref()))
     };
     context.output.note(Mark::Info, &told);
     tell_override(context, &name);
@@ -62,6 +70,40 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
             "config_file": file.display().to_string(),
             "default_before": was,
             "default_model": name,
+        }))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Removes the name of the default model from the file, and has a daemon that runs read the file again.
+async fn unset(
+    context: &Context,
+    (file, old): (&Path, &str),
+    was: Option<&str>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let told = match was {
+        Some(was) => {
+            let new = without_default(old).map_err(|what| unusable_file(file, &what))?;
+            check(context, (file, old), &new)?;
+            save(context, file, &new)?;
+            format!("no default model is configured now (was {was}); {}", way_back(Some(was)))
+        }
+        None => format!("no default model is configured in {}", file.display()),
+    };
+    context.output.note(Mark::Info, &told);
+    // A daemon keeps its default model until it reads the file, also one that was edited by hand.
+    take_on(context, |config| {
+        config.values.iter().all(|value| value.key != DEFAULT_KEY || value.value.trim_matches('"').is_empty())
+    })
+    .await?;
+    let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
+    context.output.note(Mark::Info, &format!("this environment selects {own}"));
+    if json {
+        context.output.json(&json!({
+            "config_file": file.display().to_string(),
+            "default_before": was,
+            "default_model": own,
         }))?;
     }
     Ok(Exit::Done)

@@ -2,20 +2,28 @@
 //!
 //! Invariant: each path is reported once, by what became of it in the end.
 
-use palyra_client::Client;
+use std::collections::BTreeSet;
+
+use palyra_client::{Client, ClientError};
+use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
+use super::erased;
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{count, diff_lines};
+use crate::render::{count, diff_lines, short_id};
 use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
 
 const PATH_CHARS_MAX: usize = 200;
 const REASON_CHARS_MAX: usize = 240;
+/// Runs and effects, newest first, among which the one with changes is looked for.
+const RUNS_LOOKED_AT_MAX: u32 = 200;
+/// Runs that are compared with the files of the folder.
+const RUNS_COMPARED_MAX: usize = 10;
 
 /// How far it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +44,21 @@ pub(super) async fn undo(
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let files = match extent {
-        Extent::Files => context.waiting("taking back", client.undo_run(run)).await?,
-        Extent::DryRun => context.waiting("comparing", client.preview_undo(run)).await?,
+        Extent::Files => context.waiting("taking back", client.undo_run(run)).await,
+        Extent::DryRun => context.waiting("comparing", client.preview_undo(run)).await,
+    };
+    let files = match files {
+        Err(error) if error.code() == ErrorCode::UndoNothing => {
+            return Err(no_changes(context, client, run, &error).await);
+        }
+        files => files?,
     };
     let exit = if files.iter().all(is_back) { Exit::Done } else { Exit::Conflict };
+    let files = by_path(&files);
     if format == Format::Json {
-        files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
+        files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(*file)))?;
         return Ok(exit);
     }
-    let files = by_path(&files);
     for file in &files {
         let (mark, outcome) = outcome(file, extent);
         context.output.note(mark, &format!("{}: {outcome}", clean_line(&file.path, PATH_CHARS_MAX)));
@@ -53,14 +67,82 @@ pub(super) async fn undo(
             context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
         }
     }
-    let skipped = files.iter().filter(|file| !is_back(file)).count();
-    let restored = count((files.len() - skipped) as u64, "file");
-    let summary = match extent {
-        Extent::Files => format!("{restored} restored, {skipped} skipped"),
-        Extent::DryRun => format!("{restored} would be restored, {skipped} skipped; nothing was changed"),
-    };
-    context.output.note(Mark::Info, &summary);
+    context.output.note(Mark::Info, &summary(&files, extent));
     Ok(exit)
+}
+
+fn summary(files: &[&v1::UndoneFile], extent: Extent) -> String {
+    let restored = files.iter().filter(|file| file.result == "restored").count();
+    let skipped = files.iter().filter(|file| !is_back(file)).count();
+    let unchanged = files.len() - restored - skipped;
+    let mut told = count(restored as u64, "file");
+    told.push_str(if extent == Extent::Files { " restored" } else { " would be restored" });
+    if unchanged > 0 {
+        told.push_str(&format!(", {unchanged} as it was"));
+    }
+    if skipped > 0 || unchanged == 0 {
+        told.push_str(&format!(", {skipped} skipped"));
+    }
+    if extent == Extent::DryRun {
+        told.push_str("; nothing was changed");
+    }
+    told
+}
+
+/// Says why there is nothing to take back, and names the run that the person may mean.
+async fn no_changes(context: &Context, client: &Client, run: RunId, error: &ClientError) -> Failure {
+    let code = error.code();
+    match erased_content(client, run).await {
+        Ok(Some(erased)) => {
+            let message = format!("run {} {erased}", short_id(&run.to_string()));
+            let mend = "what it changed in files is not known any more".to_owned();
+            return Failure::WithMend { code, message, mend };
+        }
+        Ok(None) => {}
+        Err(failure) => return failure,
+    }
+    let mend = match newest_changes(context, client).await {
+        Ok(Some(run)) => {
+            let run = short_id(&run.to_string());
+            format!("the newest run of this folder that changed files is {run}: `palyra runs undo {run}`")
+        }
+        Ok(None) => "no run of this folder has changes that could be taken back".to_owned(),
+        Err(failure) => return failure,
+    };
+    Failure::WithMend { code, message: error.to_string(), mend }
+}
+
+async fn erased_content(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
+    erased::told(client, &client.get_run(run).await?).await
+}
+
+/// Returns the newest run of this folder that left a change in a file which is not taken back.
+async fn newest_changes(context: &Context, client: &Client) -> Result<Option<RunId>, Failure> {
+    let Some(folder) = context.folder() else { return Ok(None) };
+    let finished = v1::ListRunsRequest {
+        only: "finished".to_owned(),
+        page_size: RUNS_LOOKED_AT_MAX,
+        workspace_root: folder.display().to_string(),
+        ..Default::default()
+    };
+    let changing = v1::ListEffectsRequest {
+        only: "changing".to_owned(),
+        page_size: RUNS_LOOKED_AT_MAX,
+        ..Default::default()
+    };
+    let (runs, effects) = tokio::join!(client.list_runs(finished), client.list_effects(changing));
+    let changing: BTreeSet<String> = effects?.effects.into_iter().map(|effect| effect.run_id).collect();
+    let candidates = runs?.runs.into_iter().filter(|run| changing.contains(&run.run_id));
+    for run in candidates.take(RUNS_COMPARED_MAX) {
+        let Ok(id) = run.run_id.parse() else { continue };
+        match client.preview_undo(id).await {
+            Ok(files) if files.iter().any(|file| file.result != "already_restored") => return Ok(Some(id)),
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::UndoNothing => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
 }
 
 /// Returns each path once, where it came first: what was not taken back counts, else what was done last.

@@ -24,7 +24,7 @@ fn the_worst_case_fits_a_screen() {
     };
     report.model("box/m", &origin);
     let counts = WaitingCounts { approvals: 1, questions: 2, doubts: 3 };
-    report.waiting(&Waiting { here: counts, elsewhere: counts, waiting_runs: 4 }, 9);
+    report.waiting(&WaitingWork { here: counts, elsewhere: counts, waiting_runs: 4 }, 9);
     let check = v1::Check {
         name: SANDBOX_CHECK.to_owned(),
         found: "commands run in namespaces of their own (tier C); Landlock 6".to_owned(),

@@ -1,20 +1,16 @@
 //! What waits for a person: approvals, questions and unknown outcomes, in this folder and elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Add;
 use std::path::Path;
 
 use palyra_client::Client;
-use palyra_types::RunId;
 use palyra_wire::v1;
-use palyra_wire::v1::tape_entry::Event;
 
 use crate::failure::Failure;
 
 /// Things of one kind that are counted, at most.
 const PAGE_SIZE_MAX: u32 = 500;
-/// Runs whose folder is looked up, at most; the others count as elsewhere.
-const FOLDERS_MAX: usize = 100;
 
 /// How much waits in one place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,21 +42,22 @@ impl Add for WaitingCounts {
 
 /// What waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct WaitingWork {
     pub(super) here: WaitingCounts,
     pub(super) elsewhere: WaitingCounts,
     /// Runs that wait, for any reason.
     pub(super) waiting_runs: u64,
 }
 
-/// Something that waits, by the run it belongs to.
-enum Item {
+/// What kind of thing waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WaitingKind {
     Approval,
     Question,
-    Doubt,
+    UnknownOutcome,
 }
 
-impl Waiting {
+impl WaitingWork {
     /// Asks the daemon. Without a folder, as over TCP, all of it is elsewhere.
     pub(super) async fn look(client: &Client, folder: Option<&Path>) -> Result<Self, Failure> {
         let approvals = v1::ListApprovalsRequest { page_size: PAGE_SIZE_MAX, ..Default::default() };
@@ -76,56 +73,59 @@ impl Waiting {
         );
         let waiting_runs: Vec<v1::Run> =
             runs?.runs.into_iter().filter(|run| run.phase == "waiting").collect();
-        let mut items: Vec<(String, Item)> =
-            approvals?.approvals.into_iter().map(|approval| (approval.run_id, Item::Approval)).collect();
+        let mut items: Vec<(String, WaitingKind)> = approvals?
+            .approvals
+            .into_iter()
+            .map(|approval| (approval.run_id, WaitingKind::Approval))
+            .collect();
         // What waits for an approval or an outcome is counted as that.
         let others =
             waiting_runs.iter().filter(|run| !["approval", "outcome_unknown"].contains(&&*run.waiting_for));
-        items.extend(others.map(|run| (run.run_id.clone(), Item::Question)));
-        items.extend(effects?.effects.into_iter().map(|effect| (effect.run_id, Item::Doubt)));
+        items.extend(others.map(|run| (run.run_id.clone(), WaitingKind::Question)));
+        items.extend(effects?.effects.into_iter().map(|effect| (effect.run_id, WaitingKind::UnknownOutcome)));
         let here = match folder {
-            Some(folder) => runs_here(client, &items, folder).await,
+            Some(folder) => runs_here(client, &items, folder).await?,
             None => BTreeSet::new(),
         };
         Ok(Self::counted(&items, &here, waiting_runs.len() as u64))
     }
 
-    fn counted(items: &[(String, Item)], here: &BTreeSet<String>, waiting_runs: u64) -> Self {
+    fn counted(items: &[(String, WaitingKind)], here: &BTreeSet<String>, waiting_runs: u64) -> Self {
         let mut waiting = Self { waiting_runs, ..Self::default() };
         for (run, item) in items {
             let place = if here.contains(run) { &mut waiting.here } else { &mut waiting.elsewhere };
             match item {
-                Item::Approval => place.approvals += 1,
-                Item::Question => place.questions += 1,
-                Item::Doubt => place.doubts += 1,
+                WaitingKind::Approval => place.approvals += 1,
+                WaitingKind::Question => place.questions += 1,
+                WaitingKind::UnknownOutcome => place.doubts += 1,
             }
         }
         waiting
     }
 }
 
-/// Returns those runs of the items that work in this folder.
-async fn runs_here(client: &Client, items: &[(String, Item)], folder: &Path) -> BTreeSet<String> {
-    let runs: BTreeMap<&str, RunId> = items
-        .iter()
-        .filter_map(|(run, _)| Some((run.as_str(), run.parse().ok()?)))
-        .take(FOLDERS_MAX)
-        .collect();
-    let mut here = BTreeSet::new();
-    for (name, run) in runs {
-        if works_in(client, run, folder).await {
-            here.insert(name.to_owned());
-        }
+/// Returns the runs of the items that work in this folder.
+async fn runs_here(
+    client: &Client,
+    items: &[(String, WaitingKind)],
+    folder: &Path,
+) -> Result<BTreeSet<String>, Failure> {
+    let mut here = runs_in(client, "open", folder).await?;
+    // An outcome may stay unknown after its run has finished.
+    if items.iter().any(|(run, kind)| *kind == WaitingKind::UnknownOutcome && !here.contains(run)) {
+        here.extend(runs_in(client, "finished", folder).await?);
     }
-    here
+    Ok(here)
 }
 
-async fn works_in(client: &Client, run: RunId, folder: &Path) -> bool {
-    let Ok(page) = client.read_tape(run, 0, 1).await else { return false };
-    page.entries.iter().any(|entry| match &entry.event {
-        Some(Event::RunStarted(started)) => Path::new(&started.workspace_root) == folder,
-        _ => false,
-    })
+async fn runs_in(client: &Client, only: &str, folder: &Path) -> Result<BTreeSet<String>, Failure> {
+    let request = v1::ListRunsRequest {
+        only: only.to_owned(),
+        page_size: PAGE_SIZE_MAX,
+        workspace_root: folder.display().to_string(),
+        ..Default::default()
+    };
+    Ok(client.list_runs(request).await?.runs.into_iter().map(|run| run.run_id).collect())
 }
 
 #[cfg(test)]
@@ -134,10 +134,15 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted_by_place() {
-        let items = [("a", Item::Approval), ("a", Item::Doubt), ("b", Item::Question), ("c", Item::Approval)];
+        let items = [
+            ("a", WaitingKind::Approval),
+            ("a", WaitingKind::UnknownOutcome),
+            ("b", WaitingKind::Question),
+            ("c", WaitingKind::Approval),
+        ];
         let items = items.map(|(run, item)| (run.to_owned(), item));
         let here = BTreeSet::from(["a".to_owned()]);
-        let waiting = Waiting::counted(&items, &here, 3);
+        let waiting = WaitingWork::counted(&items, &here, 3);
         assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, doubts: 1 });
         assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 0 });
         assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 3);
