@@ -119,6 +119,6 @@ fn the_keys_fit_a_row_and_the_help_says_each_of_them() {
          \"n REASON\" tells the model why; m shows everything; l leaves it for later"
     );
     assert!(
-        file_form("low").help().contains("f runs it, and every further edit_file below src/ in this session")
+        file_form("low").help().contains("f runs it, and every further some_tool below src/ in this session")
     );
 }
