@@ -21,7 +21,7 @@ use crate::render::{
     Detail, Echo, Flow, RunView, Shown, count, how_to_resolve, outcome, question, run_state, span,
 };
 use crate::terminal::{
-    Answer, AnswerForm, Interrupts, Keyboard, Mark, Output, PromptReader, PromptReply, Reading,
+    Answer, AnswerForm, GrantSpan, Interrupts, Keyboard, Mark, Output, PromptReader, PromptReply, Reading,
 };
 use held_output::HeldOutput;
 
@@ -164,6 +164,17 @@ pub(crate) async fn drive(
     drive_after(run, 0, seat, opened).await
 }
 
+/// As [`drive`], for a run whose session ends with it: a grant holds for this run.
+pub(crate) async fn drive_once(
+    run: &mut impl FollowedRun,
+    seat: Seat<'_>,
+    opened: impl FnMut(&v1::Opened),
+) -> Result<Exit, Failure> {
+    let mut drive = Drive::begin(run, seat, opened);
+    drive.view.grant_span = GrantSpan::Run;
+    drive.until_over().await
+}
+
 /// Drives a run to its end, of which the person has seen the entries up to a number: they count and are not shown.
 pub(crate) async fn drive_after(
     run: &mut impl FollowedRun,
@@ -173,11 +184,7 @@ pub(crate) async fn drive_after(
 ) -> Result<Exit, Failure> {
     let mut drive = Drive::begin(run, seat, opened);
     drive.seen = seen;
-    loop {
-        if let Pause::Over(exit) = drive.go_on().await? {
-            return Ok(exit);
-        }
-    }
+    drive.until_over().await
 }
 
 /// A run that is being driven.
@@ -218,7 +225,7 @@ enum Asking {
     Approval {
         /// The only approval that the answer is for.
         approval_id: String,
-        form: AnswerForm,
+        form: Box<AnswerForm>,
     },
 }
 
@@ -266,6 +273,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     /// Returns whether the run waits for what the person types next.
     pub(crate) fn is_asking(&self) -> bool {
         self.asking != Asking::Nothing
+    }
+
+    async fn until_over(mut self) -> Result<Exit, Failure> {
+        loop {
+            if let Pause::Over(exit) = self.go_on().await? {
+                return Ok(exit);
+            }
+        }
     }
 
     /// Drives until the run is over, or a key is pressed.
@@ -546,7 +561,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn detail(&self) -> Detail {
         match self.seat.person {
             Person::Nobody => Detail::Unattended,
-            Person::Types(_) | Person::Watched { .. } => Detail::Prompt,
+            Person::Types(_) | Person::Watched { .. } => match self.view.grant_span {
+                GrantSpan::Session => Detail::Prompt,
+                GrantSpan::Run => Detail::RunPrompt,
+            },
         }
     }
 
@@ -624,9 +642,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
         if self.on_screen.as_ref() != Some(&asked.approval_id) {
             let prompt = asked.prompt.clone().unwrap_or_default();
-            self.show_question(&prompt, &asked.risk, Detail::Prompt);
+            self.show_question(&prompt, &asked.risk, self.detail());
         }
         let form = AnswerForm::of(&asked.approval_id, &asked.risk, &asked.prompt.clone().unwrap_or_default());
+        let form = Box::new(form.spanning(self.view.grant_span));
         let prompt = form.prompt();
         self.asking = Asking::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;

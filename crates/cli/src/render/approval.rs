@@ -12,7 +12,7 @@ use prost_types::Timestamp;
 use super::amounts::count;
 use super::diff::{LineLook, StyledLine, diff_lines};
 use super::names::short_id;
-use crate::terminal::{Mark, SessionOffer, clean_line, escape_json, is_risky, place_of};
+use crate::terminal::{GrantSpan, Mark, SessionOffer, clean_line, escape_json, is_risky, place_of};
 
 /// Lines of a preview at a prompt.
 const PROMPT_LINES_MAX: usize = 10;
@@ -33,6 +33,8 @@ const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
 pub(crate) enum Detail {
     /// At a prompt: a few lines; the others are behind one key.
     Prompt,
+    /// The same for a run whose session ends with it.
+    RunPrompt,
     /// Where nobody can be asked: the preview, up to a limit.
     Unattended,
     /// All of it.
@@ -50,7 +52,7 @@ pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) 
         add(arguments);
     }
     lines.extend(match detail {
-        Detail::Prompt => prompt_preview(prompt),
+        Detail::Prompt | Detail::RunPrompt => prompt_preview(prompt),
         Detail::Unattended => {
             cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, "`palyra approve show`")
         }
@@ -62,10 +64,13 @@ pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) 
     if !prompt.unbound.is_empty() {
         lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
     }
-    if detail == Detail::Prompt {
-        let offer = SessionOffer::of(prompt, risk);
-        lines.extend(offer.folder_line().map(StyledLine::plain));
-    }
+    let span = match detail {
+        Detail::Prompt => Some(GrantSpan::Session),
+        Detail::RunPrompt => Some(GrantSpan::Run),
+        Detail::Unattended | Detail::Full => None,
+    };
+    let offered = span.and_then(|span| SessionOffer::of(prompt, risk).folder_line(span));
+    lines.extend(offered.map(StyledLine::plain));
     lines
 }
 
@@ -243,10 +248,11 @@ fn approved_call(approval: &v1::Approval) -> String {
     clean_line(&call_line(prompt), CALL_CHARS_MAX)
 }
 
-/// Says what a stored grant lets run, and how it is ended.
-pub(crate) fn granted(grant: &v1::StoredGrant) -> String {
+/// Says what a stored grant lets run, in the words of the question that was answered, and how it is ended.
+pub(crate) fn granted(grant: &v1::StoredGrant, span: GrantSpan) -> String {
     let id = short_id(&grant.grant_id);
-    let place = if grant.session_id.is_empty() { "" } else { " in this session" };
+    let of_session = format!(" in this {}", span.word());
+    let place = if grant.session_id.is_empty() { "" } else { of_session.as_str() };
     let beneath = grant.rules.iter().find_map(|rule| match &rule.shape {
         Some(Shape::Beneath(folder)) => Some(place_of(&clean_line(folder, CALL_CHARS_MAX))),
         _ => None,

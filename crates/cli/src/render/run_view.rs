@@ -16,7 +16,7 @@ use super::names::{run_state, short_id};
 use super::printed::PrintedLines;
 use super::tape_view;
 use crate::exit::Exit;
-use crate::terminal::{Mark, clean_line};
+use crate::terminal::{GrantSpan, Mark, clean_line};
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
@@ -114,6 +114,8 @@ pub(crate) struct RunView {
     changing_calls: BTreeSet<u32>,
     /// Whether a call that changes files succeeded.
     changed_files: bool,
+    /// For how long answers are remembered.
+    pub(crate) grant_span: GrantSpan,
 }
 
 impl RunView {
@@ -140,6 +142,7 @@ impl RunView {
             told_erased: false,
             changing_calls: BTreeSet::new(),
             changed_files: false,
+            grant_span: GrantSpan::default(),
         }
     }
 
@@ -235,7 +238,7 @@ impl RunView {
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
                 let grant = stored.grant.clone().unwrap_or_default();
-                shown.push(note(Mark::Info, granted(&grant)));
+                shown.push(note(Mark::Info, granted(&grant, self.grant_span)));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),

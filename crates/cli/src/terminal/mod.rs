@@ -10,7 +10,7 @@ mod keyboard;
 mod line_editor;
 mod unseen;
 
-pub(crate) use answer::{Answer, AnswerForm, SessionOffer, is_risky, place_of};
+pub(crate) use answer::{Answer, AnswerForm, GrantSpan, SessionOffer, is_risky, place_of};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};

@@ -11,7 +11,7 @@ use super::attachments;
 use super::ids::{MissingSession, find_session};
 use super::start_run::{Choice, note_other_model, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{Person, Seat, drive};
+use crate::drive::{Person, Seat, drive, drive_once};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Echo;
@@ -104,7 +104,10 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
             context.output.note(Mark::Info, handed_over(opened));
         }
     };
-    drive(&mut followed, seat, opened).await
+    match args.session {
+        Some(_) => drive(&mut followed, seat, opened).await,
+        None => drive_once(&mut followed, seat, opened).await,
+    }
 }
 
 /// Says at once what became of an input for an active run: its answer may take long.

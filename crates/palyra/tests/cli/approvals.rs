@@ -111,7 +111,7 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
             "  +hello world",
             "  \\ No newline at end of file",
             "  Why: it changes files (rule `changes-of-files`)",
-            "  [f]older: yes, and every further write_file below this folder, this session",
+            "  [f]older: yes, and every further write_file below this folder, this run",
             "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
         ]
     );
@@ -175,6 +175,22 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
     home.palyra(&["approve", "revoke", &grant]).expect(0);
     home.palyra(&["run", "--session", "notes", "create drafts/four.txt with x"]).expect(3);
     assert!(!home.work().join("drafts/four.txt").exists());
+}
+
+#[test]
+fn a_run_with_a_session_of_its_own_offers_what_holds_for_the_run() {
+    let home = home();
+    let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 100);
+    pty.expect("[f]older: yes, and every further write_file below this folder, this run");
+    pty.expect("[l]ater ");
+    pty.type_in("f\r");
+    pty.expect("from now on every write_file below this folder runs without asking in this run (grant ");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    assert!(pty.text().contains("takes its changes back"), "{}", pty.text());
+    let grants = home.palyra(&["approve", "grants"]).expect(0).out;
+    assert!(grants.contains("the session ends") && !grants.contains("no end"), "{grants}");
+    // The next such run has another session, and asks.
+    home.palyra(&["run", "create two.txt with x"]).expect(3);
 }
 
 #[test]

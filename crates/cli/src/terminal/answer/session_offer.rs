@@ -1,20 +1,41 @@
 //! What a person can allow for a whole session while answering one approval.
 //!
-//! Owns which calls are offered what. Knows no grant store: the daemon decides whether it stores a grant. Invariant: a
-//! grant that covers more than the call at hand is offered up to medium risk, and for a folder that has one spelling.
+//! Owns which calls are offered what. Knows no tool and no grant store: what a call changes is read from the question, and
+//! the daemon decides whether it stores a grant. Invariant: a grant that covers more than the call at hand is offered up to
+//! medium risk, and for a folder that has one spelling.
 
 use palyra_wire::v1;
 use palyra_wire::v1::argument_rule::Shape;
 
 use super::is_risky;
 
-/// Tools that change the file which their argument `path` names.
-const FILE_TOOLS: [&str; 2] = ["write_file", "edit_file"];
-/// Tools whose same call once more does nothing, or fails.
-const NOT_REPEATED: [&str; 3] = ["write_file", "edit_file", "apply_patch"];
+/// How the preview of a change of files begins a file. The same change once more does nothing, or fails.
+const FILE_HEADER: &str = "--- ";
 /// The argument that names the file.
 const PATH: &str = "path";
+/// A file of a preview begins within so many lines: lines before it say that it can be run, or was renamed.
+const PREVIEW_HEAD_LINES: usize = 3;
 const FOLDER_CHARS_MAX: usize = 60;
+
+/// For how long an answer can be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum GrantSpan {
+    /// The session goes on after the run.
+    #[default]
+    Session,
+    /// The session is of this run alone.
+    Run,
+}
+
+impl GrantSpan {
+    /// Returns the word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Run => "run",
+        }
+    }
+}
 
 /// What is offered beside a plain yes.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +58,12 @@ pub(crate) enum SessionOffer {
 impl SessionOffer {
     /// Returns what is offered for a call.
     pub(crate) fn of(prompt: &v1::ApprovalPrompt, risk: &str) -> Self {
-        let tool = prompt.tool.as_str();
-        if !NOT_REPEATED.contains(&tool) {
+        let changes_files =
+            prompt.preview.lines().take(PREVIEW_HEAD_LINES).any(|line| line.starts_with(FILE_HEADER));
+        if !changes_files {
             return Self::SameCall;
         }
-        if is_risky(risk) || !FILE_TOOLS.contains(&tool) {
+        if is_risky(risk) {
             return Self::Nothing;
         }
         let arguments: serde_json::Map<String, serde_json::Value> =
@@ -54,13 +76,13 @@ impl SessionOffer {
         });
         let wish =
             v1::GrantWish { scope: "session".to_owned(), rules: rules.collect(), ..Default::default() };
-        Self::BelowFolder { tool: tool.to_owned(), folder, wish }
+        Self::BelowFolder { tool: prompt.tool.clone(), folder, wish }
     }
 
     /// Returns the line that says what the key `f` does; `None` where it is not offered.
-    pub(crate) fn folder_line(&self) -> Option<String> {
+    pub(crate) fn folder_line(&self, span: GrantSpan) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
-        Some(format!("[f]older: yes, and every further {tool} {}, this session", place_of(folder)))
+        Some(format!("[f]older: yes, and every further {tool} {}, this {}", place_of(folder), span.word()))
     }
 }
 
@@ -89,9 +111,11 @@ mod tests {
     use super::*;
 
     fn offer(tool: &str, arguments: &str, risk: &str) -> SessionOffer {
+        let preview = if tool == "run_command" { "" } else { "can be run\n--- a\n+++ a\n" };
         let prompt = v1::ApprovalPrompt {
             tool: tool.to_owned(),
             arguments: arguments.to_owned(),
+            preview: preview.to_owned(),
             ..Default::default()
         };
         SessionOffer::of(&prompt, risk)
@@ -107,7 +131,7 @@ mod tests {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
-            assert_eq!(offered.folder_line(), Some(told));
+            assert_eq!(offered.folder_line(GrantSpan::Session), Some(told));
             let SessionOffer::BelowFolder { wish, .. } = offered else { panic!("{path}") };
             assert_eq!((wish.scope.as_str(), wish.rules.len()), ("session", 3));
             let beneath = wish.rules.iter().find(|rule| rule.argument == "path").unwrap();

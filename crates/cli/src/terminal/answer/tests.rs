@@ -73,8 +73,10 @@ fn a_no_may_say_why_at_any_risk() {
 
 fn file_form(risk: &str) -> AnswerForm {
     let prompt = v1::ApprovalPrompt {
-        tool: "edit_file".to_owned(),
+        // The question says that it changes a file; the name of its tool does not matter.
+        tool: "some_tool".to_owned(),
         arguments: r#"{"path":"src/app.py","old":"a","new":"b"}"#.to_owned(),
+        preview: "--- src/app.py\n+++ src/app.py\n-a\n+b\n".to_owned(),
         ..Default::default()
     };
     AnswerForm::of(ID, risk, &prompt)
@@ -117,6 +119,6 @@ fn the_keys_fit_a_row_and_the_help_says_each_of_them() {
          \"n REASON\" tells the model why; m shows everything; l leaves it for later"
     );
     assert!(
-        file_form("low").help().contains("f runs it, and every further edit_file below src/ in this session")
+        file_form("low").help().contains("f runs it, and every further some_tool below src/ in this session")
     );
 }

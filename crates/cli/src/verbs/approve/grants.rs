@@ -47,10 +47,10 @@ fn row(grant: &v1::StoredGrant) -> [String; 5] {
     };
     let until = match (grant.revoked, grant.expires) {
         (Some(revoked), _) => format!("revoked {}", date(Some(revoked))),
-        (None, None) => "revoked".to_owned(),
+        (None, None) if session.is_empty() => "no end".to_owned(),
+        (None, None) => "the session ends".to_owned(),
         (None, expires) => time_left(expires),
     };
-    let until = if grant.revoked.is_none() && grant.expires.is_none() { "no end".to_owned() } else { until };
     [short_id(&grant.grant_id), place, uses, until, clean_line(&calls(grant), 120)]
 }
 
@@ -114,6 +114,9 @@ mod tests {
         let old = v1::StoredGrant { workspace: String::new(), ..grant.clone() };
         assert_eq!(row(&old)[1], "nowhere: needs to be given again");
         let session = v1::StoredGrant { session_id: "S".to_owned(), ..grant };
-        assert_eq!(row(&session)[1], "/home/me/desk, session S");
+        assert_eq!(
+            (&*row(&session)[1], &*row(&session)[3]),
+            ("/home/me/desk, session S", "the session ends")
+        );
     }
 }
