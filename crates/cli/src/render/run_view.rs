@@ -23,7 +23,6 @@ const REASON_CHARS_MAX: usize = 240;
 const INPUT_CHARS_MAX: usize = 400;
 const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
-const ERASED: &str = "the content of this run was erased; `palyra runs show` says more";
 /// An answer that is longer is shown before it is complete.
 const TEXT_HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -190,7 +189,9 @@ impl RunView {
     fn erased(&mut self, entry: &v1::TapeEntry, shown: Vec<Shown>) -> Vec<Shown> {
         let mut left: Vec<Shown> = Vec::new();
         if self.echo != Echo::No && !std::mem::replace(&mut self.told_erased, true) {
-            left.push(note(Mark::Info, ERASED.to_owned()));
+            let run = short_id(&entry.run_id);
+            let told = format!("the content of this run was erased; `palyra runs show {run}` says more");
+            left.push(note(Mark::Info, told));
         }
         if matches!(entry.event, Some(Event::RunFinished(_))) {
             left.extend(shown);

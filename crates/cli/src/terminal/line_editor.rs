@@ -23,7 +23,7 @@ use super::output::Output;
 use crate::failure::Failure;
 
 /// Lines that the history keeps.
-const HISTORY_LINES_MAX: usize = 1_000;
+pub(super) const HISTORY_LINES_MAX: usize = 1_000;
 /// A longer line, such as a pasted file, is not kept.
 const HISTORY_LINE_BYTES_MAX: usize = 16 * 1024;
 

@@ -8,12 +8,14 @@ mod prompt_gate;
 mod prompt_reader;
 mod keyboard;
 mod line_editor;
+mod line_history;
 mod unseen;
 
 pub(crate) use answer::{Answer, AnswerForm, GrantSpan, SessionOffer, is_risky, place_of};
 pub(crate) use interrupts::Interrupts;
 pub(crate) use keyboard::{AsItIs, Keyboard};
 pub(crate) use line_editor::{LineEditor, Suggestions, Typed, goes_on, joined};
+pub(crate) use line_history::{HISTORY_FILE_NAME, forget_lines};
 pub(crate) use output::{ErrorFormat, Mark, Output};
 pub(crate) use palyra_screen_text::{clean_line, clean_text, escape_json};
 pub(crate) use prompt_reader::{PromptReader, PromptReply, Reading};

@@ -5,6 +5,7 @@ mod erase;
 mod export;
 mod prove;
 mod rebuild;
+mod typed_lines;
 
 use clap::Subcommand;
 use palyra_client::{Client, JournalStep};

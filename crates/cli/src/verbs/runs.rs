@@ -2,7 +2,7 @@
 
 mod effects;
 mod wait;
-mod erased;
+pub(crate) mod erased;
 mod waiting;
 mod kept;
 mod undo;
@@ -197,6 +197,11 @@ async fn list(
     if runs.is_empty() {
         context.output.note(Mark::Info, "there are no runs yet; `palyra run \"...\"` makes one");
         return Ok(Exit::Done);
+    }
+    for run in runs.iter_mut().filter(|run| run.input_preview.is_empty()) {
+        if erased::is_erased(client, &run.run_id).await? {
+            run.input_preview = erased::ERASED_MARK.to_owned();
+        }
     }
     let row = |run: v1::Run| {
         let standing = standing(&run);

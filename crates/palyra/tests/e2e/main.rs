@@ -50,6 +50,7 @@ mod fitting_mends;
 mod branches;
 mod second_terminal;
 mod proofs;
+mod erased_words;
 mod erasure;
 mod approvals;
 mod approval_races;

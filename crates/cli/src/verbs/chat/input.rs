@@ -6,10 +6,10 @@ use super::words;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::terminal::{
-    AsItIs, LineEditor, Mark, PromptReader, PromptReply, Reading, Typed, TypedLines, goes_on, joined,
+    AsItIs, HISTORY_FILE_NAME, LineEditor, Mark, PromptReader, PromptReply, Reading, Typed, TypedLines,
+    goes_on, joined,
 };
 
-const HISTORY_FILE_NAME: &str = "chat_history";
 const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
 
 /// Where lines come from.

@@ -8,13 +8,16 @@ use palyra_wire::v1;
 use palyra_wire::v1::erase_content_request::Subject;
 
 use super::progress;
+use super::typed_lines::{self, TypedInputs};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, count};
-use crate::terminal::{Mark, PromptReader, Reading};
+use crate::render::{age, bytes, count, short_id};
+use crate::terminal::{HISTORY_FILE_NAME, Mark, PromptReader, Reading, clean_line};
 use crate::verbs::ids::{RunName, session_id};
+
+const INPUT_CHARS_MAX: usize = 80;
 
 /// Erase content for good; the entries stay, without what they said
 #[derive(Debug, Args)]
@@ -107,18 +110,40 @@ impl SubjectArgs {
 /// Erases the content of a subject.
 pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -> Result<Exit, Failure> {
     let subject = args.subject.resolve(client).await?;
+    let about = about(client, subject.as_ref()).await?;
     let request = v1::EraseContentRequest { subject, dry_run: true, reason: args.reason };
     let run = |dry_run| erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() });
     if args.how.dry_run || !args.how.yes {
         let plan = run(true).await?;
         if args.how.dry_run {
-            return tell_plan(context, &plan, args.how.json.into());
+            return tell_plan(context, &about, &plan, args.how.json.into());
         }
-        if !agreed(context, &plan).await? {
+        if !agreed(context, &about, &plan).await? {
             return Ok(Exit::Cancelled);
         }
     }
-    tell(context, &run(false).await?, args.how.json.into())
+    let typed = match &request.subject {
+        Some(Subject::RunId(run)) => Some(TypedInputs::of_run(client, run).await?),
+        _ => None,
+    };
+    let exit = tell(context, &run(false).await?, args.how.json.into())?;
+    typed_lines::forget(context, typed)?;
+    Ok(exit)
+}
+
+/// Returns the line that names the run or session of an erasure; empty for other subjects.
+async fn about(client: &Client, subject: Option<&Subject>) -> Result<String, Failure> {
+    match subject {
+        Some(Subject::RunId(run)) => {
+            let Ok(id) = run.parse() else { return Ok(String::new()) };
+            let run = client.get_run(id).await?;
+            let said = clean_line(&run.input_preview, INPUT_CHARS_MAX);
+            let said = if said.is_empty() { "no words of its input are left".to_owned() } else { said };
+            Ok(format!("run {}, {} old: {said}", short_id(&run.run_id), age(run.created)))
+        }
+        Some(Subject::SessionId(session)) => Ok(format!("session {}", short_id(session))),
+        _ => Ok(String::new()),
+    }
 }
 
 /// Erases what holds a secret.
@@ -126,17 +151,19 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
     if args.how.dry_run || !args.how.yes {
         let plan = scrubbed(context, client, true).await?;
         if args.how.dry_run {
-            return tell_plan(context, &plan, args.how.json.into());
+            return tell_plan(context, "", &plan, args.how.json.into());
         }
         if plan.entries == 0 {
             context.output.note(Mark::Good, "no entry holds a secret that is recognised");
             return Ok(Exit::Done);
         }
-        if !agreed(context, &plan).await? {
+        if !agreed(context, "", &plan).await? {
             return Ok(Exit::Cancelled);
         }
     }
-    tell(context, &scrubbed(context, client, false).await?, args.how.json.into())
+    let exit = tell(context, &scrubbed(context, client, false).await?, args.how.json.into())?;
+    typed_lines::forget(context, None)?;
+    Ok(exit)
 }
 
 async fn erased(
@@ -170,7 +197,7 @@ async fn scrubbed(context: &Context, client: &Client, dry_run: bool) -> Result<v
 }
 
 /// Asks the person; where there is none, the words have to be on the command line.
-async fn agreed(context: &Context, plan: &v1::Erasure) -> Result<bool, Failure> {
+async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bool, Failure> {
     if plan.entries == 0 {
         return Ok(true);
     }
@@ -178,30 +205,39 @@ async fn agreed(context: &Context, plan: &v1::Erasure) -> Result<bool, Failure> 
         let told = "what is erased does not come back; say so with --yes, or look first with --dry-run";
         return Err(Failure::Usage(told.to_owned()));
     };
-    context.output.note(Mark::Info, &planned(plan));
+    for line in planned(about, plan) {
+        context.output.note(Mark::Info, &line);
+    }
     let answer = reader.ask("? erase it for good? [y/N]", Reading::Shown).await;
     let answer = answer.map_err(Failure::Output)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn planned(plan: &v1::Erasure) -> String {
-    let entries = entries(plan.entries);
-    match plan.cancelled_runs.len() {
-        0 => format!("{entries} would lose their content"),
-        runs => {
-            format!(
-                "{entries} would lose their content; {} would be cancelled first",
-                count(runs as u64, "run")
-            )
-        }
+/// Returns the subject of an erasure, its size, and what stays.
+fn planned(about: &str, plan: &v1::Erasure) -> Vec<String> {
+    let cancelled = match plan.cancelled_runs.len() {
+        0 => String::new(),
+        runs => format!("; {} would be cancelled first", count(runs as u64, "run")),
+    };
+    let mut lines = vec![format!("{} would lose their content{cancelled}", entries(plan.entries))];
+    if !about.is_empty() {
+        lines.insert(0, about.to_owned());
     }
+    let places: u64 = plan.ranges.iter().map(|range| range.last.saturating_sub(range.first) + 1).sum();
+    let empty = places.saturating_sub(plan.entries);
+    let stay = "every entry stays in the journal, without its content";
+    lines.push(match empty {
+        0 => stay.to_owned(),
+        empty => format!("{stay}; {} between them holds none", entries(empty)),
+    });
+    lines
 }
 
-fn tell_plan(context: &Context, plan: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
+fn tell_plan(context: &Context, about: &str, plan: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(plan))?,
         Format::Text => {
-            context.output.sentence(&planned(plan))?;
+            planned(about, plan).iter().try_for_each(|line| context.output.sentence(line))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
             }
@@ -242,7 +278,8 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
             }
         }
     }
-    for copy in &erasure.unreachable {
+    // The lines typed in chats are this program's own file.
+    for copy in erasure.unreachable.iter().filter(|copy| *copy != HISTORY_FILE_NAME || !context.is_local()) {
         let told = format!("{copy} may still hold it; an erasure leaves that file alone");
         context.output.note(Mark::Doubt, &told);
     }

@@ -11,11 +11,23 @@ const PAGE_ENTRIES: u32 = 1000;
 /// The newest entries that are searched for the erasure.
 const PAGES_MAX: usize = 20;
 
+/// What lists show instead of words that were erased.
+pub(crate) const ERASED_MARK: &str = "(erased)";
+
+/// Returns whether the content of a run was erased.
+pub(crate) async fn is_erased(client: &Client, run: &str) -> Result<bool, Failure> {
+    Ok(erased_beginning(client, run).await?.is_some())
+}
+
+async fn erased_beginning(client: &Client, run: &str) -> Result<Option<v1::TapeEntry>, Failure> {
+    let Ok(id) = run.parse::<RunId>() else { return Ok(None) };
+    let first = client.read_tape(id, 0, 1).await?.entries.into_iter().next();
+    Ok(first.filter(|entry| entry.erased))
+}
+
 /// Returns what became of a run's content; `None` while it is there.
 pub(super) async fn told(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
-    let Ok(id) = run.run_id.parse::<RunId>() else { return Ok(None) };
-    let first = client.read_tape(id, 0, 1).await?.entries.into_iter().next();
-    let Some(first) = first.filter(|entry| entry.erased) else { return Ok(None) };
+    let Some(first) = erased_beginning(client, &run.run_id).await? else { return Ok(None) };
     let how = match erasure_of(client, first.seq).await {
         Ok(Some(erasure)) => how(&erasure),
         // Only the owner may look at the journal as a whole.

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, session_title, short_id};
 use crate::terminal::Mark;
+use crate::verbs::runs::erased::{ERASED_MARK, is_erased};
 
 const PAGE_SIZE_MAX: u32 = 500;
 
@@ -49,15 +50,17 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         context.output.note(Mark::Info, told);
         return Ok(Exit::Done);
     }
-    let row = |session: v1::Session| {
-        [
-            short_id(&session.session_id),
-            age(session.updated),
-            session.runs.to_string(),
-            session_title(&session),
-        ]
+    let mut titles = Vec::with_capacity(sessions.len());
+    for session in &sessions {
+        let title = session_title(session);
+        let is_erased = title.is_empty() && is_erased(client, &session.last_run_id).await?;
+        titles.push(if is_erased { ERASED_MARK.to_owned() } else { title });
+    }
+    let row = |(session, title): (v1::Session, String)| {
+        [short_id(&session.session_id), age(session.updated), session.runs.to_string(), title]
     };
-    context.table(["SESSION", "AGE", "RUNS", "TITLE"], sessions.into_iter().map(row).collect())?;
+    context
+        .table(["SESSION", "AGE", "RUNS", "TITLE"], sessions.into_iter().zip(titles).map(row).collect())?;
     Ok(Exit::Done)
 }
 
