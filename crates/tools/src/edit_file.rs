@@ -23,7 +23,7 @@ pub(crate) fn spec() -> ToolSpec {
                       and line ends included, and once; with `all`, every place is changed.",
         properties: json!({
             "path": path_property(),
-            "old": {"type": "string", "x-palyra-meaning": "text", "minLength": 1, "description": "The text that is there, exactly."},
+            "old": {"type": "string", "x-palyra-meaning": "text", "description": "The text that is there, exactly."},
             "new": {"type": "string", "x-palyra-meaning": "text", "description": "The text that shall be there instead; may be empty."},
             "all": {"type": "boolean", "description": "Whether every place is changed; false when left out."},
         }),
@@ -47,8 +47,12 @@ struct Arguments {
 pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder, ToolFailure> {
     let Arguments { path, old, new, all } = parse(arguments)?;
     refuse_placeholders([old.as_str(), new.as_str()])?;
-    if old.is_empty() || old == new {
-        let why = "`old` is the text to replace: it is not empty, and not the same as `new`";
+    let why = match (old.is_empty(), old == new) {
+        (true, _) => Some("`old` is empty, and it is the text to replace; to create a file use write_file"),
+        (false, true) => Some("`old` and `new` are the same text, so nothing would change"),
+        (false, false) => None,
+    };
+    if let Some(why) = why {
         return Err(ToolFailure::Arguments(why.to_owned()));
     }
     let times = if all { Times::All } else { Times::Once };

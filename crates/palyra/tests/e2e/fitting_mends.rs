@@ -1,6 +1,9 @@
 //! The line below an error says what to do about exactly that error.
 
+use palyra_testkit::model_server::{Behaviour, Reply};
+
 use crate::home::{Ended, Home};
+use crate::openai_server::{home_with, runtime, serve};
 
 const VALUE: &str = "walnut-harbour-lantern-0417";
 
@@ -137,4 +140,18 @@ fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
     let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
     assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
     assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);
+}
+
+#[test]
+fn a_model_that_edits_a_file_which_does_not_exist_reads_which_tool_creates_it() {
+    let runtime = runtime();
+    let arguments = r#"{"path":"new.txt","old":"","new":"hello"}"#;
+    let replies = vec![Reply::empty().call("edit_file", arguments), Reply::text("so be it")];
+    let server = serve(&runtime, Behaviour::each(replies));
+    let home = home_with(&server);
+    let ended = home.palyra(&["run", "create new.txt"]).expect(0);
+    assert!(ended.err.contains("to create a file use write_file"), "{}", ended.err);
+    let read = server.asked().last().unwrap().body["messages"].to_string();
+    assert!(read.contains("to create a file use write_file"), "{read}");
+    assert!(!home.work().join("new.txt").exists());
 }
