@@ -155,3 +155,17 @@ fn a_model_that_edits_a_file_which_does_not_exist_reads_which_tool_creates_it() 
     assert!(read.contains("to create a file use write_file"), "{read}");
     assert!(!home.work().join("new.txt").exists());
 }
+
+#[test]
+fn a_window_that_is_not_known_is_no_window_of_zero() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[providers.box]\nbase_url = \"http://127.0.0.1:1/v1\"\n").unwrap();
+    let listed = home.palyra(&["model", "list"]).expect(0).out;
+    let window = |name: &str| {
+        let row = listed.lines().find(|line| line.contains(name)).unwrap();
+        row.split_whitespace().skip_while(|word| *word != name).nth(1).unwrap().to_owned()
+    };
+    assert_eq!(window("box/*"), "-", "{listed}");
+    assert!(window("demo/demo").parse::<u64>().unwrap() > 0, "{listed}");
+}

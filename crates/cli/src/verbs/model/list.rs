@@ -36,7 +36,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
         let note = if model.error.is_empty() { model.note } else { model.error };
         // A provider whose models are not known yet.
         let name = if model.model.contains('/') { model.model } else { format!("{}/*", model.model) };
-        [mark.to_owned(), name, model.context_tokens.to_string(), note]
+        [mark.to_owned(), name, window(model.context_tokens), note]
     };
     let rows = models.models.into_iter().map(row).collect();
     context.table(["", "MODEL", "WINDOW", "NOTE"], rows)?;
@@ -44,4 +44,9 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
         context.output.note(Mark::Info, suggestion);
     }
     Ok(Exit::Done)
+}
+
+/// Returns a model's window; the provider may not say it.
+fn window(tokens: u64) -> String {
+    if tokens == 0 { "-".to_owned() } else { tokens.to_string() }
 }

@@ -47,7 +47,7 @@ fn images(tested: &v1::TestModelResponse) -> Option<String> {
              restart"
         )),
         "tried_no" => Some(format!(
-            "it did not name the colour of a picture: of images only the name is sent, unless {setting} = true"
+            "a test picture was not understood, so pictures will not be sent to it; {setting} = true sends them"
         )),
         _ => None,
     }
