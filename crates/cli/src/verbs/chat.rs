@@ -6,7 +6,7 @@
 //! Begin at [`run`]; `words` says what a line means.
 
 mod input;
-mod place;
+mod chat_session;
 mod words;
 
 use std::collections::VecDeque;
@@ -27,8 +27,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, bytes, count, session_title, short_id};
 use crate::terminal::{Keyboard, Mark, PromptReader, Typed, clean_line};
+use chat_session::ChatSession;
 use input::Input;
-use place::Place;
 use words::Line;
 
 const NAME_CHARS_MAX: usize = 60;
@@ -58,12 +58,12 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
     let name = args.session.clone().unwrap_or_else(key);
     let selector = find_session(&client, &name, MissingSession::Create).await?;
     let agent = args.choice.agent.clone().unwrap_or_default();
-    let place = Place { client, agent, selector };
+    let chat_session = ChatSession { client, agent, selector };
     let models = Arc::new(Mutex::new(Vec::new()));
     let mut chat = Chat {
         context,
         input: Input::open(context, &models)?,
-        place,
+        chat_session,
         choice: args.choice,
         workspace_root,
         format: args.json.into(),
@@ -77,7 +77,7 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
 }
 
 /// A run of this chat that is not followed yet.
-struct Waiting {
+struct WaitingRun {
     run: DaemonRun,
     opened: v1::Opened,
     echo: Echo,
@@ -93,14 +93,14 @@ enum Obeyed {
 struct Chat<'a> {
     context: &'a Context,
     input: Input,
-    place: Place,
+    chat_session: ChatSession,
     choice: Choice,
     workspace_root: String,
     format: Format,
     told_model: bool,
     /// Files that go along with what is said next.
     files: Vec<v1::Attachment>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingRun>,
 }
 
 impl Chat<'_> {
@@ -110,17 +110,17 @@ impl Chat<'_> {
 
     /// Shows where the session stands, and follows what of it is still open.
     async fn go_on_with_session(&mut self, models: &Mutex<Vec<String>>) -> Result<Exit, Failure> {
-        let session = self.place.session().await?;
-        let open = self.place.open_runs(&session).await?;
+        let session = self.chat_session.session().await?;
+        let open = self.chat_session.open_runs(&session).await?;
         if self.input.is_person() {
-            *models.lock().unwrap_or_else(PoisonError::into_inner) = self.place.models().await?;
+            *models.lock().unwrap_or_else(PoisonError::into_inner) = self.chat_session.models().await?;
             self.greet(&session, open.is_empty()).await?;
         }
         // So that what is typed next does not wait behind them unseen.
         for run in open {
             self.note(Mark::Info, &format!("run {run} of this chat is still open; following it"));
-            let follower = RunFollower::attach(&self.place.client, run, 0);
-            let run = DaemonRun { client: self.place.client.clone(), follower };
+            let follower = RunFollower::attach(&self.chat_session.client, run, 0);
+            let run = DaemonRun { client: self.chat_session.client.clone(), follower };
             let waiting = opened(run, Echo::Inputs).await?;
             self.waiting.push_back(waiting);
         }
@@ -133,7 +133,7 @@ impl Chat<'_> {
             runs => format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated)),
         };
         self.note(Mark::Info, &format!("{known}; /help lists commands"));
-        if at_rest && let Some([said, answer]) = self.place.last_exchange(session).await? {
+        if at_rest && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
             self.note(Mark::Info, &format!("you said: {said}"));
             if !answer.is_empty() {
                 self.note(Mark::Info, &format!("the answer: {answer}"));
@@ -246,14 +246,14 @@ impl Chat<'_> {
     }
 
     async fn reset(&mut self) -> Result<(), Failure> {
-        self.place.reset().await?;
+        self.chat_session.reset().await?;
         self.note(Mark::Good, "a fresh context begins; what was said before stays in the journal");
         Ok(())
     }
 
     async fn branch(&mut self, place: &str) -> Result<(), Failure> {
         if place.is_empty() {
-            let entries = self.place.last_entries().await?;
+            let entries = self.chat_session.last_entries().await?;
             entries.iter().for_each(|entry| self.context.output.row(entry));
             self.note(
                 Mark::Info,
@@ -261,7 +261,7 @@ impl Chat<'_> {
             );
             return Ok(());
         }
-        let session = self.place.branch(place).await?;
+        let session = self.chat_session.branch(place).await?;
         let told =
             format!("going on in a branch; `palyra chat --session {}` comes back to it", session.session_id);
         self.note(Mark::Good, &told);
@@ -270,19 +270,19 @@ impl Chat<'_> {
 
     async fn sessions(&mut self, name: &str) -> Result<(), Failure> {
         if !name.is_empty() {
-            let found = find_session(&self.place.client, name, MissingSession::Refuse).await;
+            let found = find_session(&self.chat_session.client, name, MissingSession::Refuse).await;
             let selector = match found {
                 Err(failure) if is_missing_session(&failure) => return self.search(name).await,
                 found => found?,
             };
-            let old = std::mem::replace(&mut self.place.selector, selector);
-            return match self.place.session().await {
+            let old = std::mem::replace(&mut self.chat_session.selector, selector);
+            return match self.chat_session.session().await {
                 Ok(session) => {
-                    self.place.go_to(&session);
+                    self.chat_session.go_to(&session);
                     self.greet(&session, true).await
                 }
                 Err(failure) => {
-                    self.place.selector = old;
+                    self.chat_session.selector = old;
                     if is_missing_session(&failure) { self.search(name).await } else { Err(failure) }
                 }
             };
@@ -309,7 +309,7 @@ impl Chat<'_> {
             search: search.to_owned(),
             ..Default::default()
         };
-        let page = self.place.client.list_sessions(request).await?;
+        let page = self.chat_session.client.list_sessions(request).await?;
         let listed = page.sessions.len();
         for session in page.sessions {
             let name = clean_line(&session_title(&session), NAME_CHARS_MAX);
@@ -320,8 +320,8 @@ impl Chat<'_> {
     }
 
     async fn status(&self) -> Result<(), Failure> {
-        let session = self.place.session().await?;
-        let models = self.place.models().await?;
+        let session = self.chat_session.session().await?;
+        let models = self.chat_session.models().await?;
         let model = self.choice.model.as_ref().or(models.first()).cloned().unwrap_or_default();
         let told = format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
         self.note(Mark::Info, &told);
@@ -332,7 +332,7 @@ impl Chat<'_> {
     }
 
     async fn model(&mut self, name: &str) -> Result<(), Failure> {
-        let models = self.place.models().await?;
+        let models = self.chat_session.models().await?;
         if name.is_empty() {
             let chosen = self.choice.model.as_ref().or(models.first()).cloned();
             for model in &models {
@@ -380,14 +380,14 @@ impl Chat<'_> {
             return Err(Failure::Usage("too much waits already; it was not sent".to_owned()));
         }
         let request = v1::StartRunRequest {
-            session: Some(self.place.selector.clone()),
+            session: Some(self.chat_session.selector.clone()),
             input: text.to_owned(),
             workspace_root: self.workspace_root.clone(),
             delivery: delivery.into(),
             attachments: self.files.clone(),
             ..Default::default()
         };
-        let run = start(&self.place.client, &self.choice, request);
+        let run = start(&self.chat_session.client, &self.choice, request);
         let echo = if active.is_some() { Echo::Inputs } else { Echo::No };
         let waiting = opened(run, echo).await?;
         self.files.clear();
@@ -440,7 +440,7 @@ impl Chat<'_> {
         Ok((exit, Obeyed::GoOn))
     }
 
-    async fn follow_lines(&mut self, mut waiting: Waiting) -> Result<Exit, Failure> {
+    async fn follow_lines(&mut self, mut waiting: WaitingRun) -> Result<Exit, Failure> {
         let context = self.context;
         for note in &waiting.opened.notes {
             self.note(Mark::Info, note);
@@ -455,7 +455,7 @@ impl Chat<'_> {
 
     /// Follows a run at a terminal: the first key holds the answer, the line it begins is obeyed, and the
     /// answer goes on.
-    async fn follow_at_keyboard(&mut self, mut waiting: Waiting) -> Result<(Exit, Obeyed), Failure> {
+    async fn follow_at_keyboard(&mut self, mut waiting: WaitingRun) -> Result<(Exit, Obeyed), Failure> {
         let context = self.context;
         let keyboard = Keyboard::watch(&context.interrupts);
         let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
@@ -506,10 +506,10 @@ fn described(file: &v1::Attachment) -> String {
 }
 
 /// Waits until the daemon has taken a run on.
-async fn opened(mut run: DaemonRun, echo: Echo) -> Result<Waiting, Failure> {
+async fn opened(mut run: DaemonRun, echo: Echo) -> Result<WaitingRun, Failure> {
     loop {
         match run.next().await? {
-            Some(FollowEvent::Opened(opened)) => return Ok(Waiting { run, opened, echo }),
+            Some(FollowEvent::Opened(opened)) => return Ok(WaitingRun { run, opened, echo }),
             Some(_) => {}
             None => return Err(ClientError::Protocol { what: "a run ended before it was opened" }.into()),
         }

@@ -18,13 +18,13 @@ const LISTED_CHARS_MAX: usize = 60;
 const HERE: &str = "here";
 
 /// The session a chat goes on in.
-pub(super) struct Place {
+pub(super) struct ChatSession {
     pub(super) client: Client,
     pub(super) agent: String,
     pub(super) selector: v1::SessionSelector,
 }
 
-impl Place {
+impl ChatSession {
     /// Finds the session, or opens it.
     pub(super) async fn session(&self) -> Result<v1::Session, Failure> {
         self.resolve(self.selector.clone(), None).await
