@@ -94,6 +94,18 @@ pub(super) fn everywhere(old: &str, new: &str, place: &str, found: &[Finding]) -
     Some(vec![patch_call(&patch)])
 }
 
+/// Returns the patch of several files that were read; `None` unless each of them has the text.
+pub(super) fn among(old: &str, new: &str, paths: &[String], found: &[Finding]) -> Option<Call> {
+    if found.len() != paths.len() {
+        return None;
+    }
+    let patch = paths.iter().zip(found).map(|(path, file)| match without_note(&file.text) {
+        (text, None) if !file.failed => replaced(path, text, old, new),
+        _ => None,
+    });
+    patch.collect::<Option<String>>().map(|patch| patch_call(&patch))
+}
+
 /// Returns the patch of one file; `None` when nothing in it changes.
 fn replaced(path: &str, text: &str, old: &str, new: &str) -> Option<String> {
     let open = !text.ends_with('\n');
@@ -136,6 +148,7 @@ pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize>
             usize::try_from(*number).ok()?.checked_sub(1).filter(|at| *at < lines.len())
         }
         Lines::Last => lines.len().checked_sub(1),
+        Lines::Range(..) | Lines::All(_) => None,
         Lines::Holding(text) => only(&|line| line == text).or_else(|| {
             only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
         }),
@@ -151,6 +164,26 @@ pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize>
             (plain || COMMENT_SIGNS.iter().any(|sign| line.starts_with(sign))).then_some(at)
         }
     }
+}
+
+/// Returns all lines that a sentence names, from 0; none where it is ambiguous or names lines that are not there.
+pub(super) fn all_chosen(path: &str, lines: &[&str], which: &Lines) -> Vec<usize> {
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match which {
+        Lines::Range(from, to) if number(*to) <= lines.len() => (number(*from) - 1..number(*to)).collect(),
+        Lines::Range(..) => Vec::new(),
+        Lines::All(text) => (0..lines.len()).filter(|at| lines[*at].contains(text.as_str())).collect(),
+        _ => chosen(path, lines, which).into_iter().collect(),
+    }
+}
+
+/// Returns the hunks that take lines out; `end` marks a last line that does not end.
+pub(super) fn removed(lines: &[&str], gone: &[usize], end: &str) -> String {
+    let hunk = |(before, at): (usize, &usize)| {
+        let mark = if at + 1 == lines.len() { end } else { "" };
+        format!("@@ -{} +{},0 @@\n-{}\n{mark}", at + 1, at - before, lines[*at])
+    };
+    gone.iter().enumerate().map(hunk).collect()
 }
 
 /// Returns the hunk that puts lines beside a line; `end` marks a last line that does not end.
@@ -219,13 +252,17 @@ fn is_remark(line: &str) -> bool {
     counts || line.is_empty() || (line.starts_with('[') && line.ends_with(']'))
 }
 
-/// Says why one of these goals ended without its change.
-pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
-    let changed = found.last().is_some_and(|last| {
+/// Returns whether the last call was the change, or failed and says why itself.
+pub(super) fn is_changed(found: &[Finding]) -> bool {
+    found.last().is_some_and(|last| {
         matches!(last.tool.as_str(), "apply_patch" | "write_file")
             || (last.failed && last.tool.as_str() != "search")
-    });
-    if changed {
+    })
+}
+
+/// Says why one of these goals ended without its change.
+pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
+    if is_changed(found) {
         return None;
     }
     match goal {
@@ -237,6 +274,10 @@ pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
                 "I cannot replace `{old}`: no file that I search has it as a word. I changed nothing."
             ),
         }),
+        Goal::Among { old, paths, .. } => Some(format!(
+            "I cannot replace `{old}` in all of {}: one of them does not have it as a word, or is too long. I changed nothing.",
+            paths.join(", ")
+        )),
         Goal::Insert { path, .. } => Some(format!(
             "I cannot find that line in `{path}`: none has that text, or several have. I changed nothing."
         )),

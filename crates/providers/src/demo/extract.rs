@@ -126,7 +126,6 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
                 + &describe(finding)
         }
         (View::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
-        (View::Largest, "list_dir") => largest(&finding.text),
         _ => describe(finding),
     }
 }
@@ -171,23 +170,6 @@ pub(super) fn printed(text: &str) -> &str {
 pub(super) fn listed_names(text: &str) -> Vec<String> {
     let entries = text.lines().filter(|line| !is_note(line) && !line.is_empty());
     entries.map(|line| without_remark(line).to_owned()).collect()
-}
-
-fn largest(text: &str) -> String {
-    let sizes = text.lines().filter_map(|line| {
-        let (name, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
-        let bytes: u64 = size
-            .strip_suffix(" bytes")
-            .or_else(|| size.strip_suffix(" byte"))?
-            .replace([',', '_'], "")
-            .parse()
-            .ok()?;
-        Some((bytes, name))
-    });
-    match sizes.max_by_key(|(bytes, name)| (*bytes, std::cmp::Reverse(*name))) {
-        Some((bytes, name)) => format!("The largest file that the list shows is {name}, {bytes} bytes."),
-        None => "The list shows no file.".to_owned(),
-    }
 }
 
 /// Sets a text off from the words around it; lines stay lines.

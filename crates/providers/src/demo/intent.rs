@@ -140,12 +140,52 @@ pub(super) enum View {
     Counts,
     /// Bytes.
     Size,
-    /// The largest file of a listing.
-    Largest,
+    /// The largest files of a listing, so many.
+    Largest(usize),
+    /// The files of a listing, one a line.
+    Files,
+    /// The names of a listing, folders too.
+    Tree,
+    /// The file that a list of times and names has last.
+    Newest,
+    /// How many commits.
+    Commits,
+    /// A part of a file that its kind knows.
+    Section(Section),
     /// How many matches.
     Matches,
     /// The matches that are not definitions.
     Uses,
+}
+
+/// A part of a file that its kind knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// The headings of a document.
+    Headings,
+    /// The targets of a Makefile.
+    Targets,
+    /// The scripts of a manifest.
+    Scripts,
+    /// What a manifest depends on.
+    Dependencies,
+    /// The version that a manifest states.
+    Version,
+}
+
+/// How a line of a file changes where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LineChange {
+    /// Give a setting another value.
+    Set { key: String, value: String },
+    /// Replace a text on the line of a name.
+    Swap { key: String, old: String, new: String },
+    /// Put a text in its place.
+    Replace(Lines, String),
+    /// Make a comment of it.
+    Comment(Lines),
+    /// Make code of a comment.
+    Uncomment(Lines),
 }
 
 /// What is done for a project whose files say how.
@@ -172,6 +212,10 @@ pub(super) enum Lines {
     Comment(String),
     /// The one that is a text, perhaps as an item of a list.
     Exactly(String),
+    /// Those from one number to another.
+    Range(u64, u64),
+    /// All that hold a text.
+    All(String),
 }
 
 /// Where a line is put.
@@ -235,6 +279,14 @@ pub(super) enum Goal {
     Extract { from: String, part: Part, to: String },
     /// Write what was found before into a file.
     Keep { part: Part, to: String },
+    /// Change a line where it is; without a path, in the only file that has such a line.
+    Rewrite { path: String, change: LineChange },
+    /// Replace a text in each of several files, or in none.
+    Among { old: String, new: String, paths: Vec<String> },
+    /// Show a part of each manifest of the project.
+    Manifests(Section),
+    /// Count the lines of the files below a folder.
+    CountLines(String),
 }
 
 impl Goal {
@@ -264,7 +316,12 @@ impl Goal {
     pub(super) fn abilities(&self) -> Vec<Ability> {
         match self {
             Self::Calls(calls, _) => calls.iter().map(|call| call.ability).collect(),
-            Self::ReadAll(_) => vec![Ability::List, Ability::Read],
+            Self::ReadAll(_) | Self::Manifests(_) => vec![Ability::List, Ability::Read],
+            Self::CountLines(_) => vec![Ability::Glob, Ability::Read],
+            Self::Rewrite { path, .. } if path.is_empty() => {
+                vec![Ability::Search, Ability::Read, Ability::Patch]
+            }
+            Self::Rewrite { .. } | Self::Among { .. } => vec![Ability::Read, Ability::Patch],
             Self::Append { .. } | Self::Prepend { .. } | Self::Remove { .. } => {
                 vec![Ability::Read, Ability::Patch]
             }

@@ -77,6 +77,7 @@ fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, Strin
             let reads = calls.iter().all(|call| call.ability == Ability::Read);
             if reads { calls.len() } else { return None }
         }
+        Goal::Among { paths, .. } => paths.len(),
         _ => 1,
     };
     let at = own.iter().position(|finding| is_missing(finding) && names(goal, finding).is_some())?;
@@ -186,6 +187,10 @@ fn renamed(goal: Goal, name: &str, path: &str) -> Goal {
         Goal::Append { path, text } => Goal::Append { path: put(path), text },
         Goal::Prepend { path, text } => Goal::Prepend { path: put(path), text },
         Goal::Remove { path, lines } => Goal::Remove { path: put(path), lines },
+        Goal::Among { old, new, paths } => {
+            Goal::Among { old, new, paths: paths.into_iter().map(put).collect() }
+        }
+        Goal::Rewrite { path, change } => Goal::Rewrite { path: put(path), change },
         Goal::Insert { path, text, place } => Goal::Insert { path: put(path), text, place },
         Goal::Extract { from, part, to } => Goal::Extract { from: put(from), part, to },
         Goal::Delete(was) => Goal::Delete(put(was)),
@@ -214,6 +219,11 @@ fn other_kind(goal: &Goal, own: &[Finding]) -> Option<Goal> {
     }
     match call.ability {
         Ability::Read if first.text.contains("is a folder") => Some(Goal::one(list_call(path))),
+        Ability::Edit if first.text.contains("is a folder") => {
+            let text =
+                |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            Some(Goal::Everywhere { old: text("old"), new: text("new"), place: path.to_owned() })
+        }
         Ability::List if first.text.contains("is a file, not a folder") => {
             Some(Goal::Calls(vec![read_call(path, None)], View::Whole))
         }

@@ -16,6 +16,7 @@ mod programs;
 mod content;
 mod questions;
 mod clauses;
+mod understanding;
 mod objects;
 mod lexicon;
 mod spelling;
@@ -24,12 +25,16 @@ mod intent;
 mod calls;
 mod steps;
 mod changes;
+mod line_changes;
+mod placing;
+mod survey;
 mod locate;
 mod attached;
 mod recall;
 
 mod extract;
 mod markdown;
+mod sections;
 
 mod say;
 mod pieces;

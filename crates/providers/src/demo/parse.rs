@@ -11,6 +11,7 @@ use super::pattern::{Context, find};
 use super::programs::{command, shell_line};
 use super::sentences::tables;
 use super::spelling::{is_foreign_word, is_slip, meant_by, rephrased};
+use super::understanding::needs_understanding;
 use super::words::{Form, Word, expanded, words, written};
 
 /// More words than that are no sentence of the tables.
@@ -37,7 +38,11 @@ pub(super) fn parse(input: &str) -> Vec<Clause> {
     let mut it: Option<String> = None;
     let mut read: Vec<Clause> = Vec::new();
     for clause in clauses(input) {
-        let clause = expanded(&clause);
+        let mut clause = expanded(&clause);
+        if let Some(meant) = corrects(&clause) {
+            read.pop();
+            clause.drain(..meant);
+        }
         if !read.is_empty() && clause.iter().all(|word| holds(POLITE, &word.lower())) {
             continue;
         }
@@ -52,6 +57,18 @@ pub(super) fn parse(input: &str) -> Vec<Clause> {
         read.push(Clause { intent, typed });
     }
     read
+}
+
+/// Returns how many words begin a clause that says the one before it in other words.
+fn corrects(clause: &[Word]) -> Option<usize> {
+    let begins = ["i mean", "i meant", "i mean to", "or rather", "sorry i mean", "i meant to say"];
+    let fits = |begin: &&str| {
+        let parts: Vec<&str> = begin.split(' ').collect();
+        let is_so =
+            parts.len() < clause.len() && parts.iter().zip(clause).all(|(part, word)| *part == word.lower());
+        is_so.then_some(parts.len())
+    };
+    begins.iter().filter_map(fits).max()
 }
 
 /// Returns words as they were typed, without the mark at their end.
@@ -108,6 +125,9 @@ fn parse_clause(clause: &[Word], context: Context<'_>) -> Intent {
     // A greeting is what courtesies are when nothing follows, so all of it is looked at first.
     let mut rest = clause;
     loop {
+        if let Some(lack) = needs_understanding(rest) {
+            return Intent::Cannot(lack);
+        }
         if let Some(intent) = understood(rest, context) {
             return intent;
         }

@@ -14,6 +14,50 @@ use super::words::{Word, written};
 /// How many elements are compared for one pattern, at most.
 const STEPS_MAX: usize = 20_000;
 
+/// Words before "file" that say which file, and are not its name.
+const SORTS: &[&str] = &[
+    "new",
+    "empty",
+    "text",
+    "blank",
+    "same",
+    "other",
+    "every",
+    "largest",
+    "biggest",
+    "attached",
+    "single",
+    "any",
+    "each",
+    "all",
+    "which",
+    "what",
+    "no",
+    "one",
+    "first",
+    "last",
+    "whole",
+    "smallest",
+    "shortest",
+    "longest",
+    "oldest",
+    "newest",
+    "latest",
+    "recent",
+    "current",
+    "wrong",
+    "right",
+    "main",
+    "second",
+    "next",
+    "previous",
+    "another",
+    "important",
+    "modified",
+    "changed",
+    "hidden",
+];
+
 /// What a pattern found in a clause.
 #[derive(Debug)]
 pub(super) struct Found<'w> {
@@ -184,13 +228,9 @@ impl Search<'_> {
             && holds(&naming, &self.lower(from - 1))
             && self.words.get(from).is_some_and(|word| is_bare(word) && self.lower(from) != "in");
         let is_path = self.words.get(from).is_some_and(|word| path_of(word).is_some()) || named;
-        let sorted = [
-            "new", "empty", "text", "blank", "same", "other", "every", "largest", "biggest", "attached",
-            "single", "any", "each", "all", "which", "what", "no", "one", "first", "last", "whole",
-        ];
         let named_before = self.words.get(from).is_some_and(|word| {
             let lower = word.lower();
-            is_bare(word) && !word.is_quoted() && !holds(&sorted, &lower) && kind(word).is_none()
+            is_bare(word) && !word.is_quoted() && !holds(SORTS, &lower) && kind(word).is_none()
         });
         if !is_path && named_before && self.lower(from + 1) == "file" {
             return std::iter::once(at..from + 2).collect();
@@ -273,7 +313,8 @@ fn in_folder(words: &[Word]) -> Option<String> {
 fn is_bare(word: &Word) -> bool {
     let lower = word.lower();
     word.is_quoted()
-        || (!holds(HERE, &lower)
+        || (!word.text.starts_with('-')
+            && !holds(HERE, &lower)
             && !holds(ARTICLES, &lower)
             && !holds(NO_NAMES, &lower)
             && word.text.chars().all(|c| c.is_alphanumeric() || "-_.+/".contains(c)))

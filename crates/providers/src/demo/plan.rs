@@ -20,7 +20,9 @@ use super::locate::{Placed, placed};
 use super::parse::{Clause, parse};
 use super::recall::recalled;
 use super::say;
+use super::sections::viewed;
 use super::steps::unmet;
+use super::survey::shown;
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,7 +246,10 @@ impl Goal {
             return stuck.into_iter().collect();
         }
         match (&goal, own.as_slice()) {
-            (Self::Calls(_, view), found) => found.iter().map(|finding| show(finding, *view)).collect(),
+            (Self::Calls(_, view), found) => {
+                let text = |finding| viewed(finding, *view).unwrap_or_else(|| show(finding, *view));
+                found.iter().map(text).collect()
+            }
             (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {
                 files.iter().map(|finding| show(finding, View::Whole)).collect()
             }
@@ -253,6 +258,7 @@ impl Goal {
                 .skip_while(|finding| !finding.failed && finding.tool.as_str() == "git")
                 .map(describe)
                 .collect(),
+            (Self::Manifests(_) | Self::CountLines(_), [_, _, ..]) => shown(&goal, &own).unwrap_or_default(),
             (Self::Keep { .. }, []) => unmet(&goal, &own).into_iter().collect(),
             (_, []) => Vec::new(),
             (_, [.., last]) => match unmet(&goal, &own) {

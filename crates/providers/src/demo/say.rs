@@ -56,11 +56,17 @@ fn goal_of(goal: &Goal) -> String {
         Goal::Commit { .. } => "commit".to_owned(),
         Goal::Shell(line) => format!("run `{line}`"),
         Goal::Insert { path, .. } => format!("add to `{path}`"),
-        Goal::Everywhere { old, new, .. } => format!("replace `{old}` with `{new}`"),
+        Goal::Everywhere { old, new, .. } | Goal::Among { old, new, .. } => {
+            format!("replace `{old}` with `{new}`")
+        }
         Goal::Copy { from, to } => format!("copy `{from}` to `{to}`"),
         Goal::RunFile(path) => format!("run `{path}`"),
         Goal::Define(name) => format!("look where `{name}` is defined"),
         Goal::Extract { to, .. } | Goal::Keep { to, .. } => format!("write `{to}`"),
+        Goal::Rewrite { path, .. } if path.is_empty() => "edit the file that has the line".to_owned(),
+        Goal::Rewrite { path, .. } => format!("edit `{path}`"),
+        Goal::Manifests(_) => "read the files that describe the project".to_owned(),
+        Goal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
     }
 }
 

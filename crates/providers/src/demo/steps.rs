@@ -3,14 +3,17 @@
 //! Pure: the findings of a goal, in order, decide its next calls. A goal that ends without the call that it is for says
 //! why in [`unmet`].
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::calls::{delete_call, list_call, patch_call, read_call, rename_call};
-use super::changes::{chosen, defined, everywhere, inserted, kept, unmet_change};
+use super::calls::{delete_call, list_call, patch_call, read_call};
+use super::changes::{all_chosen, among, defined, everywhere, inserted, kept, removed, unmet_change};
 use super::extract::{Finding, listed_names, printed, without_note};
 use super::intent::{Ability, Call, Chore, Goal, Lines, run_call};
+use super::line_changes::{rewritten, unmet_rewrite};
 use super::objects::is_file_name;
+use super::placing::{carried, is_unfit, moved};
 use super::programs::run_file_call;
+use super::survey::{counted, surveyed, unmet_survey};
 
 /// Files of a folder that are shown together, at most.
 const FILES_MAX: usize = 10;
@@ -56,7 +59,14 @@ pub(super) fn next_calls(goal: &Goal, earlier: &[Finding], found: &[Finding]) ->
         }
         (Goal::Everywhere { old, new, place }, found) => return everywhere_once(old, new, place, found),
         (Goal::Define(name), found) => return defined(name, found),
-        (Goal::Copy { from, to }, []) => (vec![run_call(["cp", "-r", from, to])], 0),
+        (Goal::Copy { from, to }, found) => return carried(&["cp", "-r", from, to], found),
+        (Goal::Among { paths, .. }, []) => (paths.iter().map(|path| read_call(path, None)).collect(), 0),
+        (Goal::Among { old, new, paths }, found) => {
+            return among(old, new, paths, found).map(|call| vec![call]);
+        }
+        (Goal::Rewrite { path, change }, found) => return rewritten(path, change, found),
+        (Goal::Manifests(section), found) => return surveyed(*section, found),
+        (Goal::CountLines(pattern), found) => return counted(pattern, found),
         (Goal::RunFile(path), []) => (vec![run_file_call(path)], 0),
         (Goal::Delete(path), []) if is_file_name(path) => (vec![delete_call(path)], 0),
         (Goal::Delete(path), [.., last]) if is_unfit(last) => {
@@ -75,15 +85,6 @@ pub(super) fn next_calls(goal: &Goal, earlier: &[Finding], found: &[Finding]) ->
     };
     let is_broken = round > 0 && calls.is_empty();
     (!is_broken).then_some(calls)
-}
-
-/// Returns whether a file or folder could not be deleted by a patch, and can be by a program.
-fn is_unfit(last: &Finding) -> bool {
-    let unfit = ["only text is changed", "is a binary file", "is a folder"];
-    last.tool.as_str() == Ability::Patch.tool()
-        && last.failed
-        && !last.is_denial()
-        && unfit.iter().any(|why| last.text.contains(why))
 }
 
 fn everywhere_once(old: &str, new: &str, place: &str, found: &[Finding]) -> Option<Vec<Call>> {
@@ -123,14 +124,18 @@ fn edited(goal: &Goal, look: &Finding) -> Option<Call> {
             let (at, last) = (lines.len(), lines[lines.len() - 1]);
             let new = added(text);
             let old = if open { format!("-{last}\n{}+{last}\n", mark(true)) } else { format!(" {last}\n") };
-            (path, format!("@@ -{at} +{at},2 @@\n{old}{new}"))
+            (path, format!("@@ -{at} +{at},{} @@\n{old}{new}", text.lines().count() + 1))
         }
         Goal::Prepend { path, text } => {
-            (path, format!("@@ -1 +1,2 @@\n{} {}\n{}", added(text), lines[0], mark(lines.len() == 1)))
+            let count = text.lines().count() + 1;
+            (path, format!("@@ -1 +1,{count} @@\n{} {}\n{}", added(text), lines[0], mark(lines.len() == 1)))
         }
         Goal::Remove { path, lines: which } => {
-            let at = chosen(path, &lines, which)?;
-            (path, format!("@@ -{} +{at},0 @@\n-{}\n{}", at + 1, lines[at], mark(at + 1 == lines.len())))
+            let gone = all_chosen(path, &lines, which);
+            if gone.is_empty() {
+                return None;
+            }
+            (path, removed(&lines, &gone, mark(true)))
         }
         Goal::Insert { path, text, place } => (path, inserted(path, &lines, mark(true), text, place)?),
         _ => return None,
@@ -148,27 +153,6 @@ fn written(path: &str, text: &str) -> Call {
 
 fn overwritten(path: &str, text: &str) -> Call {
     Call::new(Ability::Write, &[("path", path), ("content", &format!("{}\n", text.trim_end_matches('\n')))])
-}
-
-fn moved(from: &str, to: &str, found: &[Finding]) -> Option<Vec<Call>> {
-    let unknown = |path: &str| !is_file_name(path) && !path.ends_with('/');
-    let looks: Vec<Call> = [from, to].into_iter().filter(|path| unknown(path)).map(list_call).collect();
-    if found.is_empty() && !looks.is_empty() {
-        return Some(looks);
-    }
-    if found.len() > looks.len() || (found.len() == looks.len() && found.is_empty() && !looks.is_empty()) {
-        return None;
-    }
-    let is_folder = |path: &str| {
-        found
-            .iter()
-            .any(|look| !look.failed && look.arguments.get("path").and_then(Value::as_str) == Some(path))
-    };
-    let name = from.trim_end_matches('/').rsplit('/').next().unwrap_or(from);
-    let into = to.ends_with('/') || is_folder(to);
-    let target = if into { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() };
-    let target = target.strip_prefix("./").unwrap_or(&target);
-    Some(vec![if is_folder(from) { run_call(["mv", from, target]) } else { rename_call(from, target) }])
 }
 
 fn chore_of(chore: Chore, look: &Finding) -> Option<Call> {
@@ -220,7 +204,9 @@ fn committed(message: &str, everything: bool, found: &[Finding]) -> Option<Vec<C
 
 /// Says why a goal ended without what it is for; `None` when it did what it is for.
 pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
-    if let Some(why) = unmet_change(goal, found) {
+    if let Some(why) =
+        unmet_change(goal, found).or_else(|| unmet_rewrite(goal, found)).or_else(|| unmet_survey(goal, found))
+    {
         return Some(why);
     }
     let [look] = found else { return None };
@@ -237,7 +223,10 @@ pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
                     "I cannot find the one line of `{path}` that matches \"{text}\": none has it, or several have. I changed nothing."
                 )
             }
-            Lines::Numbered(_) | Lines::Last => {
+            Lines::All(text) => {
+                format!("I cannot find a line of `{path}` that holds \"{text}\". I changed nothing.")
+            }
+            Lines::Numbered(_) | Lines::Last | Lines::Range(..) => {
                 format!("I cannot find that line in `{path}`. I changed nothing.")
             }
         }),

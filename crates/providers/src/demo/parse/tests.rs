@@ -81,7 +81,7 @@ fn listing_is_asked_for_in_many_ways() {
         ("List the files in this folder, please.", HERE),
         ("what files are here?", HERE),
         ("what files are in this directory", HERE),
-        ("show me all files", HERE),
+        ("show me all files", &[r#"list_dir depth=8 path=".""#]),
         ("ls", HERE),
         ("what's in this folder?", HERE),
         ("list src", SRC),

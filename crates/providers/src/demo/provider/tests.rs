@@ -407,28 +407,18 @@ async fn the_signature_ends_the_first_answer_only() {
 }
 
 #[tokio::test]
-async fn a_picture_that_does_not_reach_it_is_not_counted() {
-    let tokens = |files: Vec<(&'static str, &'static str, Option<&'static str>)>| async move {
-        let (_, answer, _) = ask(&with_attachments("what is attached?", &files)).await;
-        answer.usage.unwrap().input_tokens
-    };
-    let (none, picture) = (tokens(vec![]).await, tokens(vec![("logo.png", "image/png", None)]).await);
-    assert!(picture - none < 10, "{none} {picture}");
-    // The control: a text is counted.
-    let text =
-        tokens(vec![("a.txt", "text/plain", Some("many words of a text that reaches the model"))]).await;
-    assert!(text - none >= 10, "{none} {text}");
-}
-
-#[tokio::test]
-async fn undo_names_the_way_to_the_run_that_changed_files() {
-    let said = play(request(READING, "undo that"), |_, _| panic!("nothing to call")).await;
-    assert!(
-        said[0].contains("`palyra runs list`") && said[0].contains("`palyra runs undo ID`"),
-        "{}",
-        said[0]
-    );
-    assert!(!said[0].contains("undo last"), "{}", said[0]);
+async fn a_text_in_several_places_leads_to_the_sentence_to_type() {
+    let tools = ["read_file", "edit_file"];
+    let said = play(request(&tools, "change bolt to screw in tests/test_core.py"), |_, _| {
+        Err("the text to replace is 3 times in `tests/test_core.py`; give more of the text around the one you mean, or set `all`".to_owned())
+    })
+    .await;
+    let last = said.last().unwrap();
+    assert!(last.contains("change all \"bolt\" to \"screw\" in tests/test_core.py"), "{last}");
+    assert!(!last.contains("set `all`"), "{last}");
+    let (_, answer, _) =
+        ask(&request(&tools, "change all \"bolt\" to \"screw\" in tests/test_core.py")).await;
+    assert!(answer.proposals[0].arguments.expose().contains(r#""all":true"#), "{answer:?}");
 }
 
 #[tokio::test]
@@ -449,21 +439,6 @@ async fn a_line_for_a_shell_that_failed_is_quoted_and_only_a_denied_one_names_th
 }
 
 #[tokio::test]
-async fn a_text_in_several_places_leads_to_the_sentence_to_type() {
-    let tools = ["read_file", "edit_file"];
-    let said = play(request(&tools, "change bolt to screw in tests/test_core.py"), |_, _| {
-        Err("the text to replace is 3 times in `tests/test_core.py`; give more of the text around the one you mean, or set `all`".to_owned())
-    })
-    .await;
-    let last = said.last().unwrap();
-    assert!(last.contains("change all \"bolt\" to \"screw\" in tests/test_core.py"), "{last}");
-    assert!(!last.contains("set `all`"), "{last}");
-    let (_, answer, _) =
-        ask(&request(&tools, "change all \"bolt\" to \"screw\" in tests/test_core.py")).await;
-    assert!(answer.proposals[0].arguments.expose().contains(r#""all":true"#), "{answer:?}");
-}
-
-#[tokio::test]
 async fn what_was_asked_before_is_told_from_the_session() {
     let mut later = request(READING, "read a.md");
     later.messages.push(ChatMessage::Assistant { text: "x".into(), calls: Vec::new(), continuation: None });
@@ -476,6 +451,31 @@ async fn what_was_asked_before_is_told_from_the_session() {
         "{}",
         said[0]
     );
+}
+
+#[tokio::test]
+async fn undo_names_the_way_to_the_run_that_changed_files() {
+    let said = play(request(READING, "undo that"), |_, _| panic!("nothing to call")).await;
+    assert!(
+        said[0].contains("`palyra runs list`") && said[0].contains("`palyra runs undo ID`"),
+        "{}",
+        said[0]
+    );
+    assert!(!said[0].contains("undo last"), "{}", said[0]);
+}
+
+#[tokio::test]
+async fn a_picture_that_does_not_reach_it_is_not_counted() {
+    let tokens = |files: Vec<(&'static str, &'static str, Option<&'static str>)>| async move {
+        let (_, answer, _) = ask(&with_attachments("what is attached?", &files)).await;
+        answer.usage.unwrap().input_tokens
+    };
+    let (none, picture) = (tokens(vec![]).await, tokens(vec![("logo.png", "image/png", None)]).await);
+    assert!(picture - none < 10, "{none} {picture}");
+    // The control: a text is counted.
+    let text =
+        tokens(vec![("a.txt", "text/plain", Some("many words of a text that reaches the model"))]).await;
+    assert!(text - none >= 10, "{none} {text}");
 }
 
 /// Texts made of the words the demo model knows, of punctuation, and of anything.

@@ -53,6 +53,7 @@ pub(super) const ROWS: &[Row] = &[
             "what|which functions|function|methods|method|classes|class|definitions does {path} define|have|contain|export|offer|provide",
             "what|which functions|function|methods|method|classes|class has {path} [got]",
             "what|which functions|function|methods|method|classes|class|definitions are|is [there|defined] in|inside {path}",
+            "list|show|find|name all|every functions|function|methods|method|classes|class [in] [project|repo|code|codebase]",
             "what is defined in {path}",
             "what does {path} define|export|provide",
             "list|show|name|give|print [all] functions|function|methods|method|classes|class|definitions in|of|from {path}",

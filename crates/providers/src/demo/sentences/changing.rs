@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::content::{greeting, is_given, prints};
 use super::super::intent::{Ability, Call, Goal, Intent, Lack, Lines};
 use super::super::lexicon::{ANSWERS, holds};
+use super::super::objects::is_file_name;
 use super::super::pattern::Found;
 use super::row::Row;
 
@@ -15,7 +16,11 @@ pub(super) const ROWS: &[Row] = &[
             "create|write|make|add|generate [new] [python|shell|bash|javascript|node|ruby|c|rust|small|simple|little] file|script|program that|which prints|outputs|echoes|says|print|displays|logs {text} in|into|as|called|named|to {path}",
             "create|write|make|add|generate [new] {path} to|and print|output|echo|say {text}",
         ],
-        means: |found| Some(program(&found.path(0), &found.text(0))),
+        means: |found| {
+            // A text file that says something holds the words themselves.
+            let says = found.says("says") && prints(&found.path(0), "x").is_none();
+            if says { content(found) } else { Some(program(&found.path(0), &found.text(0))) }
+        },
     },
     Row {
         says: &[
@@ -70,7 +75,11 @@ pub(super) const ROWS: &[Row] = &[
             "overwrite|fill {path} with [text|content] {text}",
             "replace|change|set [contents|content|everything] [of|in] {path} with|to|by [text] {text}",
         ],
-        means: |found| found.is_quoted(0).then(|| write(&found.path(0), &found.text(0), None)),
+        means: |found| {
+            let is_whole = ["overwrite", "fill"].iter().any(|verb| found.begins(verb))
+                || ["content", "contents", "everything"].iter().any(|word| found.says(word));
+            (is_whole && found.is_quoted(0)).then(|| write(&found.path(0), &found.text(0), None))
+        },
     },
     Row {
         says: &[
@@ -89,6 +98,15 @@ pub(super) const ROWS: &[Row] = &[
             "edit|update|modify|change {path} so that {text} becomes|is {text}",
         ],
         means: edit,
+    },
+    Row {
+        says: &[
+            "replace|change|swap|substitute [word|text|string|every|all] {text} by|with|to|into {text} in|inside|of {folder}",
+        ],
+        means: |found| {
+            let folder = found.folder(0);
+            if folder == "." { None } else { replacing(found, &folder) }
+        },
     },
     Row {
         says: &[
@@ -181,7 +199,8 @@ fn empty(found: &Found<'_>) -> Option<Intent> {
     // "write a README" asks for a text that somebody has to think of.
     let composes = found.begins("write") || found.begins("generate") || found.begins("save");
     let is_known = found.path_words(0).iter().any(|word| !word.is_quoted() && !word.text.contains('.'));
-    if composes || (is_known && !found.begins("touch") && found.path_words(0).len() == 1) {
+    let is_empty = ["touch", "empty", "blank", "file"].iter().any(|word| found.says(word));
+    if composes || (is_known && !is_empty) {
         return Some(Intent::Cannot(Lack::Compose));
     }
     (!calls.is_empty()).then(|| Intent::Goal(Goal::Calls(calls, super::super::intent::View::Digest)))
@@ -209,12 +228,29 @@ fn content(found: &Found<'_>) -> Option<Intent> {
 }
 
 /// Words that only point at something else.
-const VAGUE: &[&str] =
-    &["it", "that", "this", "them", "something", "everything", "anything", "contents", "content", "all"];
+const VAGUE: &[&str] = &[
+    "it",
+    "that",
+    "this",
+    "them",
+    "something",
+    "everything",
+    "anything",
+    "contents",
+    "content",
+    "all",
+    "tabs",
+    "spaces",
+    "quotes",
+];
 
 /// Replaces a text by another; what is said without quotation marks has to be a text, and not a description of one.
 fn edit(found: &Found<'_>) -> Option<Intent> {
-    let (path, old, new) = (found.path(0), found.text(0), found.text(1));
+    replacing(found, &found.path(0))
+}
+
+fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
+    let (old, new) = (found.text(0), found.text(1));
     let everywhere = found.says_all();
     for at in [0, 1] {
         let is_word = matches!(found.text_words(at), [only] if !holds(VAGUE, &only.lower()));
@@ -228,7 +264,7 @@ fn edit(found: &Found<'_>) -> Option<Intent> {
     if path.is_empty() || old == new {
         return None;
     }
-    let call = Call::new(Ability::Edit, &[("path", &path), ("old", &old), ("new", &new)]);
+    let call = Call::new(Ability::Edit, &[("path", path), ("old", &old), ("new", &new)]);
     Some(Intent::Goal(Goal::one(if everywhere { call.with("all", json!(true)) } else { call })))
 }
 
@@ -236,6 +272,16 @@ fn added(found: &Found<'_>, goal: fn(String, String) -> Goal) -> Option<Intent> 
     let (path, text) = (found.path(0), found.text(0));
     if path.is_empty() || text.is_empty() {
         return None;
+    }
+    let names_file = matches!(found.text_words(0), [only] if !only.is_quoted() && is_file_name(&only.text) && !only.text.starts_with('.'));
+    // "a and b" may be one line or two.
+    let joins = !found.is_quoted(0) && found.text_words(0).iter().any(|word| word.lower() == "and");
+    let is_list = path.ends_with("ignore") || path.ends_with("requirements.txt");
+    if joins && is_list {
+        return Some(Intent::Cannot(Lack::Quotes));
+    }
+    if names_file && !path.ends_with("ignore") {
+        return Some(Intent::Cannot(Lack::Quotes));
     }
     if !found.is_quoted(0)
         && let Err(lack) = is_given(&path, found.text_words(0), &text)

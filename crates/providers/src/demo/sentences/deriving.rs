@@ -36,6 +36,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
             "write|save|put|store|copy|dump|collect [all] [of] them|it|result|results|output|matches|list|log|everything|lines|names|found [found] to|into|in|as [new|text] {path}",
+            "write|save|put|store|copy|dump|redirect its|their|the output|result|results|matches to|into|in|as [new|text] {path}",
             "write|save|put|store|copy|dump that|this|these|those to|into|in|as [new|text] {path}",
             "create|make|write|save [new] {path} with|containing|from|holding it|them|result|results|output|matches|list [in] [it]",
         ],

@@ -2,6 +2,7 @@
 
 use super::super::intent::{Ability, Goal, Intent, Lack, View, run_call};
 use super::super::objects::is_file_name;
+use super::super::pattern::Found;
 use super::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -45,12 +46,12 @@ pub(super) const ROWS: &[Row] = &[
     Row { says: &["delete|remove|erase {folder}"], means: |found| delete(&[found.folder(0)]) },
     Row {
         says: &[
-            "rename|mv|move|call {path} to|into|as|in {path}",
+            "rename|mv|move|call {path} to|into|as|in|->|=>|→ {path}",
             "mv|rename {path} {path}",
             "change name of {path} to {path}",
         ],
         means: |found| {
-            let (from, to) = (found.path(0), found.path(1));
+            let (from, to) = (found.path(0), target(found));
             // A new name alone is one in the same folder; what moves goes where it is told.
             let names = found.begins("rename") || found.begins("change") || found.begins("call");
             match from.rsplit_once('/') {
@@ -75,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
             "make|create copy of {path} called|named|as|in|to {path}",
             "back|backup [up] {path} to|as {path}",
         ],
-        means: |found| copy_file(&found.path(0), &found.path(1)),
+        means: |found| copy_file(&found.path(0), &target(found)),
     },
     Row {
         says: &["copy|cp {path} to|into {folder}", "cp {path} {folder}"],
@@ -102,6 +103,13 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
 ];
+
+/// Returns where something goes: into a folder, when a slash says so.
+fn target(found: &Found<'_>) -> String {
+    let is_folder = found.path_words(1).iter().any(|word| word.text.len() > 1 && word.text.ends_with('/'));
+    let path = found.path(1);
+    if is_folder { format!("{path}/") } else { path }
+}
 
 fn delete(paths: &[String]) -> Option<Intent> {
     let everything =

@@ -40,6 +40,7 @@ pub(super) const ROWS: &[Row] = &[
             "who wrote|made this|it|project|code",
             "who is|are author|authors|contributors|maintainer|maintainers [of] [project|code|repo]",
             "who works|worked on project|code|repo",
+            "who contributed|contributes [to] [project|code|repo|repository]",
             "what happened lately|recently",
             "git history",
         ],
@@ -132,7 +133,8 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let paths = found.paths(0);
             let is_file = |path: &String| path.contains(['.', '/']);
-            let surely = !found.begins("add") || found.says("to") || paths.iter().all(is_file);
+            let is_new = ["a", "an", "new", "empty"].iter().any(|word| found.says(word));
+            let surely = !found.begins("add") || found.says("to") || (paths.iter().all(is_file) && !is_new);
             if !surely {
                 return None;
             }
@@ -147,7 +149,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
             "commit [it|this|that|changes|staged|work|them] [changes] with|using [commit] message {text}",
-            "commit [it|this|that|changes|staged] [changes] as|saying {text}",
+            "commit [it|this|that|changes|staged|work] [changes] as|saying {text}",
             "make|create [git] commit with [commit] message {text}",
             "make|create [git] commit called|named|saying {text}",
             "commit -m {text}",
@@ -275,7 +277,7 @@ fn commit(found: &Found<'_>, everything: bool) -> Option<Intent> {
 }
 
 /// Returns whether a word can be the name of a branch or tag.
-fn named(word: &str) -> bool {
+pub(super) fn named(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with('-')
         && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))

@@ -13,6 +13,9 @@ mod files;
 mod running;
 mod history;
 mod talking;
+mod manifests;
+mod commits;
+mod settings;
 mod impossible;
 
 pub(super) use table::tables;

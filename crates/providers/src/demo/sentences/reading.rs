@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
-            "read|show|print|display|view|give first line of|from|in {path}",
+            "[read|show|print|display|view|give] first line of|from|in {path}",
             "what is first line of|in {path}",
         ],
         means: |found| whole(read_call(&found.path(0), Some((1, 1)))),
@@ -120,12 +120,15 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| range(&found.path(0), found.number(0), found.number(0)),
     },
     Row {
-        says: &["[read|show|print|display|view|give] last {n} lines of|from|in {path}", "tail -n {n} {path}"],
+        says: &[
+            "[read|show|print|display|view|give] last|bottom {n} lines of|from|in {path}",
+            "tail -n {n} {path}",
+        ],
         means: |found| Some(reading(&found.path(0), View::Last(found.number(0)))),
     },
     Row {
         says: &[
-            "read|show|print|display|view|give last line of|from|in {path}",
+            "[read|show|print|display|view|give] last line of|from|in {path}",
             "what is last line of|in {path}",
         ],
         means: |found| Some(reading(&found.path(0), View::Last(1))),
@@ -259,7 +262,7 @@ pub(super) const ROWS: &[Row] = &[
             "how is {folder} organized|organised|structured",
             "what is [project|folder|directory] structure|layout [of] [project|repo|folder]",
         ],
-        means: |_| deep("."),
+        means: |found| deep(&found.folder(0), View::Tree),
     },
     Row {
         says: &["ls|dir|list {folder} and {folder}", "ls {folder} {folder}"],
@@ -268,7 +271,7 @@ pub(super) const ROWS: &[Row] = &[
             Some(Intent::Goal(Goal::Calls(calls, View::Digest)))
         },
     },
-    Row { says: &["tree {folder}"], means: |found| deep(&found.folder(0)) },
+    Row { says: &["tree {folder}"], means: |found| deep(&found.folder(0), View::Tree) },
     Row {
         says: &[
             "how many files|folders|documents are|is [there] [here]",
@@ -282,7 +285,10 @@ pub(super) const ROWS: &[Row] = &[
             "count [all|number] [of] files|folders in|inside|under|of {folder}",
             "number of files|folders in {folder}",
         ],
-        means: |found| deep(&found.folder(0)),
+        means: |found| {
+            let counts_files = found.says("files") || found.says("documents");
+            deep(&found.folder(0), if counts_files { View::Files } else { View::Digest })
+        },
     },
     Row {
         says: &[
@@ -322,7 +328,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let call = list_call(&found.folder(0)).with("depth", json!(DEPTH));
-            Some(Intent::Goal(Goal::Calls(vec![call], View::Largest)))
+            Some(Intent::Goal(Goal::Calls(vec![call], View::Largest(1))))
         },
     },
     Row {
@@ -381,8 +387,8 @@ fn listing(folder: &str) -> Option<Intent> {
     Some(Intent::Goal(Goal::one(list_call(folder))))
 }
 
-fn deep(folder: &str) -> Option<Intent> {
-    Some(Intent::Goal(Goal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], View::Digest)))
+fn deep(folder: &str, view: View) -> Option<Intent> {
+    Some(Intent::Goal(Goal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], view)))
 }
 
 fn kinds(extension: &str, folder: &str) -> Option<Intent> {

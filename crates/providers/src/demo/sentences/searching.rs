@@ -99,6 +99,18 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         says: &[
+            "search|grep|look|find [for] [word|text|string|all|every] {text} in|inside|across [all|every] {kind} files|file|code",
+            "which|what {kind} files contain|mention|use|have [word|text] {text}",
+        ],
+        means: |found| {
+            let Intent::Goal(Goal::Calls(mut calls, view)) = literal(found, ".")? else { return None };
+            let glob = serde_json::json!(format!("*.{}", found.extension(0)));
+            calls = calls.into_iter().map(|call| call.with("glob", glob.clone())).collect();
+            Some(Intent::Goal(Goal::Calls(calls, view)))
+        },
+    },
+    Row {
+        says: &[
             "search [for] [word|words|text|string|phrase|all|occurrences] [of] {text} in|inside|under|within|across {folder}",
             "look|grep|scan [for] [word|text|string|phrase] {text} in|inside|under|within|across {folder}",
             "find [word|text|string|phrase|all|every|any|where|occurrences] [occurrences|uses|mentions] [of] {text} in|inside|under|within|across {folder}",
@@ -119,6 +131,7 @@ pub(super) const ROWS: &[Row] = &[
             "search [for] [word|words|text|string|phrase|all|occurrences] [of] {text}",
             "look|grep|scan for [word|text|string|phrase] {text}",
             "grep {text}",
+            "which|what files|file have|has|contain|contains [word|words|text|string] {text} in|inside them|it",
             "which|what files|file mention|mentions|contain|contains|use|uses|have|has|include|includes [word|text|string] {text}",
             "find [all|any|every] files|places|lines that|which contain|contains|mention|mentions|use|uses|have|include [word|text] {text}",
             "find [all|any|every] files|places|lines containing|mentioning|using|with [word|text] {text}",
@@ -126,6 +139,7 @@ pub(super) const ROWS: &[Row] = &[
             "find [all|every] occurrences|uses|usages|mentions|references|instances of|to [word|text] {text}",
             "show|list [all|every] occurrences|uses|usages|mentions|references|instances of|to [word|text] {text}",
             "where is|are|do|does [word|text|function|class|method|variable|struct|type] {text} used|defined|declared|called|mentioned|come|set|implemented [from]",
+            "show|see|list where {text} is|are used|mentioned|called",
             "find where {text} is|are used|defined|declared|called|mentioned|set",
             "where do we use|call|define|mention {text}",
             "where does {text} occur|appear",
@@ -170,7 +184,7 @@ fn sought(text: &str, place: &str) -> Option<Intent> {
 }
 
 /// Returns the mark that a word names in the plural: `TODOs`, `fixmes`.
-fn marker(word: &str) -> Option<&'static str> {
+pub(super) fn marker(word: &str) -> Option<&'static str> {
     const MARKERS: [&str; 6] = ["TODO", "FIXME", "XXX", "HACK", "NOTE", "BUG"];
     let upper = word.to_uppercase();
     let upper = upper.strip_suffix("'S").or_else(|| upper.strip_suffix('S')).unwrap_or(&upper);
@@ -189,7 +203,12 @@ fn literal(found: &Found<'_>, place: &str) -> Option<Intent> {
         let describes =
             words.iter().any(|word| holds(UNSEARCHABLE, &word.lower()) || word.text.starts_with('-'));
         let quoted = words.iter().filter(|word| word.is_quoted()).count();
-        if describes || quoted > 0 {
+        // "total in python files" says where, not what.
+        let kinds = ["files", "file", "folders", "tests", "directories", "modules"];
+        let last = words.last().map(super::super::words::Word::lower).unwrap_or_default();
+        let says_where = words.iter().any(|word| holds(&["in", "inside", "across"], &word.lower()))
+            && holds(&kinds, &last);
+        if describes || says_where || quoted > 0 {
             return None;
         }
         if let Some(marker) = marker(&text) {

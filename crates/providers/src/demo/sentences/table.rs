@@ -2,13 +2,17 @@
 
 use super::row::Row;
 use super::{
-    asking, changing, deriving, files, history, impossible, reading, rewriting, running, searching, talking,
+    asking, changing, commits, deriving, files, history, impossible, manifests, reading, rewriting, running,
+    searching, settings, talking,
 };
 
 /// Returns all tables, in the order in which they are compared.
-pub(in super::super) fn tables() -> [&'static [Row]; 11] {
+pub(in super::super) fn tables() -> [&'static [Row]; 14] {
     [
         talking::ROWS,
+        manifests::ROWS,
+        commits::ROWS,
+        settings::ROWS,
         history::ROWS,
         deriving::ROWS,
         rewriting::ROWS,
