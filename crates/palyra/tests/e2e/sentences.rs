@@ -260,6 +260,7 @@ fn the_sentences_of_developers_lead_where_they_must() {
     lead_where_they_must(|row| WITH_HISTORY.contains(&row.workspace));
 }
 
+#[expect(clippy::print_stdout, reason = "the counts are the result of the list")]
 fn lead_where_they_must(is_played: impl Fn(&Row) -> bool) {
     let home = Home::new();
     with_programs(&home);
