@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "compiler")]
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 

@@ -51,7 +51,7 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
         (&["resume"], "`palyra chat`", "serve"),
         (&["undo"], "`palyra runs undo last`", "nearest verb"),
         (&["history"], "`palyra runs list`", "asks a model"),
-        (&["config", "set", "a", "b"], "`palyra config show`", "tip: a similar"),
+        (&["config", "set", "a", "b"], "`palyra config check`", "tip: a similar"),
         (&["approve", "yes", "--all"], "`palyra approve`", "-- --all"),
         (&["help", "undo"], "`palyra runs undo last`", "nothing is called"),
     ] {

@@ -123,8 +123,9 @@ fn who_leaves_a_question_for_later_leaves_the_run_waiting() {
 #[test]
 fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     let gate = Gate::closed();
-    let writes = || Reply::empty().call("write_file", WRITES);
-    let scene = scene(&gate, vec![writes(), Reply::text("written"), writes()]);
+    let writes = |arguments| Reply::empty().call("write_file", arguments);
+    let again = r#"{"path":"pwned.txt","content":"again"}"#;
+    let scene = scene(&gate, vec![writes(WRITES), Reply::text("written"), writes(again)]);
     let mut pty = scene.chat();
     pty.type_in("look around\r");
     pty.expect("? write_file creates");
@@ -133,7 +134,7 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.expect("written");
     pty.expect("> ");
     pty.type_in("and again\r");
-    pty.expect("? write_file leaves");
+    pty.expect("? write_file changes");
     pty.expect(PROMPT);
     pty.type_in("l\r");
     pty.expect("palyra approve yes ");
