@@ -134,13 +134,16 @@ impl Shared {
             }
             _ => self.compare(database)?,
         };
-        self.found(&report);
-        if let Some(table) = differing {
-            tracing::error!(
-                table,
-                "a derived table is not what the log says; `palyra journal rebuild` mends it"
-            );
-            self.lock().integrity = Integrity::TableDiffers { table: table.to_owned() };
+        // One change of the state: a reader must not see that all holds before it sees what differs.
+        match differing {
+            None => self.found(&report),
+            Some(table) => {
+                tracing::error!(
+                    table,
+                    "a derived table is not what the log says; `palyra journal rebuild` mends it"
+                );
+                self.lock().integrity = Integrity::TableDiffers { table: table.to_owned() };
+            }
         }
         Ok(())
     }
