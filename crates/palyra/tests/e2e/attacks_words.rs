@@ -122,7 +122,7 @@ fn a_file_that_held_a_secret_is_not_kept_and_not_taken_back() {
         let after = fs::read_to_string(home.work().join(file)).unwrap();
         assert_eq!(after, before.replace("one", "two"), "the secret stays where it was");
         let undone = home.palyra(&["runs", "undo", &waits.run]).expect(if is_secret { 5 } else { 0 });
-        assert_eq!(undone.err.contains("held a secret"), is_secret, "{}", undone.err);
+        assert_eq!(undone.err.contains("contained a secret"), is_secret, "{}", undone.err);
         let now = fs::read_to_string(home.work().join(file)).unwrap();
         assert_eq!(now, if is_secret { after } else { before }, "{}", undone.err);
         home.palyra(&["admin", "stop"]).expect(0);

@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Nothing of a daemon is there any more when it has been gone for this long, on a busy machine.
-pub(super) const GONE_WITHIN: Duration = Duration::from_secs(2);
+/// What is there after this long stays: on a machine that is busy with other work two seconds were not enough.
+pub(super) const GONE_WITHIN: Duration = Duration::from_secs(10);
 
 /// How the process is called that a daemon keeps ready for the next program, and every one that holds a program.
 const KEEPER: &str = "sandbox-exec";
