@@ -216,3 +216,15 @@ fn bundles_out_of_shape_are_refused() {
     std::fs::remove_file(folder.path().join("proofs.jsonl")).expect("there");
     demand(&verify_bundle(folder.path(), &Options::default()), Code::Malformed, "no proofs");
 }
+
+#[test]
+fn virtual_tables_with_contents_of_their_own_are_not_in_the_program() {
+    let db = Connection::open_in_memory().expect("a database");
+    let create =
+        |module: &str| db.execute_batch(&format!("CREATE VIRTUAL TABLE {module}_table USING {module}"));
+    create("dbstat").expect("this one reads the file itself");
+    for module in ["fts3", "fts4", "fts5", "rtree"] {
+        let error = create(module).expect_err(module).to_string();
+        assert!(error.contains(&format!("no such module: {module}")), "{error}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The packages read back: what must be in them, whom it belongs to, what it says, and that dpkg installs and removes it.
 //!
-//! Owns the expectations; looks at the packages alone, never at the trees that they were made of. Needs no root: where it is
-//! not root, dpkg runs as root of a user namespace of its own.
+//! Owns the expectations; looks at the packages alone, never at the trees that they were made of. Needs no root, but
+//! user namespaces: dpkg runs as root of one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
