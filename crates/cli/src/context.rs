@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::daemon_hooks::DaemonHooks;
 use crate::failure::Failure;
 use crate::render::{span, table};
-use crate::terminal::{Interrupts, Mark, Output};
+use palyra_terminal::{Interrupts, Mark, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 /// Work that is done sooner shows no progress.
@@ -202,7 +202,9 @@ impl Context {
         head: [&str; N],
         rows: Vec<[String; N]>,
     ) -> Result<(), Failure> {
-        table(head, rows, self.output.columns()).iter().try_for_each(|line| self.output.exact_line(line))
+        Ok(table(head, rows, self.output.columns())
+            .iter()
+            .try_for_each(|line| self.output.exact_line(line))?)
     }
 
     /// Connects only to a daemon that serves already.
@@ -309,11 +311,11 @@ fn unset_command(place: &str, file: Option<&Path>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::captured;
+    use palyra_terminal::{CapturedKind, captured};
 
     #[tokio::test(start_paused = true)]
     async fn a_terminal_sees_how_long_work_takes_once_it_takes_long() {
-        let (output, _, err) = captured(true);
+        let (output, _, err) = captured(CapturedKind::Terminal);
         show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(900))).await;
         assert_eq!(err.text(), "");
         show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(2_200))).await;

@@ -15,15 +15,14 @@ use palyra_wire::json::to_json;
 use palyra_wire::v1;
 use tokio::time::Instant;
 
+use crate::answer::{Answer, AnswerForm, GrantSpan};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{
     Detail, Echo, Flow, RunView, Shown, count, how_to_resolve, outcome, question, run_state, span,
 };
-use crate::terminal::{
-    Answer, AnswerForm, GrantSpan, Interrupts, Keyboard, Mark, Output, PromptReader, PromptReply, Reading,
-};
 use held_output::HeldOutput;
+use palyra_terminal::{Interrupts, Keyboard, Mark, Output, OutputError, PromptReader, PromptReply, Reading};
 
 mod held_output;
 
@@ -325,7 +324,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 }
                 Happened::Touched => return Ok(Pause::Touched),
                 Happened::Replied(reply) => {
-                    if let Some(exit) = self.take_reply(reply.map_err(Failure::Output)?).await? {
+                    if let Some(exit) = self.take_reply(reply.map_err(OutputError::Failed)?).await? {
                         return Ok(Pause::Over(exit));
                     }
                 }
@@ -533,7 +532,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             return Ok(());
         }
         if self.seat.format == Format::Json {
-            return self.seat.output.json(&to_json(entry));
+            return Ok(self.seat.output.json(&to_json(entry))?);
         }
         shown.into_iter().try_for_each(|shown| self.put(self.as_output(shown)))
     }
@@ -617,7 +616,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn begin_prompt(&mut self, text: &str) -> Result<(), Failure> {
         self.drawn = false;
         match self.seat.person.reader() {
-            Some((reader, reading)) => reader.begin(text, reading).map_err(Failure::Output),
+            Some((reader, reading)) => {
+                reader.begin(text, reading).map_err(|error| OutputError::Failed(error).into())
+            }
             None => Ok(()),
         }
     }

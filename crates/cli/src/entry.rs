@@ -10,8 +10,8 @@ use crate::daemon_hooks::{DaemonHooks, ServeArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
-use crate::terminal::{ErrorFormat, Interrupts, Output};
 use crate::verbs;
+use palyra_terminal::{ErrorFormat, Interrupts, Output};
 
 /// Runs the program with its arguments, the program's name first.
 pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
@@ -35,7 +35,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            output.failure(&Failure::local(palyra_types::ErrorCode::Internal, error.to_string()));
+            Failure::local(palyra_types::ErrorCode::Internal, error.to_string()).show(&output);
             return Exit::Failed.into();
         }
     };
@@ -44,7 +44,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
         let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
         obey(&context, verb).await.unwrap_or_else(|failure| {
             let failure = context.with_mend(failure);
-            context.output.failure(&failure);
+            failure.show(&context.output);
             failure.exit()
         })
     });
@@ -57,8 +57,8 @@ fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> Ex
     let ServeVerb { auto_started, listen } = verb;
     let args = ServeArgs { auto_started, state_dir: global.state_dir, config: global.config, listen };
     (daemon.serve)(args).unwrap_or_else(|error| {
-        Output::of_process(ErrorFormat::Text)
-            .failure(&Failure::local(palyra_types::ErrorCode::Internal, format!("{error:#}")));
+        Failure::local(palyra_types::ErrorCode::Internal, format!("{error:#}"))
+            .show(&Output::of_process(ErrorFormat::Text));
         Exit::Failed.into()
     })
 }

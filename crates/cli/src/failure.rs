@@ -4,8 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use palyra_client::{ClientError, LogTail};
+use palyra_terminal::{Output, OutputError, error_json, error_lines};
 use palyra_types::ErrorCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::exit::Exit;
 
@@ -50,12 +51,9 @@ pub(crate) enum Failure {
         /// What to do.
         mend: String,
     },
-    /// Nobody reads standard output any more.
-    #[error("standard output is closed")]
-    OutputClosed,
-    /// Standard output cannot be written.
-    #[error("cannot write to standard output, {0}")]
-    Output(std::io::Error),
+    /// Standard output takes nothing more.
+    #[error(transparent)]
+    Output(#[from] OutputError),
 }
 
 impl Failure {
@@ -85,17 +83,22 @@ impl Failure {
             Self::Usage(_) | Self::Input { .. } => Exit::Usage,
             Self::Local { code, .. } | Self::WithMend { code, .. } => Exit::of_error(*code),
             // The reader has what it wanted, and the run goes on.
-            Self::OutputClosed => Exit::Done,
-            Self::Output(_) => Exit::Failed,
+            Self::Output(OutputError::Closed) => Exit::Done,
+            Self::Output(OutputError::Failed(_)) => Exit::Failed,
         }
+    }
+
+    /// Writes why a verb failed to standard error, as text or as a value.
+    pub(crate) fn show(&self, output: &Output) {
+        output.failure(&self.lines(), self.json().as_ref());
     }
 
     /// Returns the same as a value, for programs; none for a closed pipe.
     pub(crate) fn json(&self) -> Option<Value> {
         let (code, message) = match self {
-            Self::OutputClosed => return None,
+            Self::Output(OutputError::Closed) => return None,
             Self::Usage(message) => (Some(ErrorCode::InvalidArgument), message.clone()),
-            Self::Output(_) => (None, self.to_string()),
+            Self::Output(OutputError::Failed(_)) => (None, self.to_string()),
             Self::Client(error) => (Some(error.code()), chain(error)),
             Self::Local { code, message }
             | Self::Input { code, message, .. }
@@ -104,7 +107,7 @@ impl Failure {
         let own = match self {
             Self::Client(error) => own_mend(error),
             Self::Input { mend, .. } | Self::WithMend { mend, .. } => Some(mend.clone()),
-            Self::Usage(_) | Self::Local { .. } | Self::OutputClosed | Self::Output(_) => None,
+            Self::Usage(_) | Self::Local { .. } | Self::Output(_) => None,
         };
         Some(error_json(code, &message, own))
     }
@@ -112,10 +115,10 @@ impl Failure {
     /// Returns the lines for standard error; none for a closed pipe.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = match self {
-            Self::OutputClosed => return Vec::new(),
+            Self::Output(OutputError::Closed) => return Vec::new(),
             // Each says itself what to write instead.
             Self::Usage(message) => return vec![format!("error: {message}")],
-            Self::Output(_) => return vec![format!("error: {self}")],
+            Self::Output(OutputError::Failed(_)) => return vec![format!("error: {self}")],
             Self::Client(error) => {
                 let mut lines = error_lines(error.code(), &chain(error));
                 if let (Some(told), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
@@ -180,31 +183,6 @@ fn own_mend(error: &ClientError) -> Option<String> {
     }
 }
 
-/// Returns an error, its mend, and how to read its page.
-pub(crate) fn error_lines(code: ErrorCode, message: &str) -> Vec<String> {
-    let said = if message.is_empty() { code.summary() } else { message };
-    vec![
-        format!("error[{code}]: {said}"),
-        format!("  {}", code.mend()),
-        format!("  `palyra explain {code}` says more"),
-    ]
-}
-
-/// Returns an error as a value: `{"error":{"code","slug","message","mend"}}`; without a code where there is none.
-pub(crate) fn error_json(code: Option<ErrorCode>, message: &str, own_mend: Option<String>) -> Value {
-    let message = match code {
-        Some(code) if message.is_empty() => code.summary(),
-        _ => message,
-    };
-    let mend = own_mend.or_else(|| code.map(|code| code.mend().to_owned()));
-    json!({ "error": {
-        "code": code.map(|code| code.to_string()).unwrap_or_default(),
-        "slug": code.map(ErrorCode::slug).unwrap_or_default(),
-        "message": message,
-        "mend": mend.unwrap_or_default(),
-    } })
-}
-
 fn log_lines(log: &LogTail) -> Vec<String> {
     if log.lines.is_empty() {
         return Vec::new();
@@ -232,6 +210,8 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -271,7 +251,10 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_error() {
-        assert_eq!((Failure::OutputClosed.exit(), Failure::OutputClosed.lines().len()), (Exit::Done, 0));
-        assert_eq!(Failure::OutputClosed.json(), None);
+        assert_eq!(
+            (Failure::Output(OutputError::Closed).exit(), Failure::Output(OutputError::Closed).lines().len()),
+            (Exit::Done, 0)
+        );
+        assert_eq!(Failure::Output(OutputError::Closed).json(), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::explain::{Topic, UnknownTopic, headings, page_text, section, topic_names};
 use crate::failure::Failure;
-use crate::terminal::{Output, Pager};
+use palyra_terminal::{Output, Pager};
 
 const ENVIRONMENT: [(&str, &str); 10] = [
     ("PALYRA_HOME", "the state directory, else $XDG_STATE_HOME/palyra, else"),
@@ -94,17 +94,17 @@ fn section_of(page: &str, name: &str, part: &str) -> Result<String, Failure> {
 fn show_page(context: &Context, page: &str, view: PageView) -> Result<(), Failure> {
     let output = &context.output;
     if view == PageView::Headings {
-        return headings(page).iter().try_for_each(|heading| {
+        return Ok(headings(page).iter().try_for_each(|heading| {
             let indent = "  ".repeat(heading.level.saturating_sub(1));
             output.line(&format!("{indent}{}  #{}", heading.title, heading.anchor))
-        });
+        })?);
     }
     let (frame, code) = output.page_frame();
     let rows = page_text(page, frame, code);
     let is_long = view == PageView::Paged && output.is_longer_than_screen(rows.lines().count());
     let pager = Pager::of(|name| std::env::var_os(name)).filter(|_| is_long);
     let shown = pager.map(|pager| context.interrupts.paused(|| pager.show(&rows)));
-    if shown.is_some_and(|shown| shown.is_ok()) { Ok(()) } else { output.page(&rows) }
+    if shown.is_some_and(|shown| shown.is_ok()) { Ok(()) } else { Ok(output.page(&rows)?) }
 }
 
 /// Returns whether the parser knows no verb that is near.
@@ -129,10 +129,10 @@ fn show(output: &Output, topic: Topic) -> Result<(), Failure> {
         Topic::Options => {
             output.line("The options of every verb:")?;
             let options = command_line::shared_options();
-            options.iter().try_for_each(|option| output.line(&format!("  {option}")))
+            Ok(options.iter().try_for_each(|option| output.line(&format!("  {option}")))?)
         }
         Topic::Topics => topics(output),
-        Topic::Page(page) => output.page(page),
+        Topic::Page(page) => Ok(output.page(page)?),
     }
 }
 
@@ -159,9 +159,9 @@ pub(crate) fn say(said: &clap::Error, output: &Output) -> Exit {
         return Exit::Usage;
     }
     // Whoever asked for help may have stopped reading it.
-    output.help(&said.render()).map_or_else(
+    output.help(&said.render()).map_err(Failure::from).map_or_else(
         |failure| {
-            output.failure(&failure);
+            failure.show(output);
             failure.exit()
         },
         |()| Exit::Done,
@@ -170,15 +170,17 @@ pub(crate) fn say(said: &clap::Error, output: &Output) -> Exit {
 
 fn exit_codes(output: &Output) -> Result<(), Failure> {
     output.line("What a verb exits with:")?;
-    Exit::ALL.iter().try_for_each(|exit| output.line(&format!("  {:>3}  {}", exit.number(), exit.meaning())))
+    Ok(Exit::ALL
+        .iter()
+        .try_for_each(|exit| output.line(&format!("  {:>3}  {}", exit.number(), exit.meaning())))?)
 }
 
 fn environment(output: &Output) -> Result<(), Failure> {
     output.line("What the environment says:")?;
-    ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.line(&format!("  {name:<16} {meaning}")))
+    Ok(ENVIRONMENT.iter().try_for_each(|(name, meaning)| output.line(&format!("  {name:<16} {meaning}")))?)
 }
 
 fn topics(output: &Output) -> Result<(), Failure> {
     output.line("`palyra explain TOPIC` explains a verb, or one of these:")?;
-    topic_names().try_for_each(|(name, what)| output.line(&format!("  {name:<24} {what}")))
+    Ok(topic_names().try_for_each(|(name, what)| output.line(&format!("  {name:<24} {what}")))?)
 }

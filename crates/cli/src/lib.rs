@@ -9,7 +9,7 @@
 mod exit;
 mod failure;
 
-mod terminal;
+mod answer;
 mod render;
 
 mod daemon_hooks;

@@ -6,7 +6,7 @@ use palyra_types::ErrorCode;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::*;
-use crate::terminal::captured;
+use palyra_terminal::{CapturedKind, captured};
 
 /// What a scripted run does next.
 enum Step {
@@ -129,7 +129,7 @@ async fn driven_within(
     time_limit: Option<Duration>,
 ) -> Driven {
     let mut run = run;
-    let (output, out, err) = captured(false);
+    let (output, out, err) = captured(CapturedKind::Pipe);
     let lines: Vec<&str> = typed.unwrap_or_default().lines().collect();
     let mut reader = typed.map(|_| PromptReader::scripted(&output, &lines));
     let seat = Seat {

@@ -14,8 +14,10 @@ use prost_types::Timestamp;
 use super::amounts::count;
 use super::diff::{LineLook, StyledLine, diff_lines};
 use super::names::short_id;
-use crate::terminal::{GrantSpan, Mark, SessionOffer, clean_line, escape_json, is_risky, place_of};
+use crate::answer::{GrantSpan, SessionOffer, is_risky, place_of};
 pub(crate) use changes::changes;
+use palyra_screen_text::{clean_line, escape_json};
+use palyra_terminal::Mark;
 
 /// Lines of a preview at a prompt.
 const PROMPT_LINES_MAX: usize = 10;

@@ -15,8 +15,10 @@ use super::approval::{approval_state_name, granted};
 use super::names::{run_state, short_id};
 use super::printed::PrintedLines;
 use super::tape_view;
+use crate::answer::GrantSpan;
 use crate::exit::Exit;
-use crate::terminal::{GrantSpan, Mark, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;

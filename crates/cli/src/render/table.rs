@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::names::short_id;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 const CELL_CHARS_MAX: usize = 60;
 const LAST_CELL_CHARS_MAX: usize = 160;

@@ -8,7 +8,7 @@ use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
 use super::amounts::{count, span};
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 const WORDS_CHARS_MAX: usize = 200;
 

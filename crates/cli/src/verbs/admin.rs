@@ -17,7 +17,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::short_id;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]

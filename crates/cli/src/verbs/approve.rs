@@ -20,7 +20,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, age, approval_state_name, date, question, short_id, summary, time_left};
-use crate::terminal::{Mark, clean_line, clean_text};
+use palyra_screen_text::{clean_line, clean_text};
+use palyra_terminal::Mark;
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;

@@ -15,7 +15,7 @@ use palyra_wire::v1;
 
 use crate::failure::Failure;
 use crate::render::bytes;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 const OTHER: &str = "application/octet-stream";
 

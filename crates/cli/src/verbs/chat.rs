@@ -26,9 +26,10 @@ use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, d
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, bytes, count, session_title, short_id};
-use crate::terminal::{Keyboard, Mark, PromptReader, Typed, clean_line};
 use chat_session::ChatSession;
 use input::Input;
+use palyra_screen_text::clean_line;
+use palyra_terminal::{Keyboard, Mark, PromptReader, Typed};
 use words::Line;
 
 const NAME_CHARS_MAX: usize = 60;
@@ -233,13 +234,13 @@ impl Chat<'_> {
         match outcome {
             Ok(()) => Ok(Obeyed::GoOn),
             Err(Failure::Client(error)) if error.is_unreachable() => Err(error.into()),
-            Err(failure @ (Failure::OutputClosed | Failure::Output(_))) => Err(failure),
+            Err(failure @ Failure::Output(_)) => Err(failure),
             Err(Failure::Usage(told)) => {
                 self.note(Mark::Bad, &told);
                 Ok(Obeyed::GoOn)
             }
             Err(failure) if self.input.is_person() => {
-                self.context.output.failure(&failure);
+                failure.show(&self.context.output);
                 Ok(Obeyed::GoOn)
             }
             Err(failure) => Err(failure),
@@ -426,7 +427,7 @@ impl Chat<'_> {
                 // The next line may fare better; only what ends the chat is an error.
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
                     let failure = self.context.with_mend(Failure::Client(error));
-                    self.context.output.failure(&failure);
+                    failure.show(&self.context.output);
                     (failure.exit(), Obeyed::GoOn)
                 }
                 followed => followed?,

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Look at the configuration.
 #[derive(Debug, Subcommand)]

@@ -14,7 +14,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);

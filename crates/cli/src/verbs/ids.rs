@@ -14,8 +14,8 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::render::{age, short_id};
-use crate::terminal::Mark;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 const ABOUT_CHARS_MAX: usize = 80;
 /// Letters of a name that can be compared with ids.

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Write a configuration file with every setting explained; an existing one is left as it is.
 #[derive(Debug, clap::Args)]

@@ -18,7 +18,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count, date};
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 const LOG_FOLDER: &str = "log";
 const LOG_FILE: &str = "palyrad.log";
@@ -104,10 +104,10 @@ fn folder_to_watch(file: &Path) -> &Path {
 fn print(context: &Context, line: &[u8], format: Format) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(line);
     match format {
-        Format::Text => context.output.line(&text),
+        Format::Text => Ok(context.output.line(&text)?),
         Format::Json => match serde_json::from_str::<Value>(&text) {
-            Ok(value @ Value::Object(_)) => context.output.json(&value),
-            Ok(_) | Err(_) => context.output.json(&json!({ "line": text })),
+            Ok(value @ Value::Object(_)) => Ok(context.output.json(&value)?),
+            Ok(_) | Err(_) => Ok(context.output.json(&json!({ "line": text }))?),
         },
     }
 }

@@ -4,7 +4,7 @@ use palyra_client::ClientError;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 const PAGE_SIZE_MAX: u32 = 500;
 /// Items that a search looks at, at most.

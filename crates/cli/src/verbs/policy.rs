@@ -20,7 +20,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::count;
-use crate::terminal::{Mark, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 /// Bytes of one file of rules that is sent to be compared, at most.
 const FILE_BYTES_MAX: u64 = 256 * 1024;

@@ -15,7 +15,7 @@ use crate::drive::{Person, Seat, drive, drive_once};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Echo;
-use crate::terminal::{Mark, PromptReader};
+use palyra_terminal::{Mark, PromptReader};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -20,7 +20,8 @@ use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
-use crate::terminal::{Mark, PromptReader, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::{Mark, PromptReader};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;

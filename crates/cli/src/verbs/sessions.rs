@@ -14,7 +14,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{count, date, short_id};
-use crate::terminal::{Mark, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 /// Look at conversations, rename, branch or archive one.
 #[derive(Debug, Subcommand)]

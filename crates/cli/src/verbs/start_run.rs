@@ -9,7 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::drive::DaemonRun;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Which model and agent a run is to use.
 #[derive(Debug, Clone, Default, clap::Args)]

@@ -6,7 +6,7 @@ use palyra_wire::v1;
 
 use super::summary;
 use crate::render::amounts::count;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 /// Differences that are shown, at most.
 const SHOWN_MAX: usize = 8;

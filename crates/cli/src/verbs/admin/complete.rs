@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::explain::topic_names;
 use crate::failure::Failure;
 use crate::render::{session_title, short_id, summary};
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 /// Candidates of one kind, at most: the newest.
 const CANDIDATES_MAX: u32 = 100;
@@ -69,9 +69,9 @@ impl Candidates {
 /// Runs the verb.
 pub(super) async fn run(context: &Context, args: &CompleteArgs) -> Result<Exit, Failure> {
     if args.kind == Candidates::Topics {
-        return topics()
+        return Ok(topics()
             .try_for_each(|(name, about)| context.output.exact_line(&format!("{name}\t{about}")))
-            .map(|()| Exit::Done);
+            .map(|()| Exit::Done)?);
     }
     // A shell that completes has no place for errors.
     let Ok(client) = context.connect_running().await else { return Ok(Exit::Done) };

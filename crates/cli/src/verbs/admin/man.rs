@@ -10,7 +10,7 @@ use palyra_types::ErrorCode;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Print the man page, or write those of all verbs.
 #[derive(Debug, clap::Args)]

@@ -11,8 +11,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{date, short_id};
-use crate::terminal::Mark;
 use crate::verbs::ids::TokenName;
+use palyra_terminal::Mark;
 
 /// Access tokens for the TCP listener.
 #[derive(Debug, Subcommand)]
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) ->
 
 fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
-        return context.output.json(&to_json_with_defaults(made));
+        return Ok(context.output.json(&to_json_with_defaults(made))?);
     }
     context.output.exact_line(&made.token)?;
     let told = format!("token {}, until {}; it is not shown again", made.token_id, date(made.expires));
@@ -83,7 +83,7 @@ fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> 
 
 fn list(context: &Context, tokens: Vec<v1::Token>, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
-        return tokens.iter().try_for_each(|token| context.output.json(&to_json(token)));
+        return Ok(tokens.iter().try_for_each(|token| context.output.json(&to_json(token)))?);
     }
     let row = |token: v1::Token| {
         let ends = if token.revoked.is_some() { "revoked".to_owned() } else { date(token.expires) };

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{count, date};
-use crate::terminal::{Mark, Times, Unseen, ask_unseen};
+use palyra_terminal::{Mark, Times, Unseen, ask_unseen};
 
 /// Secrets for servers: encrypted, sent only to the hosts they are bound to, never shown.
 #[derive(Debug, Subcommand)]
@@ -211,7 +211,7 @@ async fn ask(context: &Context, what: &str, times: Times) -> Result<Option<Strin
 
 fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Result<(), Failure> {
     if json {
-        return context.output.json(&to_json_with_defaults(secret));
+        return Ok(context.output.json(&to_json_with_defaults(secret))?);
     }
     let hosts = match secret.hosts.as_slice() {
         [] => "no host yet (`palyra admin vault bind NAME HOST`)".to_owned(),
@@ -244,7 +244,9 @@ fn is_often_plain(host: &str) -> bool {
 
 fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), Failure> {
     if json {
-        return secrets.iter().try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)));
+        return Ok(secrets
+            .iter()
+            .try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)))?);
     }
     let row = |secret: v1::Secret| {
         let hosts = secret.hosts.join(" ");
@@ -260,7 +262,7 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
 
 fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Failure> {
     if json {
-        return context.output.json(&to_json_with_defaults(vault));
+        return Ok(context.output.json(&to_json_with_defaults(vault))?);
     }
     let key = match vault.key.as_str() {
         "key_file" => "a key file in the state directory (vault/root.key, no passphrase)",

@@ -15,7 +15,8 @@ use crate::drive::{DaemonRun, Format, Person, Seat, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, changes, outcome};
-use crate::terminal::{PromptReader, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::PromptReader;
 
 const FOLDER_CHARS_MAX: usize = 120;
 /// Approvals of a run that are looked through for the one before.

@@ -12,7 +12,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::count;
-use crate::terminal::{Mark, PromptReader, Reading};
+use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 /// Denied by one command, at most; a second one denies more.
 const DENIED_MAX: u32 = 500;
@@ -73,6 +73,7 @@ async fn confirmed(context: &Context, number: usize) -> Result<bool, Failure> {
         return Err(Failure::Usage(told.to_owned()));
     };
     let question = format!("? deny {}? [y/N]", count(number as u64, "call"));
-    let answer = reader.ask(&question, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    let answer =
+        reader.ask(&question, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

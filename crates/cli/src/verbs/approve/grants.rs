@@ -11,7 +11,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{date, short_id, time_left};
-use crate::terminal::{Mark, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 /// Lists stored grants.
 pub(super) async fn list(

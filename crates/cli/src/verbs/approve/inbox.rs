@@ -4,11 +4,12 @@ use palyra_client::Client;
 use palyra_wire::v1;
 
 use super::answer::folder;
+use crate::answer::{Answer, AnswerForm};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, count, outcome, question, time_left};
-use crate::terminal::{Answer, AnswerForm, Mark, PromptReader, Reading};
+use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.
 const SITTING_MAX: u32 = 500;
@@ -61,7 +62,7 @@ async fn answer_one(
     let form =
         AnswerForm::of(&approval.approval_id, &approval.risk, &approval.prompt.clone().unwrap_or_default());
     loop {
-        let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(Failure::Output)?;
+        let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(Answered::Left) };
         match form.read(&typed) {
             Answer::More => show(context, approval, Detail::Full),

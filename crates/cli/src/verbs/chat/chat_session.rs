@@ -7,7 +7,7 @@ use palyra_wire::v1::tape_entry::Event;
 
 use super::super::ids::{RunPlace, require_branched};
 use crate::failure::Failure;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 /// As much of a tape's end as is looked through for the last answer.
 const ENTRIES_READ_MAX: u32 = 400;

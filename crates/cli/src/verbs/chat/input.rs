@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::words;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::{
-    AsItIs, HISTORY_FILE_NAME, LineEditor, Mark, PromptReader, PromptReply, Reading, Typed, TypedLines,
-    goes_on, joined,
+use palyra_terminal::{
+    AsItIs, HISTORY_FILE_NAME, LineEditor, Mark, OutputError, PromptReader, PromptReply, Reading, Typed,
+    TypedLines, goes_on, joined,
 };
 
 const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
@@ -72,7 +72,7 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
 async fn asked(reader: &mut PromptReader, context: &Context) -> Result<Option<String>, Failure> {
     let mut whole = String::new();
     loop {
-        reader.begin(">", Reading::Shown).map_err(Failure::Output)?;
+        reader.begin(">", Reading::Shown).map_err(OutputError::Failed)?;
         let reply = tokio::select! {
             biased;
             () = context.interrupts.pressed() => {
@@ -80,7 +80,7 @@ async fn asked(reader: &mut PromptReader, context: &Context) -> Result<Option<St
                 context.output.note(Mark::Info, LEAVES);
                 continue;
             }
-            reply = reader.replied() => reply.map_err(Failure::Output)?,
+            reply = reader.replied() => reply.map_err(OutputError::Failed)?,
         };
         let PromptReply::Line(line) = reply else {
             context.output.close_line();

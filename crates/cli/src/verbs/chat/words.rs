@@ -2,7 +2,7 @@
 
 use palyra_wire::v1::InputDelivery;
 
-use crate::terminal::Suggestions;
+use palyra_terminal::Suggestions;
 
 /// The commands: word, what follows it, what it does.
 const COMMANDS: [(&str, &str, &str); 12] = [

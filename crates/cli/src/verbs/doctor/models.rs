@@ -7,7 +7,7 @@ use palyra_wire::v1;
 
 use super::check;
 use crate::context::Context;
-use crate::terminal::clean_line;
+use palyra_screen_text::clean_line;
 
 /// How long the providers may take to name their models.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_400);

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Go on with a journal that is shorter than it was: begin a new log over what is left
 #[derive(Debug, clap::Args)]

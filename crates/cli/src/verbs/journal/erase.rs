@@ -14,8 +14,9 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, bytes, count, short_id};
-use crate::terminal::{HISTORY_FILE_NAME, Mark, PromptReader, Reading, clean_line};
 use crate::verbs::ids::{RunName, session_id};
+use palyra_screen_text::clean_line;
+use palyra_terminal::{HISTORY_FILE_NAME, Mark, OutputError, PromptReader, Reading};
 
 const INPUT_CHARS_MAX: usize = 80;
 
@@ -209,7 +210,7 @@ async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bo
         context.output.note(Mark::Info, &line);
     }
     let answer = reader.ask("? erase it for good? [y/N]", Reading::Shown).await;
-    let answer = answer.map_err(Failure::Output)?.unwrap_or_default();
+    let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 

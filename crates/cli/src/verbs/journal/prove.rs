@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Prove that the journal holds an entry
 #[derive(Debug, clap::Args)]

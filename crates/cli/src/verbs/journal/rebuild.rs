@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 pub(super) async fn offline(context: &Context, format: Format) -> Result<Exit, Failure> {
     context.require_local("palyra journal rebuild --offline")?;

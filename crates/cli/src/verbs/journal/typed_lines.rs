@@ -10,7 +10,7 @@ use palyra_wire::v1::tape_entry::Event;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::render::count;
-use crate::terminal::{HISTORY_FILE_NAME, Mark, forget_lines};
+use palyra_terminal::{HISTORY_FILE_NAME, Mark, forget_lines};
 
 const PAGE_ENTRIES: u32 = 1000;
 const PAGES_MAX: usize = 20;

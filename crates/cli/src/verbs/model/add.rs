@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Mark, PromptReader, Reading};
+use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 /// Add a server of models, after a test.
 #[derive(Debug, clap::Args)]
@@ -153,7 +153,8 @@ async fn default_change(
         return Ok(DefaultChange::Keep);
     };
     let question = format!("? make {new} the default model instead of {named}? [y/N]");
-    let answer = reader.ask(&question, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    let answer =
+        reader.ask(&question, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     let agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     Ok(if agreed { DefaultChange::Set } else { DefaultChange::Keep })
 }

@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Returns the default model that a file names.
 pub(super) fn named_default(text: &str) -> Option<String> {

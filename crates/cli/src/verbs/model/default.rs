@@ -14,7 +14,7 @@ use super::config_file::{
 use crate::context::{Context, DEMO_MODEL};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";

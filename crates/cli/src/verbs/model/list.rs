@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// List the models the daemon can ask.
 #[derive(Debug, clap::Args)]

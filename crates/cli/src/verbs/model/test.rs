@@ -7,7 +7,8 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Mark, Output, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::{Mark, Output};
 
 const ANSWER_CHARS_MAX: usize = 200;
 

@@ -12,8 +12,9 @@ use palyra_wire::v1::posture_scope::Place;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::session_id;
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 /// Standing settings of tools
 #[derive(Debug, Subcommand)]
@@ -144,7 +145,7 @@ pub(super) async fn run(context: &Context, verb: PostureVerb) -> Result<Exit, Fa
 fn tell(context: &Context, posture: Option<&v1::Posture>, before: &str, json: bool) -> Result<(), Failure> {
     let Some(posture) = posture else { return Ok(()) };
     if json {
-        return context.output.json(&to_json(posture));
+        return Ok(context.output.json(&to_json(posture))?);
     }
     context.output.note(Mark::Good, &format!("{before}{}", told(posture)));
     Ok(())

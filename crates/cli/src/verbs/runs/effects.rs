@@ -10,8 +10,9 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, how_to_resolve, short_id};
-use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 const PAGE_SIZE_MAX: u32 = 500;
 const CALL_CHARS_MAX: usize = 160;

@@ -12,8 +12,9 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, bytes, count, diff_lines};
-use crate::terminal::{Mark, PromptReader, Reading, clean_line};
 use crate::verbs::ids::RunName;
+use palyra_screen_text::clean_line;
+use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 const PLACE_CHARS_MAX: usize = 200;
 const REFUSAL_CHARS_MAX: usize = 400;
@@ -247,7 +248,7 @@ async fn asked(context: &Context, client: &Client, found: &Found) -> Result<Opti
     }
     let word: String = shown.shown_sha256.chars().take(WORD_CHARS).collect();
     let prompt = format!("? high risk: something runs this later; type {word} to put it in place [{word}/n]");
-    let answer = reader.ask(&prompt, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+    let answer = reader.ask(&prompt, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     if answer.trim().eq_ignore_ascii_case(&word) {
         return Ok(Some(shown.shown_sha256));
     }
@@ -268,7 +269,8 @@ async fn discard(
             return Err(Failure::Usage(told.to_owned()));
         };
         let prompt = format!("? delete what was kept of {place}? [y/N]");
-        let answer = reader.ask(&prompt, Reading::Shown).await.map_err(Failure::Output)?.unwrap_or_default();
+        let answer =
+            reader.ask(&prompt, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
         if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
             return Ok(Exit::Cancelled);
         }

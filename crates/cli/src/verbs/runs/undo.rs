@@ -15,8 +15,9 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{count, diff_lines, short_id};
-use crate::terminal::{Mark, clean_line};
 use crate::verbs::ids::RunName;
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 const PATH_CHARS_MAX: usize = 200;
 const REASON_CHARS_MAX: usize = 240;

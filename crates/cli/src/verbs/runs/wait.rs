@@ -11,7 +11,7 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Echo, Flow, RunView, run_state};
-use crate::terminal::Mark;
+use palyra_terminal::Mark;
 
 /// Waits until the run ends or waits for a person. Leaving with Ctrl-C does not stop the run.
 pub(super) async fn wait(

@@ -8,7 +8,7 @@ use palyra_wire::v1::tape_entry::Event;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::render::{Detail, question};
-use crate::terminal::{clean_line, clean_text};
+use palyra_screen_text::{clean_line, clean_text};
 
 /// As much of a tape's end as is looked through for a question.
 const ENTRIES_READ_MAX: u32 = 400;

@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, session_title, short_id};
-use crate::terminal::Mark;
 use crate::verbs::runs::erased::{ERASED_MARK, is_erased};
+use palyra_terminal::Mark;
 
 /// List sessions, most recently used first.
 #[derive(Debug, clap::Args)]

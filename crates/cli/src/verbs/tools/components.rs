@@ -13,7 +13,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, date};
-use crate::terminal::{Mark, PromptReader, Reading, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 const PATH_CHARS_MAX: usize = 300;
 const TEXT_CHARS_MAX: usize = 400;
@@ -144,7 +145,7 @@ async fn agreed(context: &Context) -> Result<bool, Failure> {
         return Err(unasked());
     };
     let answer = reader.ask("? add it? [y/N]", Reading::Shown).await;
-    let answer = answer.map_err(Failure::Output)?.unwrap_or_default();
+    let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 

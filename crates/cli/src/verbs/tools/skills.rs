@@ -13,7 +13,8 @@ use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{bytes, count, date};
-use crate::terminal::{Mark, clean_line};
+use palyra_screen_text::clean_line;
+use palyra_terminal::Mark;
 
 const DESCRIPTION_CHARS_MAX: usize = 200;
 const PATH_CHARS_MAX: usize = 300;

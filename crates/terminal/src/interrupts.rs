@@ -1,7 +1,7 @@
 //! Ctrl-C: the first of a phase is a request to the verb, the second ends the program. Before the first phase begins there
 //! is nothing to stop in good order, and the first press ends the program.
 //!
-//! The second works even while the verb is stuck writing to a pipe nobody reads.
+//! The second works even while the verb is stuck writing to a pipe that is not read.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use super::output::{Mark, Output};
-use crate::exit::Exit;
+
+/// The exit code of a program that Ctrl-C ended: 128 and the number of SIGINT, as shells have it.
+pub const INTERRUPTED_EXIT: u8 = 130;
 
 #[derive(Default)]
 struct Shared {
@@ -31,20 +33,20 @@ struct UndoStack {
 
 /// Names a step that is undone when the program is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct UndoId(u64);
+pub struct UndoId(u64);
 
 /// Puts the terminal back as it was.
 pub(crate) type Undo = Box<dyn Fn() + Send>;
 
 /// Listens for Ctrl-C.
 #[derive(Clone, Default)]
-pub(crate) struct Interrupts {
+pub struct Interrupts {
     shared: Arc<Shared>,
 }
 
 impl Interrupts {
     /// Takes Ctrl-C over from the system; must be called within the runtime.
-    pub(crate) fn listen(output: &Output) -> Self {
+    pub fn listen(output: &Output) -> Self {
         let interrupts = Self::default();
         interrupts.shared.presses.store(1, Ordering::SeqCst);
         let (heard, output) = (interrupts.clone(), output.clone());
@@ -55,7 +57,7 @@ impl Interrupts {
                     if !parting.is_empty() {
                         output.note(Mark::Info, &parting);
                     }
-                    heard.leave(Exit::Cancelled.number());
+                    heard.leave(INTERRUPTED_EXIT);
                 }
             }
         });
@@ -80,7 +82,7 @@ impl Interrupts {
     }
 
     /// Counts a press; returns whether it is the second of the phase.
-    pub(crate) fn press(&self) -> bool {
+    pub fn press(&self) -> bool {
         if self.shared.paused.load(Ordering::SeqCst) {
             return false;
         }
@@ -90,7 +92,7 @@ impl Interrupts {
     }
 
     /// Leaves every press to a program that has the terminal during `work`.
-    pub(crate) fn paused<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn paused<T>(&self, work: impl FnOnce() -> T) -> T {
         self.shared.paused.store(true, Ordering::SeqCst);
         let done = work();
         self.shared.paused.store(false, Ordering::SeqCst);
@@ -98,18 +100,18 @@ impl Interrupts {
     }
 
     /// Begins a phase: the next press is a first one again, and `parting` is said at the second.
-    pub(crate) fn begin(&self, parting: &str) {
+    pub fn begin(&self, parting: &str) {
         self.shared.presses.store(0, Ordering::SeqCst);
         self.say_at_parting(parting);
     }
 
     /// Replaces what is said at the second press.
-    pub(crate) fn say_at_parting(&self, parting: &str) {
+    pub fn say_at_parting(&self, parting: &str) {
         parting.clone_into(&mut self.shared.parting.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Has something undone before the second press ends the program, until it is [forgotten](Self::forget).
-    pub(crate) fn at_parting(&self, undo: Undo) -> UndoId {
+    pub fn at_parting(&self, undo: Undo) -> UndoId {
         let mut stack = self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner);
         stack.last += 1;
         let id = UndoId(stack.last);
@@ -118,13 +120,13 @@ impl Interrupts {
     }
 
     /// Takes back what [`at_parting`](Self::at_parting) registered.
-    pub(crate) fn forget(&self, id: UndoId) {
+    pub fn forget(&self, id: UndoId) {
         let mut stack = self.shared.undo.lock().unwrap_or_else(PoisonError::into_inner);
         stack.steps.retain(|(other, _)| *other != id);
     }
 
     /// Returns at the next press.
-    pub(crate) async fn pressed(&self) {
+    pub async fn pressed(&self) {
         loop {
             self.shared.pressed.notified().await;
             // A press of an earlier phase may have left its mark.

@@ -43,7 +43,7 @@ pub(crate) struct PromptGate {
 
 #[derive(Debug, Default)]
 enum Phase {
-    /// No prompt: input is no answer.
+    /// No prompt: input does not answer anything.
     #[default]
     Closed,
     /// A prompt waits for silence; the last input came at this time, or before.
@@ -103,7 +103,7 @@ impl PromptGate {
         }
     }
 
-    /// Returns how long to wait for input before [`nothing_to_read`](Self::nothing_to_read); `None` for ever.
+    /// Returns how long to wait for input before [`nothing_to_read`](Self::nothing_to_read); `None` without a limit.
     pub(crate) fn wait(&self, now: Duration) -> Option<Duration> {
         match self.phase {
             Phase::Settling(last) => Some((last + SILENCE).saturating_sub(now)),

@@ -10,13 +10,13 @@ use rustyline::history::{FileHistory, History};
 use super::line_editor::{HISTORY_LINES_MAX, joined};
 
 /// The file beside the daemon's state that keeps the lines typed in chats.
-pub(crate) const HISTORY_FILE_NAME: &str = "chat_history";
+pub const HISTORY_FILE_NAME: &str = "chat_history";
 
 /// Takes the lines that said one of these texts out of a history; returns how many those were.
 ///
 /// # Errors
 /// When the file cannot be read or written.
-pub(crate) fn forget_lines(file: &Path, texts: &[String]) -> std::io::Result<usize> {
+pub fn forget_lines(file: &Path, texts: &[String]) -> std::io::Result<usize> {
     if !file.exists() {
         return Ok(0);
     }

@@ -10,18 +10,18 @@ use tokio::sync::mpsc;
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Lines in the order they were typed.
-pub(crate) struct TypedLines {
+pub struct TypedLines {
     lines: mpsc::Receiver<String>,
 }
 
 impl TypedLines {
     /// Reads standard input from now on, one line ahead.
-    pub(crate) fn of_process() -> Self {
+    pub fn of_process() -> Self {
         Self::of(|| Box::new(std::io::stdin().lock()))
     }
 
     /// Reads any source. A thread, since a terminal cannot be waited for in another way everywhere.
-    pub(crate) fn of(open: impl FnOnce() -> Box<dyn BufRead> + Send + 'static) -> Self {
+    pub fn of(open: impl FnOnce() -> Box<dyn BufRead> + Send + 'static) -> Self {
         let (sender, lines) = mpsc::channel(1);
         std::thread::spawn(move || {
             let mut source = open();
@@ -35,7 +35,7 @@ impl TypedLines {
     }
 
     /// Returns the next line without its end; `None` at the end of input.
-    pub(crate) async fn next(&mut self) -> Option<String> {
+    pub async fn next(&mut self) -> Option<String> {
         self.lines.recv().await
     }
 }

@@ -16,13 +16,13 @@ const NOT_RUN: [i32; 2] = [126, 127];
 
 /// A command for a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pager {
+pub struct Pager {
     command: OsString,
 }
 
 impl Pager {
     /// Returns the one that the environment names; none where that is empty or `cat`.
-    pub(crate) fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+    pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let command = VARIABLES.into_iter().find_map(variable).unwrap_or_else(|| USUAL.into());
         let is_none = command.is_empty() || command == OsStr::new("cat");
         (!is_none).then_some(Self { command })
@@ -32,7 +32,7 @@ impl Pager {
     ///
     /// # Errors
     /// Where the program does not run; then nothing was shown.
-    pub(crate) fn show(&self, text: &str) -> io::Result<()> {
+    pub fn show(&self, text: &str) -> io::Result<()> {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(&self.command).stdin(Stdio::piped());
         let unset = SETTINGS.iter().filter(|(name, _)| std::env::var_os(name).is_none());

@@ -20,19 +20,19 @@ use rustyline::{Cmd, Config, Context, Editor, Helper, KeyCode, KeyEvent, Modifie
 use unicode_width::UnicodeWidthStr;
 
 use super::output::Output;
-use crate::failure::Failure;
+use crate::output_error::OutputError;
 
 /// Lines that the history keeps.
 pub(super) const HISTORY_LINES_MAX: usize = 1_000;
 /// A longer line, such as a pasted file, is not kept.
 const HISTORY_LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Returns what may stand in place of the last word of a line, given the line up to the cursor.
-pub(crate) type Completions = Arc<dyn Fn(&str) -> Suggestions + Send + Sync>;
+/// Returns what may take the place of the last word of a line, given the line up to the cursor.
+pub type Completions = Arc<dyn Fn(&str) -> Suggestions + Send + Sync>;
 
-/// What may stand in place of the last word.
+/// What may take the place of the last word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Suggestions {
+pub enum Suggestions {
     /// One of these words.
     Words(Vec<String>),
     /// A file.
@@ -41,7 +41,7 @@ pub(crate) enum Suggestions {
 
 /// What came of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub enum Typed {
     /// A line, or several.
     Text(String),
     /// Ctrl-C.
@@ -51,14 +51,14 @@ pub(crate) enum Typed {
 }
 
 /// An editor on standard input and output, which both are a terminal.
-pub(crate) struct LineEditor {
+pub struct LineEditor {
     editor: Option<Editor<Words, FileHistory>>,
     history: Option<PathBuf>,
 }
 
 impl LineEditor {
     /// Opens an editor; its history comes from a file, where that can be read.
-    pub(crate) fn open(history: Option<PathBuf>, completions: Completions) -> Result<Self, Failure> {
+    pub fn open(history: Option<PathBuf>, completions: Completions) -> Result<Self, OutputError> {
         let config = Config::builder()
             .max_history_size(HISTORY_LINES_MAX)
             .and_then(|config| config.history_ignore_dups(true))
@@ -77,7 +77,7 @@ impl LineEditor {
     }
 
     /// Reads the next line. Must not be dropped before it returns: keys would be lost.
-    pub(crate) async fn read(&mut self, prompt: &str, output: &Output) -> Result<Typed, Failure> {
+    pub async fn read(&mut self, prompt: &str, output: &Output) -> Result<Typed, OutputError> {
         output.close_line();
         let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
         let (shown, history) = (prompt.to_owned(), self.history.clone());
@@ -111,11 +111,11 @@ fn fills_its_row(prompt: &str, line: &str, columns: usize) -> bool {
     width > 0 && columns > 0 && width.is_multiple_of(columns)
 }
 
-fn unusable(error: &ReadlineError) -> Failure {
-    Failure::Output(std::io::Error::other(format!("the terminal cannot be used: {error}")))
+fn unusable(error: &ReadlineError) -> OutputError {
+    OutputError::Failed(std::io::Error::other(format!("the terminal cannot be used: {error}")))
 }
 
-/// What people typed is nobody else's business, also when the file was made by something else.
+/// What people typed is private, also when another program made the file.
 fn make_private(file: &Path) {
     if let Some(folder) = file.parent() {
         use std::os::unix::fs::DirBuilderExt;
@@ -138,12 +138,12 @@ fn keep(editor: &mut Editor<Words, FileHistory>, line: &str, history: Option<&Pa
 }
 
 /// Takes out the backslashes that only said that more follows.
-pub(crate) fn joined(line: &str) -> String {
+pub fn joined(line: &str) -> String {
     line.replace("\\\n", "\n")
 }
 
 /// Returns whether a line says that more follows.
-pub(crate) fn goes_on(line: &str) -> bool {
+pub fn goes_on(line: &str) -> bool {
     line.ends_with('\\') && !line.ends_with("\\\\")
 }
 

@@ -1,6 +1,6 @@
 //! The keyboard while an answer streams: tells that a key was pressed, and reads nothing itself.
 //!
-//! Keys are neither shown nor gathered into lines meanwhile, so that whoever reads them next (the line
+//! Keys are neither shown nor gathered into lines in that time, so that the next reader (the line
 //! editor) gets every one of them. Invariant: the terminal is as it was once this is dropped, also when
 //! the program is left by the second Ctrl-C.
 
@@ -19,8 +19,8 @@ use super::interrupts::{Interrupts, UndoId};
 const PASTE_IS_MARKED: &str = "\u{1b}[?2004h";
 const PASTE_IS_PLAIN: &str = "\u{1b}[?2004l";
 
-/// A terminal that is put back as it is now: when this is dropped, and when the program is ended meanwhile.
-pub(crate) struct AsItIs {
+/// A terminal that is put back as it is now: when this is dropped, and when the program is ended before that.
+pub struct AsItIs {
     before: Termios,
     interrupts: Interrupts,
     undo: UndoId,
@@ -28,7 +28,7 @@ pub(crate) struct AsItIs {
 
 impl AsItIs {
     /// Remembers the terminal on standard input; `None` where there is none.
-    pub(crate) fn keep(interrupts: &Interrupts) -> Option<Self> {
+    pub fn keep(interrupts: &Interrupts) -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let at_parting = before.clone();
         let undo = interrupts.at_parting(Box::new(move || restore(&at_parting)));
@@ -44,7 +44,7 @@ impl Drop for AsItIs {
 }
 
 /// A watched keyboard.
-pub(crate) struct Keyboard {
+pub struct Keyboard {
     _terminal: AsItIs,
     touched: Arc<Notify>,
     /// A byte has the watcher look again; its end ends the watcher.
@@ -53,7 +53,7 @@ pub(crate) struct Keyboard {
 
 impl Keyboard {
     /// Watches the terminal on standard input; `None` where there is none.
-    pub(crate) fn watch(interrupts: &Interrupts) -> Option<Self> {
+    pub fn watch(interrupts: &Interrupts) -> Option<Self> {
         let terminal = AsItIs::keep(interrupts)?;
         let (orders, again) = rustix::pipe::pipe().ok()?;
         let mut quiet = terminal.before.clone();
@@ -68,14 +68,14 @@ impl Keyboard {
         Some(Self { _terminal: terminal, touched, again })
     }
 
-    /// Takes the keyboard back after somebody else has read from it.
-    pub(crate) fn rearm(&self) {
+    /// Takes the keyboard back after another reader.
+    pub fn rearm(&self) {
         write(PASTE_IS_MARKED);
         let _ = rustix::io::write(&self.again, b"r");
     }
 
     /// Returns once a key waits to be read; then not again before [`rearm`](Self::rearm).
-    pub(crate) async fn touched(&self) {
+    pub async fn touched(&self) {
         loop {
             self.touched.notified().await;
             // What woke the watcher may have been dropped or read since.
@@ -121,7 +121,7 @@ fn restore(before: &Termios) {
     write(PASTE_IS_PLAIN);
 }
 
-/// Nobody to tell when the terminal is gone.
+/// The terminal may be gone; then there is no place for an error.
 fn write(sequence: &str) {
     let mut terminal = std::io::stdout();
     let _ = terminal.write_all(sequence.as_bytes()).and_then(|()| terminal.flush());

@@ -15,7 +15,7 @@ const PIPED_BYTES_MAX: u64 = 128 * 1024;
 
 /// What came of asking.
 #[derive(Debug)]
-pub(crate) enum Unseen {
+pub enum Unseen {
     /// It was given.
     Given(Redacted<String>),
     /// Two answers that should be the same are not.
@@ -26,7 +26,8 @@ pub(crate) enum Unseen {
 
 /// How often a person is asked for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Times {
+pub enum Times {
+    /// It is typed once.
     Once,
     /// It cannot be looked at, so it is typed twice.
     Twice,
@@ -37,7 +38,7 @@ pub(crate) enum Times {
 /// # Errors
 /// What the system says of the pipe, or that it holds no text; that the terminal goes on showing what is typed, and then
 /// nothing was asked.
-pub(crate) async fn ask_unseen(
+pub async fn ask_unseen(
     output: &Output,
     interrupts: &Interrupts,
     what: &str,

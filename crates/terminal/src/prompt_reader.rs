@@ -2,7 +2,7 @@
 //!
 //! Owns the only place where an answer is read from a terminal. Nothing reads ahead: a thread reads while a prompt
 //! settles or is drawn, and ends with it, so that input for no prompt stays in the terminal until the next prompt drops
-//! it. Invariant: the terminal is as it was once the prompt is over, also when the program is ended meanwhile.
+//! it. Invariant: the terminal is as it was once the prompt is over, also when the program is ended before that.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -20,23 +20,23 @@ use super::output::Output;
 use super::prompt_gate::{GateAction, GateReply, PromptGate};
 
 /// In a script: the prompt gets no reply.
-#[cfg(test)]
+#[cfg(any(test, feature = "capture"))]
 const UNANSWERED: &str = "<unanswered>";
 
 /// How the answer to a prompt is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// As a line that is shown while it is typed.
     Shown,
     /// As a line that is not shown.
     Hidden,
-    /// By somebody else, such as an editor, once the prompt is drawn.
+    /// By another reader, such as an editor, once the prompt is drawn.
     Elsewhere,
 }
 
 /// What came of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PromptReply {
+pub enum PromptReply {
     /// A line without its end, typed after the prompt was drawn.
     Line(String),
     /// The end of the input.
@@ -46,13 +46,13 @@ pub(crate) enum PromptReply {
 }
 
 /// A person at a terminal who is asked one thing at a time.
-pub(crate) struct PromptReader {
+pub struct PromptReader {
     output: Output,
     interrupts: Interrupts,
     open: Option<OpenPrompt>,
     /// Between prompts nothing that is typed is shown: it would move the cursor out of a marked row.
     _silent: Option<KeptTerminal<'static>>,
-    #[cfg(test)]
+    #[cfg(any(test, feature = "capture"))]
     script: Option<std::collections::VecDeque<String>>,
 }
 
@@ -73,22 +73,22 @@ impl Drop for OpenPrompt {
 }
 
 impl PromptReader {
-    /// Asks at the terminal of this process; `None` where nobody can be asked.
-    pub(crate) fn of_process(output: &Output, interrupts: &Interrupts) -> Option<Self> {
+    /// Asks at the terminal of this process; `None` where no person can be asked.
+    pub fn of_process(output: &Output, interrupts: &Interrupts) -> Option<Self> {
         let asks = io::stdin().is_terminal() && output.can_ask();
         asks.then(|| Self {
             output: output.clone(),
             interrupts: interrupts.clone(),
             open: None,
             _silent: KeptTerminal::silent(interrupts).ok(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "capture"))]
             script: None,
         })
     }
 
     /// Answers each prompt with the next line of a script, and those after it with the end of the input.
-    #[cfg(test)]
-    pub(crate) fn scripted(output: &Output, lines: &[&str]) -> Self {
+    #[cfg(any(test, feature = "capture"))]
+    pub fn scripted(output: &Output, lines: &[&str]) -> Self {
         let script = Some(lines.iter().map(|line| (*line).to_owned()).collect());
         Self { output: output.clone(), interrupts: Interrupts::default(), open: None, _silent: None, script }
     }
@@ -97,12 +97,12 @@ impl PromptReader {
     ///
     /// # Errors
     /// What the system says when it has no pipe left.
-    pub(crate) fn begin(&mut self, text: &str, reading: Reading) -> io::Result<()> {
+    pub fn begin(&mut self, text: &str, reading: Reading) -> io::Result<()> {
         self.open = None;
         let (cancelled, cancel) = rustix::pipe::pipe()?;
         let (sender, reply) = oneshot::channel();
         let (output, interrupts, text) = (self.output.clone(), self.interrupts.clone(), text.to_owned());
-        #[cfg(test)]
+        #[cfg(any(test, feature = "capture"))]
         if let Some(script) = &mut self.script {
             output.prompt(&text);
             match script.pop_front() {
@@ -127,7 +127,7 @@ impl PromptReader {
     ///
     /// # Errors
     /// What the system says of the terminal.
-    pub(crate) async fn replied(&mut self) -> io::Result<PromptReply> {
+    pub async fn replied(&mut self) -> io::Result<PromptReply> {
         let Some(open) = &mut self.open else { return std::future::pending().await };
         let reply = (&mut open.reply).await;
         self.open = None;
@@ -135,7 +135,7 @@ impl PromptReader {
     }
 
     /// Ends the prompt without an answer.
-    pub(crate) fn withdraw(&mut self) {
+    pub fn withdraw(&mut self) {
         if self.open.take().is_some() {
             self.output.close_line();
         }
@@ -145,7 +145,7 @@ impl PromptReader {
     ///
     /// # Errors
     /// What the system says of the terminal.
-    pub(crate) async fn ask(&mut self, text: &str, reading: Reading) -> io::Result<Option<String>> {
+    pub async fn ask(&mut self, text: &str, reading: Reading) -> io::Result<Option<String>> {
         self.interrupts.begin("");
         self.begin(text, reading)?;
         let interrupts = self.interrupts.clone();
@@ -166,7 +166,7 @@ impl PromptReader {
     }
 }
 
-/// A terminal that is put back as it was: when this is dropped, and when the program is ended meanwhile.
+/// A terminal that is put back as it was: when this is dropped, and when the program is ended before that.
 struct KeptTerminal<'a> {
     terminal: BorrowedFd<'a>,
     before: Termios,
@@ -324,7 +324,7 @@ impl<'a> TerminalPrompt<'a> {
     }
 }
 
-/// Nobody to tell when the terminal is gone.
+/// The terminal may be gone; then there is no place for an error.
 fn restore(terminal: BorrowedFd<'_>, before: &Termios) {
     let _ = tcsetattr(terminal, OptionalActions::Now, before);
 }

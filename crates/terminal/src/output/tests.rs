@@ -1,27 +1,7 @@
 //! What reaches which stream, and what a terminal is spared.
 
+use super::captured::{CapturedKind, Written, captured, sink};
 use super::*;
-
-/// What was written to one stream.
-#[derive(Clone, Default)]
-pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl Written {
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 struct ClosedPipe;
 
@@ -35,35 +15,27 @@ impl Write for ClosedPipe {
     }
 }
 
-fn sink(writer: impl Write + Send + 'static, terminal: bool) -> Sink {
-    let kind = if terminal { Kind::Colorless } else { Kind::Plain };
-    Sink { writer: Box::new(writer), kind, columns: Some(80) }
-}
-
-/// An output and what is written to its two streams.
-pub(crate) fn captured(terminal: bool) -> (Output, Written, Written) {
-    let (out, err) = (Written::default(), Written::default());
-    let output = Output::new(sink(out.clone(), terminal), sink(err.clone(), terminal), ErrorFormat::Text);
-    (output, out, err)
-}
-
 #[test]
 fn what_tools_print_is_for_a_terminal_and_cannot_steer_it() {
-    for (terminal, expect) in [(false, ""), (true, "┊         deep ␛[2J<U+202E>\n┊\n")] {
-        let (output, out, err) = captured(terminal);
+    for (kind, expect) in
+        [(CapturedKind::Pipe, ""), (CapturedKind::Terminal, "┊         deep ␛[2J<U+202E>\n┊\n")]
+    {
+        let (output, out, err) = captured(kind);
         output.printed("\tdeep \u{1b}[2J\u{202e}");
         output.printed("");
         assert_eq!((out.text().as_str(), err.text().as_str()), ("", expect));
     }
-    let (output, _, err) = captured(true);
+    let (output, _, err) = captured(CapturedKind::Terminal);
     output.printed(&"ä".repeat(NOTE_CHARS_MAX + 1));
     assert_eq!(err.text().replace("\n┊ ", ""), format!("┊ {}…\n", "ä".repeat(NOTE_CHARS_MAX)));
 }
 
 #[test]
 fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
-    for (terminal, expect) in [(false, "\u{1b}[31mred\r\n"), (true, "│ ␛[31mred\n")] {
-        let (output, out, err) = captured(terminal);
+    for (kind, expect) in
+        [(CapturedKind::Pipe, "\u{1b}[31mred\r\n"), (CapturedKind::Terminal, "│ ␛[31mred\n")]
+    {
+        let (output, out, err) = captured(kind);
         output.text("\u{1b}[31m").unwrap();
         output.text("red\r").unwrap();
         output.text("\n").unwrap();
@@ -75,7 +47,7 @@ fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
 
 #[test]
 fn on_a_terminal_a_note_begins_its_own_line() {
-    let (output, out, err) = captured(true);
+    let (output, out, err) = captured(CapturedKind::Terminal);
     output.text("half a line").unwrap();
     output.note(Mark::Good, "12 B");
     output.end_line().unwrap();
@@ -87,7 +59,7 @@ fn on_a_terminal_a_note_begins_its_own_line() {
 
 #[test]
 fn a_note_does_not_stick_to_a_prompt() {
-    let (output, _, err) = captured(true);
+    let (output, _, err) = captured(CapturedKind::Terminal);
     output.prompt("> ");
     output.note(Mark::Info, "interrupted");
     output.prompt("> ");
@@ -100,25 +72,29 @@ fn a_note_does_not_stick_to_a_prompt() {
 fn colour_is_only_ours() {
     let (out, err) = (Written::default(), Written::default());
     let colored = Sink { writer: Box::new(err.clone()), kind: Kind::Colored, columns: Some(80) };
-    let output = Output::new(sink(out, true), colored, ErrorFormat::Text);
+    let output = Output::new(sink(out, CapturedKind::Terminal), colored, ErrorFormat::Text);
     output.error(ErrorCode::Internal, "a\u{1b}[5m");
     assert!(err.text().starts_with("\u{1b}[31merror[PLY-9001]: a␛[5m\u{1b}[0m\n"), "{}", err.text());
 }
 
 #[test]
 fn a_closed_pipe_is_told_apart() {
-    let output = Output::new(sink(ClosedPipe, false), sink(Written::default(), false), ErrorFormat::Text);
-    assert!(matches!(output.text("x"), Err(Failure::OutputClosed)));
+    let output = Output::new(
+        sink(ClosedPipe, CapturedKind::Pipe),
+        sink(Written::default(), CapturedKind::Pipe),
+        ErrorFormat::Text,
+    );
+    assert!(matches!(output.text("x"), Err(OutputError::Closed)));
     output.note(Mark::Info, "still fine");
 }
 
 #[test]
 fn progress_is_replaced_and_only_for_terminals() {
-    let (output, _, err) = captured(true);
+    let (output, _, err) = captured(CapturedKind::Terminal);
     output.progress("10 of 20");
     output.note(Mark::Good, "done");
     assert_eq!(err.text(), "\r\u{1b}[K10 of 20\r\u{1b}[K✓ done\n");
-    let (output, _, err) = captured(false);
+    let (output, _, err) = captured(CapturedKind::Pipe);
     output.progress("10 of 20");
     assert_eq!(err.text(), "");
 }
@@ -139,9 +115,11 @@ fn a_dumb_terminal_gets_no_escape_codes() {
 #[test]
 fn programs_get_errors_as_json() {
     let (out, err) = (Written::default(), Written::default());
-    let output = Output::new(sink(out, false), sink(err.clone(), false), ErrorFormat::Json);
-    output.failure(&Failure::Usage("there is nothing to ask".to_owned()));
-    output.failure(&Failure::OutputClosed);
+    let output =
+        Output::new(sink(out, CapturedKind::Pipe), sink(err.clone(), CapturedKind::Pipe), ErrorFormat::Json);
+    let asked = crate::error_json(Some(ErrorCode::InvalidArgument), "there is nothing to ask", None);
+    output.failure(&["error: there is nothing to ask".to_owned()], Some(&asked));
+    output.failure(&[], None);
     let told: Value = serde_json::from_str(&err.text()).unwrap();
     assert_eq!(told["error"]["slug"], "invalid_argument");
     assert_eq!(told["error"]["message"], "there is nothing to ask");
@@ -243,7 +221,10 @@ fn no_line_error_or_help_breaks_a_word_on_a_narrow_terminal() {
     const WORDS: &str =
         "the daemon runs as process 15422 and answers at once, see `palyra logs` for more of it";
     for columns in [40, 80] {
-        let narrow = |written: &Written| Sink { columns: Some(columns), ..sink(written.clone(), true) };
+        let narrow = |written: &Written| Sink {
+            columns: Some(columns),
+            ..sink(written.clone(), CapturedKind::Terminal)
+        };
         let (out, err) = (Written::default(), Written::default());
         let output = Output::new(narrow(&out), narrow(&err), ErrorFormat::Text);
         output.line(&format!("daemon    {WORDS}")).unwrap();

@@ -15,7 +15,7 @@ use palyra_screen_text::{
     Styles, TOOL_MARK, USUAL, clean_line, clean_styled, escape_json, indented_rows, styled_rows,
 };
 
-use crate::failure::{Failure, error_json, error_lines};
+use crate::output_error::{OutputError, error_json, error_lines};
 
 /// The width of a terminal that does not say.
 const COLUMNS_USUAL: usize = 80;
@@ -27,7 +27,7 @@ const ERASE_LINE: &str = "\r\u{1b}[K";
 
 /// What kind of note it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// Something happened.
     Info,
     /// Something went well.
@@ -42,7 +42,7 @@ pub(crate) enum Mark {
 
 impl Mark {
     /// Returns its sign.
-    pub(crate) fn sign(self) -> &'static str {
+    pub fn sign(self) -> &'static str {
         match self {
             Self::Info => "·",
             Self::Good => "✓",
@@ -64,7 +64,7 @@ impl Mark {
 
 /// What a stream leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A pipe or a file.
     Plain,
     /// A terminal that takes no escape codes.
@@ -92,9 +92,9 @@ impl Kind {
     }
 }
 
-/// How an error is told.
+/// The form of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorFormat {
+pub enum ErrorFormat {
     /// For people: lines.
     Text,
     /// For programs: one line of JSON.
@@ -109,16 +109,16 @@ impl From<bool> for ErrorFormat {
 }
 
 /// Where one of the two streams goes.
-pub(crate) struct Sink {
-    pub(crate) writer: Box<dyn Write + Send>,
-    pub(crate) kind: Kind,
+pub struct Sink {
+    pub writer: Box<dyn Write + Send>,
+    pub kind: Kind,
     /// How wide it is, where the terminal is not asked.
-    pub(crate) columns: Option<usize>,
+    pub columns: Option<usize>,
 }
 
 /// Both streams; clones write to the same.
 #[derive(Clone)]
-pub(crate) struct Output {
+pub struct Output {
     streams: Arc<Mutex<Streams>>,
 }
 
@@ -137,15 +137,15 @@ struct Streams {
     /// A model's text on a terminal.
     markdown: Markdown,
     ambiguous: Ambiguous,
-    /// Standard output stands in the middle of a line.
+    /// The last line of standard output is open.
     line_open: bool,
-    /// A progress line stands on standard error.
+    /// A progress line is on standard error.
     progress: bool,
 }
 
 impl Output {
     /// The streams of this process.
-    pub(crate) fn of_process(errors: ErrorFormat) -> Self {
+    pub fn of_process(errors: ErrorFormat) -> Self {
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self::new(
             Sink { writer: Box::new(io::stdout()), kind: Kind::of(out), columns: None },
@@ -155,7 +155,7 @@ impl Output {
     }
 
     /// Streams of any kind.
-    pub(crate) fn new(out: Sink, err: Sink, errors: ErrorFormat) -> Self {
+    pub fn new(out: Sink, err: Sink, errors: ErrorFormat) -> Self {
         let streams = Streams {
             out,
             err,
@@ -171,7 +171,7 @@ impl Output {
 
     /// Writes a piece of a model's text to standard output: to a pipe at once and as it is; to a terminal in rows with
     /// marks, but for what may still look different, such as a word that is not complete.
-    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+    pub fn text(&self, text: &str) -> Result<(), OutputError> {
         let mut streams = self.lock();
         if text.is_empty() {
             return Ok(());
@@ -187,12 +187,12 @@ impl Output {
     }
 
     /// Writes what was kept back of a model's text, because nothing has come for a while.
-    pub(crate) fn flush_text(&self) -> Result<(), Failure> {
+    pub fn flush_text(&self) -> Result<(), OutputError> {
         self.lock().flush_text()
     }
 
     /// Ends a model's text: the next one has nothing to do with it.
-    pub(crate) fn end_text(&self) -> Result<(), Failure> {
+    pub fn end_text(&self) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let frame = streams.frame();
         let rows = streams.markdown.end(frame);
@@ -200,7 +200,7 @@ impl Output {
     }
 
     /// Writes text of our own to standard output, line breaks and all; what it quotes is cleaned on a terminal.
-    pub(crate) fn verbatim(&self, text: &str) -> Result<(), Failure> {
+    pub fn verbatim(&self, text: &str) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let text =
             if streams.out.kind.is_terminal() { Cleaner::default().piece(text) } else { text.to_owned() };
@@ -208,7 +208,7 @@ impl Output {
     }
 
     /// Ends the line that text left open; on a terminal a note may have done so.
-    pub(crate) fn end_line(&self) -> Result<(), Failure> {
+    pub fn end_line(&self) -> Result<(), OutputError> {
         let mut streams = self.lock();
         streams.flush_text()?;
         let open = streams.take_open_line();
@@ -216,7 +216,7 @@ impl Output {
     }
 
     /// Writes a remark of our own between a model's texts, where those are watched.
-    pub(crate) fn remark(&self, text: &str) -> Result<(), Failure> {
+    pub fn remark(&self, text: &str) -> Result<(), OutputError> {
         let mut streams = self.lock();
         streams.flush_text()?;
         let colored = streams.out.kind == Kind::Colored;
@@ -228,21 +228,21 @@ impl Output {
     }
 
     /// Writes a line of our own to standard output: on a terminal what it quotes is cleaned, and it wraps between words.
-    pub(crate) fn line(&self, line: &str) -> Result<(), Failure> {
+    pub fn line(&self, line: &str) -> Result<(), OutputError> {
         self.styled_line(line, "")
     }
 
     /// Writes such a line with the escape sequence of its look, where standard output has colours.
-    pub(crate) fn styled_line(&self, line: &str, look: &str) -> Result<(), Failure> {
+    pub fn styled_line(&self, line: &str, look: &str) -> Result<(), OutputError> {
         self.write_line(line, look, true)
     }
 
     /// Writes a line that is copied as it is, or that is cut to the width already: it never wraps by our own row ends.
-    pub(crate) fn exact_line(&self, line: &str) -> Result<(), Failure> {
+    pub fn exact_line(&self, line: &str) -> Result<(), OutputError> {
         self.write_line(line, "", false)
     }
 
-    fn write_line(&self, line: &str, look: &str, wraps: bool) -> Result<(), Failure> {
+    fn write_line(&self, line: &str, look: &str, wraps: bool) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let is_terminal = streams.out.kind.is_terminal();
         let line = if is_terminal { Cleaner::default().piece(line) } else { line.to_owned() };
@@ -255,7 +255,7 @@ impl Output {
     }
 
     /// Writes lines of a diff to standard error, behind blanks, each with the escape sequence of its look.
-    pub(crate) fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
+    pub fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
         let mut streams = self.lock();
         for (line, look) in lines {
             let line = Cleaner::default().piece(line);
@@ -264,7 +264,7 @@ impl Output {
     }
 
     /// Writes a value as one line of JSON to standard output.
-    pub(crate) fn json(&self, value: &Value) -> Result<(), Failure> {
+    pub fn json(&self, value: &Value) -> Result<(), OutputError> {
         let mut streams = self.lock();
         streams.flush_text()?;
         streams.close_line();
@@ -272,7 +272,7 @@ impl Output {
     }
 
     /// Writes a note to standard error.
-    pub(crate) fn note(&self, mark: Mark, text: &str) {
+    pub fn note(&self, mark: Mark, text: &str) {
         let mut streams = self.lock();
         let line = format!("{} {}", mark.sign(), clean_line(text, NOTE_CHARS_MAX));
         let rows = streams.in_rows(&line, Stream::Err);
@@ -282,7 +282,7 @@ impl Output {
 
     /// Returns how rows of a page of the documentation are laid out, and the width of its program text, which wraps
     /// on a terminal only.
-    pub(crate) fn page_frame(&self) -> (RowFrame<'static>, RowWidth) {
+    pub fn page_frame(&self) -> (RowFrame<'static>, RowWidth) {
         let streams = self.lock();
         let frame = streams.frame();
         let is_terminal = streams.out.kind.is_terminal();
@@ -293,19 +293,19 @@ impl Output {
     }
 
     /// Returns whether text of so many lines is longer than the screen that standard output leads to.
-    pub(crate) fn is_longer_than_screen(&self, lines: usize) -> bool {
+    pub fn is_longer_than_screen(&self, lines: usize) -> bool {
         let streams = self.lock();
         let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
         streams.out.kind > Kind::Dumb && rows > 0 && lines >= rows
     }
 
     /// Writes the rows of a page to standard output.
-    pub(crate) fn page(&self, rows: &str) -> Result<(), Failure> {
+    pub fn page(&self, rows: &str) -> Result<(), OutputError> {
         self.lock().write_out(rows)
     }
 
     /// Writes help to standard output.
-    pub(crate) fn help(&self, text: &StyledStr) -> Result<(), Failure> {
+    pub fn help(&self, text: &StyledStr) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let text = styled(text, streams.out.kind);
         let text = streams.styled_in_rows(&text, Stream::Out);
@@ -313,7 +313,7 @@ impl Output {
     }
 
     /// Writes to standard error what is wrong with the command line, as its parser tells it.
-    pub(crate) fn refused_arguments(&self, told: &StyledStr) {
+    pub fn refused_arguments(&self, told: &StyledStr) {
         let mut streams = self.lock();
         let told = match streams.errors {
             // It repeats what was typed, or pasted.
@@ -333,7 +333,7 @@ impl Output {
 
     /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks;
     /// each line of text with the escape sequence of its look.
-    pub(crate) fn question<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
+    pub fn question<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
         let mut streams = self.lock();
         let lines = lines.into_iter().flat_map(|(text, look)| text.split('\n').map(move |line| (line, look)));
         for (at, (line, look)) in lines.enumerate() {
@@ -346,14 +346,14 @@ impl Output {
     }
 
     /// Writes a line of several columns to standard error.
-    pub(crate) fn row(&self, text: &str) {
+    pub fn row(&self, text: &str) {
         let mut streams = self.lock();
         let line = Cleaner::default().piece(text);
         streams.write_err(&line, USUAL);
     }
 
-    /// Writes a line that a tool printed to standard error, where that is a terminal: elsewhere nobody watches.
-    pub(crate) fn printed(&self, line: &str) {
+    /// Writes a line that a tool printed to standard error, where that is a terminal: elsewhere no person reads it.
+    pub fn printed(&self, line: &str) {
         let mut streams = self.lock();
         if streams.err.kind.is_terminal() {
             let line = Cleaner::default().piece(line);
@@ -367,17 +367,17 @@ impl Output {
     }
 
     /// Writes an error and its mend to standard error.
-    pub(crate) fn error(&self, code: ErrorCode, message: &str) {
+    pub fn error(&self, code: ErrorCode, message: &str) {
         self.error_lines(&error_lines(code, message));
     }
 
-    /// Writes why a verb failed to standard error.
-    pub(crate) fn failure(&self, failure: &Failure) {
+    /// Writes why a command failed to standard error: the lines, or the value where errors are for programs.
+    pub fn failure(&self, lines: &[String], value: Option<&Value>) {
         let errors = self.lock().errors;
         match errors {
-            ErrorFormat::Text => self.error_lines(&failure.lines()),
+            ErrorFormat::Text => self.error_lines(lines),
             ErrorFormat::Json => {
-                let told = failure.json().map(|told| escape_json(&told.to_string()));
+                let told = value.map(|told| escape_json(&told.to_string()));
                 told.into_iter().for_each(|told| self.lock().write_err(&told, ""));
             }
         }
@@ -392,7 +392,7 @@ impl Output {
     }
 
     /// Asks for a line on standard error, where that is a terminal.
-    pub(crate) fn prompt(&self, prompt: &str) {
+    pub fn prompt(&self, prompt: &str) {
         let mut streams = self.lock();
         if streams.err.kind.is_terminal() {
             let _ = streams.flush_text();
@@ -405,15 +405,15 @@ impl Output {
     }
 
     /// Shows behind a prompt that its answer can be typed.
-    pub(crate) fn mark_prompt(&self) {
+    pub fn mark_prompt(&self) {
         let mut streams = self.lock();
         if streams.err.kind.is_terminal() && streams.line_open {
             let _ = write!(streams.err.writer, " ").and_then(|()| streams.err.writer.flush());
         }
     }
 
-    /// Begins a new line where text stands in the middle of one.
-    pub(crate) fn close_line(&self) {
+    /// Begins a new line where one is open.
+    pub fn close_line(&self) {
         let mut streams = self.lock();
         streams.erase_progress();
         let _ = streams.flush_text();
@@ -423,18 +423,18 @@ impl Output {
     }
 
     /// Goes back to an empty row that a line editor left; only it knows where the cursor is.
-    pub(crate) fn go_up(&self) {
+    pub fn go_up(&self) {
         let mut streams = self.lock();
         let _ = write!(streams.out.writer, "{ROW_UP}").and_then(|()| streams.out.writer.flush());
     }
 
     /// Takes note that a person ended the line of a prompt.
-    pub(crate) fn line_was_typed(&self) {
+    pub fn line_was_typed(&self) {
         self.lock().take_open_line();
     }
 
     /// Shows how far long work is, where standard error is a terminal; the next note replaces it.
-    pub(crate) fn progress(&self, text: &str) {
+    pub fn progress(&self, text: &str) {
         let mut streams = self.lock();
         let _ = streams.flush_text();
         // Where nothing can be erased, it would only pile up; and text that stands there stays.
@@ -448,29 +448,29 @@ impl Output {
     }
 
     /// Takes the progress line away.
-    pub(crate) fn end_progress(&self) {
+    pub fn end_progress(&self) {
         self.lock().erase_progress();
     }
 
     /// Returns how many characters a line of standard output may have; `None` where nothing wraps.
-    pub(crate) fn columns(&self) -> Option<usize> {
+    pub fn columns(&self) -> Option<usize> {
         let streams = self.lock();
         streams.out.kind.is_terminal().then(|| streams.out.columns())
     }
 
     /// Returns whether text is watched as it comes.
-    pub(crate) fn is_watched(&self) -> bool {
+    pub fn is_watched(&self) -> bool {
         self.lock().out.kind.is_terminal()
     }
 
     /// Returns whether both streams lead to a terminal that takes escape codes.
-    pub(crate) fn is_drawn_on(&self) -> bool {
+    pub fn is_drawn_on(&self) -> bool {
         let streams = self.lock();
         streams.out.kind.min(streams.err.kind) > Kind::Dumb
     }
 
     /// Returns whether standard error is a terminal.
-    pub(crate) fn can_ask(&self) -> bool {
+    pub fn can_ask(&self) -> bool {
         self.lock().err.kind.is_terminal()
     }
 
@@ -493,12 +493,12 @@ impl Sink {
 }
 
 impl Streams {
-    fn write_out(&mut self, text: &str) -> Result<(), Failure> {
+    fn write_out(&mut self, text: &str) -> Result<(), OutputError> {
         self.erase_progress();
         let written = self.out.writer.write_all(text.as_bytes()).and_then(|()| self.out.writer.flush());
         written.map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-            _ => Failure::Output(error),
+            io::ErrorKind::BrokenPipe => OutputError::Closed,
+            _ => OutputError::Failed(error),
         })
     }
 
@@ -508,7 +508,7 @@ impl Streams {
         self.write_rows(&rows, color);
     }
 
-    /// Nobody to tell when standard error is closed.
+    /// Standard error may be closed; then there is no place for an error.
     fn write_rows(&mut self, rows: &str, color: &str) {
         self.erase_progress();
         let _ = self.flush_text();
@@ -559,7 +559,7 @@ impl Streams {
     }
 
     /// Writes rows of a model's text.
-    fn write_text(&mut self, rows: &str) -> Result<(), Failure> {
+    fn write_text(&mut self, rows: &str) -> Result<(), OutputError> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -568,7 +568,7 @@ impl Streams {
     }
 
     /// Writes what was kept back of a model's text, before anything else is written.
-    fn flush_text(&mut self) -> Result<(), Failure> {
+    fn flush_text(&mut self) -> Result<(), OutputError> {
         let frame = self.frame();
         let rows = self.markdown.flush(frame);
         self.write_text(&rows)
@@ -608,5 +608,8 @@ fn styled(text: &StyledStr, kind: Kind) -> String {
     if kind == Kind::Colored { text.ansi().to_string() } else { text.to_string() }
 }
 
+#[cfg(any(test, feature = "capture"))]
+pub(crate) mod captured;
+
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -1,0 +1,31 @@
+//! A person's terminal: what may be written to it, lines typed at it, Ctrl-C.
+//!
+//! Owns the two streams, the line that is open on each, prompts that no earlier input answers, and the keyboard.
+//! Knows nothing of runs, of the daemon, or of what is asked. Invariant: on a terminal only a question begins with the
+//! sign of one. Begin at [`Output`].
+
+mod output_error;
+mod output;
+mod pager;
+mod typed_lines;
+mod interrupts;
+mod prompt_gate;
+mod prompt_reader;
+mod keyboard;
+mod line_editor;
+mod line_history;
+mod unseen;
+
+pub use interrupts::{INTERRUPTED_EXIT, Interrupts};
+pub use keyboard::{AsItIs, Keyboard};
+pub use line_editor::{Completions, LineEditor, Suggestions, Typed, goes_on, joined};
+pub use line_history::{HISTORY_FILE_NAME, forget_lines};
+pub use output::{ErrorFormat, Mark, Output};
+pub use output_error::{OutputError, error_json, error_lines};
+pub use pager::Pager;
+pub use prompt_reader::{PromptReader, PromptReply, Reading};
+pub use typed_lines::TypedLines;
+pub use unseen::{Times, Unseen, ask_unseen};
+
+#[cfg(any(test, feature = "capture"))]
+pub use output::captured::{CapturedKind, captured};
