@@ -1,0 +1,15 @@
+//! Too many registered values are noted once.
+
+use super::*;
+
+#[test]
+fn many_hits_in_a_minute_are_told_once() {
+    let guesses = Guesses::default();
+    let somebody = PrincipalId::NIL;
+    let at = |seconds| BootTime::default().after(Duration::from_secs(seconds));
+    assert!(!guesses.count(somebody, GUESSES_MAX, at(0)));
+    assert!(guesses.count(somebody, 1, at(1)));
+    assert!(!guesses.count(somebody, 5, at(2)));
+    assert!(!guesses.count(somebody, GUESSES_MAX, at(100)));
+    assert!(guesses.count(somebody, 1, at(101)));
+}
