@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use palyra_ports::maintain_journal::Progress;
+use palyra_ports::redactor::Cleaned;
 use palyra_ports::{ErasurePlan, Redactor};
+use palyra_types::event::content::ContentLeaf;
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolFinished};
-use palyra_types::{EffectId, RunId, Seq};
+use palyra_types::{EffectId, Redacted, RunId, Seq};
 use rusqlite::Connection;
 
 use super::find::plan_of;
 use super::ranges::{Gathered, joined};
-use super::texts::{Text, texts_of};
 use crate::entry::{ENTRY_COLUMNS, StoredEntry};
 use crate::fault::ReadFault;
 use crate::sql::seq_to_sql;
@@ -90,12 +91,7 @@ struct Window {
 
 impl Search<'_> {
     fn look_at(&mut self, seq: Seq, run: Option<RunId>, event: &JournalEvent) {
-        let texts = texts_of(event);
-        let holds = texts.iter().any(|text| match text {
-            Text::Plain(text) => self.redactor.redact((*text).into()).text.expose() != text,
-            Text::Json(text) => self.redactor.redact_json((*text).into()).text.expose() != text,
-        });
-        if holds {
+        if holds_secret(self.redactor, event) {
             self.found.take(seq);
         }
         let (Some(run), JournalEvent::Tape(event)) = (run, event) else { return };
@@ -128,6 +124,24 @@ impl Search<'_> {
         }
         window.push(seq, piece);
     }
+}
+
+/// Returns whether a text of an event would be another one if it came in now. Names of models are configuration.
+fn holds_secret(redactor: &dyn Redactor, event: &JournalEvent) -> bool {
+    let mut holds = false;
+    event.for_each_content(&mut |_, leaf| {
+        let clean: fn(&dyn Redactor, Redacted<String>) -> Cleaned = match leaf {
+            ContentLeaf::Json(_) => |redactor, text| redactor.redact_json(text),
+            ContentLeaf::Text(_) | ContentLeaf::Path(_) | ContentLeaf::Bytes(_) => {
+                |redactor, text| redactor.redact(text)
+            }
+            ContentLeaf::Model(_) | ContentLeaf::Opaque(_) => return,
+        };
+        leaf.for_each_text(&mut |text| {
+            holds = holds || clean(redactor, text.into()).text.expose() != text;
+        });
+    });
+    holds
 }
 
 impl Window {

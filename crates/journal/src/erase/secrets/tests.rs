@@ -1,9 +1,11 @@
-//! A secret is found across pieces of a text, and what is remembered of a text is bounded.
+//! A secret is found in any content field and across pieces of a text; the memory for a text is bounded.
 
 use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
+use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_types::Redacted;
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::ToolEvent;
+use palyra_types::event::content::ContentLeaf;
 
 use super::*;
 
@@ -79,6 +81,39 @@ fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
     let found: Vec<u64> =
         search.found.done().0.iter().flat_map(|range| range.first.0..=range.last.0).collect();
     assert_eq!(found, [0, 2]);
+}
+
+#[test]
+fn a_secret_is_found_in_any_text_of_an_entry() {
+    let searched = |event: &JournalEvent| {
+        let mut search = Search { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+        search.look_at(Seq(0), None, event);
+        !search.found.done().0.is_empty()
+    };
+    let mut random = RandomAppends::new(7);
+    let mut fields = std::collections::BTreeSet::new();
+    for entry in (0..1_000).flat_map(|_| random.next_append().entries) {
+        assert!(!searched(&entry.event), "{:?}", entry.event);
+        let mut count = 0;
+        entry.event.for_each_content(&mut |_, _| count += 1);
+        for at in 0..count {
+            let (mut event, mut next) = (entry.event.clone(), 0..);
+            let mut planted = None;
+            event.replace_content(&mut |field, leaf| {
+                let is_text = !matches!(leaf, ContentLeaf::Model(_) | ContentLeaf::Opaque(_));
+                let here = next.next() == Some(at) && is_text;
+                planted = planted.or(here.then_some(field));
+                here.then(|| "key-abcdefgh".to_owned())
+            });
+            if let Some(field) = planted {
+                assert!(searched(&event), "a secret in {field} is not found");
+                fields.insert(field.to_string());
+            }
+        }
+    }
+    for field in ["tool_proposed.model_call_id", "model_message.response_id", "tool_proposed.tool"] {
+        assert!(fields.contains(field), "{field} was not made: {fields:?}");
+    }
 }
 
 #[test]
