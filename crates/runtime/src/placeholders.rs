@@ -10,18 +10,9 @@ use std::time::Duration;
 use palyra_ports::NewEntry;
 use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::redactor::{PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER};
-use palyra_types::approval::ApprovalPromptRecord;
-use palyra_types::attachment::AttachmentBody;
-use palyra_types::effect::UndoResult;
-use palyra_types::event::{
-    AccessEvent, ApprovalEvent, EffectEvent, JournalEvent, ModelEvent, PolicyEvent, RunEvent, SessionEvent,
-    TapeEvent, ToolEvent,
-};
-use palyra_types::posture::PostureScope;
-use palyra_types::run::UserInput;
-use palyra_types::skill::SkillEvent;
-use palyra_types::vault::VaultEvent;
-use palyra_types::{BootTime, PrincipalId, Redacted};
+use palyra_types::event::JournalEvent;
+use palyra_types::event::content::ContentClass;
+use palyra_types::{BootTime, PrincipalId};
 
 use crate::parts::RuntimePorts;
 
@@ -37,17 +28,14 @@ pub(crate) fn redaction_of(ports: &RuntimePorts, guesses: &Guesses, entries: &[N
     let mut redaction = AppendRedaction { ruleset: ports.redactor.ruleset(), entries: Vec::new() };
     for (at, entry) in entries.iter().enumerate() {
         let mut bears = false;
-        let mut registered = 0;
-        for_each_content(&entry.event, &mut |text| {
-            bears |= text.contains(PLACEHOLDER_BEGINS);
-            registered += text.matches(REGISTERED_PLACEHOLDER).count();
-        });
-        if bears {
-            redaction.entries.push(at);
+        for_each_content(&entry.event, &mut |text| bears = bears || text.contains(PLACEHOLDER_BEGINS));
+        if !bears {
+            continue;
         }
+        redaction.entries.push(at);
+        let registered = count_registered(&entry.event);
         if registered > 0 {
-            let hits = u32::try_from(registered).unwrap_or(u32::MAX);
-            guesses.note(entry.principal, hits, ports.clock.boot());
+            guesses.note(entry.principal, registered, ports.clock.boot());
         }
     }
     redaction
@@ -86,129 +74,19 @@ impl Guesses {
 
 /// Shows every text of an entry that came from outside.
 fn for_each_content(event: &JournalEvent, see: &mut dyn FnMut(&str)) {
-    let mut maybe = |text: &Option<Redacted<String>>| {
-        if let Some(text) = text {
-            see(text.expose());
-        }
-    };
-    match event {
-        JournalEvent::Session(SessionEvent::Opened { key, label, .. }) => {
-            maybe(key);
-            maybe(label);
-        }
-        JournalEvent::Session(SessionEvent::Renamed { label, .. }) => maybe(label),
-        JournalEvent::Effect(EffectEvent::Settled(settled)) => see(settled.note.expose()),
-        JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) => {
-            for file in files {
-                if let UndoResult::Conflict(difference) = &file.result {
-                    see(difference.expose());
-                }
-            }
-        }
-        JournalEvent::Access(AccessEvent::TokenCreated { label, .. }) => see(label.expose()),
-        JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) => {
-            if let PostureScope::Workspace(path) = &changed.scope {
-                see(path.expose());
-            }
-        }
-        JournalEvent::Tape(event) => for_each_tape_content(event, see),
-        JournalEvent::Vault(event) => for_each_of_vault(event, see),
-        JournalEvent::Skill(SkillEvent::Installed(installed)) => {
-            see(installed.description.expose());
-            see(installed.source.expose());
-        }
-        JournalEvent::Skill(_)
-        | JournalEvent::Log(_)
-        | JournalEvent::Access(AccessEvent::PrincipalRegistered { .. } | AccessEvent::TokenRevoked { .. })
-        | JournalEvent::Agent(_)
-        | JournalEvent::Session(
-            SessionEvent::Archived { .. } | SessionEvent::Restored { .. } | SessionEvent::Reset { .. },
-        )
-        | JournalEvent::Policy(PolicyEvent::GrantRevoked { .. } | PolicyEvent::ShadowCounted(_))
-        | JournalEvent::Effect(EffectEvent::UndoRequested(_))
-        | JournalEvent::Job(_)
-        | JournalEvent::Component(_)
-        | JournalEvent::Unknown { .. } => {}
-    }
+    event.for_each_content(&mut |_, leaf| leaf.for_each_text(see));
 }
 
-fn for_each_of_vault(event: &VaultEvent, see: &mut dyn FnMut(&str)) {
-    let (secret, hosts) = match event {
-        VaultEvent::Put(put) => {
-            see(put.sent_as.expose());
-            (&put.secret, put.hosts.as_slice())
+/// Counts registered values in an entry. Bytes that a program keeps, such as a file, do not count as guesses.
+fn count_registered(event: &JournalEvent) -> u32 {
+    let mut registered = 0;
+    event.for_each_content(&mut |field, leaf| {
+        if field.class != ContentClass::Bytes {
+            leaf.for_each_text(&mut |text| registered += text.matches(REGISTERED_PLACEHOLDER).count());
         }
-        VaultEvent::Bound { secret, hosts, .. } => (secret, hosts.as_slice()),
-        VaultEvent::Removed { secret, .. } => (secret, &[][..]),
-        VaultEvent::Used(used) => (&used.secret, std::slice::from_ref(&used.host)),
-        VaultEvent::Unlocked { .. } | VaultEvent::PassphraseSet { .. } => return,
-    };
-    see(secret.expose());
-    hosts.iter().for_each(|host| see(host.expose()));
-}
-
-fn for_each_tape_content(event: &TapeEvent, see: &mut dyn FnMut(&str)) {
-    match event {
-        TapeEvent::Run(RunEvent::Started(started)) => for_each_input(&started.input, see),
-        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => for_each_input(input, see),
-        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => {
-            see(text.expose())
-        }
-        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => see(detail.expose()),
-        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => see(proposed.arguments.expose()),
-        TapeEvent::Tool(ToolEvent::Output(output)) => see(output.text.expose()),
-        TapeEvent::Tool(ToolEvent::Finished(finished)) => see(finished.output.expose()),
-        TapeEvent::Run(RunEvent::Finished(finished)) => see(finished.message.expose()),
-        TapeEvent::Tool(ToolEvent::Decided(decided)) => see(decided.request.expose()),
-        TapeEvent::Tool(ToolEvent::Started(started)) => see(started.plan.body.expose()),
-        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => for_each_of_prompt(&asked.prompt, see),
-        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => see(voted.note.expose()),
-        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
-            see(resolved.note.expose());
-            if let Some(edited) = &resolved.edited {
-                see(edited.expose());
-            }
-        }
-        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => see(note.expose()),
-        TapeEvent::Model(ModelEvent::Requested(_) | ModelEvent::Message(_))
-        | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
-        | TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
-        | TapeEvent::Run(
-            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
-        )
-        | TapeEvent::Unknown { .. } => {}
-    }
-}
-
-fn for_each_of_prompt(prompt: &ApprovalPromptRecord, see: &mut dyn FnMut(&str)) {
-    for text in [&prompt.arguments, &prompt.summary, &prompt.preview, &prompt.reason, &prompt.unbound] {
-        see(text.expose());
-    }
-}
-
-fn for_each_input(input: &UserInput, see: &mut dyn FnMut(&str)) {
-    see(input.text.expose());
-    for attachment in &input.attachments {
-        see(attachment.name.expose());
-        if let AttachmentBody::Text(text) = &attachment.body {
-            see(text.expose());
-        }
-    }
+    });
+    u32::try_from(registered).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_hits_in_a_minute_are_told_once() {
-        let guesses = Guesses::default();
-        let somebody = PrincipalId::NIL;
-        let at = |seconds| BootTime::default().after(Duration::from_secs(seconds));
-        assert!(!guesses.count(somebody, GUESSES_MAX, at(0)));
-        assert!(guesses.count(somebody, 1, at(1)));
-        assert!(!guesses.count(somebody, 5, at(2)));
-        assert!(!guesses.count(somebody, GUESSES_MAX, at(100)));
-        assert!(guesses.count(somebody, 1, at(101)));
-    }
-}
+mod tests;

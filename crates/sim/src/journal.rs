@@ -10,6 +10,7 @@ mod reads;
 
 mod approvals;
 
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, Committed, JournalAppendRequest};
 use palyra_testkit::MemoryJournal;
-use palyra_types::event::{ApprovalEvent, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent};
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{BootTime, RunId};
 
 use crate::fault::{Fault, Phase};
@@ -335,29 +336,11 @@ fn forget_keys(request: &mut JournalAppendRequest) {
 
 /// Returns an event in words, content included, so that the digest of a story covers it.
 fn event_word(event: &JournalEvent) -> String {
-    let JournalEvent::Tape(event) = event else { return format!("{event:?}") };
-    let content = match event {
-        TapeEvent::Run(RunEvent::Started(started)) => started.input.text.expose(),
-        TapeEvent::Run(RunEvent::InputReceived { input, .. }) => input.text.expose(),
-        TapeEvent::Model(ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. }) => text.expose(),
-        TapeEvent::Tool(ToolEvent::Proposed(proposed)) => proposed.arguments.expose(),
-        TapeEvent::Tool(ToolEvent::Output(output)) => output.text.expose(),
-        TapeEvent::Tool(ToolEvent::Finished(finished)) => finished.output.expose(),
-        TapeEvent::Run(RunEvent::Finished(finished)) => finished.message.expose(),
-        TapeEvent::Tool(ToolEvent::Decided(decided)) => decided.explanation.expose(),
-        TapeEvent::Model(ModelEvent::AttemptAbandoned { detail, .. }) => detail.expose(),
-        TapeEvent::Tool(ToolEvent::Started(started)) => started.plan.body.expose(),
-        TapeEvent::Approval(ApprovalEvent::Requested(asked)) => asked.prompt.preview.expose(),
-        TapeEvent::Approval(ApprovalEvent::Voted(voted)) => voted.note.expose(),
-        TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => resolved.note.expose(),
-        TapeEvent::Tool(ToolEvent::EffectResolved { note, .. }) => note.expose(),
-        TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => stored.tool.expose(),
-        TapeEvent::Model(ModelEvent::Requested(_) | ModelEvent::Message(_))
-        | TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })
-        | TapeEvent::Run(
-            RunEvent::LoopDetected { .. } | RunEvent::Held { .. } | RunEvent::CancelRequested { .. },
-        )
-        | TapeEvent::Unknown { .. } => "",
-    };
-    format!("{event:?} {content}")
+    let mut words = format!("{event:?}");
+    event.for_each_content(&mut |field, leaf| {
+        leaf.for_each_text(&mut |text| {
+            let _ = write!(words, " {}={text}", field.path);
+        });
+    });
+    words
 }

@@ -8,6 +8,7 @@
 
 mod access;
 mod approval;
+pub mod content;
 mod effect;
 pub mod kind;
 mod log;

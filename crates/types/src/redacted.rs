@@ -24,6 +24,11 @@ impl<T> Redacted<T> {
     pub fn into_exposed(self) -> T {
         self.0
     }
+
+    /// Returns the content to be changed in place, for the list of content fields.
+    pub(crate) fn exposed_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
 }
 
 impl<T> From<T> for Redacted<T> {

@@ -1,5 +1,7 @@
 //! The codec's laws, and one golden file per kind.
 
+mod content;
+
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::journal_suite::{components, policies, skills};

@@ -8,7 +8,6 @@
 mod find;
 mod ranges;
 mod secrets;
-mod texts;
 
 mod take_out;
 

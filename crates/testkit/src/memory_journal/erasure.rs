@@ -42,8 +42,8 @@ impl EraseJournal for MemoryJournal {
         let state = self.lock();
         let holds = |entry: &Entry| {
             let mut found = false;
-            content::look_at(&entry.new.event, &mut |text| {
-                found |= redactor.redact(text.into()).text.expose() != text;
+            entry.new.event.for_each_content(&mut |_, leaf| {
+                leaf.for_each_text(&mut |text| found |= redactor.redact(text.into()).text.expose() != text);
             });
             found
         };

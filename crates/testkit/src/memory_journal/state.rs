@@ -145,7 +145,7 @@ impl State {
 
     pub(super) fn erase(&mut self, seq: Seq) {
         if let Some(entry) = usize::try_from(seq.0).ok().and_then(|at| self.entries.get_mut(at)) {
-            content::erase(&mut entry.new.event);
+            entry.new.event.erase_content();
             entry.blobs.clear();
             entry.content = ContentState::Erased;
         }
