@@ -179,7 +179,7 @@ impl RunStateMachine {
             TapeEvent::Run(RunEvent::Held { .. }) => self.hold(),
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => self.wait_for(Some(WaitReason::LoopCheck)),
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
-                self.wait_for(Some(WaitReason::OutcomeUnknown))
+                self.wait_for(Some(WaitReason::OutcomeUnknown));
             }
             TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => self.lift_doubt(),
             TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => self.stopping = Some(*reason),

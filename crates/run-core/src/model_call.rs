@@ -251,7 +251,7 @@ impl ModelCall {
             // A pause is over too: the person who lets the run go on ends it.
             TapeEvent::Run(RunEvent::Held { .. }) => self.retry = None,
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
-                self.tried.restart_counts = RestartCounts::default()
+                self.tried.restart_counts = RestartCounts::default();
             }
             TapeEvent::Run(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) | TapeEvent::Unknown { .. } => {}
         }

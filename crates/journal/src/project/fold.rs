@@ -122,7 +122,7 @@ impl Projections {
                 stored_grants::revoked(&mut self.stored_grants, connection, entry, *grant)?;
             }
             JournalEvent::Effect(EffectEvent::Settled(settled)) => {
-                self.fold_settled(connection, entry, settled)?
+                self.fold_settled(connection, entry, settled)?;
             }
             JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
                 undos::said(&mut self.undos, entry, (requested.undo, requested.run), Said::Requested);

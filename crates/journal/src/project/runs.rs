@@ -246,7 +246,7 @@ fn apply(record: &mut RunRecord, under_way: UnderWay, event: &TapeEvent) {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
-            record.phase = RunPhase::Waiting(WaitReason::LoopCheck)
+            record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }
         TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);

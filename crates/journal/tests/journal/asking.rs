@@ -46,7 +46,7 @@ pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
         match &mut entry.event {
             JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Proposed(proposed))) => proposed.tool = TOOL.into(),
             JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) => {
-                decided.request = REQUEST.into()
+                decided.request = REQUEST.into();
             }
             _ => {}
         }

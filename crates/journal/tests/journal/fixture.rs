@@ -59,7 +59,7 @@ async fn the_file_of_format_1_still_says_what_it_said() {
     let output = journal.tape(tool, TapeSeq(6), 1).await.unwrap().entries.remove(0);
     match output.event {
         TapeEvent::Tool(ToolEvent::Finished(finished)) => {
-            assert!(*finished.output.expose() == "# README\n".repeat(9_000))
+            assert!(*finished.output.expose() == "# README\n".repeat(9_000));
         }
         other => panic!("{other:?}"),
     }

@@ -111,14 +111,14 @@ impl World {
                     open.insert(asked.approval);
                 }
                 TapeEvent::Approval(ApprovalEvent::Voted(voted)) => {
-                    assert!(open.contains(&voted.approval), "{}", line())
+                    assert!(open.contains(&voted.approval), "{}", line());
                 }
                 TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                     assert!(open.remove(&resolved.approval), "resolved twice: {}", line());
                     assert_ne!(resolved.state, ApprovalState::Pending);
                 }
                 TapeEvent::Run(RunEvent::Finished(_)) => {
-                    assert!(open.is_empty(), "outlived its run: {}", line())
+                    assert!(open.is_empty(), "outlived its run: {}", line());
                 }
                 _ => {}
             }

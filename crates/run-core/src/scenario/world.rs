@@ -476,7 +476,7 @@ impl World {
                     turn.2 = model;
                 }
                 TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. }) => {
-                    turn.1 -= 1
+                    turn.1 -= 1;
                 }
                 TapeEvent::Model(ModelEvent::Text { .. }) => turn.3 = true,
                 _ => {}

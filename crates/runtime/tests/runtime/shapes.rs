@@ -168,7 +168,7 @@ fn check_attempts(entries: &[OrchestratorTapeRecord], words: &[String]) {
                 );
             }
             TapeEvent::Model(ModelEvent::AttemptAbandoned { cause: AbandonCause::Restart, .. }) => {
-                restarts += 1
+                restarts += 1;
             }
             TapeEvent::Model(ModelEvent::Text { .. }) => spoke = true,
             _ => {}

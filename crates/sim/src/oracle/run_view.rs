@@ -121,7 +121,7 @@ impl RunView {
                 };
             }
             TapeEvent::Model(ModelEvent::Text { .. } | ModelEvent::Reasoning { .. }) => {
-                self.answer = Answer::Speaking
+                self.answer = Answer::Speaking;
             }
             TapeEvent::Model(ModelEvent::Message(_)) => self.answer = Answer::Silent,
             TapeEvent::Tool(ToolEvent::Started(started)) => {

@@ -357,7 +357,7 @@ impl ReadApprovals for MemoryJournal {
             match &entry.new.event {
                 JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => open.push(requested.clone()),
                 JournalEvent::Effect(EffectEvent::UndoFinished { undo, .. }) => {
-                    open.retain(|requested| requested.undo != *undo)
+                    open.retain(|requested| requested.undo != *undo);
                 }
                 _ => {}
             }

@@ -318,10 +318,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
             }
         }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
-            record.phase = RunPhase::Waiting(WaitReason::LoopCheck)
+            record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }
         TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
-            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown)
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
         TapeEvent::Unknown { kind } if *kind < SKIPPABLE_FROM => {
             record.phase = RunPhase::Waiting(WaitReason::UnknownKind);

@@ -56,10 +56,10 @@ impl Waits {
             }
             TapeEvent::Tool(ToolEvent::Finished(finished)) => self.end(run, finished.effect, Station::Over),
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
-                self.end(run, *effect, Station::Unknown)
+                self.end(run, *effect, Station::Unknown);
             }
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, .. }) => {
-                self.end(run, *effect, Station::Over)
+                self.end(run, *effect, Station::Over);
             }
             TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
                 self.unprepared.remove(&(run, requested.effect));

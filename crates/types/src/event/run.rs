@@ -16,6 +16,7 @@ use crate::tool::Taints;
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted};
 
 /// A run as a whole: its start, what people say to it, what stops it, its end.
+#[expect(clippy::large_enum_variant, reason = "an entry of a tape is as large as its largest kind already")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
     /// The run was accepted.
