@@ -72,7 +72,7 @@ fn rows() -> Vec<Row> {
 }
 
 fn unescaped(text: &str) -> String {
-    text.replace("\\n", "\n")
+    text.replace("\\n", "\n").replace("\\t", "\t")
 }
 
 /// Returns what lies in a folder, without git's and python's own: files with their text, folders with `None`.

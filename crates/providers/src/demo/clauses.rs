@@ -21,8 +21,15 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
         let marker = word.form == Form::Marker && (current.is_empty() || opens(at + 1));
         let joint = matches!(lower.as_str(), "and" | "plus" | "but" | "&")
             && opens(at + 1)
-            && !lacks_object(&current);
-        let then = matches!(lower.as_str(), "then" | "afterwards" | "thereafter");
+            && !lacks_object(&current)
+            && !is_item(&words, at + 1);
+        let after = lower == "after" && words.get(at + 1).is_some_and(|next| next.lower() == "that");
+        let that = lower == "that"
+            && at > 0
+            && words[at - 1].lower() == "after"
+            && current.is_empty()
+            && !out.is_empty();
+        let then = after || that || matches!(lower.as_str(), "then" | "afterwards" | "thereafter");
         if marker || joint || then {
             close(&mut current, &mut out);
             continue;
@@ -47,6 +54,13 @@ fn lacks_object(clause: &[Word]) -> bool {
     let verbs =
         ["create", "make", "read", "open", "find", "add", "stage", "copy", "delete", "remove", "edit"];
     matches!(clause, [only] if holds(&verbs, &only.lower()))
+}
+
+/// Returns whether a verb is a name in a list of ignored files: "add dist and build to .gitignore".
+fn is_item(words: &[Word], at: usize) -> bool {
+    let ends = words.get(at).is_some_and(|word| word.stop != Stop::None)
+        || words.get(at + 1).is_none_or(|next| holds(&["to", "in", "into", "and"], &next.lower()));
+    ends && words.iter().any(|word| word.text.ends_with("ignore"))
 }
 
 /// Returns whether a clause so far only says where: "in notes.txt, change ...".

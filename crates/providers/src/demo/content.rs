@@ -73,3 +73,82 @@ pub(super) fn is_given(path: &str, words: &[Word], text: &str) -> Result<(), Lac
     }
     Ok(())
 }
+
+/// Returns the text that is given: the quoted text, a line for each item of a list, or the words.
+pub(super) fn given(path: &str, words: &[Word], text: &str) -> Result<String, Lack> {
+    if let [only] = words
+        && only.is_quoted()
+    {
+        return Ok(only.text.clone());
+    }
+    let (words, by_line) = without_layout(words);
+    if let Some(items) = items(words) {
+        let plain = |word: &&Word| word.is_quoted() || word.text.contains(['.', '/', '*', '_', '=', '@']);
+        if by_line || is_list(path) || items.iter().all(|item| item.is_quoted()) || items.iter().all(plain) {
+            return Ok(items.iter().map(|item| format!("{}\n", item.text)).collect());
+        }
+    }
+    // Such words join two texts, or are the sentence's own.
+    let joins = ["and", "&", "saying", "with", "that", "containing", "plus", "both"];
+    let lower: Vec<String> = words.iter().map(Word::lower).collect();
+    is_given(path, words, text)?;
+    let is_code = ["(", "=", "{", "</", "#!", ";"].iter().any(|sign| text.contains(sign));
+    if by_line || (!is_code && lower.iter().any(|word| holds(&joins, word))) {
+        return Err(Lack::Quotes);
+    }
+    Ok(text.to_owned())
+}
+
+/// Drops "one per line" from the end, which is not of the text.
+fn without_layout(words: &[Word]) -> (&[Word], bool) {
+    let layouts = [
+        "one per line",
+        "one a line",
+        "one on each line",
+        "each on its own line",
+        "each on a line of its own",
+        "on separate lines",
+        "on two lines",
+        "each on a separate line",
+        "line by line",
+        "as separate lines",
+        "as two lines",
+        "each in its own line",
+        "in separate lines",
+    ];
+    let fits = |layout: &&str| {
+        let parts: Vec<&str> = layout.split(' ').collect();
+        let from = words.len().checked_sub(parts.len())?;
+        words[from..].iter().zip(&parts).all(|(word, part)| word.lower() == *part).then_some(from)
+    };
+    match layouts.iter().find_map(fits) {
+        Some(from) if from > 0 => (&words[..from], true),
+        _ => (words, false),
+    }
+}
+
+/// Returns the items of a list such as `a, b and c`, if each is one word or a quoted text.
+fn items(words: &[Word]) -> Option<Vec<&Word>> {
+    let mut items: Vec<&Word> = Vec::new();
+    let mut is_open = false;
+    for word in words {
+        if holds(&["and", "&", "plus"], &word.lower()) {
+            is_open = false;
+            continue;
+        }
+        if is_open {
+            return None;
+        }
+        items.push(word);
+        is_open = word.stop == super::words::Stop::None;
+    }
+    (items.len() > 1).then_some(items)
+}
+
+/// Returns whether each line of a file is an entry of its own.
+fn is_list(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with("ignore")
+        || name.starts_with(".env")
+        || (name.starts_with("requirements") && name.ends_with(".txt"))
+}

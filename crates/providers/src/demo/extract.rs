@@ -28,7 +28,7 @@ const PARAGRAPH_CHARS_MAX: usize = 800;
 const ERROR_CHARS_MAX: usize = 400;
 const LINE_CHARS_MAX: usize = 160;
 const NAMES_MAX: usize = 20;
-const MATCHES_MAX: usize = 20;
+pub(super) const MATCHES_MAX: usize = 20;
 /// Of a text that is shown as it is.
 const WHOLE_LINES_MAX: usize = 200;
 const WHOLE_CHARS_MAX: usize = 12_000;
@@ -174,7 +174,7 @@ pub(super) fn listed_names(text: &str) -> Vec<String> {
 
 /// Sets a text off from the words around it; lines stay lines.
 pub(super) fn fenced(text: &str) -> String {
-    let (text, cut) = whole(text.trim_matches('\n'));
+    let (text, cut) = whole(text.trim_end_matches('\n'));
     let fence = if text.contains("```") { "````" } else { "```" };
     format!("{fence}\n{text}\n{fence}{cut}")
 }
@@ -233,7 +233,7 @@ fn done(text: &str) -> String {
     format!("Done: {}.", some(&lines, MATCHES_MAX, "; "))
 }
 
-fn argument<'a>(finding: &'a Finding, name: &str) -> &'a str {
+pub(super) fn argument<'a>(finding: &'a Finding, name: &str) -> &'a str {
     finding.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -360,7 +360,7 @@ fn is_long(pattern: &str) -> bool {
 }
 
 /// Returns the lines of matches, as `path:line: text`.
-fn match_lines(text: &str) -> Vec<String> {
+pub(super) fn match_lines(text: &str) -> Vec<String> {
     Listed::read(text, is_count).entries
 }
 
@@ -421,7 +421,7 @@ fn without_remark(entry: &str) -> &str {
     }
 }
 
-fn some(entries: &[String], entries_max: usize, joint: &str) -> String {
+pub(super) fn some(entries: &[String], entries_max: usize, joint: &str) -> String {
     let shown = entries.iter().take(entries_max).cloned().collect::<Vec<_>>().join(joint);
     match entries.len().saturating_sub(entries_max) {
         0 => shown,
@@ -429,7 +429,7 @@ fn some(entries: &[String], entries_max: usize, joint: &str) -> String {
     }
 }
 
-fn count(number: usize, noun: &str) -> String {
+pub(super) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

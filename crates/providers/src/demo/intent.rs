@@ -156,6 +156,20 @@ pub(super) enum View {
     Matches,
     /// The matches that are not definitions.
     Uses,
+    /// How many matches, and of what.
+    CountOf(&'static str),
+    /// Yes, with what was found, or no.
+    YesNo,
+    /// Yes, with the matches that are not definitions, or no.
+    IsUsed,
+    /// The smallest file of a listing.
+    Smallest,
+    /// The files of a listing that have more bytes.
+    LargerThan(u64),
+    /// How many files of each kind.
+    Kinds,
+    /// The first line.
+    FirstLine,
 }
 
 /// A part of a file that its kind knows.
@@ -180,6 +194,8 @@ pub(super) enum LineChange {
     Set { key: String, value: String },
     /// Replace a text on the line of a name.
     Swap { key: String, old: String, new: String },
+    /// Give a requirement another version.
+    Pin { name: String, line: String },
     /// Put a text in its place.
     Replace(Lines, String),
     /// Make a comment of it.
@@ -242,6 +258,34 @@ pub(super) enum Part {
     Title,
 }
 
+/// How a file changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FileChange {
+    /// Lines at its top; behind a line that names its interpreter.
+    Header(String),
+    /// Lines at its end.
+    Footer(String),
+    /// A target of a Makefile.
+    Target { name: String, command: String },
+    /// A script of a `package.json`.
+    Script { name: String, command: String },
+    /// A dependency of a manifest.
+    Dependency { name: String, version: String },
+    /// No spaces at the ends of lines.
+    Trimmed,
+    /// No empty lines.
+    Dense,
+}
+
+/// The files that change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Files {
+    /// These.
+    Named(Vec<String>),
+    /// All that match a pattern.
+    Matching(String),
+}
+
 /// Something that tools do, in one round or in several of which a later one depends on what an earlier one found.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Goal {
@@ -287,6 +331,8 @@ pub(super) enum Goal {
     Manifests(Section),
     /// Count the lines of the files below a folder.
     CountLines(String),
+    /// Change files whose form is simple, all of them or none.
+    Reshape { files: Files, change: FileChange },
 }
 
 impl Goal {
@@ -321,7 +367,12 @@ impl Goal {
             Self::Rewrite { path, .. } if path.is_empty() => {
                 vec![Ability::Search, Ability::Read, Ability::Patch]
             }
-            Self::Rewrite { .. } | Self::Among { .. } => vec![Ability::Read, Ability::Patch],
+            Self::Reshape { files: Files::Matching(_), .. } => {
+                vec![Ability::Glob, Ability::Read, Ability::Patch]
+            }
+            Self::Rewrite { .. } | Self::Among { .. } | Self::Reshape { .. } => {
+                vec![Ability::Read, Ability::Patch]
+            }
             Self::Append { .. } | Self::Prepend { .. } | Self::Remove { .. } => {
                 vec![Ability::Read, Ability::Patch]
             }

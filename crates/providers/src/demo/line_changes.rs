@@ -44,7 +44,10 @@ pub(super) fn rewritten(path: &str, change: &LineChange, found: &[Finding]) -> O
 fn sought(change: &LineChange) -> Option<String> {
     match change {
         LineChange::Set { key, .. } | LineChange::Swap { key, .. } => Some(escaped(key)),
-        LineChange::Replace(..) | LineChange::Comment(_) | LineChange::Uncomment(_) => None,
+        LineChange::Pin { .. }
+        | LineChange::Replace(..)
+        | LineChange::Comment(_)
+        | LineChange::Uncomment(_) => None,
     }
 }
 
@@ -74,7 +77,7 @@ fn patched(path: &str, change: &LineChange, file: &Finding) -> Option<Call> {
             let at = chosen(path, &lines, which)?;
             (at, changed(path, lines[at], change)?)
         }
-        LineChange::Set { .. } | LineChange::Swap { .. } => {
+        LineChange::Set { .. } | LineChange::Swap { .. } | LineChange::Pin { .. } => {
             let mut fitting =
                 lines.iter().enumerate().filter_map(|(at, line)| Some((at, changed(path, line, change)?)));
             let first = fitting.next()?;
@@ -97,6 +100,11 @@ fn changed(path: &str, line: &str, change: &LineChange) -> Option<String> {
             let is_once = line.matches(old.as_str()).count() == 1;
             (is_once && has_word(line, key) && !is_comment(path, line))
                 .then(|| line.replace(old.as_str(), new))?
+        }
+        LineChange::Pin { name, line: new } => {
+            let rest = line.strip_prefix(name.as_str())?;
+            let is_requirement = rest.is_empty() || rest.starts_with(['=', '<', '>', '~', '!']);
+            (is_requirement && !rest.contains([';', '#', ','])).then(|| new.clone())?
         }
         LineChange::Replace(_, text) => text.clone(),
         LineChange::Comment(_) => {
@@ -189,7 +197,7 @@ pub(super) fn unmet_rewrite(goal: &Goal, found: &[Finding]) -> Option<String> {
             "I cannot find the one line {place} that has both `{key}` and `{old}`: none has, or several have. I changed \
              nothing. Try: replace \"old\" with \"new\" in FILE."
         ),
-        LineChange::Replace(..) => {
+        LineChange::Pin { .. } | LineChange::Replace(..) => {
             format!("I cannot find that line {place}, or it is so already. I changed nothing.")
         }
         LineChange::Comment(_) => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::calls::{list_call, read_call};
 use super::extract::{Finding, listed_names};
-use super::intent::{Ability, Call, Goal, View};
+use super::intent::{Ability, Call, Files, Goal, View};
 use super::lexicon::KNOWN_FILES;
 use super::objects::has_extension;
 use super::steps::next_calls;
@@ -77,7 +77,7 @@ fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, Strin
             let reads = calls.iter().all(|call| call.ability == Ability::Read);
             if reads { calls.len() } else { return None }
         }
-        Goal::Among { paths, .. } => paths.len(),
+        Goal::Among { paths, .. } | Goal::Reshape { files: Files::Named(paths), .. } => paths.len(),
         _ => 1,
     };
     let at = own.iter().position(|finding| is_missing(finding) && names(goal, finding).is_some())?;
@@ -124,6 +124,8 @@ fn look_for(name: &str) -> Call {
     let stem = known.as_deref().unwrap_or(name);
     let pattern = if !plain {
         name.chars().map(|c| if "*?[]{}\\,!".contains(c) { '?' } else { c }).collect()
+    } else if let Some(both) = with_capitals(name) {
+        both
     } else if has_extension(name) && known.is_none() {
         name.to_owned()
     } else {
@@ -141,6 +143,13 @@ fn look_for(name: &str) -> Call {
     };
     let call = Call::new(Ability::Glob, &[("pattern", &format!("**/{pattern}"))]);
     if name.starts_with('.') { call.with("hidden", json!(true)) } else { call }
+}
+
+/// Spells the name of a known file with an ending both ways: `readme.md`, `README.md`.
+fn with_capitals(name: &str) -> Option<String> {
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_known = KNOWN_FILES.iter().any(|(said, _)| *said == stem) || stem == "todo";
+    is_known.then(|| format!("{{{name},{}.{ending}}}", stem.to_uppercase()))
 }
 
 /// Returns the files that a look found; the nearest alone when the others only have other endings.
@@ -190,6 +199,9 @@ fn renamed(goal: Goal, name: &str, path: &str) -> Goal {
         Goal::Among { old, new, paths } => {
             Goal::Among { old, new, paths: paths.into_iter().map(put).collect() }
         }
+        Goal::Reshape { files: Files::Named(paths), change } => {
+            Goal::Reshape { files: Files::Named(paths.into_iter().map(put).collect()), change }
+        }
         Goal::Rewrite { path, change } => Goal::Rewrite { path: put(path), change },
         Goal::Insert { path, text, place } => Goal::Insert { path: put(path), text, place },
         Goal::Extract { from, part, to } => Goal::Extract { from: put(from), part, to },
@@ -211,13 +223,16 @@ fn renamed(goal: Goal, name: &str, path: &str) -> Goal {
 
 /// Returns the goal for a folder that was taken for a file, or a file that was taken for a folder.
 fn other_kind(goal: &Goal, own: &[Finding]) -> Option<Goal> {
-    let (Goal::Calls(calls, _), [first, ..]) = (goal, own) else { return None };
+    let (Goal::Calls(calls, view), [first, ..]) = (goal, own) else { return None };
     let [call] = calls.as_slice() else { return None };
     let path = call.arguments.get("path").and_then(Value::as_str)?;
     if !first.failed {
         return None;
     }
     match call.ability {
+        Ability::Read if first.text.contains("is a folder") && *view == View::Size => {
+            Some(Goal::run(["du", "-sh", path]))
+        }
         Ability::Read if first.text.contains("is a folder") => Some(Goal::one(list_call(path))),
         Ability::Edit if first.text.contains("is a folder") => {
             let text =

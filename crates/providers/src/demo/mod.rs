@@ -28,6 +28,8 @@ mod changes;
 mod line_changes;
 mod placing;
 mod survey;
+mod reshape;
+mod inversion;
 mod locate;
 mod attached;
 mod recall;
@@ -35,6 +37,7 @@ mod recall;
 mod extract;
 mod markdown;
 mod sections;
+mod verdicts;
 
 mod say;
 mod pieces;

@@ -5,6 +5,7 @@
 
 use super::clauses::clauses;
 use super::intent::{Ability, Goal, Intent, Lack};
+use super::inversion::direct;
 use super::lexicon::{COURTESIES, QUESTIONS, VERBS, holds};
 use super::objects::path_of;
 use super::pattern::{Context, find};
@@ -20,6 +21,26 @@ const WORDS_MAX: usize = 200;
 /// What may stand behind a sentence, or between two, as a clause of its own.
 const POLITE: &[&str] =
     &["please", "thanks", "thank", "you", "now", "ok", "okay", "palyra", "kindly", "quickly"];
+
+/// Courtesies only before a question: "show me the tests" wants to see them.
+const BEFORE_QUESTIONS: &[&str] = &[
+    "tell me",
+    "show me",
+    "i'd like to see",
+    "i would like to see",
+    "i want to see",
+    "i'd like to know",
+    "i would like to know",
+    "i want to know",
+    "i need to know",
+    "let me know",
+    "find out",
+    "figure out",
+    "see",
+    "check",
+    "remind me",
+    "can you tell me",
+];
 
 /// A clause as it was typed, and what it asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +68,7 @@ pub(super) fn parse(input: &str) -> Vec<Clause> {
             continue;
         }
         let before = read.last().map(|last| &last.intent);
-        let context = Context { it: it.as_deref(), follows: before.is_some_and(is_told) };
+        let context = Context { it: it.as_deref(), follows: before.is_some_and(is_told), loose: false };
         let typed = typed(&clause);
         let intent = match parse_clause(&clause, context) {
             Intent::SwitchToIt => switched(before).unwrap_or_else(|| Intent::Unclear(typed.clone())),
@@ -123,13 +144,16 @@ fn parse_clause(clause: &[Word], context: Context<'_>) -> Intent {
         return unclear();
     }
     // A greeting is what courtesies are when nothing follows, so all of it is looked at first.
-    let mut rest = clause;
+    let mut rest = without_trailing(clause);
+    let mut vague: Option<Intent> = None;
     loop {
         if let Some(lack) = needs_understanding(rest) {
             return Intent::Cannot(lack);
         }
-        if let Some(intent) = understood(rest, context) {
-            return intent;
+        match understood(rest, context) {
+            Some(intent) if is_vague(&intent) => vague = vague.or(Some(intent)),
+            Some(intent) => return intent,
+            None => {}
         }
         match without_courtesy(rest) {
             Some(less) if !less.is_empty() => rest = less,
@@ -140,8 +164,88 @@ fn parse_clause(clause: &[Word], context: Context<'_>) -> Intent {
     let spelled = respelled(slip.as_deref().unwrap_or(rest));
     let said = rephrased(spelled.as_deref().or(slip.as_deref()).unwrap_or(rest));
     let mended = [slip, respelled(rest), spelled, rephrased(rest), said].into_iter().flatten();
-    let mut read = mended.filter_map(|mended| understood(&mended, context));
-    read.next().unwrap_or_else(unclear)
+    let mended: Vec<Vec<Word>> = mended.chain(direct(rest)).collect();
+    if vague.is_none()
+        && let Some(intent) = mended.iter().find_map(|mended| understood(mended, context))
+    {
+        return intent;
+    }
+    // A name without an ending, where a file has to be: "in core".
+    let loose = Context { loose: true, ..context };
+    let all = std::iter::once(rest).chain(mended.iter().map(Vec::as_slice));
+    let mut read = all.filter_map(|words| understood(words, loose));
+    read.find(is_of_a_file_that_is_there).or(vague).unwrap_or_else(unclear)
+}
+
+/// Returns whether a goal reads or changes a file, and creates none.
+fn is_of_a_file_that_is_there(intent: &Intent) -> bool {
+    match intent {
+        Intent::Goal(Goal::Calls(calls, _)) => calls.iter().all(|call| call.ability != Ability::Write),
+        Intent::Goal(goal) => !matches!(
+            goal,
+            Goal::Append { .. }
+                | Goal::Prepend { .. }
+                | Goal::Extract { .. }
+                | Goal::Keep { .. }
+                | Goal::Copy { .. }
+        ),
+        _ => false,
+    }
+}
+
+/// Returns whether a clause was recognised only in part.
+fn is_vague(intent: &Intent) -> bool {
+    matches!(intent, Intent::Cannot(Lack::Quotes) | Intent::Incomplete(_))
+}
+
+/// Drops courtesies at the end.
+fn without_trailing(clause: &[Word]) -> &[Word] {
+    const TRAILING: &[&str] = &[
+        "please",
+        "pls",
+        "plz",
+        "thanks",
+        "thx",
+        "thank you",
+        "for me",
+        "if possible",
+        "if you can",
+        "would you",
+        "will you",
+        "could you",
+        "can you",
+        "cheers",
+        "kindly",
+    ];
+    let mut rest = clause;
+    loop {
+        let ends = |phrase: &&str| {
+            let parts: Vec<&str> = phrase.split(' ').collect();
+            let from = rest.len().checked_sub(parts.len()).filter(|from| *from > 1)?;
+            let said = rest[from..].iter().zip(&parts).all(|(word, part)| word.lower() == *part);
+            let is_text = holds(
+                &[
+                    "with",
+                    "saying",
+                    "containing",
+                    "message",
+                    "to",
+                    "text",
+                    "word",
+                    "line",
+                    "for",
+                    "says",
+                    "by",
+                ],
+                &rest[from - 1].lower(),
+            );
+            (said && !is_text).then_some(from)
+        };
+        match TRAILING.iter().find_map(ends) {
+            Some(from) => rest = &rest[..from],
+            None => return rest,
+        }
+    }
 }
 
 /// Returns whether most words are of another language.
@@ -192,9 +296,8 @@ fn without_courtesy(words: &[Word]) -> Option<&[Word]> {
         let parts: Vec<&str> = courtesy.split(' ').collect();
         let fits =
             parts.len() <= words.len() && parts.iter().zip(words).all(|(part, word)| *part == word.lower());
-        // "tell me" is one only before a question: "show me the tests" wants to see them.
         let asks = words.get(parts.len()).is_some_and(|next| holds(QUESTIONS, &next.lower()));
-        (fits && (asks || !holds(&["tell me", "show me"], courtesy))).then_some(parts.len())
+        (fits && (asks || !holds(BEFORE_QUESTIONS, courtesy))).then_some(parts.len())
     });
     longest.max().map(|count| &words[count..])
 }

@@ -74,6 +74,8 @@ pub(super) struct Context<'w> {
     pub(super) it: Option<&'w str>,
     /// Whether something was looked for or run that the clause can speak of.
     pub(super) follows: bool,
+    /// Whether a name without an ending can be a file.
+    pub(super) loose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,15 +119,16 @@ impl<'p> Element<'p> {
 
 /// Compares `words` with `pattern`.
 pub(super) fn find<'w>(pattern: &str, words: &'w [Word], context: Context<'w>) -> Option<Found<'w>> {
-    let Context { it, follows } = context;
+    let Context { it, follows, loose } = context;
     let elements: Vec<Element<'_>> = pattern.split(' ').map(Element::read).collect();
-    let mut search = Search { words, it, slots: Vec::new(), steps: 0 };
+    let mut search = Search { words, it, loose, slots: Vec::new(), steps: 0 };
     search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it, follows })
 }
 
 struct Search<'w> {
     words: &'w [Word],
     it: Option<&'w str>,
+    loose: bool,
     slots: Vec<(Slot, Range<usize>)>,
     steps: usize,
 }
@@ -235,6 +238,9 @@ impl Search<'_> {
         if !is_path && named_before && self.lower(from + 1) == "file" {
             return std::iter::once(at..from + 2).collect();
         }
+        if !is_path && self.loose && named_before && self.names_a_place(from) {
+            return std::iter::once(at..from + 1).collect();
+        }
         if !is_path {
             return Vec::new();
         }
@@ -248,6 +254,16 @@ impl Search<'_> {
             spans.push(at..end);
         }
         spans
+    }
+
+    /// Returns whether a bare name ends the clause or its place: "in core", "the logo".
+    fn names_a_place(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|at| self.lower(at)).unwrap_or_default();
+        let leads = ["in", "of", "from", "the", "inside", "rm", "delete", "remove", "is"];
+        let next = self.lower(at + 1);
+        let ends = at + 1 >= self.words.len() || holds(&["to", "with", "from", "by", "into", "and"], &next);
+        let code = ["code", "source", "project", "repo", "history", "production", "prod", "general", "total"];
+        holds(&leads, &before) && ends && !holds(&code, &self.lower(at)) && !holds(HERE, &self.lower(at))
     }
 
     /// Returns the end of "helper.py in the folder tests", where a file is named with the folder that holds it.
@@ -409,6 +425,7 @@ impl Found<'_> {
         }
         match (words, self.it) {
             ([], _) => Vec::new(),
+            ([only], _) if !holds(&["it", "that", "this"], &only.lower()) => vec![tidy_path(&only.text)],
             ([_, .., last], _) if last.lower() != "file" => vec![tidy_path(&last.text)],
             ([.., name, _], _) if !holds(ARTICLES, &name.lower()) && name.lower() != "it" => {
                 vec![tidy_path(&name.text)]
@@ -447,7 +464,7 @@ impl Found<'_> {
             words => {
                 let text = written(words);
                 let text = text.trim_end_matches(',');
-                let ends = text.ends_with('.') && !text.ends_with("..");
+                let ends = text.ends_with('.') && !text.ends_with("..") && !text.ends_with(" .");
                 text.strip_suffix('.').filter(|_| ends).unwrap_or(text).to_owned()
             }
         }

@@ -23,6 +23,7 @@ use super::say;
 use super::sections::viewed;
 use super::steps::unmet;
 use super::survey::shown;
+use super::verdicts::judged;
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
@@ -247,7 +248,11 @@ impl Goal {
         }
         match (&goal, own.as_slice()) {
             (Self::Calls(_, view), found) => {
-                let text = |finding| viewed(finding, *view).unwrap_or_else(|| show(finding, *view));
+                let text = |finding| {
+                    viewed(finding, *view)
+                        .or_else(|| judged(finding, *view))
+                        .unwrap_or_else(|| show(finding, *view))
+                };
                 found.iter().map(text).collect()
             }
             (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {

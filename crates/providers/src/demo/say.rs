@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::intent::{Ability, Call, Chore, Goal, Lack};
+use super::intent::{Ability, Call, Chore, Files, Goal, Lack};
 
 /// Ends every answer made from a tool's output.
 pub(super) const SIGNATURE: &str =
@@ -66,6 +66,10 @@ fn goal_of(goal: &Goal) -> String {
         Goal::Rewrite { path, .. } if path.is_empty() => "edit the file that has the line".to_owned(),
         Goal::Rewrite { path, .. } => format!("edit `{path}`"),
         Goal::Manifests(_) => "read the files that describe the project".to_owned(),
+        Goal::Reshape { files: Files::Named(paths), .. } => format!("edit {}", ticked(paths)),
+        Goal::Reshape { files: Files::Matching(pattern), .. } => {
+            format!("edit the files that match `{pattern}`")
+        }
         Goal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
     }
 }
@@ -105,10 +109,21 @@ fn plan_of(call: &Call) -> String {
 fn patch_plan(patch: &str) -> String {
     let line = |begin: &str| patch.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_default();
     if patch.contains("\nrename to ") {
-        return format!("rename `{}` to `{}`", line("rename from "), line("rename to "));
+        let lines = |begin: &str| -> Vec<String> {
+            patch.lines().filter_map(|line| line.strip_prefix(begin)).map(str::to_owned).collect()
+        };
+        let pairs = lines("rename from ").into_iter().zip(lines("rename to "));
+        return joined(pairs.map(|(from, to)| format!("rename `{from}` to `{to}`")));
     }
-    let path = line("--- a/");
-    if line("+++ ") == "/dev/null" { format!("delete `{path}`") } else { format!("edit `{path}`") }
+    let paths: Vec<String> =
+        patch.lines().filter_map(|line| line.strip_prefix("--- a/")).map(str::to_owned).collect();
+    let verb = if line("+++ ") == "/dev/null" { "delete" } else { "edit" };
+    format!("{verb} {}", ticked(&paths))
+}
+
+/// Names every one of several files.
+fn ticked(paths: &[String]) -> String {
+    joined(paths.iter().map(|path| format!("`{path}`")))
 }
 
 /// Returns the command of a call as it is typed.

@@ -54,6 +54,9 @@ pub(super) fn viewed(finding: &Finding, view: View) -> Option<String> {
         }
         (View::Files, "list_dir") => Some(files(&finding.text)),
         (View::Tree, "list_dir") => Some(fenced(&entries(&finding.text).join("\n")) + &cut(&finding.text)),
+        (View::Smallest, "list_dir") => Some(smallest(&finding.text)),
+        (View::LargerThan(bytes), "list_dir") => Some(larger(&finding.text, bytes)),
+        (View::Kinds, "list_dir") => Some(kinds(&finding.text)),
         (View::Largest(count), "list_dir") => Some(largest(&finding.text, count)),
         (View::Newest, "run_command") => {
             let newest = printed(&finding.text).lines().filter(|line| line.contains(' ')).max()?;
@@ -248,14 +251,66 @@ fn files(text: &str) -> String {
     format!("{count}:\n\n{}{more}", fenced(&shown.join("\n")))
 }
 
-fn largest(text: &str, count: usize) -> String {
+/// Returns the files of a listing with their sizes, without git's own.
+fn sizes(text: &str) -> Vec<(u64, String)> {
     let size = |line: &str| {
         let (name, size) = line.strip_suffix(')')?.rsplit_once(" (")?;
         let bytes = size.strip_suffix(" bytes").or_else(|| size.strip_suffix(" byte"))?;
         let bytes = bytes.replace([',', '_'], "").parse::<u64>().ok()?;
         (!name.starts_with(".git/")).then(|| (bytes, name.to_owned()))
     };
-    let mut sizes: Vec<(u64, String)> = text.lines().filter_map(size).collect();
+    text.lines().filter_map(size).collect()
+}
+
+fn smallest(text: &str) -> String {
+    match sizes(text).into_iter().min() {
+        Some((bytes, name)) => {
+            format!("The smallest file that the list shows is {name}, {bytes} bytes.{}", cut(text))
+        }
+        None => "I do not find a file there.".to_owned(),
+    }
+}
+
+fn larger(text: &str, least: u64) -> String {
+    let mut sizes = sizes(text);
+    sizes.retain(|(bytes, _)| *bytes > least);
+    sizes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let lines: Vec<String> =
+        sizes.iter().take(NAMES_MAX).map(|(bytes, name)| format!("- {name}, {bytes} bytes")).collect();
+    match lines.len() {
+        0 => format!("No file that the list shows has more than {least} bytes.{}", cut(text)),
+        _ => format!("Files that have more than {least} bytes:\n{}{}", lines.join("\n"), cut(text)),
+    }
+}
+
+/// Counts files by the endings of their names.
+fn kinds(text: &str) -> String {
+    let mut counts: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    for name in entries(text).iter().filter(|name| !name.ends_with('/')) {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        *counts.entry(ending.map_or(String::new(), |(_, ending)| ending.to_lowercase())).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let named = |(ending, count): &(String, usize)| {
+        let known = super::lexicon::FILE_KINDS.iter().find(|(_, known)| known == ending);
+        let files = if *count == 1 { "file" } else { "files" };
+        match (ending.as_str(), known) {
+            ("", _) => format!("- {count} {files} without an ending"),
+            (_, Some((said, _))) => format!("- {count} .{ending} {files} ({said})"),
+            (_, None) => format!("- {count} .{ending} {files}"),
+        }
+    };
+    let lines: Vec<String> = counts.iter().take(NAMES_MAX).map(named).collect();
+    if lines.is_empty() {
+        return "I do not find a file there.".to_owned();
+    }
+    format!("Files by their endings:\n{}{}", lines.join("\n"), cut(text))
+}
+
+fn largest(text: &str, count: usize) -> String {
+    let mut sizes = sizes(text);
     sizes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     match sizes.as_slice() {
         [] => "I do not find a file there.".to_owned(),

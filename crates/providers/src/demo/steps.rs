@@ -8,11 +8,12 @@ use serde_json::json;
 use super::calls::{delete_call, list_call, patch_call, read_call};
 use super::changes::{all_chosen, among, defined, everywhere, inserted, kept, removed, unmet_change};
 use super::extract::{Finding, listed_names, printed, without_note};
-use super::intent::{Ability, Call, Chore, Goal, Lines, run_call};
+use super::intent::{Ability, Call, Chore, FileChange, Files, Goal, Lines, run_call};
 use super::line_changes::{rewritten, unmet_rewrite};
 use super::objects::is_file_name;
 use super::placing::{carried, is_unfit, moved};
 use super::programs::run_file_call;
+use super::reshape::{reshaped, unmet_reshape};
 use super::survey::{counted, surveyed, unmet_survey};
 
 /// Files of a folder that are shown together, at most.
@@ -66,6 +67,7 @@ pub(super) fn next_calls(goal: &Goal, earlier: &[Finding], found: &[Finding]) ->
         }
         (Goal::Rewrite { path, change }, found) => return rewritten(path, change, found),
         (Goal::Manifests(section), found) => return surveyed(*section, found),
+        (Goal::Reshape { files, change }, found) => return reshape_once(files, change, found),
         (Goal::CountLines(pattern), found) => return counted(pattern, found),
         (Goal::RunFile(path), []) => (vec![run_file_call(path)], 0),
         (Goal::Delete(path), []) if is_file_name(path) => (vec![delete_call(path)], 0),
@@ -85,6 +87,11 @@ pub(super) fn next_calls(goal: &Goal, earlier: &[Finding], found: &[Finding]) ->
     };
     let is_broken = round > 0 && calls.is_empty();
     (!is_broken).then_some(calls)
+}
+
+fn reshape_once(files: &Files, change: &FileChange, found: &[Finding]) -> Option<Vec<Call>> {
+    let patched = found.last().is_some_and(|last| last.tool.as_str() == Ability::Patch.tool());
+    if patched { None } else { reshaped(files, change, found) }
 }
 
 fn everywhere_once(old: &str, new: &str, place: &str, found: &[Finding]) -> Option<Vec<Call>> {
@@ -152,7 +159,7 @@ fn written(path: &str, text: &str) -> Call {
 }
 
 fn overwritten(path: &str, text: &str) -> Call {
-    Call::new(Ability::Write, &[("path", path), ("content", &format!("{}\n", text.trim_end_matches('\n')))])
+    Call::new(Ability::Write, &[("path", path), ("content", &format!("{}\n", text.trim_matches('\n')))])
 }
 
 fn chore_of(chore: Chore, look: &Finding) -> Option<Call> {
@@ -204,8 +211,10 @@ fn committed(message: &str, everything: bool, found: &[Finding]) -> Option<Vec<C
 
 /// Says why a goal ended without what it is for; `None` when it did what it is for.
 pub(super) fn unmet(goal: &Goal, found: &[Finding]) -> Option<String> {
-    if let Some(why) =
-        unmet_change(goal, found).or_else(|| unmet_rewrite(goal, found)).or_else(|| unmet_survey(goal, found))
+    if let Some(why) = unmet_change(goal, found)
+        .or_else(|| unmet_rewrite(goal, found))
+        .or_else(|| unmet_survey(goal, found))
+        .or_else(|| unmet_reshape(goal, found))
     {
         return Some(why);
     }

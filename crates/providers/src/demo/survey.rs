@@ -43,7 +43,7 @@ pub(super) fn counted(pattern: &str, found: &[Finding]) -> Option<Vec<Call>> {
 }
 
 /// Returns the files of a look that can be texts.
-fn texts(look: &Finding) -> Vec<String> {
+pub(super) fn texts(look: &Finding) -> Vec<String> {
     let is_binary = |path: &str| path.rsplit_once('.').is_some_and(|(_, ending)| BINARY.contains(&ending));
     let mut names = listed_names(&look.text);
     if names.first().is_some_and(|head| head.ends_with(" match") || head.ends_with(" matches")) {

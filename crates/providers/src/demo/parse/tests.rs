@@ -164,7 +164,7 @@ fn what_needs_other_tools_is_recognised() {
         ("replace old by new in notes.txt", &[r#"edit_file new="new" old="old" path="notes.txt""#]),
         (
             "replace the word red with dark blue in a.md.",
-            &[r#"edit_file new="dark blue" old="red" path="a.md""#],
+            &[r#"Everywhere { old: "red", new: "dark blue", place: "a.md" }"#],
         ),
         ("in notes.txt change red to blue", &[r#"edit_file new="blue" old="red" path="notes.txt""#]),
         ("in notes.txt, change red to blue", &[r#"edit_file new="blue" old="red" path="notes.txt""#]),
@@ -318,5 +318,70 @@ fn what_is_not_understood_is_said_as_it_was_typed() {
         ("fold \"- third\" into TODO!", &["unclear: fold \"- third\" into TODO!"]),
         ("frobnicate  ('x') twice.", &["unclear: frobnicate  ('x') twice"]),
         ("Zeig mir die Datei README.md", &["cannot(language)"]),
+    ]);
+}
+
+#[test]
+fn a_list_is_a_line_for_each_item_or_a_question() {
+    check(&[
+        (
+            "create a .gitignore with __pycache__/ and *.pyc",
+            &["write_file content=\"__pycache__/\\n*.pyc\\n\" path=\".gitignore\""],
+        ),
+        (
+            "create .dockerignore containing dist and build, one per line, please",
+            &["write_file content=\"dist\\nbuild\\n\" path=\".dockerignore\""],
+        ),
+        ("add dist and build to .gitignore", &[r#"Append { path: ".gitignore", text: "dist\nbuild" }"#]),
+        ("create a.txt with buy milk and eggs", &["cannot(quotes)"]),
+        ("write hello and goodbye to a.txt", &["cannot(quotes)"]),
+        ("create a.txt with the text saying hi", &["cannot(quotes)"]),
+    ]);
+}
+
+#[test]
+fn an_indirect_question_is_a_direct_one() {
+    let license = &[r#"read_file path="LICENSE""#];
+    check(&[
+        ("Could you please tell me which licence this project uses?", license),
+        ("i'd like to know how many lines a.py has", &[r#"read_file path="a.py""#]),
+        ("do you know where farewell is defined?", &[r#"Define("farewell")"#]),
+        ("append hello to a.txt please", &[r#"Append { path: "a.txt", text: "hello" }"#]),
+    ]);
+}
+
+#[test]
+fn a_name_without_an_ending_is_a_file_where_a_file_has_to_be() {
+    check(&[
+        ("how big is the logo", &[r#"read_file path="logo""#]),
+        (
+            "swap NAME from \"a\" to \"b\" in core",
+            &[r#"Rewrite { path: "core", change: Swap { key: "NAME", old: "a", new: "b" } }"#],
+        ),
+        ("change the title to Tea in README.md", &["cannot(quotes)"]),
+    ]);
+}
+
+#[test]
+fn sections_targets_and_headers_are_added() {
+    check(&[
+        (
+            "append a section \"Use\" to README.md saying \"Run it.\"",
+            &[r###"Append { path: "README.md", text: "\n## Use\n\nRun it." }"###],
+        ),
+        (
+            "add a make target lint that runs ruff check .",
+            &[
+                r#"Reshape { files: Named(["Makefile"]), change: Target { name: "lint", command: "ruff check ." } }"#,
+            ],
+        ),
+        (
+            "put \"# x\" at the top of every .py file under src",
+            &[r##"Reshape { files: Matching("src/**/*.py"), change: Header("# x") }"##],
+        ),
+        (
+            "add \"x\" to both a.txt and b.txt",
+            &[r#"Reshape { files: Named(["a.txt", "b.txt"]), change: Footer("x") }"#],
+        ),
     ]);
 }

@@ -525,3 +525,19 @@ proptest! {
         prop_assert_eq!(answers, 1);
     }
 }
+
+#[tokio::test]
+async fn the_sentence_before_a_change_names_every_file_of_it() {
+    let tools = ["glob", "read_file", "apply_patch"];
+    let said =
+        play(request(&tools, "put \"# x\" at the top of every .py file under src"), |tool, _| match tool {
+            "glob" => Ok("3 matches\nsrc/a.py\nsrc/b.py\nsrc/c.py\n".to_owned()),
+            "read_file" => Ok("pass\n".to_owned()),
+            _ => Ok("changed".to_owned()),
+        })
+        .await;
+    assert!(
+        said.iter().any(|line| line.contains("edit `src/a.py` and `src/b.py` and `src/c.py`")),
+        "{said:?}"
+    );
+}

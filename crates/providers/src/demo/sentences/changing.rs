@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::content::{greeting, is_given, prints};
+use super::super::content::{given, greeting, is_given, prints};
 use super::super::intent::{Ability, Call, Goal, Intent, Lack, Lines};
 use super::super::lexicon::{ANSWERS, holds};
 use super::super::objects::is_file_name;
@@ -218,11 +218,11 @@ fn content(found: &Found<'_>) -> Option<Intent> {
     if path.is_empty() {
         return None;
     }
-    if holds(ANSWERS, &text.to_lowercase()) || found.is_quoted(0) {
+    if holds(ANSWERS, &text.to_lowercase()) {
         return Some(write(&path, &text, None));
     }
-    Some(match is_given(&path, found.text_words(0), &text) {
-        Ok(()) => write(&path, &text, None),
+    Some(match given(&path, found.text_words(0), &text) {
+        Ok(text) => write(&path, &text, None),
         Err(lack) => Intent::Cannot(lack),
     })
 }
@@ -254,6 +254,11 @@ fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
     let everywhere = found.says_all();
     for at in [0, 1] {
         let is_word = matches!(found.text_words(at), [only] if !holds(VAGUE, &only.lower()));
+        // "x with y and a with b" is two changes, or a long text.
+        let joins = ["and", "&", "with", "to", "into", "plus"];
+        if !is_word && found.text_words(at).iter().any(|word| holds(&joins, &word.lower())) {
+            return Some(Intent::Cannot(Lack::Quotes));
+        }
         if !found.is_quoted(at)
             && !is_word
             && is_given("x.txt", found.text_words(at), &found.text(at)).is_err()
@@ -263,6 +268,11 @@ fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
     }
     if path.is_empty() || old == new {
         return None;
+    }
+    // "The word" means each place of the word.
+    let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if (found.says("word") || found.says("words")) && is_word(&old) && !new.contains('\n') {
+        return Some(Intent::Goal(Goal::Everywhere { old, new, place: path.to_owned() }));
     }
     let call = Call::new(Ability::Edit, &[("path", path), ("old", &old), ("new", &new)]);
     Some(Intent::Goal(Goal::one(if everywhere { call.with("all", json!(true)) } else { call })))
@@ -274,21 +284,13 @@ fn added(found: &Found<'_>, goal: fn(String, String) -> Goal) -> Option<Intent> 
         return None;
     }
     let names_file = matches!(found.text_words(0), [only] if !only.is_quoted() && is_file_name(&only.text) && !only.text.starts_with('.'));
-    // "a and b" may be one line or two.
-    let joins = !found.is_quoted(0) && found.text_words(0).iter().any(|word| word.lower() == "and");
-    let is_list = path.ends_with("ignore") || path.ends_with("requirements.txt");
-    if joins && is_list {
-        return Some(Intent::Cannot(Lack::Quotes));
-    }
     if names_file && !path.ends_with("ignore") {
         return Some(Intent::Cannot(Lack::Quotes));
     }
-    if !found.is_quoted(0)
-        && let Err(lack) = is_given(&path, found.text_words(0), &text)
-    {
-        return Some(Intent::Cannot(lack));
-    }
-    Some(Intent::Goal(goal(path, text)))
+    Some(match given(&path, found.text_words(0), &text) {
+        Ok(text) => Intent::Goal(goal(path, text.trim_end_matches('\n').to_owned())),
+        Err(lack) => Intent::Cannot(lack),
+    })
 }
 
 fn remove(found: &Found<'_>, lines: Lines) -> Option<Intent> {

@@ -1,5 +1,8 @@
 //! The sentences that are understood, each with what it asks for: tables, and nothing that decides between them.
 
+mod additions;
+mod counting;
+mod terse;
 mod row;
 mod table;
 

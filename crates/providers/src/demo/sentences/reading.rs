@@ -178,6 +178,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         says: &[
             "is there {path} [here]",
+            "is there {path} anywhere|somewhere [here]",
             "do|does we|i|you|it have {path}",
             "is {path} [there|here|present]",
             "does {path} exist",
@@ -187,13 +188,13 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let path = found.path(0);
             is_file_name(&path)
-                .then(|| Intent::Goal(Goal::one(glob_call(&format!("**/{path}"), "."))))
+                .then(|| Intent::Goal(Goal::Calls(vec![glob_call(&format!("**/{path}"), ".")], View::YesNo)))
                 .or_else(|| {
                     found
                         .path_words(0)
                         .iter()
                         .any(|word| !word.is_quoted())
-                        .then(|| Intent::Goal(Goal::one(glob_call(&path, "."))))
+                        .then(|| Intent::Goal(Goal::Calls(vec![glob_call(&path, ".")], View::YesNo)))
                 })
         },
     },
@@ -392,5 +393,6 @@ fn deep(folder: &str, view: View) -> Option<Intent> {
 }
 
 fn kinds(extension: &str, folder: &str) -> Option<Intent> {
-    Some(Intent::Goal(Goal::one(glob_call(&format!("**/*.{extension}"), folder))))
+    let endings = if extension == "yaml" { "{yaml,yml}" } else { extension };
+    Some(Intent::Goal(Goal::one(glob_call(&format!("**/*.{endings}"), folder))))
 }

@@ -2,14 +2,17 @@
 
 use super::row::Row;
 use super::{
-    asking, changing, commits, deriving, files, history, impossible, manifests, reading, rewriting, running,
-    searching, settings, talking,
+    additions, asking, changing, commits, counting, deriving, files, history, impossible, manifests, reading,
+    rewriting, running, searching, settings, talking, terse,
 };
 
 /// Returns all tables, in the order in which they are compared.
-pub(in super::super) fn tables() -> [&'static [Row]; 14] {
+pub(in super::super) fn tables() -> [&'static [Row]; 17] {
     [
         talking::ROWS,
+        terse::ROWS,
+        additions::ROWS,
+        counting::ROWS,
         manifests::ROWS,
         commits::ROWS,
         settings::ROWS,
