@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_demo_model::DemoProvider;
 use palyra_ports::ModelProvider;
 use palyra_providers::detect::{
     DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, DemoProvider, GuardLimits, KeyReference,
-    OpenAiChatConfig, OpenAiChatProvider, ProviderConfigError, Secret, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatConfig,
+    OpenAiChatProvider, ProviderConfigError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;

@@ -3,9 +3,8 @@
 //! Owns the translation between our request and a vendor's bytes, and what can be found out about
 //! providers without changing anything. Knows no journal, no policy and no tool: a proposal is only
 //! passed on. Invariant: a stream yields texts and then exactly one answer or exactly one failure.
-//! Begin at [`DemoProvider`], the smallest one.
+//! Begin at [`OpenAiChatProvider`].
 
-pub mod demo;
 pub mod openai_chat;
 pub mod anthropic_messages;
 pub mod wire_format;
@@ -23,7 +22,6 @@ pub mod secret;
 pub mod untrusted;
 
 pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider};
-pub use demo::DemoProvider;
 pub use guard::{GuardLimits, guarded};
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};

@@ -1,6 +1,6 @@
 //! Makes sentences of a tool's output: quotes and counts, nothing else.
 //!
-//! Invariant: whatever the output, the sentences are bounded.
+//! Invariant: the sentences are bounded for any output.
 
 use palyra_types::tool::ToolName;
 use serde_json::Value;

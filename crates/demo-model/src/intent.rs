@@ -32,7 +32,7 @@ pub(super) enum Ability {
 }
 
 impl Ability {
-    /// Every ability, in the order in which they are told.
+    /// Every ability, in the order in which they are listed.
     pub(super) const ALL: [Self; 12] = [
         Self::Read,
         Self::List,
@@ -103,7 +103,7 @@ impl Ability {
     }
 }
 
-/// A tool call that a clause stands for.
+/// A tool call that a clause means.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     /// What it does.
@@ -305,7 +305,7 @@ pub(super) enum Goal {
     Move { from: String, to: String },
     /// What the project's files say.
     Project(Chore),
-    /// Commit what is staged; everything when nothing is, or when all of it is meant.
+    /// Commit what is staged; everything when nothing is, or when the sentence says all of it.
     Commit { message: String, everything: bool },
     /// Run a line in a shell.
     Shell(String),
@@ -418,7 +418,7 @@ pub(super) enum Lack {
     Network,
     /// Take back what it did.
     Undo,
-    /// Know what is not in the files.
+    /// Know things outside of the files.
     World,
     /// Do what would destroy much, or needs another user.
     Danger,
@@ -447,9 +447,9 @@ pub(super) enum Intent {
     Incomplete(Ability),
     /// Something that is known and cannot be done.
     Cannot(Lack),
-    /// To be told what this project is.
+    /// A description of this project.
     Project,
-    /// To be told what the model is and can do.
+    /// A description of the model and its abilities.
     Abilities,
     /// A greeting.
     Greeting,

@@ -6,7 +6,7 @@
 use super::intent::{Call, Goal, Intent, Lack, run_call};
 use super::lexicon::holds;
 
-/// Programs whose names are no words of a sentence.
+/// Programs whose names are not words of a sentence.
 const PROGRAMS: &[&str] = &[
     "git",
     "cargo",
@@ -152,7 +152,7 @@ const TARGETS: &[&str] = &[
     "deps",
     "package",
 ];
-/// Words of sentences that are no arguments.
+/// Words of sentences that are not arguments.
 const ENGLISH: &[&str] = &[
     "a", "an", "the", "to", "into", "of", "for", "with", "that", "this", "my", "me", "it", "is", "are",
     "and", "from", "called", "named", "at", "on", "how", "what", "why", "do", "does", "can", "you", "please",

@@ -34,7 +34,7 @@ fn joined(plans: impl Iterator<Item = String>) -> String {
     plans.collect::<Vec<_>>().join(" and ")
 }
 
-/// Says what is not done any more after something was not allowed.
+/// Names the steps that are left out after a call was not allowed.
 pub(super) fn stopped<'g>(left: impl Iterator<Item = &'g Goal>) -> String {
     match joined(left.map(goal_of)).as_str() {
         "" => "I stop here.".to_owned(),

@@ -32,7 +32,7 @@ const CODE: &[&str] = &[
     "toml", "php", "sql", "xml", "jsx", "tsx", "lua", "pl",
 ];
 
-/// Returns a program that prints `text`; `None` where the kind of file is not known, or the text is no plain one.
+/// Returns a program that prints `text`; `None` where the kind of file is not known, or the text is not plain.
 pub(super) fn prints(path: &str, text: &str) -> Option<String> {
     let (_, extension) = path.rsplit_once('.')?;
     let (_, code) = PRINTING.iter().find(|(known, _)| *known == extension)?;
@@ -46,7 +46,7 @@ pub(super) fn greeting(text: &str) -> &str {
     ["the text ", "the words ", "the word "].iter().find_map(|begin| text.strip_prefix(begin)).unwrap_or(text)
 }
 
-/// Returns whether words without quotation marks are the text that is meant.
+/// Returns whether words without quotation marks are a text.
 pub(super) fn is_given(path: &str, words: &[Word], text: &str) -> Result<(), Lack> {
     /// More words than that are rather a request.
     const WORDS_MAX: usize = 12;

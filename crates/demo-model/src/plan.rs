@@ -193,7 +193,7 @@ impl Plan {
         self
     }
 
-    /// Follows the plan along what was found. What was dropped from the request to fit the window is known by the
+    /// Follows the plan along what was found. Messages dropped from the request to fit the window is known by the
     /// calls that follow it.
     fn progress(&self, findings: &[Finding]) -> Progress {
         let mut progress =
@@ -240,7 +240,7 @@ impl Plan {
 }
 
 impl Goal {
-    /// Describes what it found; looks that only served a later call are not told.
+    /// Describes what it found; looks that only served a later call are left out.
     fn describe(&self, earlier: &[Finding], found: &[Finding]) -> Vec<String> {
         let Placed { goal, own, stuck, .. } = placed(self, earlier, found);
         if stuck.is_some() {

@@ -1,7 +1,7 @@
 //! Turns what a person typed into what it asks for, clause by clause.
 //!
 //! A clause is compared with the tables of sentences, then read as a command; it is understood as a whole or not at all.
-//! Invariant: always yields at least one intent for a clause; what is not understood is said so, never guessed.
+//! Invariant: always yields at least one intent for a clause; a clause that is not understood is named, never guessed.
 
 use super::clauses::clauses;
 use super::intent::{Ability, Goal, Intent, Lack};
@@ -15,10 +15,10 @@ use super::spelling::{is_foreign_word, is_slip, meant_by, rephrased};
 use super::understanding::needs_understanding;
 use super::words::{Form, Word, expanded, words, written};
 
-/// More words than that are no sentence of the tables.
+/// A sentence of the tables has no more words.
 const WORDS_MAX: usize = 200;
 
-/// What may stand behind a sentence, or between two, as a clause of its own.
+/// Words after a sentence, or between two, as a clause of its own.
 const POLITE: &[&str] =
     &["please", "thanks", "thank", "you", "now", "ok", "okay", "palyra", "kindly", "quickly"];
 

@@ -283,7 +283,7 @@ pub(super) const ARTICLES: &[&str] = &[
     "me", "us",
 ];
 
-/// What may stand behind a sentence and asks for nothing more.
+/// Words after a sentence that ask for nothing more.
 pub(super) const TRAILERS: &[&str] = &[
     "please",
     "pls",
@@ -365,7 +365,7 @@ pub(super) const HERE: &[&str] = &[
     "place",
 ];
 
-/// Words that are no names of files and folders unless they stand in quotation marks.
+/// Words that name no file or folder unless they are in quotation marks.
 pub(super) const NO_NAMES: &[&str] = &[
     "it",
     "them",
@@ -516,7 +516,7 @@ pub(super) const UNSEARCHABLE: &[&str] = &[
     "no",
 ];
 
-/// Words of a description of a text that somebody has to think of.
+/// Words of a description of a text that has to be invented.
 pub(super) const COMPOSED: &[&str] = &[
     "poem",
     "story",

@@ -1,4 +1,4 @@
-//! The order in which the tables are compared: what is named exactly before what only may be meant.
+//! The order in which the tables are compared: exact names before words that only may mean one.
 
 use super::row::Row;
 use super::{

@@ -1,4 +1,4 @@
-//! Makes the calls that sentences stand for.
+//! Makes the calls that sentences mean.
 
 use serde_json::json;
 

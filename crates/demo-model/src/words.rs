@@ -1,8 +1,8 @@
 //! Cuts what a person typed into words, keeping quoted text whole.
 //!
-//! Knows no meaning. Invariant: no word is empty, and a quoted one holds exactly what stood between its marks.
+//! Knows no meaning. Invariant: no word is empty, and a quoted one holds exactly the text between its marks.
 
-/// What stood behind a word.
+/// The text after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Only a space.
@@ -31,11 +31,11 @@ pub(super) struct Word {
     pub(super) text: String,
     /// How it was written.
     pub(super) form: Form,
-    /// What stood behind it.
+    /// The text after it.
     pub(super) stop: Stop,
     /// It as it was typed, with all that touched it.
     raw: String,
-    /// The space that stood before it.
+    /// The space before it.
     gap: String,
 }
 
@@ -44,7 +44,7 @@ impl Word {
         Self { text: text.to_owned(), form, stop, raw: String::new(), gap: String::new() }
     }
 
-    /// Returns whether it stood in quotation marks.
+    /// Returns whether it was in quotation marks.
     pub(super) fn is_quoted(&self) -> bool {
         self.form == Form::Quoted
     }

@@ -457,7 +457,7 @@ impl Found<'_> {
             .unwrap_or_default()
     }
 
-    /// Returns a text: what stands in quotation marks, else the words as they were typed.
+    /// Returns a text: the words in quotation marks, else the words as they were typed.
     pub(super) fn text(&self, at: usize) -> String {
         match self.text_words(at) {
             [only] if only.is_quoted() => only.text.clone(),
@@ -470,7 +470,7 @@ impl Found<'_> {
         }
     }
 
-    /// Returns whether a text stands in quotation marks, all of it.
+    /// Returns whether a text is in quotation marks, all of it.
     pub(super) fn is_quoted(&self, at: usize) -> bool {
         matches!(self.text_words(at), [only] if only.is_quoted())
     }
