@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::render::{age, short_id};
 use crate::terminal::Mark;
 use crate::terminal::clean_line;
+use crate::verbs::runs::erased::ERASED_MARK;
 
 const ABOUT_CHARS_MAX: usize = 80;
 /// Letters of a name that can be compared with ids.
@@ -138,6 +139,7 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
         several => {
             let rows = several.iter().map(|found| {
                 let about = clean_line(&found.about, ABOUT_CHARS_MAX);
+                let about = if T::KIND == IdKind::Run && about.is_empty() { ERASED_MARK } else { &about };
                 format!("\n{}  {:>4}  {about}", found.id, age(found.created))
             });
             let more =
