@@ -147,6 +147,7 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
             return tell_plan(context, &about, &plan, args.how.json.into());
         }
         if !agreed(context, &about, &plan).await? {
+            context.output.note(Mark::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }
@@ -186,6 +187,7 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
             return Ok(Exit::Done);
         }
         if !agreed(context, "", &plan).await? {
+            context.output.note(Mark::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }
