@@ -32,7 +32,7 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
     } else {
-        tell(&context.output, &tested)?;
+        tell(&context.output, &tested, None)?;
     }
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
@@ -53,8 +53,12 @@ fn images(tested: &v1::TestModelResponse) -> Option<String> {
     }
 }
 
-/// Says what came of a test.
-pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<(), Failure> {
+/// Says what came of a test; `mend` is what to do after one that failed, where that depends on more than its code.
+pub(super) fn tell(
+    output: &Output,
+    tested: &v1::TestModelResponse,
+    mend: Option<fn(ErrorCode) -> &'static str>,
+) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
     if tested.ok {
         output.line(&format!(
@@ -65,9 +69,11 @@ pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<()
         return Ok(());
     }
     let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);
-    output.error(
-        code.unwrap_or(ErrorCode::ModelTransient),
-        &format!("{} does not answer: {said}", tested.model),
-    );
+    let (code, message) =
+        (code.unwrap_or(ErrorCode::ModelTransient), format!("{} does not answer: {said}", tested.model));
+    match mend {
+        Some(mend) => output.failure(&Failure::WithMend { code, message, mend: mend(code).to_owned() }),
+        None => output.error(code, &message),
+    }
     Ok(())
 }
