@@ -24,6 +24,7 @@ use crate::terminal::{Mark, PromptReader, clean_line};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
+const SEARCH_CHARS_MAX: usize = 60;
 
 /// Look at runs, follow, answer, steer or stop one.
 #[derive(Debug, Subcommand)]
@@ -194,10 +195,13 @@ async fn list(
     }
     if listed.items.is_empty() {
         let told = match search {
-            "" => "there are no runs yet; `palyra run \"...\"` makes one",
-            _ => "no run has that in its input; `palyra sessions list --search` looks at more of it",
+            "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
+            search => format!(
+                "no run has \"{}\" in its input; `palyra sessions list --search` looks at more of it",
+                clean_line(search, SEARCH_CHARS_MAX)
+            ),
         };
-        context.output.note(Mark::Info, told);
+        context.output.note(Mark::Info, &told);
         listed.note_further(context);
         return Ok(Exit::Done);
     }
