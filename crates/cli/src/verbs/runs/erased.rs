@@ -44,7 +44,7 @@ fn how(erasure: &v1::JournalEntry) -> String {
         principal => format!("principal {}", short_id(principal)),
     };
     format!(
-        " on {} by {who} ({}), entry {} of the journal",
+        " on {} by {who} ({}), as `palyra journal show {}` says",
         date(erasure.time),
         erasure.erasure_reason,
         erasure.seq
