@@ -59,7 +59,6 @@ pub(super) const TYPED: &[(&str, &str, &str)] = &[
     ("approve allow *", "palyra approve yes *", "lets that call run"),
     ("approve yes --all", "palyra approve", "asks about each call; no command approves several at once"),
     ("approve --all", "palyra approve", "asks about each call; no command approves several at once"),
-    ("config edit", "palyra config show", "names the file to edit; `palyra config reload` applies it"),
     ("config get", "palyra config show", "shows the settings"),
     ("config list", "palyra config show", "shows the settings"),
     ("config init", "palyra init", "writes a configuration file to begin with"),
