@@ -28,6 +28,9 @@ pub(crate) fn short_id(id: &str) -> String {
     id.get(begin..).unwrap_or(id).to_owned()
 }
 
+/// What lists show instead of words that were erased.
+pub(crate) const ERASED_MARK: &str = "(erased)";
+
 /// How the keys begin that chats give to the session of a folder; people did not choose them.
 const FOLDER_KEY_BEGINS: &str = "chat:";
 

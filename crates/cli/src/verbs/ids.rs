@@ -13,10 +13,9 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::{age, short_id};
+use crate::render::{ERASED_MARK, age, short_id};
 use crate::terminal::Mark;
 use crate::terminal::clean_line;
-use crate::verbs::runs::erased::ERASED_MARK;
 
 const ABOUT_CHARS_MAX: usize = 80;
 /// Letters of a name that can be compared with ids.

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
+use crate::render::{ERASED_MARK, Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
 use crate::terminal::{Mark, PromptReader, clean_line};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
@@ -208,7 +208,7 @@ async fn list(
     let mut shown = listed.items.clone();
     for run in shown.iter_mut().filter(|run| run.input_preview.is_empty()) {
         if erased::is_erased(client, &run.run_id).await? {
-            run.input_preview = erased::ERASED_MARK.to_owned();
+            run.input_preview = ERASED_MARK.to_owned();
         }
     }
     let row = |run: v1::Run| {

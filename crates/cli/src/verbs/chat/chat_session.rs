@@ -20,7 +20,7 @@ const HERE: &str = "here";
 /// What is said where a branch has nothing to begin from.
 const NOTHING_SAID: &str = "nothing was said here yet, so there is nothing to branch from";
 
-/// Where a session stands: its last run, or the place in a run of another session where it branched off.
+/// The end of a session: its last run, or the place in a run of another session where it branched off.
 struct LastPlace {
     run: RunId,
     /// The last entry that belongs to the session; `None` for all there are.

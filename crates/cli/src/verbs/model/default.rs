@@ -83,7 +83,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Finds the model that is meant where only a server is named: the only one it has.
+/// Returns the only model of a server that is named without a model.
 async fn only_model(context: &Context, (file, old): (&Path, &str), server: &str) -> Result<String, Failure> {
     let refused =
         |message: String, mend: String| Failure::Input { code: ErrorCode::InvalidArgument, message, mend };

@@ -8,9 +8,9 @@ use super::super::pages::{Listed, Taken, read_list};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, session_title, short_id};
+use crate::render::{ERASED_MARK, age, session_title, short_id};
 use crate::terminal::{Mark, clean_line};
-use crate::verbs::runs::erased::{ERASED_MARK, is_erased};
+use crate::verbs::runs::erased::is_erased;
 
 const SEARCH_CHARS_MAX: usize = 60;
 
