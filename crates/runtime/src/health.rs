@@ -153,7 +153,10 @@ impl HealthHandle {
         let name = "journal_proofs";
         match self.ports.proofs.newest_checkpoint() {
             Some(signed) => {
-                let found = format!("signed up to entry {}", signed.head.size.saturating_sub(1));
+                let (size, all) = (signed.head.size, self.ports.maintain.status().entries);
+                let which = if size >= all { "all" } else { "the first" };
+                let entries = if size == 1 { "entry" } else { "entries" };
+                let found = format!("{which} {size} {entries} signed");
                 Check { name, level: CheckLevel::Ok, found, mend: "" }
             }
             None => Check {

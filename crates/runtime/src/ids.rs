@@ -235,27 +235,24 @@ impl IdsHandle {
     ) -> Result<Vec<IdMatch>, RequestError> {
         let (principal, limit) = (caller.principal, 100);
         let mut query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit };
-        // Runs whose folder was erased: which of them would count is not known, so they make the name ambiguous.
+        // Runs whose folder was erased with their content: which of them ran here is not known, so they are not counted.
         let mut unknown = Vec::new();
         let (mut left, mut looked_at) = (back, 0);
         loop {
             let page = self.engine.ports.records.runs(query.clone()).await?;
             for run in &page {
                 match run_location(&self.engine.ports, run, folder).await? {
-                    RunLocation::Here if left == 0 => {
-                        unknown.push(run_match(run));
-                        return Ok(unknown);
-                    }
+                    RunLocation::Here if left == 0 => return Ok(vec![run_match(run)]),
                     RunLocation::Here => left -= 1,
-                    RunLocation::Unknown if unknown.len() > ID_MATCHES_MAX => return Ok(unknown),
-                    RunLocation::Unknown => unknown.push(run_match(run)),
-                    RunLocation::Elsewhere => {}
+                    RunLocation::Unknown if unknown.len() <= ID_MATCHES_MAX => unknown.push(run_match(run)),
+                    RunLocation::Unknown | RunLocation::Elsewhere => {}
                 }
             }
             looked_at += page.len();
             query.before = page.last().map(|run| run.first_seq);
             if page.len() < limit || looked_at >= LOOKED_AT_MAX {
-                return Ok(unknown);
+                // Where no other run is left in the folder, the newest is one of them.
+                return Ok(if back == 0 { unknown } else { Vec::new() });
             }
         }
     }

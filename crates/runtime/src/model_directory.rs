@@ -1,10 +1,13 @@
 //! Which providers there are: a directory, replaced as a whole when the configuration changes.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::ModelProvider;
 use palyra_types::model::{ModelRef, ProviderName};
+
+/// Models that failed the test with a picture, at most; more are forgotten, which costs another test.
+const BLIND_MODELS_MAX: usize = 256;
 
 /// What names the default model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +34,8 @@ pub struct ModelOrigin {
     pub fingerprint: Vec<u8>,
 }
 
-/// Configured providers and the default model. Immutable; a new configuration makes a new one.
+/// Configured providers and the default model. Immutable, but for what tests with pictures found; a new configuration
+/// makes a new one.
 #[derive(Clone)]
 pub struct ModelDirectory {
     providers: BTreeMap<ProviderName, Arc<dyn ModelProvider>>,
@@ -39,6 +43,7 @@ pub struct ModelDirectory {
     fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
     origin: ModelOrigin,
+    blind: Arc<Mutex<BTreeSet<ModelRef>>>,
 }
 
 impl ModelDirectory {
@@ -46,7 +51,8 @@ impl ModelDirectory {
     #[must_use]
     pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        Self { providers, default, fallbacks: Vec::new(), suggestions, origin: ModelOrigin::default() }
+        let (fallbacks, origin, blind) = (Vec::new(), ModelOrigin::default(), Arc::default());
+        Self { providers, default, fallbacks, suggestions, origin, blind }
     }
 
     /// Returns the same directory with where its default model comes from.
@@ -95,6 +101,19 @@ impl ModelDirectory {
     #[must_use]
     pub fn provider(&self, model: &ModelRef) -> Option<&Arc<dyn ModelProvider>> {
         self.providers.get(&model.provider)
+    }
+
+    /// Remembers a model that was shown a test picture and did not name its colour.
+    pub(crate) fn note_blind(&self, model: &ModelRef) {
+        let mut blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
+        if blind.len() < BLIND_MODELS_MAX {
+            blind.insert(model.clone());
+        }
+    }
+
+    /// Returns whether a model was shown a test picture and did not name its colour.
+    pub(crate) fn is_blind(&self, model: &ModelRef) -> bool {
+        self.blind.lock().unwrap_or_else(PoisonError::into_inner).contains(model)
     }
 
     /// Returns what was found on this machine and could be configured, in sentences.

@@ -104,6 +104,9 @@ impl ModelsHandle {
                 images = shown => images,
                 () = self.ports.clock.sleep_until(deadline) => ImageSupport::NotSeen,
             };
+            if test.images == ImageSupport::NotSeen {
+                directory.note_blind(&model);
+            }
         }
         Ok((model, test))
     }

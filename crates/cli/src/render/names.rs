@@ -1,6 +1,6 @@
 //! The words for what the wire says in numbers.
 
-use palyra_wire::v1::{RunState, Session};
+use palyra_wire::v1::{BranchPoint, RunState, Session};
 
 /// Reads a run's state; a number of a newer version is unspecified.
 pub(crate) fn run_state(number: i32) -> RunState {
@@ -28,16 +28,31 @@ pub(crate) fn short_id(id: &str) -> String {
     id.get(begin..).unwrap_or(id).to_owned()
 }
 
+/// What lists show instead of words that were erased.
+pub(crate) const ERASED_MARK: &str = "(erased)";
+
 /// How the keys begin that chats give to the session of a folder; people did not choose them.
 const FOLDER_KEY_BEGINS: &str = "chat:";
 
-/// Returns what a session is about: its title, a key that a person chose, or the first words said in it; then the input
-/// that a search found.
+/// Returns where a branch begins.
+pub(crate) fn branch_origin(point: &BranchPoint) -> String {
+    let run = short_id(&point.run_id);
+    match point.tape_seq {
+        0 => format!("a branch of run {run}"),
+        number => format!("a branch of run {run}, after entry {number}"),
+    }
+}
+
+/// Returns what a session is about: its title, a key that a person chose, or the first words said in it, or
+/// the run that it branched off; then the input that a search found.
 pub(crate) fn session_title(session: &Session) -> String {
     let is_chosen = !session.session_key.starts_with(FOLDER_KEY_BEGINS);
     let key = if is_chosen { session.session_key.as_str() } else { "" };
     let names = [session.label.as_str(), key, &session.first_input, &session.session_key];
-    let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+    let branch = session.branched_from.as_ref();
+    let branch = branch.map(|point| format!("(branch of run {})", short_id(&point.run_id)));
+    let name = names.into_iter().find(|name| !name.is_empty());
+    let name = name.or(branch.as_deref()).unwrap_or_default();
     let archived = if session.archived.is_some() { " (archived)" } else { "" };
     match session.matched.as_str() {
         matched if matched.is_empty() || matched == name => format!("{name}{archived}"),

@@ -16,7 +16,9 @@ const FIRST_COLUMNS_MIN: usize = 6;
 const BETWEEN_COLUMNS: usize = 2;
 
 /// Columns that a narrow table leaves out, in this order, before it cuts what people look for.
-const LEFT_OUT_FIRST: [&str; 3] = ["TURNS", "AGE", "RUNS"];
+const LEFT_OUT_FIRST: [&str; 4] = ["TURNS", "AGE", "RUNS", "WINDOW"];
+/// Columns of names that people type: they are never cut, the terminal wraps them.
+const WHOLE: [&str; 1] = ["MODEL"];
 
 type Row = Vec<String>;
 
@@ -39,9 +41,9 @@ pub(crate) fn table<const N: usize>(
     }
     let mut widths = widths(&rows);
     if let Some(columns) = columns_max {
-        let heads: Vec<usize> = rows[0].iter().map(|head| head.width()).collect();
-        make_fit(&mut widths, &heads, columns);
+        make_fit(&mut widths, &rows[0], columns);
     }
+    let columns_max = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
     rows.iter().map(|row| line(row, &widths, columns_max)).collect()
 }
 
@@ -95,7 +97,8 @@ fn shorten_ids(rows: &mut [Row]) {
 }
 
 /// Takes columns of the widest cells before the last, until enough of the last fits.
-fn make_fit(widths: &mut [usize], heads: &[usize], columns: usize) {
+fn make_fit(widths: &mut [usize], head: &Row, columns: usize) {
+    let heads: Vec<usize> = head.iter().map(|head| head.width()).collect();
     let Some((last, before)) = widths.split_last_mut() else { return };
     let last = least_of_last(*last, columns);
     let gaps = BETWEEN_COLUMNS * before.len();
@@ -108,10 +111,18 @@ fn make_fit(widths: &mut [usize], heads: &[usize], columns: usize) {
             (_, true) => heads[column].max(COLUMNS_MIN),
             (_, false) => COLUMNS_MIN,
         };
-        let wide = before.iter_mut().enumerate().filter(|(column, width)| **width > least(*column));
+        let may_shrink = |column: usize| !WHOLE.contains(&head[column].as_str());
+        let wide = before.iter_mut().enumerate();
+        let wide = wide.filter(|(column, width)| may_shrink(*column) && **width > least(*column));
         let Some((_, width)) = wide.max_by_key(|(_, width)| **width) else { return };
         *width -= 1;
     }
+}
+
+/// Returns where the last column ends that is never cut; 0 where there is none.
+fn end_of_whole(head: &Row, widths: &[usize]) -> usize {
+    let last = head.iter().rposition(|head| WHOLE.contains(&head.as_str()));
+    last.map_or(0, |last| widths[..=last].iter().sum::<usize>() + BETWEEN_COLUMNS * last)
 }
 
 /// Cuts a line where the terminal would wrap it.
@@ -186,6 +197,26 @@ mod tests {
             ]
         );
         assert!(table(head, rows, Some(80))[0].contains("TURNS"));
+    }
+
+    #[test]
+    fn a_name_that_is_typed_is_never_cut() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned);
+        let head = ["", "MODEL", "WINDOW", "NOTE"];
+        let note = "built in, offline, deterministic; understands a few plain sentences";
+        let rows = vec![
+            row(["*", "mine/scripted-1-instruct", "32768", ""]),
+            row(["", "demo/demo", "1000000", note]),
+        ];
+        for columns in 8..100 {
+            let lines = table(head, rows.clone(), Some(columns));
+            assert!(lines[1].contains("mine/scripted-1-instruct"), "{columns}: {lines:?}");
+            let most = columns.max("*  mine/scripted-1-instruct".len());
+            assert!(lines.iter().all(|line| line.width() <= most), "{columns}: {lines:?}");
+        }
+        let narrow = table(head, rows.clone(), Some(40));
+        assert!(!narrow[0].contains("WINDOW") && narrow[2].contains("  built in"), "{narrow:?}");
+        assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, bytes, count, session_title, short_id};
+use crate::render::{Echo, age, branch_origin, bytes, count, session_title, short_id};
 use chat_session::ChatSession;
 use input::Input;
 use palyra_screen_text::clean_line;
@@ -130,15 +130,20 @@ impl Chat<'_> {
     }
 
     async fn greet(&self, session: &v1::Session, at_rest: bool) -> Result<(), Failure> {
-        let known = match session.runs {
-            0 => "a new chat".to_owned(),
-            runs => format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated)),
+        let known = match (session.runs, &session.branched_from) {
+            (0, Some(point)) => branch_origin(point),
+            (0, None) => "a new chat".to_owned(),
+            (runs, _) => {
+                format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated))
+            }
         };
         self.note(Mark::Info, &format!("{known}; /help lists commands"));
         if at_rest && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
-            self.note(Mark::Info, &format!("you said: {said}"));
-            if !answer.is_empty() {
-                self.note(Mark::Info, &format!("the answer: {answer}"));
+            // Nothing is left of what was erased.
+            for (what, text) in [("you said", said), ("the answer", answer)] {
+                if !text.is_empty() {
+                    self.note(Mark::Info, &format!("{what}: {text}"));
+                }
             }
         }
         Ok(())
@@ -222,7 +227,8 @@ impl Chat<'_> {
                 self.note(Mark::Bad, &told);
             }
             Line::Incomplete(command) => {
-                self.note(Mark::Bad, &format!("something has to follow {command}; /help lists commands"));
+                let what = words::what_follows(command);
+                self.note(Mark::Bad, &format!("write {command} {what}; /help lists commands"));
             }
             _ => {}
         }
@@ -255,18 +261,34 @@ impl Chat<'_> {
 
     async fn branch(&mut self, place: &str) -> Result<(), Failure> {
         if place.is_empty() {
-            let entries = self.chat_session.last_entries().await?;
-            entries.iter().for_each(|entry| self.context.output.row(entry));
-            self.note(
-                Mark::Info,
-                "/branch NUMBER goes on in a new session after that entry, /branch here after all",
-            );
-            return Ok(());
+            return self.list_entries().await;
         }
         let session = self.chat_session.branch(place).await?;
-        let told =
-            format!("going on in a branch; `palyra chat --session {}` comes back to it", session.session_id);
+        let id = short_id(&session.session_id);
+        let told = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
         self.note(Mark::Good, &told);
+        Ok(())
+    }
+
+    /// Lists the entries to branch from.
+    async fn list_entries(&self) -> Result<(), Failure> {
+        let session = self.chat_session.session().await?;
+        let entries = self.chat_session.last_entries(&session).await?;
+        entries.iter().for_each(|entry| self.context.output.row(entry));
+        if session.runs > 1 {
+            let (runs, id) = (session.runs, short_id(&session.session_id));
+            self.note(
+                Mark::Info,
+                &format!(
+                    "that is the last of {runs} runs; `palyra runs list --session {id}` shows the others, and \
+                     /branch RUN@NUMBER goes on from one"
+                ),
+            );
+        }
+        self.note(
+            Mark::Info,
+            "/branch NUMBER goes on in a new session after that entry, /branch here after all",
+        );
         Ok(())
     }
 
@@ -297,7 +319,8 @@ impl Chat<'_> {
         if self.list_sessions(text).await? == 0 {
             let text = clean_line(text, NAME_CHARS_MAX);
             return Err(Failure::Usage(format!(
-                "no session is named `{text}` or holds it; /sessions lists the latest"
+                "no session is named `{text}`, or has it in its title or inputs; answers are not searched, and /sessions \
+                 lists the latest"
             )));
         }
         self.note(Mark::Info, "/sessions ID goes on in one of them");

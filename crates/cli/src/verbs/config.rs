@@ -141,16 +141,27 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
         context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
         return Ok(exit);
     }
-    match &*changed {
-        [] => context.output.note(Mark::Good, "read again; nothing changed"),
-        changed => context.output.note(Mark::Good, &format!("read again; changed: {}", changed.join(", "))),
-    }
+    tell_reloaded(context, &changed, &needs_restart);
+    Ok(exit)
+}
+
+/// Says what is in force now, and what is only in the file yet.
+fn tell_reloaded(context: &Context, changed: &[String], needs_restart: &[String]) {
+    let in_force: Vec<&str> =
+        changed.iter().filter(|key| !needs_restart.contains(key)).map(String::as_str).collect();
+    let told = match (in_force.as_slice(), needs_restart.is_empty()) {
+        ([], true) => Some("read again; nothing changed".to_owned()),
+        ([], false) => None,
+        (in_force, _) => Some(format!("read again; changed: {}", in_force.join(", "))),
+    };
+    told.into_iter().for_each(|told| context.output.note(Mark::Good, &told));
     if !needs_restart.is_empty() {
-        let told =
-            format!("takes effect after a restart, run `palyra admin stop`: {}", needs_restart.join(", "));
+        let keys = needs_restart.join(", ");
+        let told = format!(
+            "read, but not in force yet: {keys}; run `palyra admin stop`, and the next start of the daemon uses it"
+        );
         context.output.note(Mark::Doubt, &told);
     }
-    Ok(exit)
 }
 
 /// Checks what the next daemon would read: where none runs there is nothing else to do.

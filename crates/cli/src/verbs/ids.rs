@@ -13,7 +13,7 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::{age, short_id};
+use crate::render::{ERASED_MARK, age, short_id};
 use palyra_screen_text::clean_line;
 use palyra_terminal::Mark;
 
@@ -138,6 +138,7 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
         several => {
             let rows = several.iter().map(|found| {
                 let about = clean_line(&found.about, ABOUT_CHARS_MAX);
+                let about = if T::KIND == IdKind::Run && about.is_empty() { ERASED_MARK } else { &about };
                 format!("\n{}  {:>4}  {about}", found.id, age(found.created))
             });
             let more =

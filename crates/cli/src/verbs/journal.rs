@@ -38,8 +38,13 @@ pub(crate) enum JournalVerb {
         json: bool,
     },
     /// List entries, without their content
-    #[command(after_help = "Example:\n  palyra journal show --from 100 --limit 20")]
+    #[command(
+        after_help = "Examples:\n  palyra journal show 100\n  palyra journal show --from 100 --limit 20"
+    )]
     Show {
+        /// This entry only
+        #[arg(value_name = "SEQ", conflicts_with_all = ["from", "limit"])]
+        entry: Option<u64>,
         /// From this entry on [default: the newest ones]
         #[arg(long, value_name = "SEQ")]
         from: Option<u64>,
@@ -86,19 +91,11 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
         JournalVerb::Scrub(args) => erase::scrub(context, &client, args).await,
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
-        JournalVerb::Show { from, limit, json } => {
-            let total = client.journal_status().await?.entries;
-            let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
-            let listed = client.list_entries(from, limit).await?;
-            let shown = listed.len() as u64;
-            show(context, listed, json.into())?;
-            if !json && shown == 0 {
-                context
-                    .output
-                    .note(Mark::Info, &format!("the journal has {}, numbered from 0", entries(total)));
-            } else if !json && shown < total {
-                let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
-                context.output.note(Mark::Info, &format!("{range}; --from and --limit show others"));
+        JournalVerb::Show { entry, from, limit, json } => {
+            let (from, limit) = entry.map_or((from, limit), |entry| (Some(entry), 1));
+            let shown = list(context, &client, (from, limit), json.into()).await?;
+            if let (Some(shown), None) = (shown, entry) {
+                context.output.note(Mark::Info, &shown);
             }
             Ok(Exit::Done)
         }
@@ -138,17 +135,13 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
 /// Says what a good report covers.
 fn verified(report: &v1::JournalReport) -> [String; 3] {
     let unsigned = report.entries.saturating_sub(report.signed_entries);
-    let rest = match unsigned {
-        0 => String::new(),
-        more => format!("; {} after it not signed yet", entries(more)),
+    let covered = match unsigned {
+        0 => format!("all {}", entries(report.entries)),
+        more => format!("{}; {} after it not signed yet", entries(report.signed_entries), entries(more)),
     };
     let signed = match report.signed_heads {
         0 => "no head is signed yet".to_owned(),
-        heads => format!(
-            "{} with valid signatures, the newest over {}{rest}",
-            count(heads, "signed head"),
-            entries(report.signed_entries)
-        ),
+        heads => format!("{} with valid signatures, the newest over {covered}", count(heads, "signed head"),),
     };
     [
         "  entries     each hash, the chain and every stored content".to_owned(),
@@ -199,7 +192,8 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         _ => "not yet since the daemon started".to_owned(),
     };
     let signed = match &status.checkpoint {
-        Some(checkpoint) => format!("up to entry {}", checkpoint.size.saturating_sub(1)),
+        Some(checkpoint) if checkpoint.size == status.entries => format!("all {}", entries(status.entries)),
+        Some(checkpoint) => format!("the first {} of {}", checkpoint.size, entries(status.entries)),
         None => "nothing yet".to_owned(),
     };
     for (name, value) in [
@@ -239,6 +233,30 @@ fn told_cause(cause: &str) -> &str {
         "key_lost" => "the key that should sign it is gone (`palyra journal accept-rollback`)",
         other => other,
     }
+}
+
+/// Lists entries; returns what is said of them where there are others.
+async fn list(
+    context: &Context,
+    client: &Client,
+    (from, limit): (Option<u64>, u32),
+    format: Format,
+) -> Result<Option<String>, Failure> {
+    let total = client.journal_status().await?.entries;
+    let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
+    let listed = client.list_entries(from, limit).await?;
+    let shown = listed.len() as u64;
+    show(context, listed, format)?;
+    if format == Format::Json || shown == total {
+        return Ok(None);
+    }
+    if shown == 0 {
+        let told = format!("the journal has {}, numbered from 0", entries(total));
+        context.output.note(Mark::Info, &told);
+        return Ok(None);
+    }
+    let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
+    Ok(Some(format!("{range}; --from and --limit show others")))
 }
 
 fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {

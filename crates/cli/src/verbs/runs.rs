@@ -19,12 +19,13 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, Format, Person, Seat, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
+use crate::render::{ERASED_MARK, Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{Mark, PromptReader};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
+const SEARCH_CHARS_MAX: usize = 60;
 
 /// Look at runs, follow, answer, steer or stop one.
 #[derive(Debug, Subcommand)]
@@ -195,17 +196,20 @@ async fn list(
     }
     if listed.items.is_empty() {
         let told = match search {
-            "" => "there are no runs yet; `palyra run \"...\"` makes one",
-            _ => "no run has that in its input; `palyra sessions list --search` looks at more of it",
+            "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
+            search => format!(
+                "no run has \"{}\" in its input; `palyra sessions list --search` looks at more of it",
+                clean_line(search, SEARCH_CHARS_MAX)
+            ),
         };
-        context.output.note(Mark::Info, told);
+        context.output.note(Mark::Info, &told);
         listed.note_further(context);
         return Ok(Exit::Done);
     }
     let mut shown = listed.items.clone();
     for run in shown.iter_mut().filter(|run| run.input_preview.is_empty()) {
         if erased::is_erased(client, &run.run_id).await? {
-            run.input_preview = erased::ERASED_MARK.to_owned();
+            run.input_preview = ERASED_MARK.to_owned();
         }
     }
     let row = |run: v1::Run| {

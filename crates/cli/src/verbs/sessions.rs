@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{count, date, short_id};
+use crate::render::{branch_origin, count, date, short_id};
 use palyra_screen_text::clean_line;
 use palyra_terminal::Mark;
 
@@ -170,7 +170,8 @@ async fn branch(
         Format::Text => context.output.line(&session.session_id)?,
     }
     let id = short_id(&session.session_id);
-    context.output.note(Mark::Info, &format!("`palyra chat --session {id}` goes on there"));
+    let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
+    context.output.note(Mark::Info, &format!("{origin}; `palyra chat --session {id}` goes on there"));
     Ok(Exit::Done)
 }
 

@@ -1,5 +1,6 @@
 //! What a chat does with its session: branching, resetting, interrupting, steering, sending files along.
 
+use crate::pty::Pty;
 use crate::scene::Scene;
 
 #[test]
@@ -120,9 +121,76 @@ fn a_word_that_names_no_session_is_searched_for() {
     pty.expect("/sessions ID goes on in one of them");
     pty.expect("> ");
     pty.type_in("/sessions harbour\r");
-    pty.expect("no session is named `harbour` or holds it; /sessions lists the latest");
+    pty.expect("no session is named `harbour`, or has it in its title or inputs; answers are not searched");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
     assert!(!pty.text().contains("palyra sessions list"), "{}", pty.text());
+}
+
+#[test]
+fn a_branch_greets_as_what_it_goes_on_from_and_branches_again() {
+    let scene = Scene::new();
+    scene.home.palyra(&["run", "--session", "trunk", "one"]).expect(0);
+    scene.home.palyra(&["run", "--session", "trunk", "and two"]).expect(0);
+    let run = scene.runs()[0]["run_id"].as_str().unwrap().to_owned();
+    let short = &run[20..];
+    let made = scene.home.palyra(&["sessions", "branch", "last@1"]).expect(0);
+    assert!(made.err.contains(&format!("a branch of run {short}, after entry 1")), "{}", made.err);
+    let listed = scene.home.palyra(&["sessions", "list"]).expect(0).out;
+    assert!(listed.contains(&format!("(branch of run {short})")), "{listed}");
+    let branch = made.out.trim().to_owned();
+    let mut pty = scene.chat_in(&["chat", "--session", &branch]);
+    assert!(!pty.text().contains("a new chat"), "{}", pty.text());
+    assert!(pty.text().contains(&format!("a branch of run {short}, after entry 1")), "{}", pty.text());
+    assert!(pty.text().contains("you said: and two"), "{}", pty.text());
+    pty.type_in("/branch\r");
+    pty.expect("   1  you said: and two");
+    pty.expect("/branch NUMBER");
+    pty.expect("> ");
+    assert!(!pty.text().contains("the answer: "), "it ends at its entry: {}", pty.text());
+    pty.type_in("/branch here\r");
+    pty.expect("going on in a branch; `palyra chat --session ");
+    pty.expect("> ");
+    pty.type_in("three\r");
+    pty.expect("<one|and two|three>");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+}
+
+#[test]
+fn what_is_listed_to_branch_from_says_that_earlier_runs_are_not_in_it() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("/branch\r");
+    pty.expect("nothing was said here yet, so there is nothing to branch from");
+    pty.expect("> ");
+    for (typed, answer) in [("one\r", "<one>"), ("two\r", "<one|two>")] {
+        pty.type_in(typed);
+        pty.expect(answer);
+        pty.expect("> ");
+    }
+    pty.type_in("/branch\r");
+    pty.expect("you said: two");
+    pty.expect("that is the last of 2 runs; `palyra runs list --session ");
+    pty.expect("/branch RUN@NUMBER");
+    pty.expect("> ");
+    pty.type_in("/attach\r");
+    pty.expect("write /attach FILE...");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+}
+
+#[test]
+fn an_erasure_that_is_not_agreed_to_says_that_nothing_was_erased() {
+    let scene = Scene::new();
+    scene.home.palyra(&["run", "one"]).expect(0);
+    for (typed, exit) in [("\n", 130), ("perhaps\n", 130), ("y\n", 0)] {
+        let mut pty = Pty::spawn(&scene.home.command(&["journal", "erase", "last"]), 80);
+        pty.expect("? erase it for good? [y/N] ");
+        assert_eq!(pty.ended_after(typed), exit, "{typed:?}");
+        assert_eq!(pty.text().contains("nothing was erased"), exit == 130, "{typed:?}: {}", pty.text());
+    }
 }

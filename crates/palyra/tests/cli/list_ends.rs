@@ -30,7 +30,21 @@ fn a_list_that_stops_says_how_much_follows_and_how_to_go_on() {
     }
     let found = home.palyra(&["runs", "list", "--search", "MOON"]).expect(0).out;
     assert!(found.lines().count() == 2 && found.contains("hello about the moon"), "{found}");
-    assert!(home.palyra(&["runs", "list", "--search", "mars"]).expect(0).err.contains("no run has that"));
+    assert!(
+        home.palyra(&["runs", "list", "--search", "mars"])
+            .expect(0)
+            .err
+            .contains("no run has \"mars\" in its input")
+    );
+    let none = |more: &[&str]| {
+        let search = ["sessions", "list", "--search", "mars"];
+        home.palyra(&[&search[..], more].concat()).expect(0).err
+    };
+    for told in ["no session has \"mars\" in its key", "answers are not searched; `--all` looks at archived"]
+    {
+        assert!(none(&[]).contains(told), "{}", none(&[]));
+    }
+    assert!(!none(&["--all"]).contains("--all") && none(&["--archived"]).contains("no archived session has"));
     let sessions = at_terminal(&home, &["sessions", "list"], 80);
     assert!(sessions.contains("`palyra chat --session "), "{sessions}");
     let narrow = at_terminal(&home, &["runs", "list"], 40);

@@ -48,7 +48,12 @@ impl Scene {
 
     /// Sits down to chat.
     pub(crate) fn chat(&self) -> Pty {
-        let mut pty = Pty::spawn(&self.home.command(&["chat"]), 200);
+        self.chat_in(&["chat"])
+    }
+
+    /// Sits down to chat, with these arguments.
+    pub(crate) fn chat_in(&self, arguments: &[&str]) -> Pty {
+        let mut pty = Pty::spawn(&self.home.command(arguments), 200);
         pty.expect("/help lists commands");
         pty.expect("> ");
         pty

@@ -32,7 +32,7 @@ fn told(home: &Home, verb: &[&str], words: &str) -> String {
 fn a_healthy_installation_is_told_as_one() {
     let home = home_with_a_run();
     let said = told(&home, &["doctor"], "entries hold");
-    assert!(said.contains("journal_proofs") && said.contains("signed up to entry"), "{said}");
+    assert!(said.contains("journal_proofs") && said.contains("entries signed"), "{said}");
     assert!(!said.contains("not signed yet"), "{said}");
     home.palyra(&["doctor"]).expect(0);
     told(&home, &["journal", "status"], "every entry holds");

@@ -181,6 +181,13 @@ fn a_run_that_was_erased_says_so_and_shows_no_torn_lines() {
     let stands = home.palyra(&["runs", "show", "last"]).expect(0);
     let told = stands.out.lines().find(|line| line.starts_with("content")).unwrap_or_default();
     assert!(told.contains("was erased on 20") && told.contains(" by you (request)"), "{}", stands.out);
+    let command = told.split('`').nth(1).unwrap().to_owned();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(&words[..2], ["journal", "show"], "{told}");
+    let entry = home.palyra(&words).expect(0);
+    assert!(entry.out.lines().count() == 2 && entry.out.contains(words[2]), "{}", entry.out);
+    assert!(entry.err.is_empty(), "one entry was asked for: {}", entry.err);
+    home.palyra(&["journal", "show", words[2], "--limit", "3"]).expect(2);
     // The control: another run has its content.
     home.palyra(&["run", "read README.md"]).expect(0);
     let stands = home.palyra(&["runs", "show", "last"]).expect(0);

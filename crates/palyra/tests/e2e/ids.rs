@@ -82,6 +82,32 @@ fn the_last_run_is_that_of_the_folder() {
 }
 
 #[test]
+fn an_erased_run_leaves_the_name_last_to_the_run_before_it() {
+    let home = Home::new();
+    for input in ["hello", "who are you?", "hello again"] {
+        home.palyra(&["run", input]).expect(0);
+    }
+    let all = runs(&home);
+    let shown = |name: &str| home.palyra(&["runs", "show", name]).expect(0).out;
+    assert!(shown("last").contains(all[0].as_str()), "the control");
+    home.palyra(&["journal", "erase", "--run", "last", "--yes"]).expect(0);
+    assert!(shown("last").contains(all[1].as_str()));
+    assert!(shown("last~1").contains(all[2].as_str()));
+    home.palyra(&["runs", "tail", "last"]).expect(0);
+    home.palyra(&["runs", "effects", "last"]).expect(0);
+    home.palyra(&["journal", "erase", "last", "--dry-run"]).expect(0);
+    let twice = home.palyra(&["journal", "erase", "last", "--yes"]).expect(2).err;
+    assert!(twice.contains("passes over run") && twice.contains(all[1].as_str()), "{twice}");
+    assert!(shown(&all[0]).contains("was erased"), "by its id it is there");
+    // Where every run of the folder is erased, they are all that can be meant.
+    for run in &all[1..] {
+        home.palyra(&["journal", "erase", "--run", run, "--yes"]).expect(0);
+    }
+    let told = home.palyra(&["runs", "show", "last"]).expect(2).err;
+    assert!(told.contains(all[0].as_str()) && told.contains("(erased)"), "{told}");
+}
+
+#[test]
 fn an_approval_is_counted_back_within_its_folder() {
     let home = Home::new();
     for name in ["one", "two", "three"] {

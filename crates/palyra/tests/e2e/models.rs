@@ -37,6 +37,11 @@ fn a_model_that_does_not_answer_is_not_saved() {
         "{}",
         refused.err
     );
+    assert!(
+        refused.err.contains("the same command again") && !refused.err.contains("palyra model test"),
+        "{}",
+        refused.err
+    );
     assert!(!home.config_file().exists());
     let key = home
         .palyra(&["model", "add", "box", "--base-url", &url, "--model", "m", "--key", "sk-sesame"])
@@ -150,4 +155,41 @@ fn a_server_that_wants_a_key_where_none_is_configured_names_the_setting() {
     keyed.env("OPENAI_BASE_URL", &url).env("OPENAI_API_KEY", "sesame").env("PALYRA_MODEL", "m");
     let wrong = ended(keyed.spawn().unwrap()).expect(1);
     assert!(wrong.err.contains("PLY-3001") && !wrong.err.contains("no key is configured"), "{}", wrong.err);
+}
+
+#[test]
+fn a_server_that_is_named_without_a_model_means_its_only_one() {
+    let runtime = runtime();
+    let here = || Behaviour::always(Reply::text("here"));
+    let one = serve(&runtime, here().with_models(&["small"]));
+    let two = serve(&runtime, here().with_models(&["small", "large"]));
+    let home = Home::new();
+    for (name, server) in [("one", &one), ("two", &two)] {
+        let url = server.base_url();
+        home.palyra(&["model", "add", name, "--base-url", &url, "--model", "small", "--yes"]).expect(0);
+    }
+    let used = home.palyra(&["model", "use", "one"]).expect(0);
+    assert!(used.err.contains("the default model is now one/small (was two/small)"), "{}", used.err);
+    let several = home.palyra(&["model", "use", "two"]).expect(2);
+    for told in ["`two` is a server with 2 models", "`palyra model use two/", "two/small", "two/large"] {
+        assert!(several.err.contains(told), "{told}: {}", several.err);
+    }
+    let unknown = home.palyra(&["model", "use", "three"]).expect(2);
+    assert!(
+        unknown.err.contains("has no server `three`") && !unknown.err.contains("toml:"),
+        "no place in a file that was never written: {}",
+        unknown.err
+    );
+    // The same server again, with another model that is not to be the default one.
+    let url = one.base_url();
+    let add = ["model", "add", "one", "--base-url", &url, "--model", "other", "--no-default"];
+    let before = std::fs::read_to_string(home.config_file()).unwrap();
+    let again = home.palyra(&add).expect(0);
+    assert!(
+        again.err.contains("one is there already, with the same settings; nothing to save"),
+        "{}",
+        again.err
+    );
+    assert!(!again.err.contains("saved in") && again.err.contains("`--model one/other` asks this one"));
+    assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), before);
 }

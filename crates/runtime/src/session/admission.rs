@@ -236,6 +236,12 @@ fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option
         return Some(format!("{model} takes no images, so only the name of {names} was sent"));
     }
     let provider = &model.provider;
+    if directory.is_blind(model) {
+        return Some(format!(
+            "{model} did not understand the test picture, so only the name of {names} was sent; \
+             `providers.{provider}.images = true` sends it all the same"
+        ));
+    }
     Some(format!(
         "{model} is not known to take images, so only the name of {names} was sent; `palyra model test {model}` tries \
          it, `providers.{provider}.images = true` says that it does"

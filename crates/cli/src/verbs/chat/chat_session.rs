@@ -17,6 +17,39 @@ const LISTED_CHARS_MAX: usize = 60;
 /// The place after all that was said.
 const HERE: &str = "here";
 
+/// What is said where a branch has nothing to begin from.
+const NOTHING_SAID: &str = "nothing was said here yet, so there is nothing to branch from";
+
+/// The end of a session: its last run, or the place in a run of another session where it branched off.
+struct LastPlace {
+    run: RunId,
+    /// The last entry that belongs to the session; `None` for all there are.
+    end: Option<u32>,
+}
+
+impl LastPlace {
+    fn of(session: &v1::Session) -> Option<Self> {
+        if let Ok(run) = session.last_run_id.parse() {
+            return Some(Self { run, end: None });
+        }
+        let point = session.branched_from.as_ref()?;
+        let end = Some(point.tape_seq).filter(|end| *end > 0);
+        Some(Self { run: point.run_id.parse().ok()?, end })
+    }
+
+    /// Returns the place after an entry of the run, in the words of a command line.
+    fn after(&self, number: Option<u32>) -> Result<String, Failure> {
+        let run = self.run;
+        match (number.or(self.end), self.end) {
+            (Some(number), Some(end)) if number > end => Err(Failure::Usage(format!(
+                "this branch ends at entry {end} of its run; /branch lists the entries before it"
+            ))),
+            (Some(number), _) => Ok(format!("{run}@{number}")),
+            (None, _) => Ok(run.to_string()),
+        }
+    }
+}
+
 /// The session a chat goes on in.
 pub(super) struct ChatSession {
     pub(super) client: Client,
@@ -38,16 +71,12 @@ impl ChatSession {
     /// Goes on in a new session that branches off; `place` is a number of an entry of the last run, a run
     /// with or without such a number, or `here`.
     pub(super) async fn branch(&mut self, place: &str) -> Result<v1::Session, Failure> {
-        let last = self.session().await?.last_run_id;
-        if last.is_empty() {
-            return Err(Failure::Usage(
-                "nothing was said here yet, so there is nothing to branch from".to_owned(),
-            ));
-        }
-        let place = match place {
-            HERE => last,
-            number if number.chars().all(|c| c.is_ascii_digit()) => format!("{last}@{number}"),
-            place => place.to_owned(),
+        let last = LastPlace::of(&self.session().await?);
+        let last = || last.as_ref().ok_or_else(|| Failure::Usage(NOTHING_SAID.to_owned()));
+        let place = match (place, place.parse()) {
+            (HERE, _) => last()?.after(None)?,
+            (_, Ok(number)) => last()?.after(Some(number))?,
+            (place, Err(_)) => place.to_owned(),
         };
         let place: RunPlace = place.parse().map_err(Failure::Usage)?;
         let point = place.branch_point(&self.client).await?;
@@ -90,21 +119,28 @@ impl ChatSession {
 
     /// Returns what was said last and what the answer was, each in a line.
     pub(super) async fn last_exchange(&self, session: &v1::Session) -> Result<Option<[String; 2]>, Failure> {
-        let Ok(run) = session.last_run_id.parse::<RunId>() else { return Ok(None) };
-        let known = self.client.get_run(run).await?;
-        let from = known.last_tape_seq.saturating_sub(ENTRIES_READ_MAX);
-        let page = self.client.read_tape(run, from, ENTRIES_READ_MAX).await?;
-        let answer = clean_line(&last_answer(&page.entries), SAID_CHARS_MAX);
+        let Some(place) = LastPlace::of(session) else { return Ok(None) };
+        let (known, entries) = self.end_of(&place).await?;
+        let answer = clean_line(&last_answer(&entries), SAID_CHARS_MAX);
         Ok(Some([clean_line(&known.input_preview, SAID_CHARS_MAX), answer]))
     }
 
+    /// Returns the run of a place, and the last entries before it.
+    async fn end_of(&self, place: &LastPlace) -> Result<(v1::Run, Vec<v1::TapeEntry>), Failure> {
+        let known = self.client.get_run(place.run).await?;
+        let end = place.end.unwrap_or(known.last_tape_seq);
+        let from = end.saturating_sub(ENTRIES_READ_MAX);
+        let mut entries = self.client.read_tape(place.run, from, ENTRIES_READ_MAX).await?.entries;
+        entries.retain(|entry| entry.tape_seq <= end);
+        Ok((known, entries))
+    }
+
     /// Returns the last entries of the last run that a person knows, each with its number.
-    pub(super) async fn last_entries(&self) -> Result<Vec<String>, Failure> {
-        let Ok(run) = self.session().await?.last_run_id.parse::<RunId>() else { return Ok(Vec::new()) };
-        let known = self.client.get_run(run).await?;
-        let from = known.last_tape_seq.saturating_sub(ENTRIES_READ_MAX);
-        let page = self.client.read_tape(run, from, ENTRIES_READ_MAX).await?;
-        let mut listed = listed_entries(&page.entries);
+    pub(super) async fn last_entries(&self, session: &v1::Session) -> Result<Vec<String>, Failure> {
+        let Some(place) = LastPlace::of(session) else {
+            return Err(Failure::Usage(NOTHING_SAID.to_owned()));
+        };
+        let mut listed = listed_entries(&self.end_of(&place).await?.1);
         let left_out = listed.len().saturating_sub(ENTRIES_LISTED_MAX);
         Ok(listed.split_off(left_out))
     }

@@ -78,6 +78,11 @@ pub(super) fn read(line: &str) -> Line<'_> {
     }
 }
 
+/// Returns what has to follow a command.
+pub(super) fn what_follows(command: &str) -> &'static str {
+    COMMANDS.iter().find(|(word, _, _)| *word == command).map_or("", |(_, rest, _)| rest)
+}
+
 /// Returns the lines of the list of commands.
 pub(super) fn help() -> impl Iterator<Item = String> {
     COMMANDS

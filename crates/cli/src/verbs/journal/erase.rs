@@ -15,10 +15,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{age, bytes, count, short_id};
 use crate::verbs::ids::{RunName, session_id};
+use crate::verbs::runs::erased::is_erased;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{HISTORY_FILE_NAME, Mark, OutputError, PromptReader, Reading};
 
 const INPUT_CHARS_MAX: usize = 80;
+/// The newest runs, among which one that `last` passed over is looked for.
+const RUNS_COMPARED_MAX: u32 = 100;
 
 /// Erase content for good; the entries stay, without what they said
 #[derive(Debug, Args)]
@@ -95,7 +98,27 @@ fn range(text: &str) -> Result<v1::SeqRange, String> {
     if first > last { Err(wrong()) } else { Ok(v1::SeqRange { first, last }) }
 }
 
+/// Refuses `last` where it passes over an erased run and no person sees which run it is: said twice, it would erase two.
+async fn refuse_passed_over(client: &Client, run: &str) -> Result<(), Failure> {
+    let request = v1::ListRunsRequest { page_size: RUNS_COMPARED_MAX, ..Default::default() };
+    let runs = client.list_runs(request).await?.runs;
+    for newer in runs.iter().take_while(|newer| newer.run_id != run) {
+        if newer.input_preview.is_empty() && is_erased(client, &newer.run_id).await? {
+            return Err(Failure::Usage(format!(
+                "`last` passes over run {}, which was erased, and names {run}; with --yes, name the run by its id",
+                newer.run_id
+            )));
+        }
+    }
+    Ok(())
+}
+
 impl SubjectArgs {
+    fn names_last(&self) -> bool {
+        let named = self.named.as_ref().or(self.run.as_ref());
+        matches!(named, Some(RunName::Part(name)) if name.starts_with("last"))
+    }
+
     async fn resolve(&self, client: &Client) -> Result<Option<Subject>, Failure> {
         if let Some(run) = self.named.as_ref().or(self.run.as_ref()) {
             return Ok(Some(Subject::RunId(run.resolve(client).await?.to_string())));
@@ -112,6 +135,11 @@ impl SubjectArgs {
 pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -> Result<Exit, Failure> {
     let subject = args.subject.resolve(client).await?;
     let about = about(client, subject.as_ref()).await?;
+    if let (Some(Subject::RunId(run)), true, false) = (&subject, args.how.yes, args.how.dry_run)
+        && args.subject.names_last()
+    {
+        refuse_passed_over(client, run).await?;
+    }
     let request = v1::EraseContentRequest { subject, dry_run: true, reason: args.reason };
     let run = |dry_run| erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() });
     if args.how.dry_run || !args.how.yes {
@@ -120,6 +148,7 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
             return tell_plan(context, &about, &plan, args.how.json.into());
         }
         if !agreed(context, &about, &plan).await? {
+            context.output.note(Mark::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }
@@ -159,6 +188,7 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
             return Ok(Exit::Done);
         }
         if !agreed(context, "", &plan).await? {
+            context.output.note(Mark::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }

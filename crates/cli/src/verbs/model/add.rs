@@ -97,7 +97,13 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     }
     let change = default_change(context, &args, named.clone()).await?;
     let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, &what))?;
-    save(context, &file, &new)?;
+    let is_new = new != old;
+    if is_new {
+        save(context, &file, &new)?;
+    } else {
+        let told = format!("{} is there already, with the same settings; nothing to save", args.name);
+        context.output.note(Mark::Info, &told);
+    }
     let now = if change == DefaultChange::Set { model_name(&args) } else { was.clone() };
     let told = match change {
         DefaultChange::Set if now != was => {
@@ -109,7 +115,9 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
         }
     };
     context.output.note(Mark::Info, &told);
-    take_on(context, |config| has_provider(config, &args.name)).await?;
+    if is_new {
+        take_on(context, |config| has_provider(config, &args.name)).await?;
+    }
     if args.json {
         context.output.json(&outcome(&file, &args, &tried, Some((&was, &now))))?;
     }
@@ -202,9 +210,23 @@ async fn try_addresses(
     }
     let Some(tried) = failed else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
     if let (Some(tested), false) = (&tried.tested, args.json) {
-        tell(&context.output, tested)?;
+        tell(&context.output, tested, Some(mend_of_try))?;
     }
     Ok(tried)
+}
+
+/// Returns what to do after a server did not answer that is not saved yet.
+fn mend_of_try(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            "check what --key names, then give the same command again"
+        }
+        ErrorCode::ModelNetwork => "check --base-url and the network, then give the same command again",
+        ErrorCode::ModelPermanent => "check --model and --base-url, then give the same command again",
+        ErrorCode::ModelMalformed => "check --base-url and --format, then give the same command again",
+        ErrorCode::ModelQuota => "raise the quota at the provider, then give the same command again",
+        _ => "give the same command again in a while",
+    }
 }
 
 /// Says early that a key is not where the test, and each daemon that is started from here, look for it.

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use palyra_client::AskProviders;
 use palyra_types::ErrorCode;
 use serde_json::json;
 use toml_edit::DocumentMut;
@@ -14,10 +15,14 @@ use super::config_file::{
 use crate::context::{Context, DEMO_MODEL};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_screen_text::clean_line;
 use palyra_terminal::Mark;
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";
+const NAME_CHARS_MAX: usize = 80;
+/// Models of a server that a refusal names beside the first.
+const MODELS_NAMED_MAX: usize = 8;
 
 /// Show or choose the default model.
 #[derive(Debug, clap::Args)]
@@ -47,7 +52,11 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         return unset(context, (&file, &old), named.as_deref(), args.json).await;
     }
     let Some(name) = args.name else { return show(context, (&file, named.is_some()), &was, args.json) };
-    let name = if name == DEMO_PROVIDER { DEMO_MODEL.to_owned() } else { name };
+    let name = match name.as_str() {
+        DEMO_PROVIDER => DEMO_MODEL.to_owned(),
+        server if !server.contains('/') => only_model(context, (&file, &old), server).await?,
+        _ => name,
+    };
     let mut document: DocumentMut =
         old.parse().map_err(|error: toml_edit::TomlError| unusable_file(&file, error.message()))?;
     set_default(&mut document, &name).map_err(|what| unusable_file(&file, &what))?;
@@ -73,6 +82,54 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         }))?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns the only model of a server that is named without a model.
+async fn only_model(context: &Context, (file, old): (&Path, &str), server: &str) -> Result<String, Failure> {
+    let refused =
+        |message: String, mend: String| Failure::Input { code: ErrorCode::InvalidArgument, message, mend };
+    if !has_server(old, server).map_err(|what| unusable_file(file, &what))? {
+        let shown = clean_line(server, NAME_CHARS_MAX);
+        let told = format!(
+            "a model is named as SERVER/MODEL, such as {DEMO_MODEL}; {} has no server `{shown}`",
+            file.display()
+        );
+        let mend = "`palyra model list` shows the models there are, `palyra model add` adds a server";
+        return Err(refused(told, mend.to_owned()));
+    }
+    let client = context.connect().await?;
+    let listed = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;
+    let prefix = format!("{server}/");
+    let names: Vec<String> = listed.models.into_iter().map(|model| model.model).collect();
+    let names: Vec<String> = names.into_iter().filter(|name| name.starts_with(&prefix)).collect();
+    match names.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Err(refused(
+            format!("`{server}` is a server, and it does not say which models it has"),
+            format!("name one of its models: `palyra model use {server}/MODEL`"),
+        )),
+        [first, others @ ..] => {
+            let shown: Vec<String> =
+                others.iter().take(MODELS_NAMED_MAX).map(|name| clean_line(name, NAME_CHARS_MAX)).collect();
+            let more = others.len().saturating_sub(MODELS_NAMED_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Err(refused(
+                format!("`{server}` is a server with {} models", names.len()),
+                format!(
+                    "name one: `palyra model use {}`; the others: {}{more}",
+                    clean_line(first, NAME_CHARS_MAX),
+                    shown.join(", ")
+                ),
+            ))
+        }
+    }
+}
+
+/// Returns whether a configuration file has a server of this name.
+fn has_server(text: &str, server: &str) -> Result<bool, String> {
+    let document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
+    Ok(document.get("providers").and_then(|providers| providers.get(server)).is_some())
 }
 
 /// Removes the name of the default model from the file, and has a daemon that runs read the file again.

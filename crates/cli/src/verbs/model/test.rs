@@ -33,7 +33,7 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
     } else {
-        tell(&context.output, &tested)?;
+        tell(&context.output, &tested, None)?;
     }
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
@@ -54,8 +54,12 @@ fn images(tested: &v1::TestModelResponse) -> Option<String> {
     }
 }
 
-/// Says what came of a test.
-pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<(), Failure> {
+/// Says what came of a test; `mend` is what to do after one that failed, where that depends on more than its code.
+pub(super) fn tell(
+    output: &Output,
+    tested: &v1::TestModelResponse,
+    mend: Option<fn(ErrorCode) -> &'static str>,
+) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
     if tested.ok {
         output.line(&format!(
@@ -66,9 +70,11 @@ pub(super) fn tell(output: &Output, tested: &v1::TestModelResponse) -> Result<()
         return Ok(());
     }
     let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);
-    output.error(
-        code.unwrap_or(ErrorCode::ModelTransient),
-        &format!("{} does not answer: {said}", tested.model),
-    );
+    let (code, message) =
+        (code.unwrap_or(ErrorCode::ModelTransient), format!("{} does not answer: {said}", tested.model));
+    match mend {
+        Some(mend) => Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output),
+        None => output.error(code, &message),
+    }
     Ok(())
 }

@@ -11,9 +11,6 @@ const PAGE_ENTRIES: u32 = 1000;
 /// The newest entries that are searched for the erasure.
 const PAGES_MAX: usize = 20;
 
-/// What lists show instead of words that were erased.
-pub(crate) const ERASED_MARK: &str = "(erased)";
-
 /// Returns whether the content of a run was erased.
 pub(crate) async fn is_erased(client: &Client, run: &str) -> Result<bool, Failure> {
     Ok(erased_beginning(client, run).await?.is_some())
@@ -44,7 +41,7 @@ fn how(erasure: &v1::JournalEntry) -> String {
         principal => format!("principal {}", short_id(principal)),
     };
     format!(
-        " on {} by {who} ({}), entry {} of the journal",
+        " on {} by {who} ({}), as `palyra journal show {}` says",
         date(erasure.time),
         erasure.erasure_reason,
         erasure.seq

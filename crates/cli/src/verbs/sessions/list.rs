@@ -8,15 +8,18 @@ use super::super::pages::{Listed, Taken, read_list};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, session_title, short_id};
-use crate::verbs::runs::erased::{ERASED_MARK, is_erased};
+use crate::render::{ERASED_MARK, age, session_title, short_id};
+use crate::verbs::runs::erased::is_erased;
+use palyra_screen_text::clean_line;
 use palyra_terminal::Mark;
+
+const SEARCH_CHARS_MAX: usize = 60;
 
 /// List sessions, most recently used first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  palyra sessions list\n  palyra sessions list --search invoice --all")]
 pub(crate) struct ListArgs {
-    /// Only those whose key, title or inputs hold this
+    /// Only those with this in their key, their title or the beginning of an input; answers are not searched
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     search: String,
     /// Archived ones only
@@ -43,11 +46,11 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     }
     if listed.items.is_empty() {
         let told = match (args.search.is_empty(), args.archived) {
-            (true, false) => "there are no sessions yet; `palyra chat` begins one",
-            (true, true) => "no session is archived",
-            (false, _) => "no session holds that",
+            (true, false) => "there are no sessions yet; `palyra chat` begins one".to_owned(),
+            (true, true) => "no session is archived".to_owned(),
+            (false, _) => nothing_found(&args),
         };
-        context.output.note(Mark::Info, told);
+        context.output.note(Mark::Info, &told);
         return Ok(Exit::Done);
     }
     let mut titles = Vec::with_capacity(listed.items.len());
@@ -68,6 +71,20 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
             .note(Mark::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
     }
     Ok(Exit::Done)
+}
+
+/// Says what was looked for, where, and what was left out.
+fn nothing_found(args: &ListArgs) -> String {
+    let search = clean_line(&args.search, SEARCH_CHARS_MAX);
+    let (which, left_out) = match (args.archived, args.all) {
+        (true, _) => ("no archived session", ""),
+        (false, true) => ("no session", ""),
+        (false, false) => ("no session", "; `--all` looks at archived ones too"),
+    };
+    format!(
+        "{which} has \"{search}\" in its key, its title or the beginning of an input; answers are not \
+         searched{left_out}"
+    )
 }
 
 async fn read(client: &Client, args: &ListArgs) -> Result<Listed<v1::Session>, Failure> {
