@@ -546,6 +546,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             }
             shown => shown,
         }
+            Shown::Copied(line) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
+                Shown::Text(format!("  {line}\n"))
+            }
     }
 
     /// Shows something, unless a question is open: nothing comes between a question and its answer.
@@ -570,6 +573,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Note(mark, note) => output.note(mark, &note),
             Shown::Question { approval_id, prompt, risk } => {
                 self.show_question(&prompt, &risk, self.detail());
+            Shown::Copied(line) => output.diff([(line.as_str(), "")]),
                 self.on_screen = Some(approval_id);
             }
             Shown::Printed(line) => output.printed(&line),

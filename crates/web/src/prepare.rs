@@ -91,9 +91,15 @@ pub(crate) fn prepare_send(
 fn reachable(reader: &dyn ReadUrl, common: &Common) -> Result<(), WebFailure> {
     match reader.certain_refusal(&common.url) {
         None => Ok(()),
-        Some(why) => {
-            Err(WebFailure::Fetch { code: ErrorCode::FetchRefused, told: format!("{why}; nothing was sent") })
-        }
+        Some(why) => Err(WebFailure::Fetch { code: ErrorCode::FetchRefused, told: unsent(&why) }),
+    }
+}
+
+/// Adds to a reason that nothing was sent; lines to write, behind an empty line, stay at the end.
+fn unsent(why: &str) -> String {
+    match why.split_once("\n\n") {
+        Some((why, lines)) => format!("{why}; nothing was sent\n\n{lines}"),
+        None => format!("{why}; nothing was sent"),
     }
 }
 
