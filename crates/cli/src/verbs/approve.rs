@@ -12,6 +12,7 @@ use palyra_client::{Client, WatchedApproval};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
+pub(crate) use self::answer::folder_of;
 use self::answer::{EditArgs, RememberArgs};
 use super::ids::{ApprovalName, GrantName, RunName};
 use super::pages::{Taken, read_list};
