@@ -25,6 +25,7 @@ const PROMPT_LINE_CHARS_MAX: usize = 400;
 const UNATTENDED_LINES_MAX: usize = 40;
 const ARGUMENTS_CHARS_MAX: usize = 400;
 const CALL_CHARS_MAX: usize = 160;
+const NAME_CHARS_MAX: usize = 64;
 /// Tools whose preview ends with a block of details.
 const COMMANDS: [&str; 2] = ["run_command", "start_job"];
 
@@ -281,6 +282,14 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
     let place = if is_placed { String::new() } else { format!(" in {folder}") };
     let what = if call.is_empty() { String::new() } else { format!(": {call}{place}") };
     if !answer.asked_again_as.is_empty() {
+/// Returns who decided, in a word: by name where the daemon knows one.
+pub(crate) fn decider(approval: &v1::Approval) -> String {
+    match approval.decided_by_name.as_str() {
+        "" => approval.decided_by.clone(),
+        name => clean_line(name, NAME_CHARS_MAX),
+    }
+}
+
         let told = format!(
             "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
             answer.asked_again_as
@@ -292,7 +301,7 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
             ("", "") => format!("it was decided before: {state}"),
             // No person did: the rules, or whatever the call was about.
             ("", note) => format!("nothing ran; {state}: {note}"),
-            (by, _) => format!("it was decided before: {state} by {by}"),
+            (_, _) => format!("it was decided before: {state} by {}", decider(&approval)),
         };
         return (Mark::Doubt, told);
     }

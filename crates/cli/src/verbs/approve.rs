@@ -20,12 +20,13 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, age, approval_state_name, date, question, short_id, summary, time_left};
+use crate::render::{
+    Detail, age, approval_state_name, date, decider, question, short_id, summary, time_left,
+};
 use crate::terminal::{Mark, clean_line, clean_text};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
-const NAME_CHARS_MAX: usize = 64;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -330,14 +331,6 @@ fn show(
 /// Returns how long an answer is waited for; empty once none is.
 fn time_to_answer(approval: &v1::Approval) -> String {
     if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
-}
-
-/// Returns who decided: by name where the daemon knows one.
-fn decider(approval: &v1::Approval) -> String {
-    match approval.decided_by_name.as_str() {
-        "" => approval.decided_by.clone(),
-        name => clean_line(name, NAME_CHARS_MAX),
-    }
 }
 
 async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
