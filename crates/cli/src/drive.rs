@@ -459,7 +459,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 self.show_question(&prompt.unwrap_or_default(), &risk, Detail::Full);
             }
             Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
-            Answer::Unclear => self.seat.output.note(Mark::Info, &form.help()),
+            Answer::Unclear => {
+                form.unclear(typed).iter().for_each(|line| self.seat.output.note(Mark::Info, line));
+            }
         }
         self.begin_prompt(&form.prompt())?;
         Ok(None)

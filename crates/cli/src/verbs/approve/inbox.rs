@@ -67,7 +67,9 @@ async fn answer_one(
             Answer::More => show(context, approval, Detail::Full),
             Answer::Skip => return Ok(Answered::Skipped),
             Answer::WordMissing => context.output.note(Mark::Doubt, &form.help()),
-            Answer::Unclear => context.output.note(Mark::Info, &form.help()),
+            Answer::Unclear => {
+                form.unclear(&typed).iter().for_each(|line| context.output.note(Mark::Info, line));
+            }
             Answer::Decide { decision, note, remember } => {
                 let request = v1::ResolveApprovalRequest {
                     approval_id: approval.approval_id.clone(),
