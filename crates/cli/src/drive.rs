@@ -546,11 +546,11 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Note(mark, step) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
                 Shown::Text(format!("{} {step}\n", mark.sign()))
             }
-            shown => shown,
-        }
             Shown::Copied(line) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
                 Shown::Text(format!("  {line}\n"))
             }
+            shown => shown,
+        }
     }
 
     /// Shows something, unless a question is open: nothing comes between a question and its answer.
@@ -573,9 +573,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Progress(progress) => output.progress(&progress),
             Shown::Remark(remark) => output.remark(&remark)?,
             Shown::Note(mark, note) => output.note(mark, &note),
+            Shown::Copied(line) => output.diff([(line.as_str(), "")]),
             Shown::Question { approval_id, prompt, risk } => {
                 self.show_question(&prompt, &risk, self.detail());
-            Shown::Copied(line) => output.diff([(line.as_str(), "")]),
                 self.on_screen = Some(approval_id);
             }
             Shown::Printed(line) => output.printed(&line),
@@ -588,10 +588,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn detail(&self) -> Detail {
         match self.seat.person {
             Person::Nobody => Detail::Unattended,
-            Person::Types(_) | Person::Watched { .. } => match self.view.grant_span {
-                GrantSpan::Session => Detail::Prompt,
-                GrantSpan::Run => Detail::RunPrompt,
-            },
+            Person::Types(_) | Person::Watched { .. } => Detail::at_prompt(self.view.grant_span),
         }
     }
 

@@ -45,6 +45,16 @@ pub(crate) enum Detail {
     Full,
 }
 
+impl Detail {
+    /// Returns how much is shown at a prompt whose grants hold for so long.
+    pub(crate) fn at_prompt(span: GrantSpan) -> Self {
+        match span {
+            GrantSpan::Session => Self::Prompt,
+            GrantSpan::Run => Self::RunPrompt,
+        }
+    }
+}
+
 /// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
 pub(crate) fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) -> Vec<StyledLine> {
     let mut lines = vec![StyledLine::plain(heading(prompt, risk))];
@@ -272,6 +282,14 @@ pub(crate) fn granted(grant: &v1::StoredGrant, span: GrantSpan) -> String {
     )
 }
 
+/// Returns who decided, in a word: by name where the daemon knows one.
+pub(crate) fn decider(approval: &v1::Approval) -> String {
+    match approval.decided_by_name.as_str() {
+        "" => approval.decided_by.clone(),
+        name => clean_line(name, NAME_CHARS_MAX),
+    }
+}
+
 /// Returns what became of an answer, for a call in a folder where that is known.
 pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Mark, String) {
     let approval = answer.approval.clone().unwrap_or_default();
@@ -282,14 +300,6 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
     let place = if is_placed { String::new() } else { format!(" in {folder}") };
     let what = if call.is_empty() { String::new() } else { format!(": {call}{place}") };
     if !answer.asked_again_as.is_empty() {
-/// Returns who decided, in a word: by name where the daemon knows one.
-pub(crate) fn decider(approval: &v1::Approval) -> String {
-    match approval.decided_by_name.as_str() {
-        "" => approval.decided_by.clone(),
-        name => clean_line(name, NAME_CHARS_MAX),
-    }
-}
-
         let told = format!(
             "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
             answer.asked_again_as

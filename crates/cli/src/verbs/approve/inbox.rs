@@ -8,7 +8,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, count, outcome, question, time_left};
-use crate::terminal::{Answer, AnswerForm, Mark, PromptReader, Reading};
+use crate::terminal::{Answer, AnswerForm, GrantSpan, Mark, PromptReader, Reading};
+use crate::verbs::grant_spans::span_of_session;
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.
 const SITTING_MAX: u32 = 500;
@@ -31,8 +32,9 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = time_left(approval.expires);
         let left = if left.is_empty() { left } else { format!(", {left}") };
         context.output.note(Mark::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
-        show(context, approval, Detail::Prompt);
-        match answer_one(context, client, &mut reader, approval).await? {
+        let span = span_of_session(client, &approval.session_id).await?;
+        show(context, approval, Detail::at_prompt(span));
+        match answer_one(context, client, &mut reader, (approval, span)).await? {
             Answered::Yes => {}
             Answered::Skipped => skipped += 1,
             Answered::Left => return Ok(Exit::Withheld),
@@ -56,10 +58,11 @@ async fn answer_one(
     context: &Context,
     client: &Client,
     reader: &mut PromptReader,
-    approval: &v1::Approval,
+    (approval, span): (&v1::Approval, GrantSpan),
 ) -> Result<Answered, Failure> {
     let form =
         AnswerForm::of(&approval.approval_id, &approval.risk, &approval.prompt.clone().unwrap_or_default());
+    let form = form.spanning(span);
     loop {
         let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(Failure::Output)?;
         let Some(typed) = typed else { return Ok(Answered::Left) };
