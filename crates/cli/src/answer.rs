@@ -7,8 +7,11 @@ mod session_offer;
 
 use palyra_wire::v1;
 
+use palyra_screen_text::clean_line;
 pub(crate) use session_offer::{GrantSpan, SessionOffer, place_of};
 
+/// Characters of a line that is not an answer, where it is shown again.
+const UNCLEAR_CHARS_MAX: usize = 40;
 /// Characters of an approval's id that a yes to a risky call repeats.
 const WORD_CHARS: usize = 4;
 
@@ -107,10 +110,20 @@ impl AnswerForm {
         )
     }
 
+    /// Says that a line is not an answer, and which keys are.
+    pub(crate) fn unclear(&self, line: &str) -> Vec<String> {
+        let line = clean_line(line, UNCLEAR_CHARS_MAX);
+        let told = format!("\"{line}\" is none of the answers, so nothing was decided");
+        Some(told).filter(|_| !line.is_empty()).into_iter().chain([self.help()]).collect()
+    }
+
     /// Reads a line.
     pub(crate) fn read(&self, line: &str) -> Answer {
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        // A sentence may begin with it, such as "No, keep it". A yes stays without signs.
+        let denies = first.trim_end_matches([',', '.', ';', ':', '!']);
+        let first = if ["n", "no"].iter().any(|no| denies.eq_ignore_ascii_case(no)) { denies } else { first };
         let rest = rest.trim();
         match (first.to_ascii_lowercase().as_str(), rest, &self.offer) {
             ("n" | "no", note, _) => {

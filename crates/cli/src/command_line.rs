@@ -144,6 +144,10 @@ pub(crate) fn definition() -> clap::Command {
 /// Returns the definition as help shows it: what every verb takes is told once, at the top.
 pub(crate) fn command() -> clap::Command {
     let mut command = definition();
+    if let Some(columns) = terminal_columns() {
+        // The last column stays free, as in every line of our own, so that no row is wrapped again.
+        command = command.term_width(columns.saturating_sub(1).clamp(1, HELP_COLUMNS_MAX));
+    }
     command.build();
     let shared: Vec<clap::Id> = command
         .get_arguments()
@@ -152,6 +156,13 @@ pub(crate) fn command() -> clap::Command {
         .collect();
     let overview = overview::overview(&command);
     hide_below(command, &shared).override_help(overview)
+}
+
+/// Returns the width of the terminal that help or an error goes to; `None` where there is none.
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout())
+        .or_else(|_| rustix::termios::tcgetwinsize(std::io::stderr()));
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Returns the options that every verb takes, a line each.

@@ -458,7 +458,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 self.show_question(&prompt.unwrap_or_default(), &risk, Detail::Full);
             }
             Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
-            Answer::Unclear => self.seat.output.note(Mark::Info, &form.help()),
+            Answer::Unclear => {
+                form.unclear(typed).iter().for_each(|line| self.seat.output.note(Mark::Info, line));
+            }
         }
         self.begin_prompt(&form.prompt())?;
         Ok(None)
@@ -543,6 +545,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Note(mark, step) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
                 Shown::Text(format!("{} {step}\n", mark.sign()))
             }
+            Shown::Copied(line) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
+                Shown::Text(format!("  {line}\n"))
+            }
             shown => shown,
         }
     }
@@ -567,6 +572,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Shown::Progress(progress) => output.progress(&progress),
             Shown::Remark(remark) => output.remark(&remark)?,
             Shown::Note(mark, note) => output.note(mark, &note),
+            Shown::Copied(line) => output.diff([(line.as_str(), "")]),
             Shown::Question { approval_id, prompt, risk } => {
                 self.show_question(&prompt, &risk, self.detail());
                 self.on_screen = Some(approval_id);
@@ -581,10 +587,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn detail(&self) -> Detail {
         match self.seat.person {
             Person::Nobody => Detail::Unattended,
-            Person::Types(_) | Person::Watched { .. } => match self.view.grant_span {
-                GrantSpan::Session => Detail::Prompt,
-                GrantSpan::Run => Detail::RunPrompt,
-            },
+            Person::Types(_) | Person::Watched { .. } => Detail::at_prompt(self.view.grant_span),
         }
     }
 

@@ -63,17 +63,22 @@ impl Reach {
         in_order(self.credentials.iter().map(told).collect())
     }
 
+    /// Returns the credentials, each with its one server.
+    pub(crate) fn secrets(&self, used_by: Option<CredentialUser>) -> Vec<BoundCredential> {
+        let bound = |Credential { secret, host, port }: &Credential| BoundCredential {
+            host: host.clone(),
+            port: *port,
+            handle: CredentialHandle(secret.as_str().to_owned()),
+            used_by,
+        };
+        self.credentials.iter().map(bound).collect()
+    }
+
     /// Returns what the guard lets pass, on behalf of an effect.
     pub(crate) fn grant(self, used_by: CredentialUser) -> EgressGrant {
-        let bound = |Credential { secret, host, port }: Credential| BoundCredential {
-            host,
-            port,
-            handle: CredentialHandle(secret.as_str().to_owned()),
-            used_by: Some(used_by),
-        };
         EgressGrant {
+            credentials: self.secrets(Some(used_by)),
             hosts: self.hosts,
-            credentials: self.credentials.into_iter().map(bound).collect(),
             limits: EgressLimits::default(),
         }
     }

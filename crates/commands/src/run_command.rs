@@ -16,7 +16,7 @@ use crate::call::{Granted, Made, Parts};
 use crate::failure::CommandFailure;
 use crate::output_handle::OutputHandle;
 use crate::plan::{Plan, Planned, Wanted, plan};
-use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX};
+use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX, Reach};
 use crate::running::{self, Hearing, Running};
 use crate::shown;
 use crate::transcript::Transcript;
@@ -147,6 +147,7 @@ pub(crate) fn prepare(
         preview: Redacted::new(shown::preview(&planned.plan)),
         unbound: Redacted::new(shown::unbound(&planned.plan)),
         programs: planned.programs,
+        secrets: Reach::read(&planned.plan.hosts, &planned.plan.credentials)?.secrets(None),
         read_only: planned.plan.read_only,
         ..PreparedCall::default()
     })

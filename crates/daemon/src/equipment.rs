@@ -88,7 +88,9 @@ impl Equipment {
         }
         let components = Arc::new(components(place, sandbox, way_out.as_ref()));
         makers.push(Arc::clone(&components) as _);
-        let (tools, rules) = (Arc::new(Toolbox::new(makers)), ToolPolicyRules::shipped());
+        let (tools, rules) =
+            (Toolbox::new(makers, Arc::clone(place.credentials)), ToolPolicyRules::shipped());
+        let tools = Arc::new(tools);
         Self { tools, restore: files, components, rules, tapes, jobs, checks }
     }
 }

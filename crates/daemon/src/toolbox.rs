@@ -1,12 +1,14 @@
 //! Several makers of tools as one [`ToolRuntime`].
 //!
 //! Invariant: a call goes to the first maker whose catalogue has its tool, so that a name that comes later never takes
-//! one that ships.
+//! one that ships; and no person is asked about a call whose secret the vault would refuse.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::{BoxFuture, FutureExt};
-use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
+use palyra_ports::{
+    CredentialUser, ExecuteToolError, FillCredential, PreparedCall, Supervision, ToolRuntime,
+};
 use palyra_run_core::{Grant, Intent, PrepareRefusal};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
@@ -14,6 +16,7 @@ use palyra_types::{ErrorCode, Redacted};
 /// Tools of several makers.
 pub(crate) struct Toolbox {
     makers: Vec<Arc<dyn ToolRuntime>>,
+    credentials: Arc<dyn FillCredential>,
     joined: Mutex<Joined>,
 }
 
@@ -25,9 +28,9 @@ struct Joined {
 }
 
 impl Toolbox {
-    /// Puts makers together, the most trusted one first.
-    pub(crate) fn new(makers: Vec<Arc<dyn ToolRuntime>>) -> Self {
-        Self { makers, joined: Mutex::default() }
+    /// Puts makers together, the most trusted one first. `credentials` fills the secrets of their calls.
+    pub(crate) fn new(makers: Vec<Arc<dyn ToolRuntime>>, credentials: Arc<dyn FillCredential>) -> Self {
+        Self { makers, credentials, joined: Mutex::default() }
     }
 
     fn maker_of(&self, tool: &ToolName) -> Option<&Arc<dyn ToolRuntime>> {
@@ -55,7 +58,10 @@ impl ToolRuntime for Toolbox {
 
     fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
         if let Some(maker) = self.maker_of(intent.tool()) {
-            return maker.prepare(intent);
+            let user =
+                CredentialUser { principal: intent.principal(), run: intent.run(), effect: intent.effect() };
+            let (preparing, credentials) = (maker.prepare(intent), Arc::clone(&self.credentials));
+            return async move { within_bounds(preparing.await?, user, credentials).await }.boxed();
         }
         let message = format!("there is no tool `{}` any more", intent.tool());
         let refusal = PrepareRefusal { code: ErrorCode::ToolUnknown, message: Redacted::new(message) };
@@ -75,15 +81,41 @@ impl ToolRuntime for Toolbox {
     }
 }
 
+/// Refuses a call that carries a secret to a server to which it is not bound.
+async fn within_bounds(
+    prepared: PreparedCall,
+    user: CredentialUser,
+    credentials: Arc<dyn FillCredential>,
+) -> Result<PreparedCall, PrepareRefusal> {
+    if prepared.secrets.is_empty() {
+        return Ok(prepared);
+    }
+    let mut secrets = prepared.secrets.clone();
+    // Where a secret may go is on a disk.
+    let refusal = tokio::task::spawn_blocking(move || {
+        secrets.iter_mut().find_map(|secret| {
+            secret.used_by = Some(user);
+            credentials.certain_refusal(secret)
+        })
+    });
+    let message = match refusal.await {
+        Ok(None) => return Ok(prepared),
+        Ok(Some(refusal)) => (refusal.code, format!("{}; nothing was sent", refusal.why)),
+        Err(_) => (ErrorCode::ShuttingDown, "the vault could not be asked".to_owned()),
+    };
+    Err(PrepareRefusal { code: message.0, message: Redacted::new(message.1) })
+}
+
 #[cfg(test)]
 mod tests {
     use palyra_tools::BuiltinTools;
 
     use super::*;
+    use crate::way_out::parts_tests::Nothing;
 
     #[test]
     fn the_catalogue_is_joined_once_and_knows_each_maker() {
-        let toolbox = Toolbox::new(vec![Arc::new(BuiltinTools::new())]);
+        let toolbox = Toolbox::new(vec![Arc::new(BuiltinTools::new())], Arc::new(Nothing));
         let catalog = toolbox.catalog();
         assert!(Arc::ptr_eq(&catalog, &toolbox.catalog()), "nothing changed in between");
         assert!(catalog.get(&ToolName::new("read_file")).is_some());

@@ -77,7 +77,7 @@ impl WayOut {
 }
 
 #[cfg(test)]
-mod parts_tests;
+pub(crate) mod parts_tests;
 
 #[cfg(test)]
 mod tests {

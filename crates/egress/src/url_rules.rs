@@ -27,13 +27,14 @@ impl UrlRules {
         Self { private_hosts, config_file }
     }
 
-    /// Says what the operator has to write for an endpoint, where, and what puts it in force.
+    /// Says what the operator has to write for an endpoint, where, and what puts it in force. The line to write is a
+    /// paragraph of its own.
     fn mend(&self, endpoint: &Endpoint) -> String {
         let file = self.config_file.as_ref();
         let file = file.map_or_else(|| "the configuration".to_owned(), |file| file.display().to_string());
         format!(
-            "to permit it, write in {file}, below the line `[egress]` (add that line where there is none): \
-             `allow_private = {}`; then `palyra admin stop`, and the next command starts the daemon with it",
+            "to permit it, write the line below in {file}, below the line `[egress]` (add that one where there is \
+             none), then `palyra admin stop`, and the next command starts the daemon with it\n\nallow_private = {}",
             self.private_hosts.list_with(endpoint)
         )
     }
@@ -66,7 +67,7 @@ mod tests {
         let told = refusal(&["build.internal:8080"], "http://127.0.0.1:8123/").unwrap();
         for part in [
             "in /etc/palyra.toml, below the line `[egress]`",
-            "`allow_private = [\"build.internal:8080\", \"127.0.0.1:8123\"]`",
+            "\n\nallow_private = [\"build.internal:8080\", \"127.0.0.1:8123\"]",
             "then `palyra admin stop`, and the next command starts",
         ] {
             assert!(told.contains(part), "{part}: {told}");
@@ -81,11 +82,11 @@ mod tests {
     #[test]
     fn what_no_setting_lets_through_is_refused_before_anybody_is_asked() {
         for (url, setting) in [
-            ("http://127.0.0.1:18432/x", "`allow_private = [\"127.0.0.1:18432\"]`"),
-            ("https://10.1.2.3/", "`allow_private = [\"10.1.2.3:443\"]`"),
-            ("http://[::1]:8080/", "`allow_private = [\"[::1]:8080\"]`"),
-            ("http://localhost:3000/", "`allow_private = [\"localhost:3000\"]`"),
-            ("http://printer.local/", "`allow_private = [\"printer.local:80\"]`"),
+            ("http://127.0.0.1:18432/x", "\n\nallow_private = [\"127.0.0.1:18432\"]"),
+            ("https://10.1.2.3/", "\n\nallow_private = [\"10.1.2.3:443\"]"),
+            ("http://[::1]:8080/", "\n\nallow_private = [\"[::1]:8080\"]"),
+            ("http://localhost:3000/", "\n\nallow_private = [\"localhost:3000\"]"),
+            ("http://printer.local/", "\n\nallow_private = [\"printer.local:80\"]"),
             ("http://0.0.0.0/", "no setting permits it"),
             ("http://224.0.0.1/", "no setting permits it"),
         ] {

@@ -270,7 +270,13 @@ impl ApprovalsService for ApprovalsServiceImpl {
         request: Request<v1::ResolveApprovalRequest>,
     ) -> Result<Response<v1::ResolveApprovalResponse>, Status> {
         let (caller, message) = auth::open(request)?;
-        Ok(Response::new(resolve(&self.approvals, caller, message).await?))
+        let mut answer = resolve(&self.approvals, caller, message).await?;
+        if let Some(approval) = &mut answer.approval
+            && let Ok(by) = approval.decided_by.parse()
+        {
+            approval.decided_by_name = self.name_of(caller, by);
+        }
+        Ok(Response::new(answer))
     }
 
     async fn watch_approvals(

@@ -290,7 +290,10 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
 fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> {
     let starts = tool.capabilities.contains(&Capability::Process);
     (starts && policies.iter().any(|id| id == "never-into-git"))
-        .then_some("leave `.git` out of the line, or use the `git` tool")
+        .then_some(
+            "no program may name `.git`: leave it out of the line; `read_file` reads a file in it, and the `git` tool \
+             shows status, log and diff",
+        )
 }
 
 /// Says which folders are read-only for a program, and by which policies.

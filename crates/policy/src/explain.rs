@@ -1,6 +1,6 @@
 //! Why a request is decided as it is: which policies, and which values they looked at.
 //!
-//! Owns finding what a policy mentions. Invariant: the values shown are those of the request, word for word.
+//! Owns finding what a policy mentions. Invariant: the values shown are those with which Cedar was asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +9,7 @@ use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::Value;
 
 use crate::near_rules::{NearRule, near_rules};
-use crate::policies::{KnownPolicy, PolicySet, ReadOnlyFolder};
+use crate::policies::{KnownPolicy, PolicySet, ReadOnlyFolder, worked_out};
 use crate::request::PolicyRequest;
 use crate::rules::{Judgement, evaluate_with_config};
 
@@ -72,8 +72,11 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
     let known: Vec<&KnownPolicy> = judgement.policies.iter().filter_map(|id| policies.known(id)).collect();
     let told: Value = serde_json::to_value(request).unwrap_or_default();
     let mentioned: BTreeSet<String> = known.iter().flat_map(|known| mentions(known)).collect();
+    let named_folders = policies.named_folders(request);
     let looked_at = mentioned.into_iter().map(|path| {
-        let found = found_at(&told, &path).map(|value| value.to_string());
+        let member = path.strip_prefix("context.");
+        let worked_out = member.and_then(|member| worked_out(request, &named_folders, member));
+        let found = worked_out.or_else(|| found_at(&told, &path).cloned()).map(|value| value.to_string());
         (path, found)
     });
     let slices = policies.with_tool(request, |prepared| {
@@ -213,8 +216,6 @@ fn found_at<'v>(told: &'v Value, path: &str) -> Option<&'v Value> {
         ["posture"] => return told.get("posture"),
         ["capabilities"] => return told.get("tool")?.get("capabilities"),
         ["program"] => return place.get("argv")?.get(0),
-        ["command" | "shell_line"] => vec!["argv"],
-        ["now" | "hour" | "weekday"] => vec!["now_ms"],
         path => path.to_vec(),
     };
     renamed.into_iter().try_fold(place, |place, part| place.get(part))

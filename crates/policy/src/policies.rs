@@ -14,8 +14,8 @@ mod mentions;
 mod words;
 mod index;
 
-pub(crate) use evaluate::Answer;
 pub use evaluate::AskedOfCedar;
+pub(crate) use evaluate::{Answer, worked_out};
 pub(crate) use file::KnownPolicy;
 pub use file::{POLICY_FILE_BYTES_MAX, PolicyFile};
 pub use index::{Asked, NotStatic, PolicyIndex};

@@ -7,9 +7,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
+use palyra_types::{ErrorCode, Redacted};
 
 use crate::CancelFlag;
+use crate::bound_credential::{BoundCredential, CredentialHandle};
 
 /// Fetches over HTTP, and reaches nothing but public addresses.
 pub trait FetchHttp: Send + Sync {
@@ -177,35 +178,6 @@ impl HostRule {
     }
 }
 
-/// A credential, known by its handle, and the one server that it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoundCredential {
-    /// The host, as [`HostRule::host`].
-    pub host: String,
-    /// The port; over anything but TLS it is never sent.
-    pub port: u16,
-    /// What to look up when it is needed.
-    pub handle: CredentialHandle,
-    /// Which effect needs it, for the record of its use; `None` where no run is behind it.
-    pub used_by: Option<CredentialUser>,
-}
-
-/// The effect on whose behalf a credential is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CredentialUser {
-    /// Whose run it is.
-    pub principal: PrincipalId,
-    /// The run.
-    pub run: RunId,
-    /// The effect within the run.
-    pub effect: EffectId,
-}
-
-/// The name of a credential, which tells nothing about its value. What stands behind a first space is left aside: how
-/// a credential is sent is its owner's decision.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CredentialHandle(pub String);
-
 /// Turns handles into what is sent, at the moment when it is sent.
 pub trait FillCredential: Send + Sync {
     /// Returns the header that a handle stands for at its server, once its use is recorded. Asked with each request.
@@ -217,6 +189,12 @@ pub trait FillCredential: Send + Sync {
     /// Returns how a handle's secret is sent, such as `bearer`, for the question to a person; `None` where that is not
     /// known. May wait for a disk.
     fn sent_as(&self, _handle: &CredentialHandle) -> Option<String> {
+        None
+    }
+
+    /// Returns why a credential is certain to be refused, with any answer of a person: its secret is not bound to that
+    /// server. `None` where it may be filled, and for a principal who may not know that it is there. May wait for a disk.
+    fn certain_refusal(&self, _credential: &BoundCredential) -> Option<CredentialUnavailable> {
         None
     }
 }

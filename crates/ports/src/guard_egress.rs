@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::fetch_http::{BoundCredential, HostRule};
+use crate::bound_credential::BoundCredential;
+use crate::fetch_http::HostRule;
 
 /// Serves programs that have no other network.
 pub trait GuardEgress: Send + Sync {

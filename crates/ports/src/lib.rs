@@ -18,6 +18,7 @@ pub mod model_provider;
 pub mod redactor;
 pub mod secret_store;
 pub mod process_sandbox;
+mod bound_credential;
 pub mod fetch_http;
 pub mod read_url;
 pub mod guard_egress;
@@ -36,6 +37,7 @@ pub use append_tape::{
     AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryBlobs, Guard,
     JournalAppendRequest, NewEntry, StaticText,
 };
+pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
 pub use clock::Clock;
 pub use component_shelf::{ComponentShelf, ComponentShelfError};
 pub use entropy::Entropy;
@@ -43,9 +45,9 @@ pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
 };
 pub use fetch_http::{
-    BodyCompleteness, BoundCredential, CredentialHandle, CredentialHeader, CredentialUnavailable,
-    CredentialUser, FetchError, FetchFailure, FetchHop, FetchHttp, FetchLimits, FetchMethod, FetchReach,
-    FetchRequest, FetchResponse, FillCredential, HostReach, HostRule, HostScope,
+    BodyCompleteness, CredentialHeader, CredentialUnavailable, FetchError, FetchFailure, FetchHop, FetchHttp,
+    FetchLimits, FetchMethod, FetchReach, FetchRequest, FetchResponse, FillCredential, HostReach, HostRule,
+    HostScope,
 };
 pub use granted_writes::{GrantedState, GrantedWrites};
 pub use guard_egress::{

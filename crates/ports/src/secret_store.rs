@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 
-use crate::fetch_http::CredentialUser;
+use crate::bound_credential::CredentialUser;
 
 pub use error::SecretStoreError;
 pub use sent_as::{NotAWayToSend, SentAs};

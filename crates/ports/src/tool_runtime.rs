@@ -12,6 +12,7 @@ use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
 use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
 use palyra_types::{ErrorCode, Redacted};
 
+use crate::bound_credential::BoundCredential;
 use crate::hear_output::OutputSink;
 
 /// Runs exactly what a grant permits.
@@ -63,6 +64,9 @@ pub struct PreparedCall {
     /// Folders to which the call cannot write: those of the [`Intent`], where the tool can see to it. A call whose tool
     /// leaves any out is refused.
     pub read_only: Vec<String>,
+    /// The secrets that the call carries, each with its one server. A call is refused before a person is asked where the
+    /// vault would refuse one of them.
+    pub secrets: Vec<BoundCredential>,
 }
 
 /// What a running call is given beside its grant.

@@ -15,6 +15,8 @@ use palyra_types::{EffectId, PrincipalId, Redacted, RunId, SessionId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
     pub(crate) effect: EffectId,
+    pub(crate) run: RunId,
+    pub(crate) principal: PrincipalId,
     pub(crate) tool: ToolName,
     pub(crate) arguments: Redacted<String>,
     pub(crate) workspace_root: Redacted<PathBuf>,
@@ -26,6 +28,18 @@ impl Intent {
     #[must_use]
     pub fn effect(&self) -> EffectId {
         self.effect
+    }
+
+    /// Returns the run of the call.
+    #[must_use]
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Returns the principal for whom the run works.
+    #[must_use]
+    pub fn principal(&self) -> PrincipalId {
+        self.principal
     }
 
     /// Returns the tool.

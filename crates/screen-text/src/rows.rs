@@ -192,7 +192,8 @@ fn indent_of(line: &str, width: RowWidth) -> usize {
     });
     let least = (begin + sign).max(INDENT.len()).min(width.columns / 2);
     let names = begin + sign + padded;
-    if names <= width.columns / 3 { names.max(least) } else { least }
+    // A part of two fifths is the names of details at 40 columns.
+    if names * 5 <= width.columns * 2 { names.max(least) } else { least }
 }
 
 #[cfg(test)]

@@ -208,6 +208,7 @@ impl ToolRuntime for ScriptedTools {
             programs: None,
             unchanged: Redacted::default(),
             read_only: Vec::new(),
+            secrets: Vec::new(),
         });
         state.prepared.push(intent);
         futures::future::ready(prepared).boxed()

@@ -56,6 +56,7 @@ pub(crate) fn prepare_fetch(
         body: Redacted::new(serde_json::to_string(&plan).unwrap_or_default()),
         summary: Redacted::new(line(fetch.method, (&fetch.common, &asked), "", sent_as)),
         preview: Redacted::new(head(fetch.method, &fetch.common, &asked)),
+        secrets: asked.secrets(None),
         ..PreparedCall::default()
     })
 }
@@ -81,6 +82,7 @@ pub(crate) fn prepare_send(
         summary: Redacted::new(line(send.method, (&send.common, &asked), &sends(&send, &asked), sent_as)),
         preview: Redacted::new(preview(&send, &asked)),
         unbound: Redacted::new(unbound(&send)),
+        secrets: asked.secrets(None),
         ..PreparedCall::default()
     })
 }
@@ -89,9 +91,15 @@ pub(crate) fn prepare_send(
 fn reachable(reader: &dyn ReadUrl, common: &Common) -> Result<(), WebFailure> {
     match reader.certain_refusal(&common.url) {
         None => Ok(()),
-        Some(why) => {
-            Err(WebFailure::Fetch { code: ErrorCode::FetchRefused, told: format!("{why}; nothing was sent") })
-        }
+        Some(why) => Err(WebFailure::Fetch { code: ErrorCode::FetchRefused, told: unsent(&why) }),
+    }
+}
+
+/// Adds to a reason that nothing was sent; lines to write, behind an empty line, stay at the end.
+fn unsent(why: &str) -> String {
+    match why.split_once("\n\n") {
+        Some((why, lines)) => format!("{why}; nothing was sent\n\n{lines}"),
+        None => format!("{why}; nothing was sent"),
     }
 }
 
@@ -135,7 +143,7 @@ fn head(method: FetchMethod, common: &Common, asked: &Asked) -> String {
         let _ = writeln!(text, "{name}: {value}");
     }
     if let Some(name) = &asked.credential {
-        let _ = writeln!(text, "secret: `{}`, for {} only", name.as_str(), asked.server.host);
+        let _ = writeln!(text, "secret: `{}`, sent to {} only", name.as_str(), asked.server.host);
     }
     if !common.hosts.is_empty() {
         let _ = writeln!(text, "redirects also to: {}", common.hosts.join(", "));

@@ -102,24 +102,30 @@ impl Asked {
         &self.headers
     }
 
+    /// Returns the secret of the call, with the one server to which it is sent.
+    pub(crate) fn secrets(&self, used_by: Option<CredentialUser>) -> Vec<BoundCredential> {
+        let UrlServer { host, port, .. } = &self.server;
+        let bound = |name: &SecretName| BoundCredential {
+            host: host.clone(),
+            port: *port,
+            handle: CredentialHandle(name.as_str().to_owned()),
+            used_by,
+        };
+        self.credential.iter().map(bound).collect()
+    }
+
     /// Returns the request, made for one effect.
     pub(crate) fn request(&self, method: FetchMethod, body: Vec<u8>, user: CredentialUser) -> FetchRequest {
         let UrlServer { host, port, .. } = &self.server;
         let own = HostRule::exact(host.clone());
         let own = if own.covers(host, *port) { own } else { own.at(*port) };
-        let bound = self.credential.as_ref().map(|name| BoundCredential {
-            host: host.clone(),
-            port: *port,
-            handle: CredentialHandle(name.as_str().to_owned()),
-            used_by: Some(user),
-        });
         FetchRequest {
             method,
             url: Redacted::new(self.url.clone()),
             headers: self.headers.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect(),
             body: Redacted::new(body),
             hosts: HostScope::Only([own].into_iter().chain(self.hosts.iter().cloned()).collect()),
-            credentials: bound.into_iter().collect(),
+            credentials: self.secrets(Some(user)),
             limits: FetchLimits::default(),
         }
     }

@@ -67,6 +67,20 @@ fn a_no_may_say_why_at_any_risk() {
         };
         assert_eq!(form.read("n"), no(""));
         assert_eq!(form.read("no  not this file "), no("not this file"));
+        for line in [
+            "no, not this file",
+            "No, not this file",
+            "n, not this file",
+            "no. not this file",
+            "NO: not this file",
+        ] {
+            assert_eq!(form.read(line), no("not this file"), "{line}");
+        }
+        assert_eq!((form.read("no."), form.read("N!")), (no(""), no("")));
+        // The controls: another word, and a sign elsewhere.
+        for line in ["not this file", "none", ",no", "now, please", "nope", "y,", "yes, do"] {
+            assert_eq!(form.read(line), Answer::Unclear, "{line}");
+        }
         assert_eq!((form.read("m"), form.read("l")), (Answer::More, Answer::Skip));
     }
 }
@@ -98,6 +112,14 @@ fn a_change_of_a_file_offers_its_folder_and_not_the_same_change_again() {
     // Above medium risk nothing wide is offered.
     assert!(!file_form("critical").prompt().contains("[f]"));
     assert_eq!(file_form("critical").read("f 7Q2K"), Answer::Unclear);
+}
+
+#[test]
+fn a_line_that_is_no_answer_is_named() {
+    let form = form("medium");
+    let told = "\"palyra run 'cat x'\" is none of the answers, so nothing was decided".to_owned();
+    assert_eq!(form.unclear("palyra run 'cat x'"), [told, form.help()]);
+    assert_eq!(form.unclear("  "), [form.help()]);
 }
 
 #[test]

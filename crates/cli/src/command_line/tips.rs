@@ -59,6 +59,17 @@ pub(super) const TYPED: &[(&str, &str, &str)] = &[
     ("approve allow *", "palyra approve yes *", "lets that call run"),
     ("approve yes --all", "palyra approve", "asks about each call; no command approves several at once"),
     ("approve --all", "palyra approve", "asks about each call; no command approves several at once"),
+    (
+        "--approve later *",
+        "palyra run *",
+        "asks a model; at a question `l` leaves it for later, and without a terminal it waits for `palyra approve`",
+    ),
+    ("--approve never *", "palyra run --approve never *", "asks a model, and denies what would ask"),
+    (
+        "--approve inbox *",
+        "palyra run --approve inbox *",
+        "asks a model; what asks waits for `palyra approve`",
+    ),
     ("config get", "palyra config show", "shows the settings"),
     ("config list", "palyra config show", "shows the settings"),
     ("config init", "palyra init", "writes a configuration file to begin with"),
@@ -115,7 +126,7 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         return error;
     }
     let mut tips = Vec::new();
-    if let Some((command, effect)) = meant(typed) {
+    if let Some((command, effect)) = meant(&with_option(&error, typed)) {
         tips.push(format!("`{command}` {effect}"));
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
@@ -138,6 +149,17 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error
+}
+
+/// Returns the words with the option that no verb has, which can be before the first of them.
+fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
+    let mut typed = typed.to_vec();
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && !typed.contains(option)
+    {
+        typed.push(option.clone());
+    }
+    typed
 }
 
 /// Returns what the table has for a command line: what to type, and what that does.

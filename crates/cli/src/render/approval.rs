@@ -27,6 +27,7 @@ const PROMPT_LINE_CHARS_MAX: usize = 400;
 const UNATTENDED_LINES_MAX: usize = 40;
 const ARGUMENTS_CHARS_MAX: usize = 400;
 const CALL_CHARS_MAX: usize = 160;
+const NAME_CHARS_MAX: usize = 64;
 /// Tools whose preview ends with a block of details.
 const COMMANDS: [&str; 2] = ["run_command", "start_job"];
 
@@ -44,6 +45,16 @@ pub(crate) enum Detail {
     Unattended,
     /// All of it.
     Full,
+}
+
+impl Detail {
+    /// Returns how much is shown at a prompt whose grants hold for so long.
+    pub(crate) fn at_prompt(span: GrantSpan) -> Self {
+        match span {
+            GrantSpan::Session => Self::Prompt,
+            GrantSpan::Run => Self::RunPrompt,
+        }
+    }
 }
 
 /// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
@@ -273,6 +284,14 @@ pub(crate) fn granted(grant: &v1::StoredGrant, span: GrantSpan) -> String {
     )
 }
 
+/// Returns who decided, in a word: by name where the daemon knows one.
+pub(crate) fn decider(approval: &v1::Approval) -> String {
+    match approval.decided_by_name.as_str() {
+        "" => approval.decided_by.clone(),
+        name => clean_line(name, NAME_CHARS_MAX),
+    }
+}
+
 /// Returns what became of an answer, for a call in a folder where that is known.
 pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Mark, String) {
     let approval = answer.approval.clone().unwrap_or_default();
@@ -294,7 +313,7 @@ pub(crate) fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (Ma
             ("", "") => format!("it was decided before: {state}"),
             // No person did: the rules, or whatever the call was about.
             ("", note) => format!("nothing ran; {state}: {note}"),
-            (by, _) => format!("it was decided before: {state} by {by}"),
+            (_, _) => format!("it was decided before: {state} by {}", decider(&approval)),
         };
         return (Mark::Doubt, told);
     }

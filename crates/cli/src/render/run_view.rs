@@ -22,6 +22,11 @@ use palyra_terminal::Mark;
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
+/// Characters of a reason that says what to write, and where: a path is in it.
+const MEND_CHARS_MAX: usize = 600;
+/// Lines to copy that follow a reason, and the characters of each.
+const COPIED_LINES_MAX: usize = 4;
+const COPIED_CHARS_MAX: usize = 4096;
 const INPUT_CHARS_MAX: usize = 400;
 const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
@@ -41,6 +46,8 @@ pub(crate) enum Shown {
     Remark(String),
     /// A note for standard error.
     Note(Mark, String),
+    /// A line to type or to copy, for standard error: it is neither cut nor wrapped.
+    Copied(String),
     /// What an approval asks.
     Question {
         /// Which.
@@ -414,12 +421,16 @@ impl RunView {
             return;
         }
         let tool = self.close_call(decided.effect_id);
-        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
         if decided.reason == "not_possible" {
             // Nobody withheld it: it failed before it began, and no answer would let it run.
+            let (why, lines) = decided.explanation.split_once("\n\n").unwrap_or((&decided.explanation, ""));
+            let why = clean_line(why, MEND_CHARS_MAX);
             shown.push(note(Mark::Bad, format!("{tool}not done: {why}")));
+            let copied = lines.lines().take(COPIED_LINES_MAX);
+            shown.extend(copied.map(|line| Shown::Copied(clean_line(line, COPIED_CHARS_MAX))));
             return;
         }
+        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
         // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
         if !matches!(decided.reason.as_str(), "unknown_tool" | "invalid_arguments" | "budget_exhausted") {
             self.denied_calls += 1;

@@ -12,6 +12,7 @@ use palyra_client::{Client, WatchedApproval};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
+pub(crate) use self::answer::folder_of;
 use self::answer::{EditArgs, RememberArgs};
 use super::ids::{ApprovalName, GrantName, RunName};
 use super::pages::{Taken, read_list};
@@ -19,13 +20,14 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Detail, age, approval_state_name, date, question, short_id, summary, time_left};
+use crate::render::{
+    Detail, age, approval_state_name, date, decider, question, short_id, summary, time_left,
+};
 use palyra_screen_text::{clean_line, clean_text};
 use palyra_terminal::Mark;
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
-const NAME_CHARS_MAX: usize = 64;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -330,14 +332,6 @@ fn show(
 /// Returns how long an answer is waited for; empty once none is.
 fn time_to_answer(approval: &v1::Approval) -> String {
     if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
-}
-
-/// Returns who decided: by name where the daemon knows one.
-fn decider(approval: &v1::Approval) -> String {
-    match approval.decided_by_name.as_str() {
-        "" => approval.decided_by.clone(),
-        name => clean_line(name, NAME_CHARS_MAX),
-    }
 }
 
 async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {

@@ -17,6 +17,7 @@ pub(crate) mod doctor;
 pub(crate) mod admin;
 
 mod attachments;
+mod grant_spans;
 mod ids;
 mod pages;
 mod start_run;

@@ -255,9 +255,16 @@ async fn explain(
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
-    context.output.line(&format!("{} ({})", explained.verdict, explained.reason))?;
-    explained.explanation.lines().try_for_each(|line| context.output.line(&clean_line(line, 400)))?;
+    explanation_lines(&explained).try_for_each(|line| context.output.line(&clean_line(&line, 400)))?;
     Ok(Exit::Done)
+}
+
+/// Returns the lines of an explanation: the decision once, with the name of its reason.
+fn explanation_lines(explained: &v1::ExplainDecisionResponse) -> impl Iterator<Item = String> {
+    let heading = format!("{} ({})", explained.verdict, explained.reason);
+    let again = format!("{}: {}", explained.verdict, explained.reason.replace('_', " "));
+    let lines = explained.explanation.lines().filter(move |line| **line != again);
+    std::iter::once(heading).chain(lines.map(str::to_owned))
 }
 
 /// Says that it is the effect which does not exist: its run was found before.

@@ -13,10 +13,12 @@ use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
+use super::grant_spans::span_of_session;
 use super::ids::{RunName, session_id};
 use super::pages::{Taken, read_list};
+use crate::answer::GrantSpan;
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, Person, Seat, drive};
+use crate::drive::{DaemonRun, Format, Person, Seat, drive, drive_once};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{ERASED_MARK, Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
@@ -303,7 +305,10 @@ async fn tail(
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = Person::at(reader.as_mut());
     let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::Tape);
-    drive(&mut followed, seat, |_| {}).await
+    match span_of_session(client, &client.get_run(run).await?.session_id).await? {
+        GrantSpan::Run => drive_once(&mut followed, seat, |_| {}).await,
+        GrantSpan::Session => drive(&mut followed, seat, |_| {}).await,
+    }
 }
 
 fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {

@@ -92,6 +92,26 @@ impl FillCredential for VaultCredentials {
         let found = self.secrets.find(&handle.0.parse().ok()?);
         found.ok().flatten().map(|record| record.sent_as.to_string())
     }
+
+    fn certain_refusal(&self, credential: &BoundCredential) -> Option<CredentialUnavailable> {
+        let name: SecretName = credential.handle.0.parse().ok()?;
+        let record = self.secrets.find(&name).ok().flatten()?;
+        let host = place_of(&credential.host, credential.port);
+        if !record.is_usable_by(self.reader(credential.used_by)) || record.hosts.contains(&host) {
+            return None;
+        }
+        let refusal = SecretStoreError::NotBound { name: name.as_str().to_owned(), host };
+        Some(CredentialUnavailable {
+            handle: credential.handle.clone(),
+            code: refusal.code(),
+            why: refusal.to_string(),
+        })
+    }
+}
+
+/// Returns a server as secrets are bound to it.
+fn place_of(host: &str, port: u16) -> String {
+    if port == USUAL_PORT { host.to_owned() } else { format!("{host}:{port}") }
 }
 
 /// Why nothing was filled.
@@ -117,7 +137,7 @@ async fn fill(
         why: "its use could not be recorded yet".to_owned(),
     })?;
     let BoundCredential { host, port, handle, used_by } = credential;
-    let host = if port == USUAL_PORT { host } else { format!("{host}:{port}") };
+    let host = place_of(&host, port);
     let name = handle.0.split(' ').next().unwrap_or_default().to_owned();
     let wanted = (name.clone(), host.clone());
     let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1, reader));

@@ -82,6 +82,28 @@ async fn a_secret_is_the_owners_until_it_is_bound_to_another_principal() {
     assert_eq!(refused(bob, "forge").await.0, ErrorCode::VaultLocked);
 }
 
+/// What no answer of a person would let out is known before the question, by those who may use the secret.
+#[test]
+fn a_server_that_a_secret_is_not_bound_to_is_refused_before_a_question() {
+    let secrets = Arc::new(MemorySecrets::default());
+    secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
+    let credentials = filling(&secrets);
+    for (host, port) in [("evil.example", 443), ("a.example", 8443)] {
+        let refused = credentials.certain_refusal(&wanted("forge", host, port)).unwrap();
+        assert_eq!(refused.code, ErrorCode::SecretNotBound, "{host}:{port}");
+        assert!(refused.why.contains(host), "{}", refused.why);
+    }
+    let elsewhere =
+        |principal| BoundCredential { host: "evil.example".to_owned(), ..wanted_by(principal, "forge") };
+    let bob = PrincipalId::from_parts(7, 7);
+    assert_eq!(credentials.certain_refusal(&elsewhere(bob)), None, "it is not there for another principal");
+    secrets.share(&"forge".parse().unwrap(), [bob].into()).unwrap();
+    assert!(credentials.certain_refusal(&elsewhere(bob)).is_some());
+    // The controls: its own server, and a name that there is not.
+    assert_eq!(credentials.certain_refusal(&wanted("forge", "a.example", 443)), None);
+    assert_eq!(credentials.certain_refusal(&wanted("other", "a.example", 443)), None);
+}
+
 async fn uses(journal: &MemoryJournal) -> Vec<SecretUsed> {
     let entries = journal.entries(Seq(0), 100).await.unwrap();
     let used =

@@ -60,7 +60,7 @@ fn said(headers: &str, body: &str) -> String {
     )
 }
 
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl FillCredential for Nothing {
     fn fill(

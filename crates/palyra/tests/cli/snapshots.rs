@@ -20,13 +20,18 @@ fn masked(home: &Home, text: &str) -> String {
     mask_short_ids(&text).lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
 }
 
-/// Masks the ends of the ids of grants where a note names them.
+/// Masks the ends of the ids of grants and runs where a note names them.
 fn mask_grants(text: &str) -> String {
-    ["(grant ", "`palyra approve revoke "].iter().fold(text.to_owned(), |text, begin| {
-        let mut parts = text.split(begin);
-        let head = parts.next().unwrap_or_default().to_owned();
-        parts.fold(head, |masked, part| format!("{masked}{begin}[ID]{}", part.get(6..).unwrap_or_default()))
-    })
+    ["(grant ", "`palyra approve revoke ", "and `palyra runs undo "].iter().fold(
+        text.to_owned(),
+        |text, begin| {
+            let mut parts = text.split(begin);
+            let head = parts.next().unwrap_or_default().to_owned();
+            parts.fold(head, |masked, part| {
+                format!("{masked}{begin}[ID]{}", part.get(6..).unwrap_or_default())
+            })
+        },
+    )
 }
 
 /// Masks the cells of tables that hold the end of an id.

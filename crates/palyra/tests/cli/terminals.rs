@@ -118,6 +118,22 @@ fn status_questions_errors_and_help_wrap_between_words() {
 }
 
 #[test]
+fn help_is_wrapped_once() {
+    let home = home("xterm");
+    for (arguments, alone) in [
+        (&["admin", "vault", "put", "--help"][..], "not"),
+        (&["model", "add", "--help"], "never"),
+        (&["runs", "--help"], "as"),
+    ] {
+        let mut pty = Pty::spawn(&home.command(arguments), 80);
+        assert_eq!(pty.ended(), 0);
+        let rows = pty.text();
+        assert!(rows.contains("Usage: palyra "), "{rows}");
+        assert!(rows.lines().all(|row| row.trim() != alone && row.chars().count() < 80), "{rows}");
+    }
+}
+
+#[test]
 fn long_work_shows_progress_and_takes_it_away() {
     let home = home("xterm");
     home.palyra(&["run", "what can you do"]).expect(0);

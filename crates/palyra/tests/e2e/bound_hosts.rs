@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::asked::asked;
 use crate::caller::{call, caller};
-use crate::fetches::{allow, approved, output};
+use crate::fetches::{allow, approved, output, refused_unasked};
 use crate::home::Home;
 use crate::openai_server::{home_with, runtime, serve};
 use crate::redaction::{files, forms, holds};
@@ -116,10 +116,20 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
     assert_eq!(times_heard(&bound), 3, "{:?}", bound.heard());
     outcomes.push(outcome);
 
-    let refused = fetch(&other, 0);
-    assert!(output(&refused).contains("is not for"), "{refused:#}");
-    let refused = ask(&other);
-    assert!(output(&refused).contains("no 403"), "{refused:#}");
+    // No person is asked about what the vault refuses with any answer.
+    let elsewhere = json!({ "url": format!("https://{}/", other.place()), "credential": "forge" });
+    let commands = json!({
+        "argv": ["python3", "ask.py", other.url("/")],
+        "hosts": [other.place()],
+        "credentials": [format!("forge@{}", other.place())],
+    });
+    for (tool, arguments) in
+        [("http_fetch", &elsewhere), ("http_send", &posted(&elsewhere)), ("run_command", &commands)]
+    {
+        let why = refused_unasked(&home, tool, arguments);
+        let told = format!("the secret `forge` is not for `{}`; nothing was sent", other.place());
+        assert!(why.contains(&told), "{tool}: {why}");
+    }
     assert!(other.heard().is_empty(), "{:?}", other.heard());
     // The control: it is trusted, and answers whoever names no secret.
     let url = format!("https://{}/plain", other.place());
@@ -127,6 +137,14 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
     assert_eq!((other.heard().len(), times_heard(&other)), (1, 0));
 
     nowhere(&home, &model, &outcomes);
+}
+
+/// The arguments of a fetch as those of a call that sends.
+fn posted(fetch: &Value) -> Value {
+    let mut arguments = fetch.clone();
+    arguments["method"] = json!("POST");
+    arguments["body"] = json!("x");
+    arguments
 }
 
 /// Spells what it is answered, so that the output holds nothing that a text is searched for.

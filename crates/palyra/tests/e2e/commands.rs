@@ -258,7 +258,20 @@ fn a_line_that_leaves_git_out_is_a_question_and_one_that_reaches_it_is_denied() 
     let denied = home.palyra(&["run", &line("grep -r lantern . --exclude-dir=.git > .git/found")]).expect(3);
     let shown = format!("{}{}", denied.out, denied.err).replace(['\n', '│', '✗'], " ");
     let words: Vec<&str> = shown.split_whitespace().collect();
-    assert!(words.join(" ").contains("leave `.git` out of the line, or use the `git` tool"), "{shown}");
+    let told = words.join(" ");
+    assert!(
+        told.contains("no program may name `.git`: leave it out of the line; `read_file` reads a file in it"),
+        "{shown}"
+    );
+    // What the refusal names works.
+    home.write(".git/config", "[core]\n\tlantern = 4711\n");
+    let read = asked(&home, &call("read_file", &json!({ "path": ".git/config" })));
+    home.palyra(&["approve", "yes", &read.approval]).expect(0);
+    let told = tape(&home, &read.run);
+    assert!(
+        of(&told, "tool_finished")[0]["output"].as_str().unwrap().contains("lantern = 4711"),
+        "{told:#?}"
+    );
 }
 
 #[test]

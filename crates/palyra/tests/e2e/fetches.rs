@@ -123,7 +123,7 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
     }
     let localhost = json!({ "url": web.url("/").replace("127.0.0.1", "localhost") });
     let why = refused_unasked(&home, "http_fetch", &localhost);
-    assert!(why.contains("`allow_private = [\"localhost:"), "{why}");
+    assert!(why.contains("\n\nallow_private = [\"localhost:"), "{why}");
     assert!(web.heard().is_empty());
     // The control: with the setting that the refusal names it is asked about, and fetched after a yes.
     home.palyra(&["admin", "stop"]).expect(0);

@@ -125,6 +125,9 @@ fn a_folder_that_a_rule_closes_is_read_only_for_programs_and_closed_to_file_tool
     let write = call("write_file", &json!({ "path": "src/new", "content": "x" }));
     let denied = home.palyra(&["run", &write]).expect(3);
     assert!(denied.err.contains("`no-writes-in-src` (src is for people)"), "{}", denied.err);
+    let explained = home.palyra(&["policy", "explain", "last"]).expect(0);
+    assert!(explained.out.contains("looked at context.folders: [\"src\"]\n"), "{}", explained.out);
+    assert_eq!(explained.out.matches("forbidden").count(), 1, "{}", explained.out);
     is_whole(&home);
 
     // The control: without the rule the same program changes it.

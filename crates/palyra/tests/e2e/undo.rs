@@ -71,7 +71,7 @@ fn a_run_that_changed_nothing_names_the_one_of_this_folder_that_did() {
 
     let refused = home.palyra(&["runs", "undo", "last"]).expect(1);
     assert!(refused.err.contains("error[PLY-4108]"), "{}", refused.err);
-    let (_, command) = refused.err.split_once("changed files is ").expect(&refused.err);
+    let (_, command) = refused.err.split_once("changed files here is ").expect(&refused.err);
     let (_, command) = command.split_once("`palyra ").expect(&refused.err);
     let words: Vec<&str> = command.split('`').next().unwrap().split(' ').collect();
     assert!(words.len() == 3 && changing.ends_with(words[2]), "{words:?} {changing}");
@@ -118,7 +118,12 @@ fn a_file_that_somebody_changed_since_is_left_alone_and_told_with_a_difference()
     home.write("notes.txt", "one\nnew\nmine\n");
     let undone = home.palyra(&["runs", "undo", "last"]).expect(5);
     assert!(undone.err.contains("! notes.txt: skipped, because it changed after the run"), "{}", undone.err);
-    for line in ["\n  -mine\n", "\n  +three\n", "\n· 0 files restored, 1 skipped\n"] {
+    for line in [
+        "\n  -mine\n",
+        "\n  +three\n",
+        "\n· 0 files restored, 1 skipped\n",
+        "put it into the state that the run left",
+    ] {
         assert!(undone.err.contains(line), "{}", undone.err);
     }
     assert_eq!(notes(&home), "one\nnew\nmine\n");
@@ -166,8 +171,35 @@ fn a_file_that_the_run_made_is_removed_and_that_is_said() {
     let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert_eq!(
         undone.err,
-        "✓ tea.txt: removed; it did not exist before the run\n· 1 file restored, 0 skipped\n"
+        "✓ tea.txt: removed; it did not exist before the run\n· 1 file removed, 0 skipped\n"
     );
     assert!(!home.work().join("tea.txt").exists());
     is_whole(&home);
+}
+
+#[test]
+fn a_folder_that_is_left_empty_is_named() {
+    let home = Home::new();
+    let waits = asked(&home, "create drinks/tea.txt with buy tea");
+    home.palyra(&["approve", "yes", "last"]).expect(0);
+    tape(&home, &waits.run);
+    assert!(home.work().join("drinks/tea.txt").exists());
+    let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
+    assert!(undone.err.ends_with("· the folder drinks is empty now, and stays\n"), "{}", undone.err);
+    assert!(home.work().join("drinks").exists());
+}
+
+#[test]
+fn a_run_without_changes_names_the_files_and_the_age_of_the_other_run() {
+    let home = changed();
+    home.palyra(&["run", "what can you do"]).expect(0);
+    let refused = home.palyra(&["runs", "undo", "last"]);
+    assert_ne!(refused.code, 0);
+    let told = refused.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("the newest run that changed files here is ")
+            && told.contains(" ago, notes.txt); `palyra runs undo "),
+        "{told}"
+    );
+    assert_eq!(notes(&home), "one\nnew\nthree\n");
 }

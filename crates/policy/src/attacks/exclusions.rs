@@ -142,7 +142,8 @@ fn what_reaches_git_is_denied_beside_an_exclusion_of_it() {
         assert_eq!(decision.verdict, ToolVerdict::Deny, "{line}");
         let told = decision.explanation.expose();
         assert!(
-            told.contains("`never-into-git`") && told.contains("leave `.git` out of the line"),
+            told.contains("`never-into-git`")
+                && told.contains("no program may name `.git`: leave it out of the line"),
             "{line}: {told}"
         );
     }

@@ -188,6 +188,42 @@ fn an_explanation_names_policies_and_the_values_that_they_looked_at() {
 }
 
 #[test]
+fn an_explanation_shows_members_of_the_context_that_follow_from_others() {
+    let rules = ToolPolicyRules::shipped()
+        .with_file(
+            "src.cedar",
+            r#"@id("no-src") forbid (principal, action, resource == Tool::"write_file")
+               when { context.folders.contains("src") && context.hour >= 0 && context.weekday >= 1 && context.now > 0 };"#,
+        )
+        .with_file(
+            "lines.cedar",
+            r#"@id("no-lines") forbid (principal, action, resource in Capability::"process")
+               when { context.shell_line && context has command && context.command like "*ls*" };"#,
+        );
+    let snapshot = snapshot_of(rules);
+    let lines_of = |tool: &str, arguments: &Value| {
+        // Monday, 1 January 2024, 07:00 UTC.
+        let mut call = call(tool, arguments);
+        call.context.now = palyra_types::Timestamp(1_704_092_400_000_000);
+        let request = decide_tool_call(&snapshot, &call, &CallEvidence::default()).request;
+        explain(snapshot.policies(), &PolicyRequest::from_json(request.expose()).expect("a record")).lines()
+    };
+    let lines = lines_of("write_file", &json!({"path": "src/a.py", "content": "x"}));
+    for wanted in [
+        r#"looked at context.folders: ["src"]"#,
+        "looked at context.hour: 7",
+        "looked at context.now: 1704092400",
+        "looked at context.weekday: 1",
+    ] {
+        assert!(lines.iter().any(|line| line == wanted), "{wanted}: {lines:?}");
+    }
+    let lines = lines_of("run_command", &json!({"argv": ["sh", "-c", "ls"]}));
+    for wanted in [r#"looked at context.command: "sh -c ls""#, "looked at context.shell_line: true"] {
+        assert!(lines.iter().any(|line| line == wanted), "{wanted}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_comparison_tells_what_is_newly_decided_otherwise() {
     let before = snapshot_of(ToolPolicyRules::shipped());
     let after = snapshot_of(

@@ -9,6 +9,7 @@ use cedar_policy::{
     Authorizer, Context, Decision, Effect, Entities, Entity, EntityId, EntityTypeName, EntityUid, PolicyId,
     Request, Response, RestrictedExpression,
 };
+use serde_json::{Value, json};
 
 use super::folders::{reached, within};
 use super::index::{Asked, PolicyIndex};
@@ -338,7 +339,7 @@ fn member(request: &PolicyRequest, name: &str) -> Option<RestrictedExpression> {
         "capabilities" => Some(texts(&tool.capabilities)),
         "command" => told.argv.first().and_then(|_| text(&command_line(&told.argv))),
         "hosts" => Some(texts(&told.hosts)),
-        "hour" => long(told.now_ms / HOUR_MS % 24),
+        "hour" => long(hour(told.now_ms)),
         "now" => long(told.now_ms / 1000),
         "paths" => Some(texts(&told.paths)),
         "posture" => text(request.posture.name()),
@@ -351,10 +352,37 @@ fn member(request: &PolicyRequest, name: &str) -> Option<RestrictedExpression> {
         "tool_calls" => long(u64::from(told.tool_calls)),
         "touches" => Some(texts(&told.touches)),
         "turns" => long(u64::from(told.turns)),
-        // The first of January 1970 was a Thursday.
-        "weekday" => long((told.now_ms / (24 * HOUR_MS) + 3) % 7 + 1),
+        "weekday" => long(weekday(told.now_ms)),
         _ => None,
     }
+}
+
+fn hour(now_ms: u64) -> u64 {
+    now_ms / HOUR_MS % 24
+}
+
+/// Returns the day of the week, 1 for Monday; the first of January 1970 was a Thursday.
+fn weekday(now_ms: u64) -> u64 {
+    (now_ms / (24 * HOUR_MS) + 3) % 7 + 1
+}
+
+/// Returns a member of the context that no request has as it is, because it follows from others.
+pub(crate) fn worked_out(
+    request: &PolicyRequest,
+    named_folders: &BTreeSet<String>,
+    member: &str,
+) -> Option<Value> {
+    let told = &request.context;
+    Some(match member {
+        "folders" => json!(reached(named_folders, request)),
+        "within" => json!(within(named_folders, request)),
+        "shell_line" => json!(request.is_shell_line()),
+        "command" if !told.argv.is_empty() => json!(command_line(&told.argv)),
+        "now" => json!(told.now_ms / 1000),
+        "hour" => json!(hour(told.now_ms)),
+        "weekday" => json!(weekday(told.now_ms)),
+        _ => return None,
+    })
 }
 
 /// Returns a text that is the same for requests that the policies of their tool cannot tell apart.

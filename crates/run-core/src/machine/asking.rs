@@ -67,6 +67,8 @@ impl RunStateMachine {
     fn intent(&self, effect: EffectId, call: &ToolCallState, edited: Option<&Redacted<String>>) -> Intent {
         Intent {
             effect,
+            run: self.run,
+            principal: self.principal,
             tool: call.tool.clone(),
             arguments: edited.unwrap_or(&call.arguments).clone(),
             workspace_root: self.workspace_root.clone(),

@@ -88,7 +88,10 @@ fn code(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
     let inner = &chars[signs..end];
     let is_padded = inner.len() > 2 && inner.first() == Some(&' ') && inner.last() == Some(&' ');
     let inner = if is_padded && inner.iter().any(|c| *c != ' ') { &inner[1..inner.len() - 1] } else { inner };
-    as_it_is(inner, TextStyle { code: true, ..style }, parsed);
+    // Signs alone, such as `..`, look like a part of the sentence without their quotes.
+    let is_signs = !inner.iter().any(|c| c.is_alphanumeric());
+    let shown = if is_signs { &chars[..end + signs] } else { inner };
+    as_it_is(shown, TextStyle { code: true, ..style }, parsed);
     end + signs
 }
 
@@ -238,6 +241,7 @@ mod tests {
             ("*a **b** c*", "<I>a <BI>b<I> c", false),
             ("~~a~~ ~b~", "<S>a<> ~b~", false),
             ("`a *b*` c", "<C>a *b*<> c", false),
+            ("without `..`. And `/` or `` ` ``", "without <C>`..`<>. And <C>`/`<> or <C>`` ` ``", false),
             ("`` a`b `` c", "<C>a`b<> c", false),
             ("2 * 3 * 4, a_b_c, 5*(3)", "2 * 3 * 4, a_b_c, 5*(3)", false),
             ("**a", "**a", true),

@@ -64,6 +64,11 @@ fn our_own_lines_end_between_words_and_keep_their_indentation() {
             "✓ daemon                version 0.1.0, process 12, model demo/demo, and \n                        so on",
         ),
         (
+            "  commands    echo changed >> src/ledger/totals.py",
+            40,
+            "  commands    echo changed >> \n              src/ledger/totals.py",
+        ),
+        (
             "✓ daemon                version 0.1.0, process 12",
             41,
             "✓ daemon                version 0.1.0, \n  process 12",

@@ -345,7 +345,7 @@ fn a_person_is_shown_what_would_be_sent() {
     for part in [
         "POST https://a.example/items\n",
         "content-type: application/json\n",
-        "`api`, for a.example only",
+        "`api`, sent to a.example only",
         "b.example",
         "\n\n{\"a\":1}",
     ] {

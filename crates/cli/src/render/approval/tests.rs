@@ -18,6 +18,9 @@ fn what_becomes_of_an_answer_is_told_as_it_is() {
     };
     let told = |answer| outcome(&answer, "").1;
     assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
+    let mut by_name = with(v1::ApprovalState::Denied, false);
+    by_name.approval.as_mut().unwrap().decided_by_name = "you".to_owned();
+    assert_eq!(told(by_name), "it was decided before: denied by you");
     let mut forbidden = with(v1::ApprovalState::Denied, false);
     forbidden.approval.as_mut().unwrap().decided_by.clear();
     assert_eq!(told(forbidden.clone()), "it was decided before: denied");

@@ -23,6 +23,7 @@ fn told_as(echo: Echo, flow: Flow, events: Vec<Event>) -> (String, RunView) {
                 Shown::Progress(_) => String::new(),
                 Shown::Remark(remark) => format!("({remark})\n"),
                 Shown::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
+                Shown::Copied(line) => format!("[copied {line}]\n"),
                 Shown::Question { prompt, risk, .. } => {
                     let lines = question(&prompt, &risk, Detail::Prompt).into_iter().map(|line| line.text);
                     format!("[? {}]\n", lines.collect::<Vec<_>>().join("]\n[  "))
@@ -202,6 +203,24 @@ fn a_call_that_cannot_work_has_failed_and_was_not_denied() {
         "[· write_file {}]\n[✗ not done: because]\n",
     );
     assert_eq!(view.exit(RunState::Done), Exit::Done);
+}
+
+#[test]
+fn the_line_that_a_refusal_asks_to_write_is_whole_and_on_a_line_of_its_own() {
+    let line = format!("allow_private = [{}\"127.0.0.1:18765\"]", "\"build.internal:8080\", ".repeat(30));
+    let why = format!(
+        "`127.0.0.1` is this machine; write the line below in {}; nothing was sent",
+        "/x".repeat(150)
+    );
+    let refused = Event::ToolDecided(v1::ToolDecided {
+        effect_id: 1,
+        verdict: ToolVerdict::Deny.into(),
+        reason: "not_possible".to_owned(),
+        explanation: format!("{why}\n\n{line}"),
+        ..Default::default()
+    });
+    let shown = format!("[· http_fetch {{}}]\n[✗ not done: {why}]\n[copied {line}]\n");
+    check(vec![proposed(1, "http_fetch", "{}"), refused], &shown);
 }
 
 #[test]

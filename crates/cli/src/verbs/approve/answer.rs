@@ -211,7 +211,7 @@ pub(super) async fn folder(client: &Client, run: &str) -> String {
 }
 
 /// Returns the folder that a run works in; empty where that is not known.
-pub(super) async fn folder_of(client: &Client, run: &str) -> String {
+pub(crate) async fn folder_of(client: &Client, run: &str) -> String {
     let Ok(run) = run.parse::<RunId>() else { return String::new() };
     let Ok(page) = client.read_tape(run, 0, 1).await else { return String::new() };
     let started = page.entries.into_iter().find_map(|entry| match entry.event {

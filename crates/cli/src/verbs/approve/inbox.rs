@@ -4,11 +4,12 @@ use palyra_client::Client;
 use palyra_wire::v1;
 
 use super::answer::folder;
-use crate::answer::{Answer, AnswerForm};
+use crate::answer::{Answer, AnswerForm, GrantSpan};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Detail, count, outcome, question, time_left};
+use crate::verbs::grant_spans::span_of_session;
 use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.
@@ -32,8 +33,9 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = time_left(approval.expires);
         let left = if left.is_empty() { left } else { format!(", {left}") };
         context.output.note(Mark::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
-        show(context, approval, Detail::Prompt);
-        match answer_one(context, client, &mut reader, approval).await? {
+        let span = span_of_session(client, &approval.session_id).await?;
+        show(context, approval, Detail::at_prompt(span));
+        match answer_one(context, client, &mut reader, (approval, span)).await? {
             Answered::Yes => {}
             Answered::Skipped => skipped += 1,
             Answered::Left => return Ok(Exit::Withheld),
@@ -57,10 +59,11 @@ async fn answer_one(
     context: &Context,
     client: &Client,
     reader: &mut PromptReader,
-    approval: &v1::Approval,
+    (approval, span): (&v1::Approval, GrantSpan),
 ) -> Result<Answered, Failure> {
     let form =
         AnswerForm::of(&approval.approval_id, &approval.risk, &approval.prompt.clone().unwrap_or_default());
+    let form = form.spanning(span);
     loop {
         let typed = reader.ask(&form.prompt(), Reading::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(Answered::Left) };
@@ -68,7 +71,9 @@ async fn answer_one(
             Answer::More => show(context, approval, Detail::Full),
             Answer::Skip => return Ok(Answered::Skipped),
             Answer::WordMissing => context.output.note(Mark::Doubt, &form.help()),
-            Answer::Unclear => context.output.note(Mark::Info, &form.help()),
+            Answer::Unclear => {
+                form.unclear(&typed).iter().for_each(|line| context.output.note(Mark::Info, line));
+            }
             Answer::Decide { decision, note, remember } => {
                 let request = v1::ResolveApprovalRequest {
                     approval_id: approval.approval_id.clone(),

@@ -14,13 +14,16 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{count, diff_lines, short_id};
+use crate::render::{age, count, diff_lines, short_id};
+use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
 use palyra_screen_text::clean_line;
 use palyra_terminal::Mark;
 
 const PATH_CHARS_MAX: usize = 200;
 const REASON_CHARS_MAX: usize = 240;
+/// Files of another run that are named.
+const PATHS_NAMED_MAX: usize = 3;
 /// Runs and effects, newest first, among which the one with changes is looked for.
 const RUNS_LOOKED_AT_MAX: u32 = 200;
 /// Runs that are compared with the files of the folder.
@@ -69,15 +72,54 @@ pub(super) async fn undo(
         }
     }
     context.output.note(Mark::Info, &summary(&files, extent));
+    if files.iter().any(|file| file.result == "conflict") {
+        context.output.note(Mark::Info, &mend_of_skipped(run));
+    }
+    if extent == Extent::Files && context.is_local() {
+        for folder in empty_folders(client, run, &files).await {
+            let folder = clean_line(&folder, PATH_CHARS_MAX);
+            context.output.note(Mark::Info, &format!("the folder {folder} is empty now, and stays"));
+        }
+    }
     Ok(exit)
 }
 
+/// Says what a person can do about files that were skipped because they are not as the run left them.
+fn mend_of_skipped(run: RunId) -> String {
+    format!(
+        "to take a file back that was skipped, edit it by the lines above, or put it into the state that the run left, \
+         and `palyra runs undo {}` takes it back",
+        short_id(&run.to_string())
+    )
+}
+
+/// Returns the folders, from the workspace, that hold nothing now that files which the run made are removed.
+async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -> BTreeSet<String> {
+    let removed = files.iter().filter(|file| file.result == "restored" && file.removed);
+    let parent = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let folders: BTreeSet<String> = removed.filter_map(|file| parent(&file.path)).collect();
+    if folders.is_empty() {
+        return folders;
+    }
+    let root = folder_of(client, &run.to_string()).await;
+    let is_empty = |folder: &String| {
+        std::fs::read_dir(std::path::Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
+    };
+    folders.into_iter().filter(is_empty).collect()
+}
+
 fn summary(files: &[&v1::UndoneFile], extent: Extent) -> String {
-    let restored = files.iter().filter(|file| file.result == "restored").count();
+    let back =
+        |removed: bool| files.iter().filter(move |file| file.result == "restored" && file.removed == removed);
+    let (restored, removed) = (back(false).count(), back(true).count());
     let skipped = files.iter().filter(|file| !is_back(file)).count();
-    let unchanged = files.len() - restored - skipped;
-    let mut told = count(restored as u64, "file");
-    told.push_str(if extent == Extent::Files { " restored" } else { " would be restored" });
+    let unchanged = files.len() - restored - removed - skipped;
+    let would = if extent == Extent::Files { "" } else { "would be " };
+    let mut told = match (restored, removed) {
+        (0, 1..) => format!("{} {would}removed", count(removed as u64, "file")),
+        (_, 0) => format!("{} {would}restored", count(restored as u64, "file")),
+        _ => format!("{} {would}restored, {removed} removed", count(restored as u64, "file")),
+    };
     if unchanged > 0 {
         told.push_str(&format!(", {unchanged} as it was"));
     }
@@ -103,10 +145,7 @@ async fn no_changes(context: &Context, client: &Client, run: RunId, error: &Clie
         Err(failure) => return failure,
     }
     let mend = match newest_changes(context, client).await {
-        Ok(Some(run)) => {
-            let run = short_id(&run.to_string());
-            format!("the newest run of this folder that changed files is {run}: `palyra runs undo {run}`")
-        }
+        Ok(Some(changes)) => changes.told(),
         Ok(None) => "no run of this folder has changes that could be taken back".to_owned(),
         Err(failure) => return failure,
     };
@@ -117,8 +156,33 @@ async fn erased_content(client: &Client, run: RunId) -> Result<Option<String>, F
     erased::told(client, &client.get_run(run).await?).await
 }
 
+/// A run that changed files which are not taken back.
+struct Changes {
+    run: v1::Run,
+    /// Each path once.
+    paths: BTreeSet<String>,
+}
+
+impl Changes {
+    /// Says which run it is, when it was, and which files it changed: it may have nothing to do with the run that was
+    /// named.
+    fn told(&self) -> String {
+        let run = short_id(&self.run.run_id);
+        let shown = self.paths.iter().take(PATHS_NAMED_MAX).map(|path| clean_line(path, PATH_CHARS_MAX));
+        let mut files = shown.collect::<Vec<_>>().join(", ");
+        if self.paths.len() > PATHS_NAMED_MAX {
+            files.push_str(&format!(" and {} more", self.paths.len() - PATHS_NAMED_MAX));
+        }
+        let age = age(self.run.created);
+        let when = if age.is_empty() { age } else { format!("{age} ago, ") };
+        format!(
+            "the newest run that changed files here is {run} ({when}{files}); `palyra runs undo {run}` takes that back"
+        )
+    }
+}
+
 /// Returns the newest run of this folder that left a change in a file which is not taken back.
-async fn newest_changes(context: &Context, client: &Client) -> Result<Option<RunId>, Failure> {
+async fn newest_changes(context: &Context, client: &Client) -> Result<Option<Changes>, Failure> {
     let Some(folder) = context.folder() else { return Ok(None) };
     let finished = v1::ListRunsRequest {
         only: "finished".to_owned(),
@@ -137,8 +201,13 @@ async fn newest_changes(context: &Context, client: &Client) -> Result<Option<Run
     for run in candidates.take(RUNS_COMPARED_MAX) {
         let Ok(id) = run.run_id.parse() else { continue };
         match client.preview_undo(id).await {
-            Ok(files) if files.iter().any(|file| file.result != "already_restored") => return Ok(Some(id)),
-            Ok(_) => {}
+            Ok(files) => {
+                let left = files.into_iter().filter(|file| file.result != "already_restored");
+                let paths: BTreeSet<String> = left.map(|file| file.path).collect();
+                if !paths.is_empty() {
+                    return Ok(Some(Changes { run, paths }));
+                }
+            }
             Err(error) if error.code() == ErrorCode::UndoNothing => {}
             Err(error) => return Err(error.into()),
         }
@@ -218,6 +287,25 @@ mod tests {
         assert_eq!(of(made(), Extent::Files), "removed; it did not exist before the run");
         assert_eq!(of(made(), Extent::DryRun), "would be removed; it did not exist before the run");
         assert_eq!(of(file("a", "restored", false), Extent::Files), "restored to its content before the run");
+    }
+
+    #[test]
+    fn the_summary_counts_what_was_removed_as_removed() {
+        let (made, changed) = (file("a", "restored", true), file("b", "restored", false));
+        let told = |files: &[&v1::UndoneFile]| summary(files, Extent::Files);
+        assert_eq!(told(&[&made]), "1 file removed, 0 skipped");
+        assert_eq!(told(&[&changed]), "1 file restored, 0 skipped");
+        assert_eq!(told(&[&made, &changed]), "1 file restored, 1 removed, 0 skipped");
+        let dry = summary(&[&made], Extent::DryRun);
+        assert_eq!(dry, "1 file would be removed, 0 skipped; nothing was changed");
+    }
+
+    #[test]
+    fn another_run_is_named_with_its_files() {
+        let paths = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
+        let run = v1::Run { run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(), ..Default::default() };
+        let told = Changes { run, paths }.told();
+        assert!(told.contains("is 96C5QJ (a, b, c and 2 more); `palyra runs undo 96C5QJ`"), "{told}");
     }
 
     #[test]

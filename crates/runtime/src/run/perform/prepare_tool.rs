@@ -108,8 +108,17 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
 
 fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
     let redactor = &engine.ports.redactor;
-    let PreparedCall { body, pre_images, summary, preview, unbound, unchanged, programs, read_only } =
-        prepared;
+    let PreparedCall {
+        body,
+        pre_images,
+        summary,
+        preview,
+        unbound,
+        unchanged,
+        programs,
+        read_only,
+        secrets: _,
+    } = prepared;
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
