@@ -83,6 +83,18 @@ fn a_run_that_changed_nothing_names_the_one_of_this_folder_that_did() {
 }
 
 #[test]
+fn a_run_of_a_command_says_that_its_changes_are_not_recorded_and_names_no_other_run() {
+    let home = changed();
+    let waits = asked(&home, "run touch made.txt");
+    home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    tape(&home, &waits.run);
+    let refused = home.palyra(&["runs", "undo", "last"]).expect(1);
+    assert!(refused.err.contains("1 call of it (run_command) may have changed something"), "{}", refused.err);
+    assert!(!refused.err.contains("`palyra runs undo"), "{}", refused.err);
+    assert_eq!(notes(&home), "one\nnew\nthree\n");
+}
+
+#[test]
 fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
     let home = changed();
     home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);

@@ -144,12 +144,42 @@ async fn no_changes(context: &Context, client: &Client, run: RunId, error: &Clie
         Ok(None) => {}
         Err(failure) => return failure,
     }
+    // Another run is not named where this one did something: it has nothing to do with what the person saw.
+    match calls_without_undo(client, run).await {
+        Ok(Some(mend)) => return Failure::WithMend { code, message: error.to_string(), mend },
+        Ok(None) => {}
+        Err(failure) => return failure,
+    }
     let mend = match newest_changes(context, client).await {
         Ok(Some(changes)) => changes.told(),
         Ok(None) => "no run of this folder has changes that could be taken back".to_owned(),
         Err(failure) => return failure,
     };
     Failure::WithMend { code, message: error.to_string(), mend }
+}
+
+/// Names the calls of a run whose changes are not recorded, such as commands; `None` where it made no such call.
+async fn calls_without_undo(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
+    let request = v1::ListEffectsRequest {
+        run_id: run.to_string(),
+        only: "changing".to_owned(),
+        page_size: RUNS_LOOKED_AT_MAX,
+        ..Default::default()
+    };
+    let calls = client.list_effects(request).await?.effects;
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    let tools: BTreeSet<&str> =
+        calls.iter().map(|call| call.tool.as_str()).filter(|tool| !tool.is_empty()).collect();
+    let tools: Vec<&str> = tools.into_iter().collect();
+    Ok(Some(format!(
+        "{} of it ({}) may have changed something: such changes are not recorded and cannot be taken back; \
+         `palyra runs effects {}` lists them",
+        count(calls.len() as u64, "call"),
+        clean_line(&tools.join(", "), PATH_CHARS_MAX),
+        short_id(&run.to_string()),
+    )))
 }
 
 async fn erased_content(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
