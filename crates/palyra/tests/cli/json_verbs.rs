@@ -21,7 +21,9 @@ const NOT_RUN: [(&str, &str); 2] = [
 ];
 
 /// Members whose values depend on the clock or on the machine.
-const VOLATILE: [&str; 37] = [
+const VOLATILE: [&str; 39] = [
+    "journal_entries",
+    "journal_signed",
     "pid",
     "process",
     "port",

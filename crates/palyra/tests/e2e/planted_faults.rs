@@ -211,7 +211,7 @@ fn faults_of_the_lock_and_of_the_process_are_found_and_mended() {
 
     home.palyra(&["admin", "stop"]).expect(0);
     let mut holder = lock_holder(&home.state_dir().join("lock"));
-    follow(&home, &finds(&home, "lock", "and is no daemon", "kill "));
+    follow(&home, &finds(&home, "lock", "and is not a daemon", "kill "));
     holder.wait().unwrap();
     clear(&home, "lock");
 
