@@ -18,43 +18,7 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             InputDelivery::Queue => "InputReceived".into(),
             InputDelivery::Steer | InputDelivery::Interrupt => format!("InputReceived {delivery:?}"),
         },
-        TapeEvent::Model(ModelEvent::Requested(requested)) => {
-            let model = requested.model.expose().as_ref().map_or("", |model| model.model.as_str());
-            let whom = if model.starts_with("fallback") { format!(" {model}") } else { String::new() };
-            format!("ModelRequested {} turn {}{whom}", requested.attempt, requested.turn)
-        }
-        TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
-            format!("ModelText {attempt} {}", text.expose())
-        }
-        TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => {
-            format!("ModelReasoning {attempt} {}", text.expose())
-        }
-        TapeEvent::Model(ModelEvent::Message(message)) => {
-            let text = if message.text_from.0 == 0 {
-                "no text".to_owned()
-            } else {
-                format!("text {}-{}", message.text_from, message.text_to)
-            };
-            let calls =
-                if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
-            format!("ModelMessage {} {text}{calls}", message.attempt)
-        }
-        TapeEvent::Model(ModelEvent::AttemptAbandoned {
-            attempt, text_from, text_to, cause, next, ..
-        }) => {
-            let cause = match cause {
-                AbandonCause::Restart => "Restart".to_owned(),
-                AbandonCause::Cancelled => "Cancelled".to_owned(),
-                AbandonCause::Failure(class) => format!("{class:?}"),
-            };
-            let next = match next {
-                NextAttempt::None => String::new(),
-                NextAttempt::SameModel | NextAttempt::NextModel | NextAttempt::ShorterContext => {
-                    format!(" {next:?}")
-                }
-            };
-            format!("Abandoned {attempt} {text_from}-{text_to} {cause}{next}")
-        }
+        TapeEvent::Model(event) => model_line(event),
         TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             format!("Proposed {} {}", proposed.effect, proposed.tool.expose())
         }
@@ -83,6 +47,46 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             format!("RunFinished {:?} {:?}", finished.state, finished.reason)
         }
         TapeEvent::Unknown { kind } => format!("Unknown {kind:#x}"),
+    }
+}
+
+fn model_line(event: &ModelEvent) -> String {
+    match event {
+        ModelEvent::Requested(requested) => {
+            let model = requested.model.expose().as_ref().map_or("", |model| model.model.as_str());
+            let whom = if model.starts_with("fallback") { format!(" {model}") } else { String::new() };
+            format!("ModelRequested {} turn {}{whom}", requested.attempt, requested.turn)
+        }
+        ModelEvent::Text { attempt, text } => {
+            format!("ModelText {attempt} {}", text.expose())
+        }
+        ModelEvent::Reasoning { attempt, text } => {
+            format!("ModelReasoning {attempt} {}", text.expose())
+        }
+        ModelEvent::Message(message) => {
+            let text = if message.text_from.0 == 0 {
+                "no text".to_owned()
+            } else {
+                format!("text {}-{}", message.text_from, message.text_to)
+            };
+            let calls =
+                if message.proposals == 0 { String::new() } else { format!(" {} calls", message.proposals) };
+            format!("ModelMessage {} {text}{calls}", message.attempt)
+        }
+        ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, .. } => {
+            let cause = match cause {
+                AbandonCause::Restart => "Restart".to_owned(),
+                AbandonCause::Cancelled => "Cancelled".to_owned(),
+                AbandonCause::Failure(class) => format!("{class:?}"),
+            };
+            let next = match next {
+                NextAttempt::None => String::new(),
+                NextAttempt::SameModel | NextAttempt::NextModel | NextAttempt::ShorterContext => {
+                    format!(" {next:?}")
+                }
+            };
+            format!("Abandoned {attempt} {text_from}-{text_to} {cause}{next}")
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl SessionActor {
                 }
             }
             Command::Deliver { run, input, blobs, reply } => {
-                self.take_delivery(run, input, blobs, reply).await;
+                self.take_delivery(run, *input, blobs, reply).await;
             }
             Command::Change { change, reply } => self.change(change, reply),
             Command::Wake | Command::Forget => {}

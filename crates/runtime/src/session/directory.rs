@@ -47,7 +47,7 @@ pub(super) enum Command {
     /// Something for the run that is active.
     Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, blobs: Vec<Blob>, reply: SteerReply },
     /// Something for one of its runs.
-    Deliver { run: RunId, input: RunInput, blobs: Vec<Blob>, reply: DeliverReply },
+    Deliver { run: RunId, input: Box<RunInput>, blobs: Vec<Blob>, reply: DeliverReply },
     /// Something about the session itself.
     Change { change: SessionChange, reply: ChangeReply },
     /// Take up what is open.

@@ -276,7 +276,7 @@ impl SessionsHandle {
         blobs: Vec<Blob>,
     ) -> Result<Delivered, RequestError> {
         let (reply, answer) = oneshot::channel();
-        self.directory.send(session, Command::Deliver { run, input, blobs, reply }).await;
+        self.directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
         answer.await.map_err(|_| self.directory.lost_answer())?
     }
 

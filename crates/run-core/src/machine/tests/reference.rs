@@ -85,12 +85,7 @@ fn thought(attempt: Attempt, text: &Redacted<String>) -> Fact {
 
 fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
     match event {
-        TapeEvent::Run(RunEvent::Started(started)) => {
-            Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len())
-        }
-        TapeEvent::Run(RunEvent::InputReceived { delivery, idempotency, .. }) => {
-            Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
-        }
+        TapeEvent::Run(event) => run_fact(event),
         TapeEvent::Model(ModelEvent::Requested(asked)) => Fact::Asked {
             attempt: asked.attempt.0,
             turn: asked.turn,
@@ -148,12 +143,21 @@ fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
             output: finished.output_digest,
         },
         TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => Fact::Lost { effect: effect.0 },
-        TapeEvent::Run(RunEvent::LoopDetected { .. }) => Fact::Circling,
-        TapeEvent::Run(RunEvent::Held { .. }) => unreachable!("no machine holds a run by itself"),
-        TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => Fact::StopWanted(*reason),
-        TapeEvent::Run(RunEvent::Finished(finished)) => Fact::Over(finished.reason),
         TapeEvent::Unknown { kind } if *kind < 0x8000 => Fact::Foreign,
         TapeEvent::Unknown { .. } => Fact::Skipped,
+    }
+}
+
+fn run_fact(event: &RunEvent) -> Fact {
+    match event {
+        RunEvent::Started(started) => Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len()),
+        RunEvent::InputReceived { delivery, idempotency, .. } => {
+            Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
+        }
+        RunEvent::LoopDetected { .. } => Fact::Circling,
+        RunEvent::Held { .. } => unreachable!("no machine holds a run by itself"),
+        RunEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
+        RunEvent::Finished(finished) => Fact::Over(finished.reason),
     }
 }
 

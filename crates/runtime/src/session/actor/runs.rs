@@ -163,7 +163,7 @@ impl SessionActor {
             else {
                 return;
             };
-            directory.send(session, Command::Deliver { run, input, blobs, reply }).await;
+            directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
         });
     }
 
