@@ -1,7 +1,10 @@
 //! The lines that were typed in chats, in the file that keeps them: which there are, and taking some out again.
 //!
-//! Invariant: lines that stay, stay in their order, and the file remains the person's alone.
+//! Invariant: lines that stay, stay in their order; the file remains the person's alone, and is the old or the new one
+//! whole when the program is killed in between.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use rustyline::Config;
@@ -28,8 +31,7 @@ pub fn forget_lines(file: &Path, texts: &[String]) -> std::io::Result<usize> {
     }
     let forgotten = old.len() - kept.len();
     if forgotten > 0 {
-        overwrite(file)?;
-        kept.save(file).map_err(std::io::Error::other)?;
+        replace(file, &mut kept)?;
     }
     Ok(forgotten)
 }
@@ -53,18 +55,40 @@ fn said_one_of(line: &str, texts: &[String]) -> bool {
         .any(|text| said == text || (said.starts_with('/') && said.ends_with(text)))
 }
 
-/// Writes zeros over the file, so that its old bytes do not stay on the disk where it is written in place.
-fn overwrite(file: &Path) -> std::io::Result<()> {
-    use std::io::Write;
-    let length = usize::try_from(std::fs::metadata(file)?.len()).map_err(std::io::Error::other)?;
-    let mut old = std::fs::OpenOptions::new().write(true).open(file)?;
-    old.write_all(&vec![0; length])?;
+/// Puts a history in the place of the old one, and writes zeros over the old bytes, so that they do not stay on the disk
+/// where it is written in place.
+fn replace(file: &Path, kept: &mut FileHistory) -> std::io::Result<()> {
+    let mut old = File::options().write(true).open(file)?;
+    let new = tempfile::NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
+    kept.save(new.path()).map_err(std::io::Error::other)?;
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    let length = old.metadata()?.len();
+    std::io::copy(&mut std::io::repeat(0).take(length), &mut old)?;
     old.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_new_file_is_there_before_the_old_bytes_go() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let (file, old) = (folder.path().join("history"), folder.path().join("old"));
+        let mut history = opened().unwrap();
+        for line in ["hello", "my key is x"] {
+            history.add(line).unwrap();
+        }
+        history.save(&file).unwrap();
+        std::fs::hard_link(&file, &old).unwrap();
+        assert_eq!(forget_lines(&file, &["my key is x".to_owned()]).unwrap(), 1);
+        assert!(std::fs::read_to_string(&file).unwrap().ends_with("hello\n"));
+        assert!(std::fs::read(&old).unwrap().iter().all(|byte| *byte == 0), "the old bytes are on the disk");
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 
     #[test]
     fn only_the_lines_that_said_it_go() {
