@@ -6,7 +6,7 @@
 use super::clauses::clauses;
 use super::intent::{Ability, Goal, Intent, Lack};
 use super::inversion::direct;
-use super::lexicon::{COURTESIES, QUESTIONS, VERBS, holds};
+use super::lexicon::{BEFORE_QUESTIONS, COURTESIES, QUESTIONS, VERBS, holds};
 use super::objects::path_of;
 use super::pattern::{Context, find};
 use super::programs::{command, shell_line};
@@ -21,26 +21,6 @@ const WORDS_MAX: usize = 200;
 /// Words after a sentence, or between two, as a clause of its own.
 const POLITE: &[&str] =
     &["please", "thanks", "thank", "you", "now", "ok", "okay", "palyra", "kindly", "quickly"];
-
-/// Courtesies only before a question: "show me the tests" wants to see them.
-const BEFORE_QUESTIONS: &[&str] = &[
-    "tell me",
-    "show me",
-    "i'd like to see",
-    "i would like to see",
-    "i want to see",
-    "i'd like to know",
-    "i would like to know",
-    "i want to know",
-    "i need to know",
-    "let me know",
-    "find out",
-    "figure out",
-    "see",
-    "check",
-    "remind me",
-    "can you tell me",
-];
 
 /// A clause as it was typed, and what it asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -292,12 +272,14 @@ fn typed_command(clause: &[Word]) -> Option<Intent> {
 
 /// Drops the longest of what people put before the thing they want.
 fn without_courtesy(words: &[Word]) -> Option<&[Word]> {
-    let longest = COURTESIES.iter().filter_map(|courtesy| {
+    let anywhere = COURTESIES.iter().map(|courtesy| (courtesy, false));
+    let before_questions = BEFORE_QUESTIONS.iter().map(|courtesy| (courtesy, true));
+    let longest = anywhere.chain(before_questions).filter_map(|(courtesy, wants_question)| {
         let parts: Vec<&str> = courtesy.split(' ').collect();
         let fits =
             parts.len() <= words.len() && parts.iter().zip(words).all(|(part, word)| *part == word.lower());
         let asks = words.get(parts.len()).is_some_and(|next| holds(QUESTIONS, &next.lower()));
-        (fits && (asks || !holds(BEFORE_QUESTIONS, courtesy))).then_some(parts.len())
+        (fits && (asks || !wants_question)).then_some(parts.len())
     });
     longest.max().map(|count| &words[count..])
 }

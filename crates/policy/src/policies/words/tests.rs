@@ -57,7 +57,7 @@ fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write()
         (r#"context.folders.contains("src/*/deep")"#, r#"did you mean "src"?"#),
         (r#"context.folders.contains("**/src")"#, "a folder is written from the workspace root"),
         (r#"context.folders.contains("/src")"#, r#"did you mean "src"?"#),
-        (r#"context.folders.contains("/tmp/round2/proj/src")"#, r#"did you mean "src"?"#),
+        (r#"context.folders.contains("/home/me/project/src")"#, r#"did you mean "src"?"#),
         (r#"context.folders.contains("../src")"#, r#"did you mean "src"?"#),
         (r#"context.folders.contains("docs/../src")"#, r#"did you mean "src"?"#),
         (r#"context.folders.contains("~/src")"#, r#"did you mean "src"?"#),
