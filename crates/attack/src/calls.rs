@@ -10,16 +10,16 @@ use palyra_ports::{
     BoundCredential, CancelFlag, Clock, CredentialHeader, CredentialUnavailable, ExecuteToolError,
     FillCredential, PreparedCall, Supervision, ToolRuntime,
 };
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_testkit::GrantRequest;
-use palyra_types::tool::{EffectContract, ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolName};
+use palyra_types::tool::{EffectContract, RawToolOutcome, ToolCatalog, ToolConduct, ToolName};
 use palyra_types::{BootTime, ErrorCode, Redacted, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
 /// What a call came to, for the eyes of a judge only.
 #[derive(Debug, Clone)]
-pub(crate) struct Outcome {
+pub(crate) struct CallOutcome {
     /// What the model would read: a refusal, or what the tool says.
     pub(crate) text: String,
     /// What a person would be shown before.
@@ -29,7 +29,7 @@ pub(crate) struct Outcome {
 }
 
 /// Calls a tool with a limit on its output that no honest answer of an attack meets.
-pub(crate) async fn call(tools: &dyn ToolRuntime, tool: &str, arguments: &Value, root: &Path) -> Outcome {
+pub(crate) async fn call(tools: &dyn ToolRuntime, tool: &str, arguments: &Value, root: &Path) -> CallOutcome {
     call_between(tools, tool, arguments, root, || {}).await
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn call_between(
     arguments: &Value,
     root: &Path,
     between: impl FnOnce(),
-) -> Outcome {
+) -> CallOutcome {
     let spec = tools.catalog().get(&ToolName::new(tool)).cloned();
     let request = GrantRequest::new(tool, &arguments.to_string(), root).contract(EffectContract::Opaque);
     let (shown, grant) = match spec.map(|spec| spec.conduct) {
@@ -48,7 +48,7 @@ pub(crate) async fn call_between(
             Ok((call, grant)) => (shown(&call), grant),
             Err(refusal) => {
                 let text = refusal.message.expose().clone();
-                return Outcome { text, shown: String::new(), begun: false };
+                return CallOutcome { text, shown: String::new(), begun: false };
             }
         },
         Some(ToolConduct::Direct | ToolConduct::Question) | None => (String::new(), request.grant()),
@@ -57,9 +57,9 @@ pub(crate) async fn call_between(
     let supervision = supervision(CancelFlag::default());
     match tools.execute(grant, supervision).await {
         Ok(outcome) => {
-            Outcome { text: outcome.output.expose().clone(), shown, begun: outcome.failure.is_none() }
+            CallOutcome { text: outcome.output.expose().clone(), shown, begun: outcome.failure.is_none() }
         }
-        Err(error) => Outcome { text: error.to_string(), shown, begun: false },
+        Err(error) => CallOutcome { text: error.to_string(), shown, begun: false },
     }
 }
 
@@ -73,20 +73,20 @@ pub(crate) fn supervision(cancel: CancelFlag) -> Supervision {
 }
 
 /// Says of every call that it would do what was recorded of another.
-pub(crate) struct Forged {
+pub(crate) struct ForgedEffectTool {
     /// Whose plan it is.
     pub(crate) body: Redacted<String>,
     /// What it was recorded of.
     pub(crate) catalog: Arc<ToolCatalog>,
 }
 
-impl ToolRuntime for Forged {
+impl ToolRuntime for ForgedEffectTool {
     fn catalog(&self) -> Arc<ToolCatalog> {
         Arc::clone(&self.catalog)
     }
 
-    fn prepare(&self, _intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let call = PreparedCall { body: self.body.clone(), ..PreparedCall::default() };
+    fn prepare(&self, _intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
+        let call = PreparedCall { body: self.body.clone().into(), ..PreparedCall::default() };
         async move { Ok(call) }.boxed()
     }
 
@@ -94,7 +94,7 @@ impl ToolRuntime for Forged {
         &self,
         grant: Grant,
         _supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         async move { Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() }) }.boxed()
     }
 }

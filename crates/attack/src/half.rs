@@ -8,16 +8,16 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::fetch::network;
-use crate::pair::{Found, Half};
-use crate::trial::{Company, Place, Trial};
-use crate::zones::{self, Site, Zone};
+use crate::pair::{AttackerUser, PairResult};
+use crate::trial::{AttackTrial, TrialContext, TrialIsolation};
+use crate::zones::{self, AttackZone, ZoneSite};
 
 /// Attacks that are carried out at once.
 const AT_ONCE: usize = 4;
 
 /// Where this process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inside {
+pub enum NetworkPlace {
     /// In the network of this host.
     Host,
     /// In one of its own.
@@ -28,27 +28,30 @@ pub enum Inside {
 ///
 /// # Errors
 /// When nobody listens any more, or a network of its own cannot be made.
-pub async fn carry_out(place: Place, inside: Inside, only: Option<&str>) -> io::Result<()> {
-    for Zone { name, trials, site } in zones::all() {
-        let wanted = trials.into_iter().filter(|trial| place.half == Half::Root || !trial.root_only);
+pub async fn carry_out(place: TrialContext, inside: NetworkPlace, only: Option<&str>) -> io::Result<()> {
+    for AttackZone { name, trials, site } in zones::all() {
+        let wanted = trials.into_iter().filter(|trial| place.half == AttackerUser::Root || !trial.root_only);
         let wanted = wanted.filter_map(|trial| match only {
             Some(pattern) if pattern != name => trial.only(pattern),
             Some(_) | None => Some(trial),
         });
-        let (alone, others): (Vec<_>, Vec<_>) = wanted.partition(|trial| trial.company == Company::Alone);
+        let (alone, others): (Vec<_>, Vec<_>) =
+            wanted.partition(|trial| trial.company == TrialIsolation::Alone);
         match (site, place.half, inside) {
-            (Site::BothHalves, _, Inside::Host)
-            | (Site::AsUser, Half::User, Inside::Host)
-            | (Site::OwnNetwork, Half::User, Inside::OwnNetwork) => {
+            (ZoneSite::BothHalves, _, NetworkPlace::Host)
+            | (ZoneSite::AsUser, AttackerUser::User, NetworkPlace::Host)
+            | (ZoneSite::OwnNetwork, AttackerUser::User, NetworkPlace::OwnNetwork) => {
                 together(AT_ONCE, others, &place, name).await?;
                 together(1, alone, &place, name).await?;
             }
-            (Site::OwnNetwork, Half::User, Inside::Host) if !alone.is_empty() || !others.is_empty() => {
+            (ZoneSite::OwnNetwork, AttackerUser::User, NetworkPlace::Host)
+                if !alone.is_empty() || !others.is_empty() =>
+            {
                 go_inside(only).await?;
             }
-            (Site::BothHalves | Site::AsUser, _, Inside::OwnNetwork)
-            | (Site::AsUser | Site::OwnNetwork, Half::Root, _)
-            | (Site::OwnNetwork, Half::User, Inside::Host) => {}
+            (ZoneSite::BothHalves | ZoneSite::AsUser, _, NetworkPlace::OwnNetwork)
+            | (ZoneSite::AsUser | ZoneSite::OwnNetwork, AttackerUser::Root, _)
+            | (ZoneSite::OwnNetwork, AttackerUser::User, NetworkPlace::Host) => {}
         }
     }
     Ok(())
@@ -75,9 +78,14 @@ async fn go_inside(only: Option<&str>) -> io::Result<()> {
     }
 }
 
-async fn together(at_once: usize, trials: Vec<Trial>, place: &Place, zone: &str) -> io::Result<()> {
+async fn together(
+    at_once: usize,
+    trials: Vec<AttackTrial>,
+    place: &TrialContext,
+    zone: &str,
+) -> io::Result<()> {
     let mut running = stream::iter(trials)
-        .map(|Trial { run, pairs, .. }| {
+        .map(|AttackTrial { run, pairs, .. }| {
             let place = place.clone();
             async move {
                 let lost = pairs.clone();
@@ -85,7 +93,7 @@ async fn together(at_once: usize, trials: Vec<Trial>, place: &Place, zone: &str)
                     Ok(found) => found,
                     Err(error) => {
                         let lost = lost.into_iter();
-                        lost.map(|pair| Found::broken(pair, place.half, error.to_string())).collect()
+                        lost.map(|pair| PairResult::broken(pair, place.half, error.to_string())).collect()
                     }
                 }
             }
@@ -93,7 +101,7 @@ async fn together(at_once: usize, trials: Vec<Trial>, place: &Place, zone: &str)
         .buffer_unordered(at_once);
     while let Some(found) = running.next().await {
         for found in found {
-            let found = Found { zone: zone.to_owned(), ..found };
+            let found = PairResult { zone: zone.to_owned(), ..found };
             let mut out = io::stdout().lock();
             writeln!(out, "{}", serde_json::to_string(&found)?)?;
             out.flush()?;

@@ -8,7 +8,7 @@ pub mod pair;
 pub mod trial;
 
 pub mod catalogue;
-pub mod ground;
+pub mod trial_folder;
 pub mod zones;
 pub mod half;
 pub mod tally;

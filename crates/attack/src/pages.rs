@@ -14,9 +14,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 /// Ways in which `{S}` stands in a page where nobody sees it.
 const HIDDEN: &[(&str, &str)] = &[
@@ -52,13 +52,13 @@ const HIDDEN: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let hidden = HIDDEN.iter().map(|&(variant, hidden)| {
-        let pair = Pair::new(46, variant, "the reading of pages");
-        Trial::new(vec![pair], move |place, pairs| read(hidden, place, pairs))
+        let pair = CasePair::new(46, variant, "the reading of pages");
+        AttackTrial::new(vec![pair], move |place, pairs| read(hidden, place, pairs))
     });
-    let deep = Pair::new(46, "elements within elements without end", "the reading of pages");
-    hidden.chain([Trial::new(vec![deep], nested)]).collect()
+    let deep = CasePair::new(46, "elements within elements without end", "the reading of pages");
+    hidden.chain([AttackTrial::new(vec![deep], nested)]).collect()
 }
 
 /// The hidden word of a process that reads the page on its standard input; [`PLAIN`] or [`OURS`] follows.
@@ -142,8 +142,8 @@ fn touched(read: &Output) -> Vec<String> {
     touched
 }
 
-async fn read(hidden: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn read(hidden: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let hidden = hidden.replace("{S}", SECRET);
         let page = format!(
             "<html><head><title>a page</title></head><body><h1>News</h1><p>Some words for people.</p>{hidden}\
@@ -162,9 +162,9 @@ async fn read(hidden: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found
 }
 
 /// The canary is the reader as well: whoever walks what is nested by calling itself falls.
-async fn nested(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn nested(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     const DEPTH: usize = 100_000;
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let page = |depth| format!("<p>words</p>{}deep {SECRET}", "<div>".repeat(depth));
         // A plain reader reads what is not so deep.
         let shallow = reader(&place.program, PLAIN, &page(10)).await?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One case of the catalogue in one variant, and what stops it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Pair {
+pub struct CasePair {
     /// Its number in the catalogue.
     pub case: u8,
     /// Which of the ways there are.
@@ -13,7 +13,7 @@ pub struct Pair {
     pub mechanism: String,
 }
 
-impl Pair {
+impl CasePair {
     /// Names a pair.
     pub fn new(case: u8, variant: impl Into<String>, mechanism: impl Into<String>) -> Self {
         Self { case, variant: variant.into(), mechanism: mechanism.into() }
@@ -29,7 +29,7 @@ impl Pair {
 /// As whom the attacker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Half {
+pub enum AttackerUser {
     /// An ordinary user.
     User,
     /// The user who may do everything.
@@ -38,14 +38,14 @@ pub enum Half {
 
 /// What came of one pair in one half: what was touched, of its canaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct PairResult {
     /// Which pair.
     #[serde(flatten)]
-    pub pair: Pair,
+    pub pair: CasePair,
     /// The part of the suite it stands in.
     pub zone: String,
     /// As whom.
-    pub half: Half,
+    pub half: AttackerUser,
     /// What the attack touched in spite of the mechanism.
     pub touched: Vec<String>,
     /// What the same attack touched without it.
@@ -56,23 +56,23 @@ pub struct Found {
     pub left_out: bool,
 }
 
-impl Found {
+impl PairResult {
     /// Tells what came of an attack that was carried out twice.
     #[must_use]
-    pub fn new(pair: Pair, half: Half, touched: Vec<String>, control: Vec<String>) -> Self {
+    pub fn new(pair: CasePair, half: AttackerUser, touched: Vec<String>, control: Vec<String>) -> Self {
         Self { pair, zone: String::new(), half, touched, control, broken: None, left_out: false }
     }
 
     /// Tells that an attack could not be carried out.
     #[must_use]
-    pub fn broken(pair: Pair, half: Half, why: impl Into<String>) -> Self {
+    pub fn broken(pair: CasePair, half: AttackerUser, why: impl Into<String>) -> Self {
         let broken = Some(why.into());
         Self { broken, ..Self::new(pair, half, Vec::new(), Vec::new()) }
     }
 
     /// Tells that this host has nothing to guard.
     #[must_use]
-    pub fn left_out(pair: Pair, half: Half) -> Self {
+    pub fn left_out(pair: CasePair, half: AttackerUser) -> Self {
         Self { left_out: true, ..Self::new(pair, half, Vec::new(), Vec::new()) }
     }
 

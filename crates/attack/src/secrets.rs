@@ -8,11 +8,11 @@ use std::io::{self, Write};
 
 use palyra_ports::Redactor;
 use palyra_redaction::SecretScanner;
-use palyra_types::Redacted;
+use palyra_types::Content;
 
-use crate::ground::Ground;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::TrialFolder;
 
 mod encodings;
 mod kinds;
@@ -21,10 +21,10 @@ mod kinds;
 const VALUE: &str = "correct7horse-battery:Staple99";
 
 /// A form, how it is made, and how anybody undoes it who finds it in a text.
-type Form = (&'static str, Change, Change);
-type Change = fn(&str) -> String;
+type EncodedForm = (&'static str, TextChange, TextChange);
+type TextChange = fn(&str) -> String;
 
-const FORMS: &[Form] = &[
+const FORMS: &[EncodedForm] = &[
     ("as it is", str::to_owned, str::to_owned),
     ("in base64", |value| base64(value.as_bytes(), STANDARD), from_base64),
     ("in base64 for URLs", |value| base64(value.as_bytes(), FOR_URLS), from_base64),
@@ -65,27 +65,29 @@ const PLACES: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let forms = FORMS.iter().enumerate().map(|(number, &(variant, form, undo))| {
         let case = if number < 11 { 59 } else { 60 };
-        let pair = Pair::new(case, variant, "registered values of the redactor");
-        Trial::new(vec![pair], move |place, pairs| registered((form, undo), place, pairs))
+        let pair = CasePair::new(case, variant, "registered values of the redactor");
+        AttackTrial::new(vec![pair], move |place, pairs| {
+            registered(ValueEncoding { form, undo }, place, pairs)
+        })
     });
     let places = PLACES.iter().map(|&(variant, text)| {
-        let pair = Pair::new(60, variant, "rules of the redactor");
-        Trial::new(vec![pair], move |place, pairs| by_place(text, place, pairs))
+        let pair = CasePair::new(60, variant, "rules of the redactor");
+        AttackTrial::new(vec![pair], move |place, pairs| by_place(text, place, pairs))
     });
     let split = [3_usize, 17].map(|length| {
-        let pair = Pair::new(59, format!("in pieces of {length} bytes"), "the redactor's stream");
-        Trial::new(vec![pair], move |place, pairs| in_pieces(length, place, pairs))
+        let pair = CasePair::new(59, format!("in pieces of {length} bytes"), "the redactor's stream");
+        AttackTrial::new(vec![pair], move |place, pairs| in_pieces(length, place, pairs))
     });
     forms.chain(places).chain(split).chain(encodings::trials()).chain(kinds::trials()).collect()
 }
 
 /// Writes pieces of a message as a logger does, a line of JSON each, and returns the message as the file has it.
 fn logged(pieces: impl IntoIterator<Item = String>) -> io::Result<String> {
-    let ground = Ground::new()?;
-    let path = ground.outside().join("log");
+    let trial_folder = TrialFolder::new()?;
+    let path = trial_folder.outside().join("log");
     let mut log = File::create(&path)?;
     for piece in pieces {
         writeln!(log, "{}", serde_json::json!({ "level": "INFO", "message": piece }))?;
@@ -100,14 +102,25 @@ fn logged(pieces: impl IntoIterator<Item = String>) -> io::Result<String> {
 }
 
 /// What anybody can make of a log: the value, when it is there in a form that is undone without a key.
-fn recovered(log: &str, undo: Change, value: &str) -> Vec<String> {
+fn recovered(log: &str, undo: TextChange, value: &str) -> Vec<String> {
     if undo(log).contains(value) { vec!["the value can be read".to_owned()] } else { Vec::new() }
 }
 
-async fn registered((form, undo): (Change, Change), place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+/// How a value is written in another form, and read back from it.
+#[derive(Clone, Copy)]
+struct ValueEncoding {
+    form: TextChange,
+    undo: TextChange,
+}
+
+async fn registered(
+    ValueEncoding { form, undo }: ValueEncoding,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let scanner = SecretScanner::new();
-        scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
+        scanner.register(&[Content::new(VALUE.to_owned())]).expect("a few values");
         let formed = form(VALUE);
         let said = format!("the program said {formed} and ended");
         let held = logged([scanner.redact(said.as_str().into()).text.into_exposed()])?;
@@ -120,8 +133,8 @@ async fn registered((form, undo): (Change, Change), place: Place, pairs: Vec<Pai
     .await
 }
 
-async fn by_place(text: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn by_place(text: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         // Turned around, so that it stands nowhere in this file.
         let value = backwards("q7Xv2Lk9ZrT4mWb8NcY3pDs6");
         let said = text.replace("{S}", &value);
@@ -132,15 +145,16 @@ async fn by_place(text: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Fou
     .await
 }
 
-async fn in_pieces(length: usize, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+async fn in_pieces(length: usize, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let scanner = SecretScanner::new();
-        scanner.register(&[Redacted::new(VALUE.to_owned())]).expect("a few values");
+        scanner.register(&[Content::new(VALUE.to_owned())]).expect("a few values");
         let said = format!("the model says {VALUE} and goes on");
         let pieces: Vec<String> =
             said.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
         let mut stream = scanner.begin();
-        let mut shown: Vec<String> = pieces.iter().map(|piece| stream.push(piece).into_exposed()).collect();
+        let mut shown: Vec<String> =
+            pieces.iter().map(|piece| stream.push(piece.as_str().into()).into_exposed()).collect();
         shown.push(stream.finish().into_exposed());
         let found = |log: &str| recovered(log, str::to_owned, VALUE);
         Ok(Some((found(&logged(shown)?), found(&logged(pieces)?))))

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use palyra_sandbox::Sandbox;
 
-use crate::pair::{Found, Half, Pair};
+use crate::pair::{AttackerUser, CasePair, PairResult};
 
 /// What every attack is given.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct TrialContext {
     /// As whom it runs.
-    pub half: Half,
+    pub half: AttackerUser,
     /// This executable, in a way that stays right whatever becomes of the file.
     pub program: PathBuf,
     /// The program that ships, in a folder that everybody may enter; none where it was not built.
@@ -25,11 +25,11 @@ pub struct Place {
 }
 
 /// Carries out an attack.
-pub type Run = Arc<dyn Fn(Place, Vec<Pair>) -> BoxFuture<'static, Vec<Found>> + Send + Sync>;
+pub type Run = Arc<dyn Fn(TrialContext, Vec<CasePair>) -> BoxFuture<'static, Vec<PairResult>> + Send + Sync>;
 
 /// Whether an attack may be carried out beside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Company {
+pub enum TrialIsolation {
     /// It minds its own canaries only.
     Others,
     /// It looks at what all processes of this one share.
@@ -38,34 +38,34 @@ pub enum Company {
 
 /// One attack and the mechanisms that it is tried against.
 #[derive(Clone)]
-pub struct Trial {
+pub struct AttackTrial {
     /// The pairs that come of it.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<CasePair>,
     /// Whether it needs the user who may do everything, even to touch what nobody guards.
     pub root_only: bool,
     /// Beside whom.
-    pub company: Company,
+    pub company: TrialIsolation,
     /// How.
     pub run: Run,
 }
 
-impl Trial {
+impl AttackTrial {
     /// Makes an attack of what runs it.
     pub fn new<F>(
-        pairs: Vec<Pair>,
-        run: impl Fn(Place, Vec<Pair>) -> F + Clone + Send + Sync + 'static,
+        pairs: Vec<CasePair>,
+        run: impl Fn(TrialContext, Vec<CasePair>) -> F + Clone + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Vec<Found>> + Send + 'static,
+        F: Future<Output = Vec<PairResult>> + Send + 'static,
     {
         let run: Run = Arc::new(move |place, pairs| Box::pin(run(place, pairs)));
-        Self { pairs, root_only: false, company: Company::Others, run }
+        Self { pairs, root_only: false, company: TrialIsolation::Others, run }
     }
 
     /// The same, alone.
     #[must_use]
     pub fn alone(self) -> Self {
-        Self { company: Company::Alone, ..self }
+        Self { company: TrialIsolation::Alone, ..self }
     }
 
     /// Leaves the pairs whose text holds a pattern.
@@ -77,16 +77,20 @@ impl Trial {
 }
 
 /// Carries out one attempt for each pair: what was touched, and what the control touched; `None` leaves it out.
-pub(crate) async fn told<F>(pairs: Vec<Pair>, half: Half, attempt: impl Fn(String) -> F) -> Vec<Found>
+pub(crate) async fn run_attempts<F>(
+    pairs: Vec<CasePair>,
+    half: AttackerUser,
+    attempt: impl Fn(String) -> F,
+) -> Vec<PairResult>
 where
     F: Future<Output = io::Result<Option<(Vec<String>, Vec<String>)>>>,
 {
     let mut found = Vec::new();
     for pair in pairs {
         found.push(match attempt(pair.mechanism.clone()).await {
-            Ok(Some((touched, control))) => Found::new(pair, half, touched, control),
-            Ok(None) => Found::left_out(pair, half),
-            Err(error) => Found::broken(pair, half, error.to_string()),
+            Ok(Some((touched, control))) => PairResult::new(pair, half, touched, control),
+            Ok(None) => PairResult::left_out(pair, half),
+            Err(error) => PairResult::broken(pair, half, error.to_string()),
         });
     }
     found

@@ -1,21 +1,21 @@
 //! The parts of the suite, in the order in which they are carried out.
 
-use crate::trial::Trial;
+use crate::trial::AttackTrial;
 use crate::{components, fetch, files, judged, pages, processes, secrets, served, shell, state};
 
 /// A part: its name, and what it tries.
-pub struct Zone {
+pub struct AttackZone {
     /// Its name.
     pub name: &'static str,
     /// Its attacks.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<AttackTrial>,
     /// Where it is carried out.
-    pub site: Site,
+    pub site: ZoneSite,
 }
 
 /// Where a part is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Site {
+pub enum ZoneSite {
     /// As both users.
     BothHalves,
     /// As an ordinary user: it does not matter who asks.
@@ -26,28 +26,28 @@ pub enum Site {
 
 /// Returns every part.
 #[must_use]
-pub fn all() -> Vec<Zone> {
+pub fn all() -> Vec<AttackZone> {
     vec![
-        Zone { name: "processes", trials: process_trials(), site: Site::BothHalves },
-        Zone { name: "shell", trials: shell_trials(), site: Site::BothHalves },
-        Zone { name: "pages", trials: pages::trials(), site: Site::AsUser },
-        Zone { name: "secrets", trials: secrets::trials(), site: Site::AsUser },
-        Zone { name: "components", trials: component_trials(), site: Site::BothHalves },
-        Zone { name: "files", trials: file_trials(), site: Site::BothHalves },
-        Zone { name: "judged", trials: judged_trials(), site: Site::BothHalves },
-        Zone { name: "state", trials: state_trials(), site: Site::AsUser },
-        Zone { name: "prompts", trials: served::prompts::trials(), site: Site::BothHalves },
-        Zone { name: "served", trials: served_trials(), site: Site::BothHalves },
-        Zone { name: "connections", trials: served::connections::trials(), site: Site::AsUser },
-        Zone { name: "fetch", trials: fetch_trials(), site: Site::OwnNetwork },
+        AttackZone { name: "processes", trials: process_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "shell", trials: shell_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "pages", trials: pages::trials(), site: ZoneSite::AsUser },
+        AttackZone { name: "secrets", trials: secrets::trials(), site: ZoneSite::AsUser },
+        AttackZone { name: "components", trials: component_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "files", trials: file_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "judged", trials: judged_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "state", trials: state_trials(), site: ZoneSite::AsUser },
+        AttackZone { name: "prompts", trials: served::prompts::trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "served", trials: served_trials(), site: ZoneSite::BothHalves },
+        AttackZone { name: "connections", trials: served::connections::trials(), site: ZoneSite::AsUser },
+        AttackZone { name: "fetch", trials: fetch_trials(), site: ZoneSite::OwnNetwork },
     ]
 }
 
-fn process_trials() -> Vec<Trial> {
+fn process_trials() -> Vec<AttackTrial> {
     [processes::trials(), processes::own_user::trials()].concat()
 }
 
-fn shell_trials() -> Vec<Trial> {
+fn shell_trials() -> Vec<AttackTrial> {
     [
         shell::words::trials(),
         shell::variables::trials(),
@@ -67,7 +67,7 @@ fn shell_trials() -> Vec<Trial> {
     .concat()
 }
 
-fn component_trials() -> Vec<Trial> {
+fn component_trials() -> Vec<AttackTrial> {
     [
         components::loops::trials(),
         components::growth::trials(),
@@ -80,7 +80,7 @@ fn component_trials() -> Vec<Trial> {
     .concat()
 }
 
-fn judged_trials() -> Vec<Trial> {
+fn judged_trials() -> Vec<AttackTrial> {
     [
         judged::names::trials(),
         judged::spellings::trials(),
@@ -90,7 +90,7 @@ fn judged_trials() -> Vec<Trial> {
     .concat()
 }
 
-fn served_trials() -> Vec<Trial> {
+fn served_trials() -> Vec<AttackTrial> {
     [
         served::withdrawn::trials(),
         served::principals::trials(),
@@ -100,11 +100,11 @@ fn served_trials() -> Vec<Trial> {
     .concat()
 }
 
-fn state_trials() -> Vec<Trial> {
+fn state_trials() -> Vec<AttackTrial> {
     [state::rows::trials(), state::log::trials(), state::files::trials()].concat()
 }
 
-fn fetch_trials() -> Vec<Trial> {
+fn fetch_trials() -> Vec<AttackTrial> {
     [
         fetch::addresses::trials(),
         fetch::redirects::trials(),
@@ -115,7 +115,7 @@ fn fetch_trials() -> Vec<Trial> {
     .concat()
 }
 
-fn file_trials() -> Vec<Trial> {
+fn file_trials() -> Vec<AttackTrial> {
     [files::paths::trials(), files::patches::trials(), files::special::trials(), files::races::trials()]
         .concat()
 }

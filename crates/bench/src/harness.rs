@@ -12,16 +12,16 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_journal::{JournalStore, OpenOptions};
-use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
-    AppendError, AppendTape, Clock, Committed, JournalAppendRequest, WorkspaceChoice, WorkspaceError,
-    Workspaces,
+    AppendError, AppendTape, Clock, Committed, JournalAppendRequest, Recorder, WorkspaceChoice,
+    WorkspaceError, Workspaces,
 };
 use palyra_runtime::session::{SessionSelector, SubmitRequest};
 use palyra_runtime::tape::Followed;
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts,
 };
+use palyra_testkit::PassThrough;
 use palyra_testkit::fake_clock::FakeClock;
 use palyra_testkit::fixed_entropy::FixedEntropy;
 use palyra_testkit::scripted_provider::ScriptedProvider;
@@ -30,7 +30,7 @@ use palyra_types::model::ModelRef;
 use palyra_types::run::{Surface, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{BootTime, Redacted, SessionId, TapeSeq, Timestamp};
+use palyra_types::{BootTime, Content, SessionId, TapeSeq, Timestamp};
 use tokio::sync::{Notify, watch};
 
 /// A pause no longer than this moves the clock; a longer one waits for it.
@@ -46,7 +46,7 @@ pub struct Harness {
     pub model: ScriptedProvider,
     /// The journal.
     pub journal: JournalStore,
-    settled: Arc<Settled>,
+    settled: Arc<QuiesceWaiter>,
 }
 
 impl Harness {
@@ -70,10 +70,9 @@ impl Harness {
         let work = folder.join("work");
         std::fs::create_dir_all(&work)?;
         let ports = RuntimePorts {
-            append: Arc::new(append),
+            recorder: Recorder::new(Arc::new(append), Arc::new(PassThrough), clock.clone()),
             tapes: store.clone(),
-            records: store.clone(),
-            approvals: store.clone(),
+            families: store.clone(),
             maintain: store.clone(),
             proofs: store.clone(),
             erasures: store,
@@ -84,7 +83,7 @@ impl Harness {
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
-            workspaces: Arc::new(OneWorkspace(Redacted::new(work.canonicalize()?))),
+            workspaces: Arc::new(OneWorkspace(Content::new(work.canonicalize()?))),
             clock,
             entropy,
             models,
@@ -105,7 +104,7 @@ impl Harness {
         // Its session hears of a run's end after those who follow it; whoever comes between is queued.
         self.settled.wait().await;
         let caller =
-            Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket };
+            Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
         let selector = SessionSelector { id: session, ..SessionSelector::default() };
         let request = SubmitRequest::new(selector, UserInput::text(text.into()));
         let submitted = self.gateway.sessions.submit(caller, request).await?;
@@ -124,7 +123,7 @@ impl Harness {
 #[derive(Clone, Default)]
 struct PacedClock {
     clock: FakeClock,
-    settled: Arc<Settled>,
+    settled: Arc<QuiesceWaiter>,
 }
 
 impl Clock for PacedClock {
@@ -153,12 +152,12 @@ impl Clock for PacedClock {
 
 /// Knows whether anything is on its way to the disk.
 #[derive(Default)]
-struct Settled {
+struct QuiesceWaiter {
     appending: AtomicUsize,
     done: Notify,
 }
 
-impl Settled {
+impl QuiesceWaiter {
     async fn wait(&self) {
         let mut turns = 0;
         while turns < SETTLING_TURNS {
@@ -178,7 +177,7 @@ impl Settled {
 /// Appends, and tells when something is on its way.
 struct WatchedAppend {
     inner: Arc<dyn AppendTape>,
-    settled: Arc<Settled>,
+    settled: Arc<QuiesceWaiter>,
 }
 
 impl AppendTape for WatchedAppend {
@@ -196,12 +195,12 @@ impl AppendTape for WatchedAppend {
     }
 }
 
-struct OneWorkspace(Redacted<std::path::PathBuf>);
+struct OneWorkspace(Content<std::path::PathBuf>);
 
 impl Workspaces for OneWorkspace {
     fn choose(
         &self,
-        _wanted: Option<&Redacted<std::path::PathBuf>>,
+        _wanted: Option<&Content<std::path::PathBuf>>,
         _session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
         Ok(WorkspaceChoice { root: self.0.clone(), note: None })

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::model::server::MockModel;
-use crate::process::daemon::{Daemon, DaemonProgram, Home};
-use crate::process::floor::{FloorProcess, Tongue};
+use crate::process::daemon::{DaemonHome, DaemonProcess, DaemonProgram};
+use crate::process::floor::{FloorProcess, FloorProtocol};
 
 /// How many samples to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
+pub enum SampleEffort {
     /// So few that nothing but the harness is proven.
     Smallest,
     /// All rows in about a minute.
@@ -19,7 +19,7 @@ pub enum Effort {
     Full,
 }
 
-impl Effort {
+impl SampleEffort {
     /// Returns the number for this effort.
     #[must_use]
     pub fn of<T>(self, smallest: T, quick: T, full: T) -> T {
@@ -41,7 +41,7 @@ pub struct Lab {
     /// The model that everybody asks.
     pub model: MockModel,
     /// How many samples to take.
-    pub effort: Effort,
+    pub effort: SampleEffort,
 }
 
 impl Lab {
@@ -53,7 +53,7 @@ impl Lab {
         parent: &Path,
         own_program: PathBuf,
         daemon_program: DaemonProgram,
-        effort: Effort,
+        effort: SampleEffort,
     ) -> anyhow::Result<Self> {
         std::fs::create_dir_all(parent)?;
         let folder =
@@ -79,15 +79,15 @@ impl Lab {
     ///
     /// # Errors
     /// When its files cannot be written.
-    pub fn home(&self, folder: &Path) -> anyhow::Result<Home> {
-        Home::new(folder, &self.model.base_url())
+    pub fn home(&self, folder: &Path) -> anyhow::Result<DaemonHome> {
+        DaemonHome::new(folder, &self.model.base_url())
     }
 
     /// Starts a daemon with a new home in a folder.
     ///
     /// # Errors
     /// When it does not become ready.
-    pub async fn daemon(&self, folder: &Path) -> anyhow::Result<Daemon> {
+    pub async fn daemon(&self, folder: &Path) -> anyhow::Result<DaemonProcess> {
         self.home(folder)?.start(&self.daemon_program).await
     }
 
@@ -96,7 +96,7 @@ impl Lab {
     /// # Errors
     /// When it does not become ready.
     pub fn floor(&self, folder: &Path) -> anyhow::Result<FloorProcess> {
-        FloorProcess::start(&self.own_program, folder, &self.model, Tongue::Frames)
+        FloorProcess::start(&self.own_program, folder, &self.model, FloorProtocol::Frames)
     }
 
     /// Starts the floor over gRPC in a folder of its own.
@@ -104,6 +104,6 @@ impl Lab {
     /// # Errors
     /// When it does not become ready.
     pub fn grpc_floor(&self, folder: &Path) -> anyhow::Result<FloorProcess> {
-        FloorProcess::start(&self.own_program, folder, &self.model, Tongue::Grpc)
+        FloorProcess::start(&self.own_program, folder, &self.model, FloorProtocol::Grpc)
     }
 }

@@ -9,28 +9,28 @@ use clap::{Args, Parser, Subcommand};
 use palyra_bench::floor::grpc_serve::grpc_floor;
 use palyra_bench::floor::serve::{FloorArgs, floor};
 use palyra_bench::harness::on_one_thread;
-use palyra_bench::lab::{Effort, Lab};
+use palyra_bench::lab::{Lab, SampleEffort};
 use palyra_bench::measure::chart;
-use palyra_bench::measure::figure::{Figure, Verdict};
-use palyra_bench::measure::machine::Machine;
-use palyra_bench::measure::report::Report;
+use palyra_bench::measure::figure::{BenchFigure, GoalVerdict};
+use palyra_bench::measure::machine::MachineFacts;
+use palyra_bench::measure::report::BenchReport;
 use palyra_bench::process::daemon::DaemonProgram;
 use palyra_bench::process::measured_daemon::{ChosenDaemon, MeasuredDaemon};
-use palyra_bench::rows::{ROWS, Row};
+use palyra_bench::rows::{BenchRow, ROWS};
 use palyra_bench::soak::command::{SoakArgs, soak};
 
 /// Measures what Palyra costs, each figure beside an anchor.
 #[derive(Debug, Parser)]
 #[command(name = "bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
-struct Arguments {
+struct CliArguments {
     #[command(subcommand)]
-    part: Option<Part>,
+    part: Option<BenchCommand>,
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: RowOptions,
 }
 
 #[derive(Debug, Args)]
-struct Wanted {
+struct RowOptions {
     /// Rows to measure; all when none is named.
     rows: Vec<String>,
     /// Prints one JSON document instead of a table.
@@ -60,7 +60,7 @@ struct Wanted {
 
 /// What else this program is: the soak, and for itself the processes that are measured.
 #[derive(Debug, Subcommand)]
-enum Part {
+enum BenchCommand {
     /// Loads a daemon for a long time and tells what grows: `cargo xtask soak`.
     Soak(SoakArgs),
     /// The floor.
@@ -83,13 +83,13 @@ fn main() -> anyhow::Result<ExitCode> {
     if let Some(code) = palyra_daemon::held(std::env::args_os()) {
         return Ok(code);
     }
-    let arguments = Arguments::parse();
+    let arguments = CliArguments::parse();
     match arguments.part {
         None => bench(&arguments.wanted),
-        Some(Part::Soak(args)) => soak(&args),
-        Some(Part::Floor(args)) => floor(&args).map(|()| ExitCode::SUCCESS),
-        Some(Part::GrpcFloor(args)) => grpc_floor(&args).map(|()| ExitCode::SUCCESS),
-        Some(Part::Daemon { state_dir, config }) => palyra_daemon::serve(palyra_daemon::ServeArgs {
+        Some(BenchCommand::Soak(args)) => soak(&args),
+        Some(BenchCommand::Floor(args)) => floor(&args).map(|()| ExitCode::SUCCESS),
+        Some(BenchCommand::GrpcFloor(args)) => grpc_floor(&args).map(|()| ExitCode::SUCCESS),
+        Some(BenchCommand::Daemon { state_dir, config }) => palyra_daemon::serve(palyra_daemon::ServeArgs {
             state_dir: Some(state_dir),
             config: Some(config),
             ..palyra_daemon::ServeArgs::default()
@@ -100,7 +100,7 @@ fn main() -> anyhow::Result<ExitCode> {
 /// The one row that measures no daemon.
 const COUNTS: &str = "counts";
 
-fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
+fn bench(wanted: &RowOptions) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if wanted.list {
         for row in ROWS {
@@ -110,9 +110,9 @@ fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
     }
     let rows = chosen(&wanted.rows)?;
     let effort = match (wanted.quick, wanted.smallest) {
-        (_, true) => Effort::Smallest,
-        (true, _) => Effort::Quick,
-        (false, false) => Effort::Full,
+        (_, true) => SampleEffort::Smallest,
+        (true, _) => SampleEffort::Quick,
+        (false, false) => SampleEffort::Full,
     };
     let folder = std::path::absolute(&wanted.folder)?;
     let own = std::env::current_exe()?;
@@ -131,11 +131,11 @@ fn bench(wanted: &Wanted) -> anyhow::Result<ExitCode> {
         std::fs::write(file, chart::svg(&report)).context("the chart cannot be written")?;
     }
     // Times depend on the machine; counts do not.
-    let over = |figure: &Figure| figure.row == COUNTS && figure.verdict == Verdict::Missed;
+    let over = |figure: &BenchFigure| figure.row == COUNTS && figure.verdict == GoalVerdict::Missed;
     Ok(if report.figures.iter().any(over) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Row>> {
+fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static BenchRow>> {
     if names.is_empty() {
         return Ok(ROWS.iter().collect());
     }
@@ -155,8 +155,8 @@ async fn identity(lab: &Lab, chosen: &ChosenDaemon) -> anyhow::Result<MeasuredDa
     Ok(daemon)
 }
 
-fn measured(lab: &Lab, rows: &[&Row], daemon: Option<MeasuredDaemon>) -> anyhow::Result<Report> {
-    let mut machine = Machine::look(lab.folder());
+fn measured(lab: &Lab, rows: &[&BenchRow], daemon: Option<MeasuredDaemon>) -> anyhow::Result<BenchReport> {
+    let mut machine = MachineFacts::look(lab.folder());
     let mut figures = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         progress(&format!("[{}/{}] {}", at + 1, rows.len(), row.name));
@@ -166,7 +166,7 @@ fn measured(lab: &Lab, rows: &[&Row], daemon: Option<MeasuredDaemon>) -> anyhow:
     progress("");
     machine.finish();
     let warnings = machine.warnings().into_iter().chain(daemon.as_ref().and_then(MeasuredDaemon::warning));
-    Ok(Report { warnings: warnings.collect(), machine, daemon, figures })
+    Ok(BenchReport { warnings: warnings.collect(), machine, daemon, figures })
 }
 
 /// Shows on a terminal what is being measured; elsewhere nobody is waiting.

@@ -86,6 +86,9 @@ pub(crate) enum Verb {
     Admin(verbs::admin::AdminVerb),
     /// Explain an error code, a topic, a document
     Explain(ExplainVerb),
+    /// Call an operation of the daemon by name; without a name, list them
+    #[command(hide = true)]
+    Api(verbs::api::ApiArgs),
     /// Show the verbs, or the help of one
     #[command(hide = true)]
     Help(HelpVerb),
@@ -141,7 +144,7 @@ pub(crate) fn definition() -> clap::Command {
     CommandLine::command()
 }
 
-/// Returns the definition as help shows it: what every verb takes is told once, at the top.
+/// Returns the definition as help shows it: the options of every verb appear once, at the top.
 pub(crate) fn command() -> clap::Command {
     let mut command = definition();
     if let Some(columns) = terminal_columns() {
@@ -205,7 +208,11 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), cla
 fn wants_json(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         Some((_, deeper)) => wants_json(deeper),
-        None => matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false),
+        // Where it takes a value, it is JSON in and JSON out.
+        None => match matches.try_get_one::<bool>("json") {
+            Ok(json) => json.copied().unwrap_or(false),
+            Err(_) => matches.try_contains_id("json").unwrap_or(false),
+        },
     }
 }
 

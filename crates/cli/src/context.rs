@@ -6,15 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy, Target, TcpAddress};
+use palyra_client::{
+    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, StartPolicy, TcpAddress,
+};
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
+use palyra_wire::json::to_json;
+use prost::{Message, Name};
 use tokio::time::Instant;
 
 use crate::daemon_hooks::DaemonHooks;
+use crate::drive::Format;
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{span, table};
-use palyra_terminal::{Interrupts, Mark, Output};
+use crate::model_names::{ENVIRONMENT_PROVIDER, means_same_model};
+use palyra_screen_text::{span, table};
+use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 /// Work that is done sooner shows no progress.
@@ -24,8 +31,6 @@ const TICK: Duration = Duration::from_millis(500);
 const HEADS_FOLDER_NAME: &str = "heads";
 /// The variable that selects a server of models.
 const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
-/// How a model begins that lies at the server that the environment names.
-const ENVIRONMENT_PROVIDER: &str = "openai/";
 /// The model that is built in.
 pub(crate) const DEMO_MODEL: &str = "demo/demo";
 /// The command that lets the environment choose the model.
@@ -53,7 +58,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) struct Context {
     pub(crate) global: GlobalArgs,
     pub(crate) output: Output,
-    pub(crate) interrupts: Interrupts,
+    pub(crate) interrupts: InterruptListener,
     /// The definition of the command line, for those who write about it.
     pub(crate) definition: fn() -> clap::Command,
     /// What the daemon's side does for the command line.
@@ -102,7 +107,7 @@ impl Context {
         let target = match &self.global.connect {
             Some(address) => {
                 let token =
-                    std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Redacted::new);
+                    std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Content::new);
                 let address = TcpAddress::parse(address, token)?;
                 if let Some(uid) = address.token_reader() {
                     let whose =
@@ -110,11 +115,11 @@ impl Context {
                     let note = format!(
                         "{whose} and gets the token in clear text; stop it if that is not your daemon's user"
                     );
-                    self.output.note(Mark::Doubt, &note);
+                    self.output.note(NoteKind::Doubt, &note);
                 }
-                Target::Tcp(address)
+                DaemonTarget::Tcp(address)
             }
-            None => Target::StateDir(self.state_dir()?),
+            None => DaemonTarget::StateDir(self.state_dir()?),
         };
         let mut options = ConnectOptions::new(target);
         if self.global.no_start {
@@ -146,15 +151,17 @@ impl Context {
     /// selects, or the one that a configuration names. `chosen` is a model that was named, as provider/model.
     pub(crate) async fn connect_to_model(&self, chosen: Option<&str>) -> Result<Client, Failure> {
         let mut options = self.connect_options()?;
-        // A provider that a file configures is the same one in each environment.
-        let by_environment = chosen.is_none_or(|model| model.starts_with(ENVIRONMENT_PROVIDER));
-        if self.is_local() && by_environment {
-            options.own_model = Some((self.daemon.own_model)(self.global.config.as_deref()));
+        if self.is_local() {
+            let own = (self.daemon.own_model)(self.global.config.as_deref());
+            // A provider that a file configures is the same one in each environment, and an environment that names no
+            // server means the daemon's by this name.
+            let is_demanded = chosen.is_none_or(|model| !means_same_model(model, &own.name));
+            options.own_model = Some(own).filter(|_| is_demanded);
         }
         Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
     }
 
-    /// As [`Context::connect`], but a journal that is not what it was is told and no obstacle: for verbs that look
+    /// As [`Context::connect`], but a journal that is not what it was is reported and no obstacle: for verbs that look
     /// at it, or mend it.
     pub(crate) async fn connect_to_inspect(&self) -> Result<Client, Failure> {
         let doubt = match self.connect().await {
@@ -163,7 +170,7 @@ impl Context {
             }
             connected => return connected,
         };
-        self.output.note(Mark::Doubt, &format!("{doubt} ({})", doubt.code()));
+        self.output.note(NoteKind::Doubt, &format!("{doubt} ({})", doubt.code()));
         let mut options = self.connect_options()?;
         options.heads = None;
         Ok(Client::connect(options).await?)
@@ -207,6 +214,25 @@ impl Context {
             .try_for_each(|line| self.output.exact_line(line))?)
     }
 
+    /// Prints items as lines of JSON or as a table; where there are none, a person reads `none`.
+    pub(crate) fn list<M: Message + Name, const N: usize>(
+        &self,
+        format: Format,
+        items: Vec<M>,
+        none: &str,
+        head: [&str; N],
+        row: impl Fn(M) -> [String; N],
+    ) -> Result<Exit, Failure> {
+        if format == Format::Json {
+            items.iter().try_for_each(|item| self.output.json(&to_json(item)))?;
+        } else if items.is_empty() {
+            self.output.note(NoteKind::Info, none);
+        } else {
+            self.table(head, items.into_iter().map(row).collect())?;
+        }
+        Ok(Exit::Done)
+    }
+
     /// Connects only to a daemon that serves already.
     pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
         let mut options = self.connect_options()?;
@@ -235,49 +261,53 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
     }
 }
 
-fn tell(output: &Output, notice: &Notice, file: Option<&Path>) {
+fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
     match notice {
-        Notice::Starting { .. } => output.note(Mark::Info, "starting the daemon"),
-        Notice::Started { model, took } => {
-            output.note(Mark::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
+        DaemonNotice::Starting { .. } => output.note(NoteKind::Info, "starting the daemon"),
+        DaemonNotice::Started { model, took } => {
+            output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
         }
-        Notice::NotAnswering { pid } => {
-            output.note(Mark::Doubt, &format!("the daemon (process {pid}) does not answer; waiting for it"));
+        DaemonNotice::NotAnswering { pid } => {
+            output.note(
+                NoteKind::Doubt,
+                &format!("the daemon (process {pid}) does not answer; waiting for it"),
+            );
         }
-        Notice::ReplacingOtherBuild => {
-            output.note(Mark::Info, "the daemon that runs is of another build and idle; replacing it");
+        DaemonNotice::ReplacingOtherBuild => {
+            output.note(NoteKind::Info, "the daemon that runs is of another build and idle; replacing it");
         }
-        Notice::ReplacingOtherModel { in_force, own } => {
-            let told =
+        DaemonNotice::ReplacingOtherModel { in_force, own } => {
+            let note_text =
                 format!("replacing the idle daemon, which uses {in_force}: this environment selects {own}");
-            output.note(Mark::Info, &told);
+            output.note(NoteKind::Info, &note_text);
         }
-        Notice::OtherModel { in_force, own } => {
-            let told = format!("the daemon came back with {in_force}, while this environment selects {own}");
-            output.note(Mark::Doubt, &told);
+        DaemonNotice::OtherModel { in_force, own } => {
+            let note_text =
+                format!("the daemon came back with {in_force}, while this environment selects {own}");
+            output.note(NoteKind::Doubt, &note_text);
         }
-        Notice::VariablesNotUsed { variables, in_force, place } => {
-            output.note(Mark::Doubt, &variables_not_used(variables, in_force, place, file));
+        DaemonNotice::VariablesNotUsed { variables, in_force, place } => {
+            output.note(NoteKind::Doubt, &variables_not_used(variables, in_force, place, file));
         }
-        Notice::OtherLog { before, now, entries } => {
-            let told = format!(
+        DaemonNotice::OtherLog { before, now, entries } => {
+            let note_text = format!(
                 "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
                  entries were seen. If you did not replace or reopen it, another person did"
             );
-            output.note(Mark::Doubt, &told);
+            output.note(NoteKind::Doubt, &note_text);
         }
-        Notice::HeadNotKept { cause } => {
-            output.note(Mark::Doubt, &format!("the journal's newest head could not be kept: {cause}"));
+        DaemonNotice::HeadNotKept { cause } => {
+            output.note(NoteKind::Doubt, &format!("the journal's newest head could not be kept: {cause}"));
         }
-        Notice::OtherBuildKept { open_runs } => {
+        DaemonNotice::OtherBuildKept { open_runs } => {
             let why = match open_runs {
                 Some(0) | None => "it does not make room".to_owned(),
                 Some(open) => format!("it has {open} open"),
             };
-            let told = format!(
+            let note_text = format!(
                 "the daemon that runs is of another build; using it, since {why} (`palyra admin stop`)"
             );
-            output.note(Mark::Doubt, &told);
+            output.note(NoteKind::Doubt, &note_text);
         }
     }
 }
@@ -319,8 +349,11 @@ mod tests {
         show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(900))).await;
         assert_eq!(err.text(), "");
         show_waiting(&output, "asking", tokio::time::sleep(Duration::from_millis(2_200))).await;
-        let told = err.text();
-        assert!(told.contains("\r\u{1b}[Kasking, 1 s") && told.contains("asking, 2 s"), "{told:?}");
-        assert!(told.ends_with("\r\u{1b}[K"), "{told:?}");
+        let note_text = err.text();
+        assert!(
+            note_text.contains("\r\u{1b}[Kasking, 1 s") && note_text.contains("asking, 2 s"),
+            "{note_text:?}"
+        );
+        assert!(note_text.ends_with("\r\u{1b}[K"), "{note_text:?}");
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The functions of the daemon's side.
 #[derive(Debug, Clone, Copy)]
 pub struct DaemonHooks {
-    /// Serves until told to stop.
+    /// Serves until a signal or a client stops it.
     pub serve: fn(ServeArgs) -> anyhow::Result<ExitCode>,
     /// Looks for mistakes in the configuration that a daemon would start with, in this file or the usual one.
     pub check_config: fn(Option<&Path>) -> ConfigVerdict,

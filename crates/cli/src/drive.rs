@@ -15,18 +15,20 @@ use palyra_wire::json::to_json;
 use palyra_wire::v1;
 use tokio::time::Instant;
 
-use crate::answer::{Answer, AnswerForm, GrantSpan};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{
-    Detail, Echo, Flow, RunView, Shown, count, how_to_resolve, outcome, question, run_state, span,
-};
 use held_output::HeldOutput;
-use palyra_terminal::{Interrupts, Keyboard, Mark, Output, OutputError, PromptReader, PromptReply, Reading};
+use palyra_run_view::{AnswerForm, GrantSpan, TypedAnswer};
+use palyra_run_view::{EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state};
+use palyra_screen_text::{count, span};
+use palyra_terminal::{
+    InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
+};
 
 mod held_output;
+mod left_open;
+mod words;
 
-const WORDS_PROMPT: &str = "? answer>";
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
 /// After so long without more of a text, what was kept back of it is shown as it is.
@@ -85,13 +87,13 @@ impl FollowedRun for DaemonRun {
         &mut self,
         request: v1::ResolveApprovalRequest,
     ) -> Result<v1::ResolveApprovalResponse, ClientError> {
-        self.client.resolve_approval(request).await
+        self.client.call(request).await
     }
 
     async fn waits_for(&self) -> Result<Option<String>, ClientError> {
         let Some(run) = self.follower.run() else { return Ok(None) };
         let run = self.client.get_run(run).await?;
-        Ok((run.phase == "waiting").then_some(run.waiting_for))
+        Ok((run.phase() == v1::RunPhase::Waiting).then(|| run.waiting_for_name().into_owned()))
     }
 }
 
@@ -111,39 +113,39 @@ impl From<bool> for Format {
     }
 }
 
-/// Who sits here.
-pub(crate) enum Person<'a> {
-    /// Nobody who could answer when the run waits.
-    Nobody,
-    /// Somebody who types a line when the run waits.
-    Types(&'a mut PromptReader),
-    /// Somebody whose keyboard is watched; what is typed is read elsewhere.
-    Watched {
-        /// Tells of keys.
+/// How a run that waits gets its answer.
+pub(crate) enum InteractionMode<'a> {
+    /// No person can answer here.
+    Unattended,
+    /// A person types a line when the run waits.
+    LinePrompt(&'a mut PromptReader),
+    /// A person's keyboard is watched; what is typed is read elsewhere.
+    WatchedKeyboard {
+        /// Reports keys.
         keyboard: &'a Keyboard,
         /// Drops what was typed before a question.
         reader: &'a mut PromptReader,
     },
 }
 
-impl<'a> Person<'a> {
-    /// Somebody who is asked, where somebody can be.
+impl<'a> InteractionMode<'a> {
+    /// Returns a prompt, where a person can be asked.
     pub(crate) fn at(reader: Option<&'a mut PromptReader>) -> Self {
-        reader.map_or(Self::Nobody, Self::Types)
+        reader.map_or(Self::Unattended, Self::LinePrompt)
     }
 
-    fn reader(&mut self) -> Option<(&mut PromptReader, Reading)> {
+    fn reader(&mut self) -> Option<(&mut PromptReader, ReadingMode)> {
         match self {
-            Self::Nobody => None,
-            Self::Types(reader) => Some((reader, Reading::Shown)),
-            Self::Watched { reader, .. } => Some((reader, Reading::Elsewhere)),
+            Self::Unattended => None,
+            Self::LinePrompt(reader) => Some((reader, ReadingMode::Shown)),
+            Self::WatchedKeyboard { reader, .. } => Some((reader, ReadingMode::Elsewhere)),
         }
     }
 }
 
 /// Why driving pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pause {
+pub(crate) enum DrivePause {
     /// The run is over, or nothing more can be done from here.
     Over(Exit),
     /// A key was pressed at a watched keyboard.
@@ -151,33 +153,35 @@ pub(crate) enum Pause {
 }
 
 /// The terminal that a run is driven at.
-pub(crate) struct Seat<'a> {
+pub(crate) struct TerminalSession<'a> {
     pub(crate) output: &'a Output,
-    pub(crate) interrupts: &'a Interrupts,
-    pub(crate) person: Person<'a>,
+    pub(crate) interrupts: &'a InterruptListener,
+    pub(crate) person: InteractionMode<'a>,
     pub(crate) format: Format,
-    pub(crate) echo: Echo,
+    pub(crate) echo: EchoMode,
+    /// Whether this is a chat, which has commands of its own.
+    pub(crate) in_chat: bool,
     /// How long the run may take before it is cancelled from here.
     pub(crate) time_limit: Option<Duration>,
 }
 
-impl<'a> Seat<'a> {
+impl<'a> TerminalSession<'a> {
     /// Returns a terminal at which a run may take as long as it needs.
     pub(crate) fn new(
         output: &'a Output,
-        interrupts: &'a Interrupts,
-        person: Person<'a>,
+        interrupts: &'a InterruptListener,
+        person: InteractionMode<'a>,
         format: Format,
-        echo: Echo,
+        echo: EchoMode,
     ) -> Self {
-        Self { output, interrupts, person, format, echo, time_limit: None }
+        Self { output, interrupts, person, format, echo, in_chat: false, time_limit: None }
     }
 }
 
 /// Drives a run to its end.
 pub(crate) async fn drive(
     run: &mut impl FollowedRun,
-    seat: Seat<'_>,
+    seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
     drive_after(run, 0, seat, opened).await
@@ -186,7 +190,7 @@ pub(crate) async fn drive(
 /// As [`drive`], for a run whose session ends with it: a grant holds for this run.
 pub(crate) async fn drive_once(
     run: &mut impl FollowedRun,
-    seat: Seat<'_>,
+    seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
     let mut drive = Drive::begin(run, seat, opened);
@@ -198,7 +202,7 @@ pub(crate) async fn drive_once(
 pub(crate) async fn drive_after(
     run: &mut impl FollowedRun,
     seen: u32,
-    seat: Seat<'_>,
+    seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
     let mut drive = Drive::begin(run, seat, opened);
@@ -209,14 +213,14 @@ pub(crate) async fn drive_after(
 /// A run that is being driven.
 pub(crate) struct Drive<'a, R, F> {
     run: &'a mut R,
-    seat: Seat<'a>,
+    seat: TerminalSession<'a>,
     opened: F,
     view: RunView,
     caught_up: bool,
     /// The last entry that is not shown.
     seen: u32,
     /// What a person was asked and has not answered.
-    asking: Asking,
+    asking: PendingQuestion,
     /// Whether the prompt is drawn, where its answer is read elsewhere.
     drawn: bool,
     /// The approval that was shown last, if nothing was shown after it.
@@ -236,7 +240,7 @@ pub(crate) struct Drive<'a, R, F> {
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq)]
-enum Asking {
+enum PendingQuestion {
     Nothing,
     /// For words that let the run go on.
     Words,
@@ -249,7 +253,7 @@ enum Asking {
 }
 
 /// What happened first.
-enum Happened {
+enum DriveEvent {
     Interrupted,
     TimeUp,
     TextPauses,
@@ -260,10 +264,11 @@ enum Happened {
 
 impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     /// Begins to drive a run.
-    pub(crate) fn begin(run: &'a mut R, seat: Seat<'a>, opened: F) -> Self {
+    pub(crate) fn begin(run: &'a mut R, seat: TerminalSession<'a>, opened: F) -> Self {
         seat.interrupts.begin("");
-        let flow = if seat.output.is_watched() { Flow::Live } else { Flow::Whole };
-        let view = RunView::new(seat.echo, flow);
+        let flow = if seat.output.is_watched() { TextFlow::Live } else { TextFlow::Whole };
+        let mut view = RunView::new(seat.echo, flow);
+        view.in_chat = seat.in_chat;
         let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
         Self {
             run,
@@ -272,7 +277,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             view,
             caught_up: false,
             seen: 0,
-            asking: Asking::Nothing,
+            asking: PendingQuestion::Nothing,
             drawn: false,
             on_screen: None,
             left: BTreeSet::new(),
@@ -291,88 +296,88 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     /// Returns whether the run waits for what the person types next.
     pub(crate) fn is_asking(&self) -> bool {
-        self.asking != Asking::Nothing
+        self.asking != PendingQuestion::Nothing
     }
 
     async fn until_over(mut self) -> Result<Exit, Failure> {
         loop {
-            if let Pause::Over(exit) = self.go_on().await? {
+            if let DrivePause::Over(exit) = self.go_on().await? {
                 return Ok(exit);
             }
         }
     }
 
     /// Drives until the run is over, or a key is pressed.
-    pub(crate) async fn go_on(&mut self) -> Result<Pause, Failure> {
+    pub(crate) async fn go_on(&mut self) -> Result<DrivePause, Failure> {
         let pause = self.until_pause().await?;
         self.seat.output.flush_text()?;
         Ok(pause)
     }
 
-    async fn until_pause(&mut self) -> Result<Pause, Failure> {
+    async fn until_pause(&mut self) -> Result<DrivePause, Failure> {
         loop {
             match self.happening().await? {
-                Happened::Interrupted => self.cancel()?,
-                Happened::TimeUp if self.timed_out => {
+                DriveEvent::Interrupted => self.cancel()?,
+                DriveEvent::TimeUp if self.timed_out => {
                     self.close_question()?;
-                    return Ok(Pause::Over(Exit::TimeLimit));
+                    return Ok(DrivePause::Over(Exit::TimeLimit));
                 }
-                Happened::TimeUp => self.stop_at_limit()?,
-                Happened::TextPauses => {
+                DriveEvent::TimeUp => self.stop_at_limit()?,
+                DriveEvent::TextPauses => {
                     self.text_pauses = None;
                     self.seat.output.flush_text()?;
                 }
-                Happened::Touched => return Ok(Pause::Touched),
-                Happened::Replied(reply) => {
+                DriveEvent::Touched => return Ok(DrivePause::Touched),
+                DriveEvent::Replied(reply) => {
                     if let Some(exit) = self.take_reply(reply.map_err(OutputError::Failed)?).await? {
-                        return Ok(Pause::Over(exit));
+                        return Ok(DrivePause::Over(exit));
                     }
                 }
-                Happened::Event(None) => {
+                DriveEvent::Event(None) => {
                     self.close_question()?;
-                    return Ok(Pause::Over(Exit::Failed));
+                    return Ok(DrivePause::Over(Exit::Failed));
                 }
-                Happened::Event(Some(FollowEvent::Ended(end))) => {
+                DriveEvent::Event(Some(FollowEvent::Ended(end))) => {
                     self.close_question()?;
-                    return Ok(Pause::Over(match self.view.exit(run_state(end.state)) {
+                    return Ok(DrivePause::Over(match Exit::of_view(&self.view, run_state(end.state)) {
                         Exit::Cancelled if self.timed_out => Exit::TimeLimit,
                         exit => exit,
                     }));
                 }
-                Happened::Event(Some(event)) => {
+                DriveEvent::Event(Some(event)) => {
                     if let Some(exit) = self.take(event).await? {
-                        return Ok(Pause::Over(exit));
+                        return Ok(DrivePause::Over(exit));
                     }
                 }
             }
         }
     }
 
-    async fn happening(&mut self) -> Result<Happened, Failure> {
+    async fn happening(&mut self) -> Result<DriveEvent, Failure> {
         let (asking, drawn) = (self.is_asking(), self.drawn);
         let (time_up, text_pauses) = (self.time_up, self.text_pauses);
         let person = &mut self.seat.person;
         let hands = async {
             match person {
-                Person::Types(reader) if asking => Happened::Replied(reader.replied().await),
+                InteractionMode::LinePrompt(reader) if asking => DriveEvent::Replied(reader.replied().await),
                 // A key that was pressed before the prompt is no answer to it.
-                Person::Watched { reader, .. } if asking && !drawn => {
-                    Happened::Replied(reader.replied().await)
+                InteractionMode::WatchedKeyboard { reader, .. } if asking && !drawn => {
+                    DriveEvent::Replied(reader.replied().await)
                 }
-                Person::Watched { keyboard, .. } => {
+                InteractionMode::WatchedKeyboard { keyboard, .. } => {
                     keyboard.touched().await;
-                    Happened::Touched
+                    DriveEvent::Touched
                 }
-                Person::Types(_) | Person::Nobody => std::future::pending().await,
+                InteractionMode::LinePrompt(_) | InteractionMode::Unattended => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
-            () = self.seat.interrupts.pressed() => Ok(Happened::Interrupted),
+            () = self.seat.interrupts.pressed() => Ok(DriveEvent::Interrupted),
             happened = hands => Ok(happened),
-            () = until(time_up) => Ok(Happened::TimeUp),
-            event = self.run.next() => Ok(Happened::Event(event?)),
-            () = until(text_pauses) => Ok(Happened::TextPauses),
+            () = until(time_up) => Ok(DriveEvent::TimeUp),
+            event = self.run.next() => Ok(DriveEvent::Event(event?)),
+            () = until(text_pauses) => Ok(DriveEvent::TextPauses),
         }
     }
 
@@ -381,7 +386,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         self.close_question()?;
         self.stopping = true;
         self.run.request_cancel();
-        self.seat.output.note(Mark::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
+        self.seat
+            .output
+            .note(NoteKind::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
         Ok(())
     }
 
@@ -393,7 +400,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         let limit = span(self.seat.time_limit.unwrap_or_default());
         self.seat
             .output
-            .note(Mark::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
+            .note(NoteKind::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
         Ok(())
     }
 
@@ -401,9 +408,6 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     async fn take_reply(&mut self, reply: PromptReply) -> Result<Option<Exit>, Failure> {
         match reply {
             PromptReply::Drawn => self.drawn = true,
-            PromptReply::Line(line) if self.asking == Asking::Words && line.trim().is_empty() => {
-                self.begin_prompt(WORDS_PROMPT)?;
-            }
             PromptReply::Line(line) => return self.answer(line).await,
             PromptReply::End => {
                 self.seat.output.close_line();
@@ -417,8 +421,11 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     /// Answers a run that waits; returns how the program ends when the answer is left for later.
     pub(crate) async fn answer(&mut self, answer: String) -> Result<Option<Exit>, Failure> {
-        if let Asking::Approval { approval_id, form } = self.asking.clone() {
+        if let PendingQuestion::Approval { approval_id, form } = self.asking.clone() {
             return self.answer_approval(&approval_id, &form, &answer).await;
+        }
+        if self.asking == PendingQuestion::Words && self.take_no_words(&answer)? {
+            return Ok(None);
         }
         self.close_question()?;
         self.run.send_input(answer)?;
@@ -432,7 +439,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         typed: &str,
     ) -> Result<Option<Exit>, Failure> {
         match form.read(typed) {
-            Answer::Decide { decision, note, remember } => {
+            TypedAnswer::Decide { decision, note, remember } => {
                 self.close_question()?;
                 let request = v1::ResolveApprovalRequest {
                     approval_id: approval_id.to_owned(),
@@ -445,36 +452,28 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
                 if !answer.counted {
-                    let (mark, told) = outcome(&answer, "");
-                    self.seat.output.note(mark, &told);
+                    let (mark, notice) = outcome(&answer, "");
+                    self.seat.output.note(mark, &notice);
                 }
                 return Ok(None);
             }
-            Answer::Skip => return self.leave_for_later(approval_id),
-            Answer::More => {
+            TypedAnswer::Skip => return self.leave_for_later(approval_id),
+            TypedAnswer::More => {
                 let asked = self.view.asked().iter().find(|asked| asked.approval_id == approval_id);
-                let (prompt, risk) =
-                    asked.map(|asked| (asked.prompt.clone(), asked.risk.clone())).unwrap_or_default();
-                self.show_question(&prompt.unwrap_or_default(), &risk, Detail::Full);
+                let (prompt, risk) = asked
+                    .map(|asked| (asked.prompt.clone(), asked.risk_name().into_owned()))
+                    .unwrap_or_default();
+                self.show_question(&prompt.unwrap_or_default(), &risk, PreviewDetail::Full);
             }
-            Answer::WordMissing => self.seat.output.note(Mark::Doubt, &form.help()),
-            Answer::Unclear => {
-                form.unclear(typed).iter().for_each(|line| self.seat.output.note(Mark::Info, line));
+            TypedAnswer::WordMissing => {
+                form.word_missing(typed).iter().for_each(|line| self.seat.output.note(NoteKind::Doubt, line));
+            }
+            TypedAnswer::Unclear => {
+                form.unclear(typed).iter().for_each(|line| self.seat.output.note(NoteKind::Info, line));
             }
         }
         self.begin_prompt(&form.prompt())?;
         Ok(None)
-    }
-
-    /// Leaves an approval to be answered elsewhere; somebody who types lines has nothing else to do here.
-    fn leave_for_later(&mut self, approval_id: &str) -> Result<Option<Exit>, Failure> {
-        self.left.insert(approval_id.to_owned());
-        self.close_question()?;
-        self.say_how_to_approve(approval_id);
-        Ok(match &self.seat.person {
-            Person::Watched { .. } => None,
-            Person::Types(_) | Person::Nobody => Some(Exit::Withheld),
-        })
     }
 
     /// Takes an event; returns how the program ends when nothing more can be done here.
@@ -483,15 +482,15 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             FollowEvent::Opened(opened) => self.take_opened(&opened),
             FollowEvent::Entry(entry) => self.show(&entry)?,
             FollowEvent::CaughtUp => self.caught_up = true,
-            FollowEvent::Lost => self.note(Mark::Doubt, "the daemon is gone; looking for it")?,
-            FollowEvent::Reattached => self.note(Mark::Info, "the daemon is back; going on")?,
+            FollowEvent::Lost => self.note(NoteKind::Doubt, "the daemon is gone; looking for it")?,
+            FollowEvent::Reattached => self.note(NoteKind::Info, "the daemon is back; going on")?,
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
             FollowEvent::CancelTaken | FollowEvent::Ended(_) => {}
         }
         let answered_elsewhere = match &self.asking {
-            Asking::Nothing => false,
-            Asking::Words => !self.view.may_wait(),
-            Asking::Approval { approval_id, .. } => {
+            PendingQuestion::Nothing => false,
+            PendingQuestion::Words => !self.view.may_wait(),
+            PendingQuestion::Approval { approval_id, .. } => {
                 !self.view.asked().iter().any(|asked| asked.approval_id == *approval_id)
             }
         };
@@ -507,7 +506,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     /// Takes note of what the daemon said when the run was opened.
     pub(crate) fn take_opened(&mut self, opened: &v1::Opened) {
         for note in &opened.notes {
-            self.seat.output.note(Mark::Info, note);
+            self.seat.output.note(NoteKind::Info, note);
         }
         self.seat
             .interrupts
@@ -519,13 +518,13 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if !accepted.queued {
             return Ok(());
         }
-        let told =
+        let notice =
             format!("the run went on in that time; the input is run {} of this session", accepted.run_id);
-        self.note(Mark::Info, &told)
+        self.note(NoteKind::Info, &notice)
     }
 
-    fn note(&mut self, mark: Mark, text: &str) -> Result<(), Failure> {
-        self.put(Shown::Note(mark, text.to_owned()))
+    fn note(&mut self, mark: NoteKind, text: &str) -> Result<(), Failure> {
+        self.put(ShownLine::Note(mark, text.to_owned()))
     }
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
@@ -540,20 +539,22 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     }
 
     /// Where a tape is what was asked for, its steps are the output: beside a terminal they go to standard output.
-    fn as_output(&self, shown: Shown) -> Shown {
+    fn as_output(&self, shown: ShownLine) -> ShownLine {
         match shown {
-            Shown::Note(mark, step) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
-                Shown::Text(format!("{} {step}\n", mark.sign()))
+            ShownLine::Note(mark, step)
+                if self.seat.echo == EchoMode::Tape && !self.seat.output.is_watched() =>
+            {
+                ShownLine::Text(format!("{} {step}\n", mark.sign()))
             }
-            Shown::Copied(line) if self.seat.echo == Echo::Tape && !self.seat.output.is_watched() => {
-                Shown::Text(format!("  {line}\n"))
+            ShownLine::Copied(line) if self.seat.echo == EchoMode::Tape && !self.seat.output.is_watched() => {
+                ShownLine::Text(format!("  {line}\n"))
             }
             shown => shown,
         }
     }
 
     /// Shows something, unless a question is open: nothing comes between a question and its answer.
-    fn put(&mut self, shown: Shown) -> Result<(), Failure> {
+    fn put(&mut self, shown: ShownLine) -> Result<(), Failure> {
         if self.is_asking() {
             self.held.push(shown);
             return Ok(());
@@ -561,37 +562,39 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         self.write(shown)
     }
 
-    fn write(&mut self, shown: Shown) -> Result<(), Failure> {
+    fn write(&mut self, shown: ShownLine) -> Result<(), Failure> {
         let output = self.seat.output;
         self.on_screen = None;
-        self.text_pauses = matches!(shown, Shown::Text(_)).then(|| Instant::now() + TEXT_PAUSE);
+        self.text_pauses = matches!(shown, ShownLine::Text(_)).then(|| Instant::now() + TEXT_PAUSE);
         match shown {
-            Shown::TextBegins => output.end_text()?,
-            Shown::Text(text) => output.text(&text)?,
-            Shown::LineEnd => output.end_line()?,
-            Shown::Progress(progress) => output.progress(&progress),
-            Shown::Remark(remark) => output.remark(&remark)?,
-            Shown::Note(mark, note) => output.note(mark, &note),
-            Shown::Copied(line) => output.diff([(line.as_str(), "")]),
-            Shown::Question { approval_id, prompt, risk } => {
+            ShownLine::TextBegins => output.end_text()?,
+            ShownLine::Text(text) => output.text(&text)?,
+            ShownLine::LineEnd => output.end_line()?,
+            ShownLine::Progress(progress) => output.progress(&progress),
+            ShownLine::Remark(remark) => output.remark(&remark)?,
+            ShownLine::Note(mark, note) => output.note(mark, &note),
+            ShownLine::Copied(line) => output.diff([(line.as_str(), "")]),
+            ShownLine::Question { approval_id, prompt, risk } => {
                 self.show_question(&prompt, &risk, self.detail());
                 self.on_screen = Some(approval_id);
             }
-            Shown::Printed(line) => output.printed(&line),
-            Shown::Error(code, message) => output.error(code, &message),
+            ShownLine::Printed(line) => output.printed(&line),
+            ShownLine::Error(code, message) => output.error(code, &message),
         }
         Ok(())
     }
 
     /// Returns how much of a question is shown at first.
-    fn detail(&self) -> Detail {
+    fn detail(&self) -> PreviewDetail {
         match self.seat.person {
-            Person::Nobody => Detail::Unattended,
-            Person::Types(_) | Person::Watched { .. } => Detail::at_prompt(self.view.grant_span),
+            InteractionMode::Unattended => PreviewDetail::Unattended,
+            InteractionMode::LinePrompt(_) | InteractionMode::WatchedKeyboard { .. } => {
+                PreviewDetail::at_prompt(self.view.grant_span)
+            }
         }
     }
 
-    fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: Detail) {
+    fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) {
         let lines = question(prompt, risk, detail);
         self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
@@ -601,7 +604,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if !self.is_asking() {
             return Ok(());
         }
-        self.asking = Asking::Nothing;
+        self.asking = PendingQuestion::Nothing;
         self.drawn = false;
         if let Some((reader, _)) = self.seat.person.reader() {
             reader.withdraw();
@@ -610,8 +613,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         held.into_iter().try_for_each(|shown| self.write(shown))?;
         if left_out > 0 {
             let left_out = count(left_out, "more line");
-            let told = format!("{left_out} came while the question was open; `palyra runs tail` shows all");
-            self.seat.output.note(Mark::Info, &told);
+            let notice = format!("{left_out} came while the question was open; `palyra runs tail` shows all");
+            self.seat.output.note(NoteKind::Info, &notice);
         }
         Ok(())
     }
@@ -635,25 +638,19 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
             Err(error) => return Err(error.into()),
         };
         if waits_for == "unknown_kind" {
-            let told =
+            let notice =
                 "the run's tape holds an entry this version does not know; a newer version can go on with it";
-            self.seat.output.note(Mark::Doubt, told);
+            self.seat.output.note(NoteKind::Doubt, notice);
             return Ok(Some(Exit::Withheld));
         }
         if waits_for == "approval" {
             return self.ask_approval();
         }
-        let told = match &self.seat.person {
-            Person::Nobody => {
-                self.say_how_to_answer();
-                return Ok(Some(Exit::Withheld));
-            }
-            Person::Types(_) => "the run waits: a line you type lets it go on, Ctrl-C cancels it",
-            Person::Watched { .. } => "the run waits: what you type next lets it go on, Ctrl-C cancels it",
-        };
-        self.seat.output.note(Mark::Doubt, told);
-        self.asking = Asking::Words;
-        self.begin_prompt(WORDS_PROMPT)?;
+        if matches!(self.seat.person, InteractionMode::Unattended) {
+            self.say_how_to_answer();
+            return Ok(Some(Exit::Withheld));
+        }
+        self.ask_for_words()?;
         Ok(None)
     }
 
@@ -661,42 +658,25 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn ask_approval(&mut self) -> Result<Option<Exit>, Failure> {
         let asked = self.view.asked().iter().find(|asked| !self.left.contains(&asked.approval_id));
         let Some(asked) = asked.cloned() else { return Ok(None) };
-        if matches!(self.seat.person, Person::Nobody) {
+        if matches!(self.seat.person, InteractionMode::Unattended) {
             self.say_how_to_approve(&asked.approval_id);
             return Ok(Some(Exit::Withheld));
         }
         if self.on_screen.as_ref() != Some(&asked.approval_id) {
             let prompt = asked.prompt.clone().unwrap_or_default();
-            self.show_question(&prompt, &asked.risk, self.detail());
+            self.show_question(&prompt, &asked.risk_name(), self.detail());
         }
-        let form = AnswerForm::of(&asked.approval_id, &asked.risk, &asked.prompt.clone().unwrap_or_default());
+        let form =
+            AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked.prompt.clone().unwrap_or_default());
         let form = Box::new(form.spanning(self.view.grant_span));
         let prompt = form.prompt();
-        self.asking = Asking::Approval { approval_id: asked.approval_id, form };
+        self.asking = PendingQuestion::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;
         Ok(None)
     }
 
     fn say_how_to_approve(&self, approval: &str) {
-        let told = format!(
-            "the run waits; `palyra approve yes {approval}` lets it run, `palyra approve no {approval}` denies it"
-        );
-        self.seat.output.note(Mark::Doubt, &told);
-    }
-
-    fn say_how_to_answer(&self) {
-        if let Some(asked) = self.view.asked().first() {
-            return self.say_how_to_approve(&asked.approval_id);
-        }
-        let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());
-        if let Some(effect) = self.view.unresolved().first() {
-            let told = format!("the run waits; {}", how_to_resolve(&run, *effect));
-            return self.seat.output.note(Mark::Doubt, &told);
-        }
-        let told = format!(
-            "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
-        );
-        self.seat.output.note(Mark::Doubt, &told);
+        self.seat.output.note(NoteKind::Doubt, &self.how_to_approve(approval));
     }
 }
 

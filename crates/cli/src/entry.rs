@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
 use crate::verbs;
-use palyra_terminal::{ErrorFormat, Interrupts, Output};
+use palyra_terminal::{ErrorFormat, InterruptListener, Output};
 
 /// Runs the program with its arguments, the program's name first.
 pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
@@ -40,7 +40,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
         }
     };
     let exit = runtime.block_on(async {
-        let interrupts = Interrupts::listen(&output);
+        let interrupts = InterruptListener::listen(&output);
         let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
         obey(&context, verb).await.unwrap_or_else(|failure| {
             let failure = context.with_mend(failure);
@@ -81,6 +81,7 @@ async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,
         Verb::Admin(verb) => verbs::admin::run(context, verb).await,
+        Verb::Api(args) => verbs::api::run(context, args).await,
         Verb::Help(verb) => help::run(context, &verb.words),
         Verb::Explain(verb) => help::explain(context, &verb),
         Verb::Version(verb) => help::version(&context.output, verb.json.into()),

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use palyra_run_view::RunView;
 use palyra_types::ErrorCode;
 use palyra_wire::v1::RunState;
 
@@ -100,8 +101,13 @@ impl Exit {
         }
     }
 
+    /// Returns how a run that was followed and ended in `state` ends the program.
+    pub(crate) fn of_view(view: &RunView, state: RunState) -> Self {
+        Self::of_run(state, view.end_reason(), view.denied_calls())
+    }
+
     /// Returns how a run that ended ends the program.
-    pub(crate) fn of_run(state: RunState, reason: &str, denied_calls: u32) -> Self {
+    fn of_run(state: RunState, reason: &str, denied_calls: u32) -> Self {
         match state {
             RunState::Done if denied_calls == 0 => Self::Done,
             RunState::Failed if denied_calls == 0 => Self::Failed,

@@ -9,6 +9,7 @@ use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use crate::exit::Exit;
+use crate::model_names::means_same_model;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What the vault says of a name that has a secret.
@@ -121,8 +122,8 @@ impl Failure {
             Self::Output(OutputError::Failed(_)) => return vec![format!("error: {self}")],
             Self::Client(error) => {
                 let mut lines = error_lines(error.code(), &chain(error));
-                if let (Some(told), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
-                    *told = format!("  {mend}");
+                if let (Some(notice), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
+                    *notice = format!("  {mend}");
                 }
                 lines
             }
@@ -144,9 +145,10 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::NotAnswering { pid, .. } => Some(format!(
             "if it stays so, `kill -9 {pid}`: nothing recorded is lost, and the next command starts another"
         )),
-        ClientError::OtherModel { in_force, .. } => Some(format!(
-            "`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"
-        )),
+        ClientError::OtherModel { in_force, own, .. } => Some(match means_same_model(in_force, own) {
+            true => format!("`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"),
+            false => "`palyra admin stop`, then try again".to_owned(),
+        }),
         ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(
             "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `listen.tcp`"
                 .to_owned(),

@@ -7,8 +7,9 @@ use crate::command_line::{self, ExplainVerb};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
-use crate::explain::{Topic, UnknownTopic, headings, page_text, section, topic_names};
+use crate::explain::{Topic, UnknownTopic, page_text, topic_names};
 use crate::failure::Failure;
+use palyra_screen_text::{headings, section};
 use palyra_terminal::{Output, Pager};
 
 const ENVIRONMENT: [(&str, &str); 10] = [

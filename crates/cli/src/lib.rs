@@ -8,9 +8,7 @@
 
 mod exit;
 mod failure;
-
-mod answer;
-mod render;
+mod model_names;
 
 mod daemon_hooks;
 mod context;
@@ -19,6 +17,7 @@ mod drive;
 mod verbs;
 mod command_line;
 mod spelling;
+mod shell_word;
 mod explain;
 mod help;
 mod entry;

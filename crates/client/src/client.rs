@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use palyra_wire::v1;
 
 use crate::error::ClientError;
-use crate::find::{ModelRule, Search, WhenAbsent, find, read_lock_record, until_ended, until_gone};
-use crate::options::{ConnectOptions, Target};
+use crate::find::{DaemonSearch, ModelRule, WhenAbsent, find, read_lock_record, until_ended, until_gone};
+use crate::options::{ConnectOptions, DaemonTarget};
 use crate::transport::Connection;
 
 /// A client of one daemon; clones share its connection.
@@ -24,7 +24,7 @@ impl Client {
     /// [`ClientError::NotRunning`], [`ClientError::StartFailed`] or, over TCP, [`ClientError::Lost`]; with
     /// [`ConnectOptions::heads`] also [`ClientError::RolledBack`] and [`ClientError::Forked`].
     pub async fn connect(options: ConnectOptions) -> Result<Self, ClientError> {
-        let search = Search {
+        let search = DaemonSearch {
             when_absent: WhenAbsent::StartOrFail,
             model: ModelRule::Demand,
             deadline: Instant::now() + options.ready_within,
@@ -45,7 +45,7 @@ impl Client {
 
     /// Finds the daemon again after it was lost, and uses the new connection in every clone.
     pub(crate) async fn reconnect(&self, give_up: Instant, model: ModelRule) -> Result<(), ClientError> {
-        let search = Search { when_absent: WhenAbsent::StartOrWait, model, deadline: give_up };
+        let search = DaemonSearch { when_absent: WhenAbsent::StartOrWait, model, deadline: give_up };
         let connection = find(&self.options, search).await?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         self.witness().await
@@ -73,8 +73,8 @@ impl Client {
     async fn end_daemon(&self, request: v1::ShutdownRequest) -> Result<String, ClientError> {
         let connection = self.connection();
         let holder = match &self.options.target {
-            Target::StateDir(dir) => read_lock_record(dir).map(|record| record.pid),
-            Target::Tcp(_) => None,
+            DaemonTarget::StateDir(dir) => read_lock_record(dir).map(|record| record.pid),
+            DaemonTarget::Tcp(_) => None,
         };
         // One that cannot tell is about to go.
         let drains = self.config().await.map_or(Duration::ZERO, |config| drain_span(&config));

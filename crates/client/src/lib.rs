@@ -1,7 +1,7 @@
 //! A typed client of the daemon: finds it or starts it, calls it, and follows runs across its restarts.
 //!
 //! Owns where a client looks for a daemon, what counts as the same build, and how a lost stream is taken
-//! up again. Knows no terminal and prints nothing: what a person may want to know leaves as a [`Notice`].
+//! up again. Knows no terminal and prints nothing: what a person may want to know leaves as a [`DaemonNotice`].
 //!
 //! Invariant: a [`RunFollower`] yields each entry of a run's tape once and in order, or ends with an error.
 //! Begin at [`Client::connect`].
@@ -21,8 +21,8 @@ mod heads;
 mod follow;
 
 pub use calls::{
-    ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch, PolicyDiffStep,
-    ProvedEntry, WatchedApproval,
+    ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch,
+    OperationMessages, PolicyDiffStep, ProvedEntry, WatchedApproval,
 };
 pub use client::Client;
 pub use error::{ClientError, LogTail};
@@ -30,5 +30,5 @@ pub use find::{FolderWatch, build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
-pub use notice::{Notice, NoticeSink};
-pub use options::{ConnectOptions, ModelFingerprint, OwnModel, StartPolicy, Target, TcpAddress};
+pub use notice::{DaemonNotice, NoticeSink};
+pub use options::{ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress};

@@ -8,7 +8,7 @@ use palyra_types::LogId;
 
 /// Something that happened on the way, not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub enum DaemonNotice {
     /// No daemon serves; one is being started.
     Starting {
         /// For which state directory.
@@ -73,4 +73,4 @@ pub enum Notice {
 }
 
 /// Takes notices; called from within client calls, so it must not block for long.
-pub type NoticeSink = Arc<dyn Fn(Notice) + Send + Sync>;
+pub type NoticeSink = Arc<dyn Fn(DaemonNotice) + Send + Sync>;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::state_dir::state_dir;
 
 use crate::error::ClientError;
@@ -31,14 +31,14 @@ pub enum StartPolicy {
 
 /// Where the daemon is.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub enum DaemonTarget {
     /// The daemon of a state directory, by its lock file and Unix socket.
     StateDir(PathBuf),
     /// A daemon's TCP listener; never started from here.
     Tcp(TcpAddress),
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for DaemonTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StateDir(dir) => dir.display().fmt(f),
@@ -51,7 +51,7 @@ impl fmt::Display for Target {
 #[derive(Debug, Clone)]
 pub struct TcpAddress {
     pub(crate) uri: String,
-    pub(crate) token: Option<Redacted<String>>,
+    pub(crate) token: Option<Content<String>>,
 }
 
 impl TcpAddress {
@@ -60,7 +60,7 @@ impl TcpAddress {
     /// # Errors
     /// [`ClientError::InvalidAddress`] for anything else; credentials in an address are refused, because
     /// addresses end up in logs and process lists.
-    pub fn parse(address: &str, token: Option<Redacted<String>>) -> Result<Self, ClientError> {
+    pub fn parse(address: &str, token: Option<Content<String>>) -> Result<Self, ClientError> {
         let invalid = |reason| {
             let shown = address.rsplit('@').next().unwrap_or_default();
             let shown = shown.split(['?', '#']).next().unwrap_or_default().to_owned();
@@ -115,7 +115,7 @@ pub struct OwnModel {
 #[derive(Clone)]
 pub struct ConnectOptions {
     /// Where the daemon is.
-    pub target: Target,
+    pub target: DaemonTarget,
     /// Whether one may be started.
     pub start: StartPolicy,
     /// The program that is started with `serve`; by default this very program.
@@ -141,7 +141,7 @@ pub struct ConnectOptions {
 impl ConnectOptions {
     /// Options with the usual limits, for one target.
     #[must_use]
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: DaemonTarget) -> Self {
         Self {
             target,
             start: StartPolicy::Allowed,
@@ -162,7 +162,7 @@ impl ConnectOptions {
     /// [`ClientError::NoStateDir`] when it names none.
     pub fn from_environment() -> Result<Self, ClientError> {
         let dir = state_dir(|name| std::env::var_os(name)).ok_or(ClientError::NoStateDir)?;
-        Ok(Self::new(Target::StateDir(dir)))
+        Ok(Self::new(DaemonTarget::StateDir(dir)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tools that start programs, as a [`ToolRuntime`].
+//! The tools that start programs.
 //!
 //! Owns which tool is which, and what all share: settings, sandbox, clock, jobs.
 
@@ -6,45 +6,76 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{
-    Clock, CredentialUser, ExecuteToolError, GuardEgress, LimitRung, PreparedCall, ProcessSandbox,
-    ProcessTier, SandboxOffer, Supervision, ToolRuntime,
+use palyra_ports::{Clock, GuardEgress, PreparedCall, ProcessSandbox};
+use palyra_tool_kit::Intent;
+use palyra_tool_kit::{
+    CallError, CallFailure, Tool, ToolInvocation, ToolResult, ToolSet, delegate_tool_runtime,
 };
-use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
-use palyra_types::Redacted;
-use palyra_types::tool::{
-    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
-};
+use palyra_types::tool::{ToolConduct, ToolSpec};
 
-use crate::call::{Granted, Made, Parts};
+use crate::call::CommandParts;
 use crate::failure::CommandFailure;
 use crate::job_table::Jobs;
-use crate::plan::strongest;
 use crate::settings::CommandSettings;
 use crate::tapes::Tapes;
-use crate::transcript::shortened;
 use crate::{git, jobs, protection, read_output, run_command};
+
+/// One tool: what it declares, and what runs a call of it. Calls of those that are prepared name a program.
+struct CommandTool {
+    spec: fn() -> ToolSpec,
+    run: Run,
+}
+
+type RunningCall<'r> = BoxFuture<'r, Result<ToolResult, CommandFailure>>;
+type Run = for<'r> fn(&'r CommandParts, &'r ToolInvocation) -> RunningCall<'r>;
+
+const TOOLS: [CommandTool; 6] = [
+    CommandTool { spec: run_command::spec, run: |parts, call| run_command::run(parts, call).boxed() },
+    CommandTool { spec: jobs::start_spec, run: |parts, call| jobs::start(parts, call).boxed() },
+    CommandTool { spec: jobs::tail_spec, run: |parts, call| jobs::tail(parts, call).boxed() },
+    CommandTool { spec: jobs::stop_spec, run: |parts, call| jobs::stop(parts, call).boxed() },
+    CommandTool { spec: git::spec, run: |parts, call| git::run(parts, call).boxed() },
+    CommandTool { spec: read_output::spec, run: |parts, call| read_output::run(parts, call).boxed() },
+];
+
+impl CommandTool {
+    fn tool(&self, parts: &Arc<CommandParts>) -> Tool {
+        let (spec, run) = ((self.spec)(), self.run);
+        let is_prepared = spec.conduct == ToolConduct::Prepared;
+        let (running, looking, preparing) = (Arc::clone(parts), Arc::clone(parts), Arc::clone(parts));
+        let tool = Tool::waiting(spec, move |invocation| {
+            let parts = Arc::clone(&running);
+            async move {
+                let failed = |failure: CommandFailure| CallError::Failed(failure.into());
+                run(&parts, &invocation).await.map_err(failed)
+            }
+        })
+        .isolated_as(move || looking.strongest_isolation());
+        if is_prepared { tool.prepared_by(move |intent| prepare(&preparing, intent)) } else { tool }
+    }
+}
+
+fn prepare(parts: &CommandParts, intent: &Intent) -> Result<PreparedCall, CallFailure> {
+    let (arguments, root) = (intent.arguments().expose(), intent.workspace_root());
+    Ok(run_command::prepare(parts, arguments, root, intent.read_only())?)
+}
 
 /// Returns what these tools say of themselves, without any that could be called.
 #[must_use]
 pub fn tool_specs() -> Vec<ToolSpec> {
-    vec![
-        run_command::spec(),
-        jobs::start_spec(),
-        jobs::tail_spec(),
-        jobs::stop_spec(),
-        git::spec(),
-        read_output::spec(),
-    ]
+    TOOLS.iter().map(|row| (row.spec)()).collect()
 }
 
 /// The tools that start programs. Cheap to clone.
 #[derive(Clone)]
-pub struct Commands {
-    pub(crate) parts: Arc<Parts>,
+pub struct CommandTools {
+    pub(crate) parts: Arc<CommandParts>,
+    tools: ToolSet,
 }
 
-impl Commands {
+delegate_tool_runtime!(CommandTools);
+
+impl CommandTools {
     /// Makes the tools. Without a guard, calls that name hosts are refused.
     #[must_use]
     pub fn new(
@@ -53,9 +84,20 @@ impl Commands {
         clock: Arc<dyn Clock>,
         guard: Option<Arc<dyn GuardEgress>>,
     ) -> Self {
-        let catalog = Arc::new(ToolCatalog::new(tool_specs()));
         let (jobs, tapes) = (Jobs::new(Arc::clone(&clock)), Tapes::default());
-        Self { parts: Arc::new(Parts { catalog, settings, sandbox, clock, guard, jobs, tapes }) }
+        Self::of(CommandParts { settings, sandbox, clock, guard, jobs, tapes })
+    }
+
+    fn of(parts: CommandParts) -> Self {
+        let parts = Arc::new(parts);
+        let tools = ToolSet::new(TOOLS.iter().map(|row| row.tool(&parts)).collect());
+        Self { parts, tools }
+    }
+
+    /// Returns the tools, to be joined with others.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        self.tools.clone()
     }
 
     /// Reviews what programs left in their workspaces whose end an earlier daemon did not see, and returns what was
@@ -76,131 +118,6 @@ impl Commands {
     pub fn jobs(&self) -> Jobs {
         self.parts.jobs.clone()
     }
-
-    /// Carries out a call; what it tells is no longer than it may be.
-    pub(crate) async fn run(
-        &self,
-        granted: &Granted,
-        supervision: &Supervision,
-    ) -> Result<Made, CommandFailure> {
-        let made = self.carry_out(granted, supervision).await?;
-        Ok(Made { text: shortened(made.text, granted.output_bytes_max), ..made })
-    }
-
-    async fn carry_out(&self, granted: &Granted, supervision: &Supervision) -> Result<Made, CommandFailure> {
-        match granted.tool.as_str() {
-            run_command::NAME => run_command::run(&self.parts, granted, supervision).await,
-            jobs::START => jobs::start(&self.parts, granted).await,
-            jobs::TAIL => jobs::tail(&self.parts, granted, supervision).await,
-            jobs::STOP => jobs::stop(&self.parts, granted).await,
-            git::NAME => git::run(&self.parts, granted, supervision).await,
-            read_output::NAME => read_output::run(&self.parts, granted, supervision).await,
-            other => Err(CommandFailure::Arguments(format!("`{other}` starts no program"))),
-        }
-    }
-
-    fn outcome(&self, made: Result<Made, CommandFailure>) -> ToolExecutionOutcome {
-        let offer = self.parts.sandbox.offer();
-        match made {
-            Ok(made) => ToolExecutionOutcome {
-                failure: made.failed,
-                output_bytes_total: made.bytes_total.max(made.text.len() as u64),
-                output: Redacted::new(made.text),
-                executor: made.tier.map_or(ToolExecutor::Internal, |_| ToolExecutor::Process),
-                isolation: made.tier.map_or(Isolation::DescriptorRelative, |tier| isolation(tier, offer)),
-            },
-            Err(failure) => ToolExecutionOutcome {
-                failure: Some(failure.code()),
-                output: Redacted::new(failure.to_string()),
-                output_bytes_total: 0,
-                executor: ToolExecutor::Internal,
-                isolation: Isolation::DescriptorRelative,
-            },
-        }
-    }
-}
-
-/// Returns whether a call that a restart found begun is made once more: where that changes nothing, or looks first.
-fn is_repeated(contract: EffectContract) -> bool {
-    match contract {
-        EffectContract::Pure | EffectContract::Probe => true,
-        EffectContract::Keyed | EffectContract::Local | EffectContract::Opaque => false,
-    }
-}
-
-/// Returns what a tier comes to on this host.
-fn isolation(tier: ProcessTier, offer: &SandboxOffer) -> Isolation {
-    let counted = offer.limits != LimitRung::ProcessLimits;
-    match (tier, offer.user_namespaces, counted) {
-        (ProcessTier::Isolated, _, true) => Isolation::Isolated,
-        (ProcessTier::Isolated, _, false) => Isolation::IsolatedUncounted,
-        (ProcessTier::Confined, true, true) => Isolation::Confined,
-        (ProcessTier::Confined, true, false) => Isolation::ConfinedUncounted,
-        (ProcessTier::Confined, false, _) => Isolation::ConfinedWithoutNamespaces,
-    }
-}
-
-impl ToolRuntime for Commands {
-    fn catalog(&self) -> Arc<ToolCatalog> {
-        Arc::clone(&self.parts.catalog)
-    }
-
-    fn isolation(&self, _tool: &ToolName) -> Isolation {
-        let offer = self.parts.sandbox.offer();
-        // Where nothing is held, nothing is started.
-        strongest(offer).map_or(Isolation::DescriptorRelative, |tier| isolation(tier.of_process(), offer))
-    }
-
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let parts = Arc::clone(&self.parts);
-        async move {
-            let arguments = intent.arguments().expose().clone();
-            let (root, read_only) = (intent.workspace_root().to_owned(), intent.read_only().to_vec());
-            let looked = tokio::task::spawn_blocking(move || {
-                run_command::prepare(&parts, &arguments, &root, &read_only)
-            });
-            let looked = looked.await;
-            let lost =
-                |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
-            looked.unwrap_or_else(lost).map_err(|failure| PrepareRefusal {
-                code: failure.code(),
-                message: Redacted::new(failure.to_string()),
-            })
-        }
-        .boxed()
-    }
-
-    fn execute(
-        &self,
-        grant: Grant,
-        supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        let tools = self.clone();
-        async move {
-            let tool = grant.tool().clone();
-            // A command is opaque: what a restart found begun is not begun again.
-            let contract = tools.parts.catalog.get(&tool).map(|spec| spec.contract);
-            if grant.execution() == Execution::Again && !contract.is_some_and(is_repeated) {
-                return Err(ExecuteToolError::OutcomeUnknown { tool });
-            }
-            let granted = Granted {
-                tool,
-                arguments: grant.arguments().expose().clone(),
-                workspace_root: grant.workspace_root().to_owned(),
-                plan: grant.plan().body.expose().clone(),
-                session: grant.session(),
-                used_by: CredentialUser {
-                    principal: grant.principal(),
-                    run: grant.run(),
-                    effect: grant.effect(),
-                },
-                output_bytes_max: grant.output_bytes_max(),
-            };
-            let made = tools.run(&granted, &supervision).await;
-            Ok(tools.outcome(made))
-        }
-        .boxed()
-    }
 }
 
 #[cfg(test)]
@@ -216,4 +133,4 @@ mod leavings_tests;
 #[cfg(test)]
 mod read_only_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

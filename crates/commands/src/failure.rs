@@ -1,6 +1,7 @@
 //! Why a command was not run, or what went wrong with it, in words a model can act on.
 
 use palyra_ports::{AppendError, OpenRootError, ReadError, SandboxError};
+use palyra_tool_kit::{CallFailure, InvalidArguments};
 use palyra_types::ErrorCode;
 
 /// Why a granted call failed; its text is the outcome that the model reads.
@@ -82,5 +83,17 @@ impl From<SandboxError> for CommandFailure {
                 Self::SandboxFailed(format!("the sandbox could not be made at `{stage}`: {cause}"))
             }
         }
+    }
+}
+
+impl From<InvalidArguments> for CommandFailure {
+    fn from(_: InvalidArguments) -> Self {
+        Self::Arguments(InvalidArguments::MESSAGE.to_owned())
+    }
+}
+
+impl From<CommandFailure> for CallFailure {
+    fn from(failure: CommandFailure) -> Self {
+        Self::new(failure.code(), failure.to_string())
     }
 }

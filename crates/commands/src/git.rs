@@ -14,6 +14,7 @@ use std::time::Duration;
 use palyra_ports::{
     ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess, WorkspaceRoot,
 };
+use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -21,14 +22,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::options::Subcommand;
-use self::question::{Question, Written};
-use crate::call::{Granted, Made, Parts};
+use self::question::{GitQuestion, WrittenQuestion};
+use crate::call::{CommandParts, printed_bytes_max};
 use crate::failure::CommandFailure;
-use crate::program::{Place, locate_program};
-use crate::run_command::{parse, to_its_end};
-use crate::running::{Hearing, Running, gather};
+use crate::head_tail_buffer::HeadTailBuffer;
+use crate::program::{ProgramPlace, locate_program};
+use crate::run_command::{how, to_its_end};
+use crate::running::{OutputHandling, RunningProgram, gather};
 use crate::settings::CommandSettings;
-use crate::transcript::Transcript;
 
 pub(crate) const NAME: &str = "git";
 const VERSION: u32 = 2;
@@ -111,7 +112,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct GitArguments {
     subcommand: String,
     #[serde(default)]
     options: Vec<String>,
@@ -122,14 +123,14 @@ struct Arguments {
 }
 
 pub(crate) async fn run(
-    parts: &Parts,
-    granted: &Granted,
-    supervision: &Supervision,
-) -> Result<Made, CommandFailure> {
-    let Arguments { subcommand, options, revisions, paths } = parse(&granted.arguments)?;
-    let written = Written { subcommand, options, revisions, paths };
-    let question = Question::read(written, &granted.workspace_root)?;
-    let (settings, root) = (parts.settings.clone(), granted.workspace_root.clone());
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
+    let supervision = &invocation.supervision;
+    let GitArguments { subcommand, options, revisions, paths } = parse(&invocation.arguments)?;
+    let written = WrittenQuestion { subcommand, options, revisions, paths };
+    let question = GitQuestion::read(written, &invocation.workspace_root)?;
+    let (settings, root) = (parts.settings.clone(), invocation.workspace_root.clone());
     let located = tokio::task::spawn_blocking(move || locate(&settings, &root)).await;
     let lost = |_| Err(CommandFailure::SandboxFailed("git could not be looked for".to_owned()));
     let (workspace, program) = located.unwrap_or_else(lost)?;
@@ -142,19 +143,20 @@ pub(crate) async fn run(
     let mut git = Git { parts, supervision, tier, workspace, program, filters: Vec::new() };
     git.filters = git.filters().await?;
     let left_out = git.left_out(&question).await?;
-    let hearing = Hearing { bytes_max: granted.printed_bytes_max(), watched: supervision.output.clone() };
+    let hearing =
+        OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
     let running = git.start(question.words(hidden::excluded()), hearing).await?;
-    let made = to_its_end(parts, running, supervision, (DEADLINE, granted)).await;
+    let ended = to_its_end(parts, running, invocation, how, DEADLINE).await;
     let text = match left_out {
-        Some(told) => format!("{}\n[{told}]", made.text.trim_end_matches('\n')),
-        None => made.text,
+        Some(told) => format!("{}\n[{told}]", ended.text.trim_end_matches('\n')),
+        None => ended.text,
     };
-    Ok(Made { tier: Some(tier), text, ..made })
+    Ok(ToolResult { site: parts.site(tier), text, ..ended })
 }
 
 /// Git, in a workspace.
 struct Git<'g> {
-    parts: &'g Parts,
+    parts: &'g CommandParts,
     supervision: &'g Supervision,
     tier: ProcessTier,
     workspace: WorkspaceRoot,
@@ -167,8 +169,8 @@ impl Git<'_> {
     async fn start(
         &self,
         words: Vec<String>,
-        hearing: Hearing,
-    ) -> Result<Running<Transcript>, CommandFailure> {
+        hearing: OutputHandling,
+    ) -> Result<RunningProgram<HeadTailBuffer>, CommandFailure> {
         let settings = &self.parts.settings;
         let without = WITHOUT.iter().flat_map(|setting| ["-c", *setting]);
         let arguments = ["git"].into_iter().chain(without).map(OsString::from);
@@ -211,7 +213,7 @@ impl Git<'_> {
 
     /// Asks git something beside the call; returns what it printed, with a NUL between its answers.
     async fn aside(&self, words: Vec<String>) -> Result<Vec<String>, CommandFailure> {
-        let hearing = Hearing { bytes_max: ASIDE_BYTES_MAX, watched: OutputSink::default() };
+        let hearing = OutputHandling { bytes_max: ASIDE_BYTES_MAX, watched: OutputSink::default() };
         let mut running = self.start(words, hearing).await?;
         let clock = &self.parts.clock;
         let late =
@@ -233,7 +235,7 @@ impl Git<'_> {
             // It has nothing to say, or the call itself will be told why not.
             Ended::Exited { code } if code != 0 => Ok(Vec::new()),
             Ended::Exited { .. } if output.left_out() == 0 => {
-                let printed = output.told(|_| String::new());
+                let printed = output.describe(|_| String::new());
                 Ok(printed.split_terminator('\0').map(str::to_owned).collect())
             }
             Ended::Exited { .. }
@@ -269,7 +271,7 @@ impl Git<'_> {
     }
 
     /// Says what the answer leaves out, when it leaves anything out.
-    async fn left_out(&self, question: &Question) -> Result<Option<String>, CommandFailure> {
+    async fn left_out(&self, question: &GitQuestion) -> Result<Option<String>, CommandFailure> {
         let Some(words) = question.asks_what_is_left_out() else { return Ok(None) };
         let how = "name one in `paths` to ask the person for it";
         if question.subcommand == Subcommand::Log {
@@ -298,7 +300,7 @@ fn locate(settings: &CommandSettings, root: &Path) -> Result<(WorkspaceRoot, Pat
     let workspace = WorkspaceRoot::open(root)?;
     let git = locate_program(settings, &workspace, workspace.path(), "git")?;
     match git.place {
-        Place::System => Ok((workspace, git.path)),
-        Place::Workspace => Err(CommandFailure::PathRefused("git is in the workspace".to_owned())),
+        ProgramPlace::System => Ok((workspace, git.path)),
+        ProgramPlace::Workspace => Err(CommandFailure::PathRefused("git is in the workspace".to_owned())),
     }
 }

@@ -5,17 +5,27 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
-use palyra_ports::{
-    AppendClass, AppendError, AppendTape, Clock, CredentialUser, JournalAppendRequest, NewEntry,
-    ReadApprovals, ReadError,
-};
-use palyra_types::SessionId;
+use futures::future::BoxFuture;
+use palyra_ports::{AppendClass, AppendError, Clock, CredentialUser, NewEntry, ReadError, Recorder};
 use palyra_types::effect::EffectRecord;
 use palyra_types::event::JournalEvent;
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
+use palyra_types::{PrincipalId, SessionId};
 
 use crate::failure::CommandFailure;
+
+/// Reads what the journal knows of jobs.
+pub trait ReadJobs: Send + Sync {
+    /// Returns the number of the latest job; zero when there was none.
+    fn last_job(&self) -> BoxFuture<'static, Result<JobNumber, ReadError>>;
+
+    /// Returns the effect that started a job of a principal's.
+    fn job(
+        &self,
+        principal: PrincipalId,
+        job: JobNumber,
+    ) -> BoxFuture<'static, Result<Option<EffectRecord>, ReadError>>;
+}
 
 /// Where jobs are recorded; tools are made before the journal is open.
 pub(crate) struct JobBook {
@@ -27,8 +37,8 @@ pub(crate) struct JobBook {
 
 #[derive(Clone)]
 struct Journal {
-    append: Arc<dyn AppendTape>,
-    read: Arc<dyn ReadApprovals>,
+    recorder: Recorder,
+    read: Arc<dyn ReadJobs>,
 }
 
 /// Whose job it is, and which call started it; or the call that asks for one.
@@ -50,8 +60,8 @@ impl JobBook {
         Self { journal: Mutex::default(), last: tokio::sync::Mutex::default(), clock }
     }
 
-    pub(crate) fn record_in(&self, append: Arc<dyn AppendTape>, read: Arc<dyn ReadApprovals>) {
-        let journal = Journal { append, read };
+    pub(crate) fn record_in(&self, recorder: Recorder, read: Arc<dyn ReadJobs>) {
+        let journal = Journal { recorder, read };
         *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
     }
 
@@ -97,11 +107,7 @@ impl JobBook {
             run: None,
             event: JournalEvent::Job(event),
         };
-        let entries = vec![entry];
-        journal
-            .append
-            .append(JournalAppendRequest { entries, class, ..JournalAppendRequest::default() })
-            .await?;
+        journal.recorder.record(vec![entry], class, Vec::new()).await?;
         Ok(())
     }
 
@@ -112,13 +118,7 @@ impl JobBook {
         call: JobOwner,
     ) -> Result<Option<EffectRecord>, ReadError> {
         let Some(journal) = self.journal() else { return Ok(None) };
-        let query = EffectQuery {
-            principal: Some(call.used_by.principal),
-            only: EffectFilter::Job(job),
-            limit: 1,
-            ..EffectQuery::default()
-        };
-        let found = journal.read.effects(query).await?.pop();
+        let found = journal.read.job(call.used_by.principal, job).await?;
         Ok(found.filter(|record| record.session == call.session))
     }
 }

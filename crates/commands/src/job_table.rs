@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{AppendError, AppendTape, Clock, Ended, ProcessTier, ReadApprovals};
+use palyra_ports::{AppendError, Clock, Ended, ProcessTier, Recorder};
 use palyra_types::effect::EffectRecord;
 use palyra_types::job::{JobEnd, JobNumber, JobState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::failure::CommandFailure;
-use crate::job_book::{JobBook, JobOwner};
-use crate::protection::Protection;
-use crate::reach::Door;
-use crate::running::{Gathered, Running};
-use crate::unread::Unread;
+use crate::job_book::{JobBook, JobOwner, ReadJobs};
+use crate::output_buffer::OutputBuffer;
+use crate::protection::ProgramReview;
+use crate::reach::EgressDoor;
+use crate::running::{GatheredOutput, RunningProgram};
 
 /// Jobs that run at once, of all sessions.
 pub(crate) const JOBS_MAX: usize = 16;
@@ -25,66 +25,74 @@ pub(crate) const KEPT_MAX: usize = 64;
 
 /// The jobs of a daemon. Clones share them.
 #[derive(Clone)]
-pub struct Jobs(Arc<Shared>);
+pub struct Jobs(Arc<SharedJobs>);
 
 /// Jobs by number.
-struct Shared {
+struct SharedJobs {
     room: Arc<Semaphore>,
     book: JobBook,
-    table: Mutex<BTreeMap<JobNumber, (JobOwner, Job)>>,
+    table: Mutex<BTreeMap<JobNumber, (JobOwner, TrackedJob)>>,
 }
 
 /// One job, running or ended.
 #[derive(Clone)]
-pub(crate) struct Job {
+pub(crate) struct TrackedJob {
     pub(crate) tier: ProcessTier,
-    pub(crate) output: Gathered<Unread>,
-    pub(crate) door: Option<Arc<Door>>,
-    pub(crate) protection: Option<Arc<Protection>>,
+    pub(crate) output: GatheredOutput<OutputBuffer>,
+    pub(crate) door: Option<Arc<EgressDoor>>,
+    pub(crate) protection: Option<Arc<ProgramReview>>,
     stop: Arc<Notify>,
-    over: watch::Receiver<Option<Over>>,
+    over: watch::Receiver<Option<JobOutcome>>,
 }
 
 /// A job's end.
 #[derive(Debug, Clone)]
-pub(crate) struct Over {
+pub(crate) struct JobOutcome {
     pub(crate) ended: Ended,
     pub(crate) end: JobEnd,
     pub(crate) recorded: Result<(), AppendError>,
 }
 
-impl Job {
+impl TrackedJob {
     /// Returns how it ended, when it has.
-    pub(crate) fn over(&self) -> Option<Over> {
+    pub(crate) fn over(&self) -> Option<JobOutcome> {
         self.over.borrow().clone()
     }
 
     /// Says what it may not leave behind, when there is something.
-    pub(crate) fn protection_told(&self) -> Option<String> {
-        self.protection.as_ref()?.told()
+    pub(crate) fn describe_protection(&self) -> Option<String> {
+        self.protection.as_ref()?.describe()
     }
 
     /// Ends it, and returns once nothing is left of it and that is recorded.
-    pub(crate) async fn stop(&mut self) -> Option<Over> {
+    pub(crate) async fn stop(&mut self) -> Option<JobOutcome> {
         self.stop.notify_one();
         self.over.wait_for(Option::is_some).await.ok().and_then(|over| over.clone())
     }
 }
 
 /// Room for one job; given back when its end is recorded.
-pub(crate) struct Room(
+pub(crate) struct JobPermit(
     #[expect(dead_code, reason = "held for as long as the job runs")] OwnedSemaphorePermit,
 );
+
+/// A job whose program runs.
+struct StartedJob {
+    owner: JobOwner,
+    tier: ProcessTier,
+    running: RunningProgram<OutputBuffer>,
+    room: JobPermit,
+}
 
 impl Jobs {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let room = Arc::new(Semaphore::new(JOBS_MAX));
-        Self(Arc::new(Shared { room, book: JobBook::new(clock), table: Mutex::default() }))
+        Self(Arc::new(SharedJobs { room, book: JobBook::new(clock), table: Mutex::default() }))
     }
 
     /// Says where jobs are recorded from now on; the last one counts. Until then they are not.
-    pub fn record_in(&self, append: Arc<dyn AppendTape>, read: Arc<dyn ReadApprovals>) {
-        self.0.book.record_in(append, read);
+    pub fn record_in(&self, recorder: Recorder, read: Arc<dyn ReadJobs>) {
+        self.0.book.record_in(recorder, read);
     }
 
     /// Returns how many run, or are about to.
@@ -93,14 +101,14 @@ impl Jobs {
         JOBS_MAX - self.0.room.available_permits()
     }
 
-    fn table(&self) -> MutexGuard<'_, BTreeMap<JobNumber, (JobOwner, Job)>> {
+    fn table(&self) -> MutexGuard<'_, BTreeMap<JobNumber, (JobOwner, TrackedJob)>> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes room for one more.
-    pub(crate) fn room(&self) -> Result<Room, CommandFailure> {
+    pub(crate) fn room(&self) -> Result<JobPermit, CommandFailure> {
         let full = |_| CommandFailure::TooMany(format!("{JOBS_MAX} jobs run already; end one of them first"));
-        Arc::clone(&self.0.room).try_acquire_owned().map(Room).map_err(full)
+        Arc::clone(&self.0.room).try_acquire_owned().map(JobPermit).map_err(full)
     }
 
     /// Starts a job's program between two records: that it is started, and that it could not be. Returns its number.
@@ -108,13 +116,13 @@ impl Jobs {
         &self,
         owner: JobOwner,
         tier: ProcessTier,
-        room: Room,
-        starting: impl Future<Output = Result<Running<Unread>, CommandFailure>>,
+        room: JobPermit,
+        starting: impl Future<Output = Result<RunningProgram<OutputBuffer>, CommandFailure>>,
     ) -> Result<JobNumber, CommandFailure> {
         let number = self.0.book.begin(owner).await?;
         match starting.await {
             Ok(running) => {
-                self.keep((number, owner), tier, running, room);
+                self.keep(number, StartedJob { owner, tier, running, room });
                 Ok(number)
             }
             Err(failure) => {
@@ -126,13 +134,7 @@ impl Jobs {
     }
 
     /// Follows a program to its end.
-    fn keep(
-        &self,
-        (number, owner): (JobNumber, JobOwner),
-        tier: ProcessTier,
-        running: Running<Unread>,
-        room: Room,
-    ) {
+    fn keep(&self, number: JobNumber, StartedJob { owner, tier, running, room }: StartedJob) {
         let (stop, output, door) = (Arc::new(Notify::new()), running.output.clone(), running.door.clone());
         let protection = running.protection.clone();
         let (said, over) = watch::channel(None);
@@ -141,10 +143,10 @@ impl Jobs {
             let (ended, end) = follow(running, stopped).await;
             let recorded = jobs.0.book.end(owner, end).await;
             drop(room);
-            said.send_replace(Some(Over { ended, end, recorded }));
+            said.send_replace(Some(JobOutcome { ended, end, recorded }));
         });
         let mut table = self.table();
-        table.insert(number, (owner, Job { tier, output, door, protection, stop, over }));
+        table.insert(number, (owner, TrackedJob { tier, output, door, protection, stop, over }));
         while table.len() > KEPT_MAX {
             let oldest = table.iter().find(|(_, (_, job))| job.over().is_some());
             let Some(oldest) = oldest.map(|(number, _)| *number) else { break };
@@ -153,7 +155,7 @@ impl Jobs {
     }
 
     /// Returns a job of the call's session.
-    pub(crate) async fn find(&self, call: JobOwner, name: &str) -> Result<Job, CommandFailure> {
+    pub(crate) async fn find(&self, call: JobOwner, name: &str) -> Result<TrackedJob, CommandFailure> {
         let unknown = || CommandFailure::JobUnknown(format!("this session has no `{name}`"));
         let number: JobNumber = name.parse().map_err(|_| unknown())?;
         let known = self.table().get(&number).cloned();
@@ -161,12 +163,12 @@ impl Jobs {
             return Ok(job);
         }
         let recorded = self.0.book.find(number, call).await.map_err(CommandFailure::Tape)?;
-        Err(recorded.map_or_else(unknown, |record| CommandFailure::JobUnknown(told(number, &record))))
+        Err(recorded.map_or_else(unknown, |record| CommandFailure::JobUnknown(describe(number, &record))))
     }
 }
 
 /// Says what is recorded of a job that runs no more.
-fn told(number: JobNumber, record: &EffectRecord) -> String {
+fn describe(number: JobNumber, record: &EffectRecord) -> String {
     let (run, effect) = (record.run, record.effect);
     let call = format!("effect {effect} of run {run}");
     match record.job.map(|job| job.state) {
@@ -187,7 +189,7 @@ fn told(number: JobNumber, record: &EffectRecord) -> String {
 }
 
 /// Waits for a program's end, or ends it.
-async fn follow(mut running: Running<Unread>, stop: Arc<Notify>) -> (Ended, JobEnd) {
+async fn follow(mut running: RunningProgram<OutputBuffer>, stop: Arc<Notify>) -> (Ended, JobEnd) {
     let by_itself = {
         let mut ended = std::pin::pin!(running.end_of_program());
         tokio::select! {

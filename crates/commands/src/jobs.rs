@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use palyra_ports::{OutputSink, Supervision};
+use palyra_ports::OutputSink;
+use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::job::JobEnd;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -12,14 +13,12 @@ use palyra_types::tool::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Granted, Made, Parts};
+use crate::call::{CommandParts, owner_of};
 use crate::failure::CommandFailure;
-use crate::job_table::Over;
-use crate::run_command::{
-    argv_schema, credentials_schema, folder_schema, hosts_schema, how, parse, planned_again,
-};
-use crate::running::{self, Hearing};
-use crate::unread::Look;
+use crate::job_table::JobOutcome;
+use crate::output_buffer::OutputSlice;
+use crate::run_command::{argv_schema, credentials_schema, folder_schema, hosts_schema, how, planned_again};
+use crate::running::{self, OutputHandling};
 
 pub(crate) const START: &str = "start_job";
 pub(crate) const TAIL: &str = "tail_job";
@@ -111,40 +110,42 @@ struct OfJob {
     job: String,
 }
 
-pub(crate) async fn start(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
+pub(crate) async fn start(
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
     let room = parts.jobs.room()?;
-    let (planned, _) = planned_again(parts, granted).await?;
+    let (planned, _) = planned_again(parts, invocation).await?;
     let tier = planned.plan.tier.of_process();
     // Nobody waits for it, so nobody watches; tail_job looks.
-    let hearing = Hearing { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
-    let starting = running::start(parts.ground(granted), planned, hearing);
-    let job = parts.jobs.start(granted.owner(), tier, room, starting).await?;
+    let hearing = OutputHandling { bytes_max: KEPT_BYTES_MAX, watched: OutputSink::default() };
+    let starting = running::start(parts.launch_context(invocation), planned, hearing);
+    let job = parts.jobs.start(owner_of(invocation), tier, room, starting).await?;
     let text = format!("started as {job}; look at it with tail_job");
-    Ok(Made { text, bytes_total: 0, failed: None, tier: Some(tier) })
+    Ok(ToolResult { text, site: parts.site(tier), ..ToolResult::default() })
 }
 
 pub(crate) async fn tail(
-    parts: &Parts,
-    granted: &Granted,
-    supervision: &Supervision,
-) -> Result<Made, CommandFailure> {
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
     /// More than the line takes that tells which bytes they are.
     const TOLD_BYTES: usize = 160;
-    let LookAtJob { job, from } = parse(&granted.arguments)?;
-    let job = parts.jobs.find(granted.owner(), &job).await?;
-    if supervision.cancel.is_cancelled() {
+    let LookAtJob { job, from } = parse(&invocation.arguments)?;
+    let job = parts.jobs.find(owner_of(invocation), &job).await?;
+    if invocation.supervision.cancel.is_cancelled() {
         return Err(CommandFailure::Cancelled);
     }
     let mut state = job.over().map_or("still running".to_owned(), how_it_ended);
     if let Some(door) = &job.door {
-        state = format!("{state}\n{}", door.told());
+        state = format!("{state}\n{}", door.describe());
     }
-    if let Some(told) = job.protection_told() {
+    if let Some(told) = job.describe_protection() {
         state = format!("{state}\n{told}");
     }
-    let room = granted.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
+    let room = invocation.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
     let look = job.output.get().look(from, room);
-    let Look { from, to, total, text: printed } = look;
+    let OutputSlice { from, to, total, text: printed } = look;
     let text = match (printed.is_empty(), to < total) {
         (true, _) => format!("{state}; nothing new"),
         (false, false) => format!("{state}; bytes {from} to {to} of its output\n\n{printed}"),
@@ -152,18 +153,22 @@ pub(crate) async fn tail(
             format!("{state}; bytes {from} to {to} of its output, {total} so far; look again\n\n{printed}")
         }
     };
-    Ok(Made { text, bytes_total: total - from, failed: None, tier: Some(job.tier) })
+    let site = parts.site(job.tier);
+    Ok(ToolResult { text, bytes_total: total - from, site, ..ToolResult::default() })
 }
 
-pub(crate) async fn stop(parts: &Parts, granted: &Granted) -> Result<Made, CommandFailure> {
-    let named: OfJob = parse(&granted.arguments)?;
-    let mut job = parts.jobs.find(granted.owner(), &named.job).await?;
+pub(crate) async fn stop(
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
+    let named: OfJob = parse(&invocation.arguments)?;
+    let mut job = parts.jobs.find(owner_of(invocation), &named.job).await?;
     let text = job.stop().await.map_or("gone".to_owned(), how_it_ended);
-    let text = job.protection_told().map_or_else(|| text.clone(), |told| format!("{text}\n{told}"));
-    Ok(Made { text, bytes_total: 0, failed: None, tier: Some(job.tier) })
+    let text = job.describe_protection().map_or_else(|| text.clone(), |told| format!("{text}\n{told}"));
+    Ok(ToolResult { text, site: parts.site(job.tier), ..ToolResult::default() })
 }
 
-fn how_it_ended(over: Over) -> String {
+fn how_it_ended(over: JobOutcome) -> String {
     let ended = match over.end {
         JobEnd::Lost => format!("{}; its end was not recorded, so its outcome is unknown", how(over.ended)),
         JobEnd::Exited { .. }

@@ -2,7 +2,7 @@
 //!
 //! Owns how a command is read, bound and told; not how it is held, which is the work of a
 //! [`ProcessSandbox`](palyra_ports::ProcessSandbox). Invariant: what runs is what was looked at when the call was
-//! prepared, or the call fails. Begin at [`Commands`].
+//! prepared, or the call fails. Begin at [`CommandTools`].
 
 mod commands;
 
@@ -24,14 +24,16 @@ mod opened;
 mod plan;
 mod reach;
 mod quoting;
-mod shown;
+mod preview;
+mod pipe_end;
 mod running;
 mod protection;
-mod transcript;
-mod unread;
+mod head_tail_buffer;
+mod output_buffer;
 mod failure;
 
-pub use commands::{Commands, tool_specs};
+pub use commands::{CommandTools, tool_specs};
+pub use job_book::ReadJobs;
 pub use job_table::Jobs;
 pub use protection::KeptStore;
 pub use settings::CommandSettings;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_ports::WorkspaceRoot;
 
-use crate::program::{Found, digest_within};
+use crate::program::{ProgramFile, digest_within};
 
 /// Files of one command that are bound, at most.
 const FILES_MAX: usize = 64;
@@ -105,7 +105,7 @@ pub(crate) enum FileRole {
 /// The files that a command names, in the order of its words.
 #[derive(Debug, Default)]
 pub(crate) struct NamedFiles {
-    pub(crate) files: Vec<(FileRole, Found)>,
+    pub(crate) files: Vec<(FileRole, ProgramFile)>,
     /// Those that are too large or too many to be looked at.
     pub(crate) unbound: Vec<PathBuf>,
 }
@@ -117,7 +117,7 @@ pub(crate) fn find_named(
     argv: &[String],
     known: &[&Path],
 ) -> NamedFiles {
-    let mut search = Search {
+    let mut search = FileSearch {
         workspace,
         folders: vec![folder.to_owned()],
         seen: known.iter().map(|path| (*path).to_owned()).collect(),
@@ -180,7 +180,7 @@ fn module_of(word: &str) -> Option<&str> {
     before.chars().all(|letter| letter.is_ascii_alphabetic()).then_some(module)
 }
 
-struct Search<'a> {
+struct FileSearch<'a> {
     workspace: &'a WorkspaceRoot,
     folders: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
@@ -188,7 +188,7 @@ struct Search<'a> {
     bytes_left: u64,
 }
 
-impl Search<'_> {
+impl FileSearch<'_> {
     /// A folder that is named may be the one in which the rest is looked for: `make -C sub`, `env -C sub`.
     fn add_folders(&mut self, word: &str) {
         let start = self.folders[0].clone();
@@ -247,7 +247,7 @@ impl Search<'_> {
         match digest_within(self.workspace, &real, FILE_BYTES_MAX) {
             Ok(digest) => {
                 self.bytes_left -= bytes;
-                self.named.files.push((role, Found { path: real, digest, sealed: None }));
+                self.named.files.push((role, ProgramFile { path: real, digest, sealed: None }));
             }
             Err(_unreadable) => self.named.unbound.push(real),
         }

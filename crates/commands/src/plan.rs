@@ -15,14 +15,14 @@ use sha2::{Digest, Sha256};
 use crate::failure::CommandFailure;
 use crate::named_files::{FileRole, NamedFiles, find_named};
 use crate::opened::{FolderProblem, check_folder};
-use crate::program::{Found, find_program, find_script};
+use crate::program::{ProgramFile, find_program, find_script};
 use crate::quoting::quoted_path;
-use crate::reach::Reach;
+use crate::reach::NetworkReach;
 use crate::settings::CommandSettings;
 
 /// The words of a command, and where it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct CommandRequest {
     pub(crate) argv: Vec<String>,
     /// Beneath the workspace; `None` for the workspace itself.
     pub(crate) folder: Option<String>,
@@ -35,24 +35,24 @@ pub(crate) struct Wanted {
 /// A command that was looked at. Its members are in order of name, so that its JSON is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Plan {
+pub(crate) struct CommandPlan {
     pub(crate) argv: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) credentials: Vec<String>,
     pub(crate) environment: Vec<String>,
     /// Files of the workspace that its words name, beside program and script.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) files: Vec<Bound>,
+    pub(crate) files: Vec<BoundFile>,
     pub(crate) folder: PathBuf,
     /// Whom it may speak to; nobody when empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hosts: Vec<String>,
-    pub(crate) program: Bound,
+    pub(crate) program: BoundFile,
     /// Folders to which it may not write, from the workspace root; `.` is all of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) read_only: Vec<String>,
-    pub(crate) script: Option<Bound>,
-    pub(crate) tier: Tier,
+    pub(crate) script: Option<BoundFile>,
+    pub(crate) tier: PlanTier,
     /// Files that it names and that were not looked at: too large, or too many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unbound: Vec<PathBuf>,
@@ -61,19 +61,19 @@ pub(crate) struct Plan {
 /// A file that runs, as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Bound {
+pub(crate) struct BoundFile {
     pub(crate) path: PathBuf,
     pub(crate) sha256: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Tier {
+pub(crate) enum PlanTier {
     Confined,
     Isolated,
 }
 
-impl Tier {
+impl PlanTier {
     pub(crate) fn of_process(self) -> ProcessTier {
         match self {
             Self::Confined => ProcessTier::Confined,
@@ -84,8 +84,8 @@ impl Tier {
 
 /// A plan with the files that it is about.
 #[derive(Debug)]
-pub(crate) struct Planned {
-    pub(crate) plan: Plan,
+pub(crate) struct PlannedCommand {
+    pub(crate) plan: CommandPlan,
     pub(crate) workspace: WorkspaceRoot,
     pub(crate) sealed: Vec<SealedFile>,
     /// Digest of the workspace's files that it may run; `None` when it names none.
@@ -97,8 +97,8 @@ pub(crate) fn plan(
     settings: &CommandSettings,
     offer: &SandboxOffer,
     workspace_root: &Path,
-    wanted: &Wanted,
-) -> Result<Planned, CommandFailure> {
+    wanted: &CommandRequest,
+) -> Result<PlannedCommand, CommandFailure> {
     let workspace = WorkspaceRoot::open(workspace_root)?;
     check_length(settings, &wanted.argv)?;
     let folder = folder_of(&workspace, wanted.folder.as_deref())?;
@@ -110,11 +110,11 @@ pub(crate) fn plan(
         [Some(&program), script.as_ref()].into_iter().flatten().map(|found| &*found.path).collect();
     let named = find_named(&workspace, &folder, &wanted.argv, &known);
     let tier = strongest(offer)?;
-    let reach = Reach::read(&wanted.hosts, &wanted.credentials)?;
+    let reach = NetworkReach::read(&wanted.hosts, &wanted.credentials)?;
     if !wanted.hosts.is_empty() {
         check_door(offer)?;
     }
-    let plan = Plan {
+    let plan = CommandPlan {
         argv: wanted.argv.clone(),
         credentials: reach.credentials(),
         environment: settings.environment.iter().map(|(name, _)| name.clone()).collect(),
@@ -129,14 +129,14 @@ pub(crate) fn plan(
     };
     let programs = programs_of(&workspace, [Some(&program), script.as_ref()], &named);
     let sealed = [Some(program), script].into_iter().flatten().filter_map(|found| found.sealed).collect();
-    Ok(Planned { plan, workspace, sealed, programs })
+    Ok(PlannedCommand { plan, workspace, sealed, programs })
 }
 
 /// Returns one digest over the files of the workspace that a command may run, by which a grant knows them again. One
 /// that could not be looked at is known by its name and size.
 fn programs_of(
     workspace: &WorkspaceRoot,
-    started: [Option<&Found>; 2],
+    started: [Option<&ProgramFile>; 2],
     named: &NamedFiles,
 ) -> Option<[u8; 32]> {
     let code = named.files.iter().filter(|(role, _)| *role == FileRole::Code).map(|(_, found)| found);
@@ -166,10 +166,10 @@ fn check_length(settings: &CommandSettings, argv: &[String]) -> Result<(), Comma
 }
 
 /// Commands can do harm, so that they get the strongest tier that there is.
-pub(crate) fn strongest(offer: &SandboxOffer) -> Result<Tier, CommandFailure> {
+pub(crate) fn strongest(offer: &SandboxOffer) -> Result<PlanTier, CommandFailure> {
     match (offer.missing_for(ProcessTier::Isolated), offer.missing_for(ProcessTier::Confined)) {
-        (None, _) => Ok(Tier::Isolated),
-        (Some(_), None) => Ok(Tier::Confined),
+        (None, _) => Ok(PlanTier::Isolated),
+        (Some(_), None) => Ok(PlanTier::Confined),
         (Some(_), Some(mechanism)) => Err(CommandFailure::SandboxMissing(format!(
             "this host has no {mechanism}, without which no command is started; the person can look at `palyra doctor`"
         ))),
@@ -186,9 +186,9 @@ fn check_door(offer: &SandboxOffer) -> Result<(), CommandFailure> {
     })
 }
 
-fn bound(found: &Found) -> Bound {
+fn bound(found: &ProgramFile) -> BoundFile {
     let sha256 = found.digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Bound { path: found.path.clone(), sha256 }
+    BoundFile { path: found.path.clone(), sha256 }
 }
 
 /// Returns where a command starts: a folder beneath the workspace, to which no link leads.

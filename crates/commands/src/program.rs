@@ -40,7 +40,7 @@ const WRAPPERS: [&str; 12] = [
 
 /// A file that a command runs.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct ProgramFile {
     /// Its real path.
     pub(crate) path: PathBuf,
     /// SHA-256 of its bytes.
@@ -51,15 +51,15 @@ pub(crate) struct Found {
 
 /// Where a file that a command runs is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Located {
+pub(crate) struct LocatedProgram {
     /// Its real path.
     pub(crate) path: PathBuf,
-    pub(crate) place: Place,
+    pub(crate) place: ProgramPlace,
 }
 
 /// Who could change a file that a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ProgramPlace {
     /// Commands.
     Workspace,
     /// Nobody who is held.
@@ -72,7 +72,7 @@ pub(crate) fn find_program(
     workspace: &WorkspaceRoot,
     folder: &Path,
     word: &str,
-) -> Result<Found, CommandFailure> {
+) -> Result<ProgramFile, CommandFailure> {
     look_at(workspace, locate_program(settings, workspace, folder, word)?)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn locate_program(
     workspace: &WorkspaceRoot,
     folder: &Path,
     word: &str,
-) -> Result<Located, CommandFailure> {
+) -> Result<LocatedProgram, CommandFailure> {
     let candidates: Vec<PathBuf> = if word.contains('/') {
         vec![folder.join(word)]
     } else {
@@ -109,7 +109,7 @@ pub(crate) fn find_script(
     workspace: &WorkspaceRoot,
     folder: &Path,
     argv: &[String],
-) -> Result<Option<Found>, CommandFailure> {
+) -> Result<Option<ProgramFile>, CommandFailure> {
     let Some(first) = argv.iter().position(|word| starts_another(word)) else { return Ok(None) };
     let in_workspace = |word: &String| {
         let real = folder.join(word).canonicalize().ok()?;
@@ -132,10 +132,10 @@ fn locate(
     settings: &CommandSettings,
     workspace: &WorkspaceRoot,
     path: &Path,
-) -> Result<Located, CommandFailure> {
+) -> Result<LocatedProgram, CommandFailure> {
     let real = path.canonicalize().map_err(unreadable(path))?;
     if real.starts_with(workspace.path()) {
-        return Ok(Located { path: real, place: Place::Workspace });
+        return Ok(LocatedProgram { path: real, place: ProgramPlace::Workspace });
     }
     let readable = settings.readable.iter().filter_map(|place| place.canonicalize().ok());
     let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
@@ -146,17 +146,17 @@ fn locate(
             real.display()
         )));
     }
-    Ok(Located { path: real, place: Place::System })
+    Ok(LocatedProgram { path: real, place: ProgramPlace::System })
 }
 
-fn look_at(workspace: &WorkspaceRoot, located: Located) -> Result<Found, CommandFailure> {
-    let Located { path, place } = located;
+fn look_at(workspace: &WorkspaceRoot, located: LocatedProgram) -> Result<ProgramFile, CommandFailure> {
+    let LocatedProgram { path, place } = located;
     let looked = match place {
-        Place::Workspace => sealed(workspace, &path),
-        Place::System => digest_of(workspace, &path).map(|digest| (digest, None)),
+        ProgramPlace::Workspace => sealed(workspace, &path),
+        ProgramPlace::System => digest_of(workspace, &path).map(|digest| (digest, None)),
     };
     let (digest, sealed) = looked.map_err(unreadable(&path))?;
-    Ok(Found { path, digest, sealed })
+    Ok(ProgramFile { path, digest, sealed })
 }
 
 fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> CommandFailure {

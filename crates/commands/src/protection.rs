@@ -3,7 +3,7 @@
 //! Owns the life of one review: a scan and a record before the program starts, looks while it runs, and a last one
 //! after its end. How it is prevented from changing what is there already is the sandbox's work; what it makes anew, or
 //! changes where no mount is in the way, is moved to a folder of the daemon. Invariant: the result of a program is told
-//! after the last look. Begin at [`Protection::begin`].
+//! after the last look. Begin at [`ProgramReview::begin`].
 
 mod tree;
 mod protected_paths;
@@ -59,7 +59,7 @@ const NAME_CHARS_MAX: usize = 80;
 
 /// The review of one program.
 #[derive(Debug)]
-pub(crate) struct Protection {
+pub(crate) struct ProgramReview {
     review: Arc<WorkspaceReview>,
     mounted: Vec<PathBuf>,
     is_read_only: bool,
@@ -99,7 +99,7 @@ struct ReviewState {
     failed: BTreeSet<String>,
 }
 
-impl Protection {
+impl ProgramReview {
     /// Looks at a workspace before a program starts there.
     pub(crate) async fn begin(
         settings: &CommandSettings,
@@ -140,12 +140,12 @@ impl Protection {
     }
 
     /// Says what was taken; `None` when nothing was.
-    pub(crate) fn told(&self) -> Option<String> {
-        self.review.state().told(self.review.owner)
+    pub(crate) fn describe(&self) -> Option<String> {
+        self.review.state().describe(self.review.owner)
     }
 }
 
-impl Drop for Protection {
+impl Drop for ProgramReview {
     fn drop(&mut self) {
         self.looks.abort();
     }
@@ -348,7 +348,7 @@ impl ReviewState {
         Ok(true)
     }
 
-    fn told(&self, owner: KeptOwner) -> Option<String> {
+    fn describe(&self, owner: KeptOwner) -> Option<String> {
         if self.taken.is_empty() && self.failed.is_empty() {
             return None;
         }

@@ -2,7 +2,7 @@
 //!
 //! Owns the reading of hosts and credentials, and the door that is open while a program runs. Invariant: a program whose
 //! call names no host has no door; one that has it reaches the hosts that were bound, through the guard, and nobody else.
-//! Begin at [`Reach::read`].
+//! Begin at [`NetworkReach::read`].
 
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const TLS_PORT: u16 = 443;
 
 /// Hosts, and secrets for some of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct NetworkReach {
     hosts: Vec<HostRule>,
     credentials: Vec<Credential>,
 }
@@ -37,7 +37,7 @@ struct Credential {
     port: u16,
 }
 
-impl Reach {
+impl NetworkReach {
     /// Reads hosts such as `*.example.com`, and credentials such as `secret@api.example.com`, each for one of the hosts.
     pub(crate) fn read(hosts: &[String], credentials: &[String]) -> Result<Self, CommandFailure> {
         let hosts = hosts.iter().map(|host| {
@@ -123,20 +123,20 @@ pub(crate) fn environment(hosts: &[String]) -> Vec<(String, String)> {
 }
 
 /// A door that is open while a program runs, and remembers who went through.
-pub(crate) struct Door(Mutex<State>);
+pub(crate) struct EgressDoor(Mutex<DoorState>);
 
-enum State {
+enum DoorState {
     Open(Box<dyn EgressSession>),
     Closed(EgressContacts),
 }
 
-impl Door {
+impl EgressDoor {
     /// Keeps a session of the guard.
     pub(crate) fn new(session: Box<dyn EgressSession>) -> Self {
-        Self(Mutex::new(State::Open(session)))
+        Self(Mutex::new(DoorState::Open(session)))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DoorState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,12 +145,12 @@ impl Door {
         let open = {
             let mut state = self.state();
             let contacts = match &*state {
-                State::Open(session) => session.contacts(),
-                State::Closed(_) => return,
+                DoorState::Open(session) => session.contacts(),
+                DoorState::Closed(_) => return,
             };
-            match std::mem::replace(&mut *state, State::Closed(contacts)) {
-                State::Open(session) => session,
-                State::Closed(_) => return,
+            match std::mem::replace(&mut *state, DoorState::Closed(contacts)) {
+                DoorState::Open(session) => session,
+                DoorState::Closed(_) => return,
             }
         };
         let mut session = open;
@@ -158,15 +158,15 @@ impl Door {
     }
 
     /// Says in one line who was reached and who was not.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &*self.state() {
-            State::Open(session) => told(&session.contacts()),
-            State::Closed(contacts) => told(contacts),
+            DoorState::Open(session) => describe(&session.contacts()),
+            DoorState::Closed(contacts) => describe(contacts),
         }
     }
 }
 
-fn told(contacts: &EgressContacts) -> String {
+fn describe(contacts: &EgressContacts) -> String {
     let EgressContacts { reached, others, reached_unnoted, others_unnoted } = contacts;
     let mut text = String::from("network: ");
     if reached.is_empty() && others.is_empty() {
@@ -207,9 +207,9 @@ fn more(noted: usize, unnoted: u64) -> String {
 mod tests {
     use super::*;
 
-    fn read(hosts: &[&str], credentials: &[&str]) -> Result<Reach, CommandFailure> {
+    fn read(hosts: &[&str], credentials: &[&str]) -> Result<NetworkReach, CommandFailure> {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        Reach::read(&owned(hosts), &owned(credentials))
+        NetworkReach::read(&owned(hosts), &owned(credentials))
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         let reach = reach.unwrap();
         assert_eq!(reach.hosts(), ["*.b.example", "a.example:8443"]);
         assert_eq!(reach.credentials(), ["tok@a.example:8443", "tok@api.b.example"]);
-        let again = Reach::read(&reach.hosts(), &reach.credentials()).unwrap();
+        let again = NetworkReach::read(&reach.hosts(), &reach.credentials()).unwrap();
         assert_eq!((again.hosts(), again.credentials()), (reach.hosts(), reach.credentials()));
     }
 
@@ -256,7 +256,7 @@ mod tests {
             verdict: verdict.clone(),
         };
         let reached = EgressVerdict::Reached { address: [9, 9, 9, 9].into() };
-        let line = told(&EgressContacts {
+        let line = describe(&EgressContacts {
             reached: vec![contact("a.example", &reached)],
             others: vec![contact("b.example", &refused), contact("", &refused)],
             ..EgressContacts::default()
@@ -270,16 +270,16 @@ mod tests {
             (0..count).map(|n| contact(&format!("h{n}.example"), verdict)).collect::<Vec<_>>()
         };
         let contacts = EgressContacts { reached: many(100, &reached), ..EgressContacts::default() };
-        assert!(told(&contacts).ends_with("; and reached 68 more"));
+        assert!(describe(&contacts).ends_with("; and reached 68 more"));
         let contacts = EgressContacts {
             reached: vec![contact("a.example", &reached)],
             others: many(256, &refused),
             others_unnoted: 44,
             ..EgressContacts::default()
         };
-        let line = told(&contacts);
+        let line = describe(&contacts);
         assert!(line.starts_with("network: reached a.example:443; refused h0.example"), "{line}");
         assert!(line.ends_with("; and did not reach 225 more, and further ones 44 times"), "{line}");
-        assert_eq!(told(&EgressContacts::default()), "network: no host was requested");
+        assert_eq!(describe(&EgressContacts::default()), "network: no host was requested");
     }
 }

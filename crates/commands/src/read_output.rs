@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_ports::{ReadError, ReadTape, Supervision};
+use palyra_ports::{ReadError, ReadTape};
+use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
@@ -17,10 +18,9 @@ use palyra_types::{EffectId, TapeSeq};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Granted, Made, Parts};
+use crate::call::CommandParts;
 use crate::failure::CommandFailure;
 use crate::output_handle::OutputHandle;
-use crate::run_command::parse;
 
 pub(crate) const NAME: &str = "read_output";
 const VERSION: u32 = 1;
@@ -66,7 +66,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct OutputArguments {
     call: String,
     #[serde(default)]
     from: u64,
@@ -74,30 +74,29 @@ struct Arguments {
 
 /// Reads one page.
 pub(crate) async fn run(
-    parts: &Parts,
-    granted: &Granted,
-    supervision: &Supervision,
-) -> Result<Made, CommandFailure> {
-    let Arguments { call, from } = parse(&granted.arguments)?;
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
+    let OutputArguments { call, from } = parse(&invocation.arguments)?;
     let handle: OutputHandle = call.parse()?;
     let reader = parts.tapes.reader().ok_or(CommandFailure::Tape(ReadError::Busy))?;
-    let room = granted.output_bytes_max.saturating_sub(HEADING_BYTES_MAX);
-    let mut page = Page::new(from, room);
+    let room = invocation.output_bytes_max.saturating_sub(HEADING_BYTES_MAX);
+    let mut page = OutputPage::new(from, room);
     tokio::select! {
         biased;
-        () = supervision.cancel.cancelled() => return Err(CommandFailure::Cancelled),
-        found = fill(&mut page, &*reader, handle, granted) => found?,
+        () = invocation.supervision.cancel.cancelled() => return Err(CommandFailure::Cancelled),
+        found = fill(&mut page, &*reader, handle, invocation) => found?,
     }
-    let text = page.told(handle)?;
-    Ok(Made { bytes_total: text.len() as u64, text, failed: None, tier: None })
+    let text = page.describe(handle)?;
+    Ok(ToolResult { text, ..ToolResult::default() })
 }
 
 /// Looks through a tape until the page is full or the call has ended; fails rather than take a part for the whole.
 async fn fill(
-    page: &mut Page,
+    page: &mut OutputPage,
     reader: &dyn ReadTape,
     handle: OutputHandle,
-    granted: &Granted,
+    invocation: &ToolInvocation,
 ) -> Result<(), CommandFailure> {
     let mut after = TapeSeq::default();
     for _ in 0..TAPE_PAGES_MAX {
@@ -106,10 +105,10 @@ async fn fill(
         for entry in &read.entries {
             after = entry.tape_seq;
             // Another's run is told apart from none by nothing.
-            if (entry.session, entry.principal) != (granted.session, granted.used_by.principal) {
+            if (entry.session, entry.principal) != (invocation.session, invocation.used_by.principal) {
                 return Ok(());
             }
-            if page.take(entry, handle.effect) == Done::Yes {
+            if page.take(entry, handle.effect) == ReadDone::Yes {
                 return Ok(());
             }
         }
@@ -121,13 +120,13 @@ async fn fill(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
+enum ReadDone {
     Yes,
     No,
 }
 
 /// One page of an output while it is read.
-struct Page {
+struct OutputPage {
     from: u64,
     whole: usize,
     room: usize,
@@ -140,14 +139,14 @@ struct Page {
     rest: OutputRest,
 }
 
-impl Page {
+impl OutputPage {
     fn new(from: u64, whole: usize) -> Self {
         let (rest, text) = (OutputRest::Follows, String::new());
         Self { from, whole, room: whole, text, kept: 0, found: false, erased: false, rest }
     }
 
     /// Takes what an entry has of the call.
-    fn take(&mut self, entry: &OrchestratorTapeRecord, wanted: EffectId) -> Done {
+    fn take(&mut self, entry: &OrchestratorTapeRecord, wanted: EffectId) -> ReadDone {
         if let TapeEvent::Tool(ToolEvent::Output(ToolOutput { effect, shown_bytes, rest, text })) =
             &entry.event
         {
@@ -160,9 +159,9 @@ impl Page {
             && finished.effect == wanted
         {
             self.found = true;
-            return Done::Yes;
+            return ReadDone::Yes;
         }
-        if self.room == 0 { Done::Yes } else { Done::No }
+        if self.room == 0 { ReadDone::Yes } else { ReadDone::No }
     }
 
     fn add(&mut self, text: &str, upto: u64, rest: OutputRest) {
@@ -180,7 +179,7 @@ impl Page {
     }
 
     /// Returns the page with a line that says where it stands.
-    fn told(self, handle: OutputHandle) -> Result<String, CommandFailure> {
+    fn describe(self, handle: OutputHandle) -> Result<String, CommandFailure> {
         if !self.found {
             return Err(CommandFailure::Arguments(format!(
                 "this conversation has no call {handle}; take it from the result that left bytes out"

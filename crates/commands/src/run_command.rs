@@ -3,23 +3,24 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_ports::{Ended, PreparedCall, Supervision};
+use palyra_ports::{Ended, PreparedCall};
+use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::call::{Granted, Made, Parts};
+use crate::call::{CommandParts, printed_bytes_max};
 use crate::failure::CommandFailure;
+use crate::head_tail_buffer::HeadTailBuffer;
 use crate::output_handle::OutputHandle;
-use crate::plan::{Plan, Planned, Wanted, plan};
-use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX, Reach};
-use crate::running::{self, Hearing, Running};
-use crate::shown;
-use crate::transcript::Transcript;
+use crate::pipe_end::of_last_program;
+use crate::plan::{CommandPlan, CommandRequest, PlannedCommand, plan};
+use crate::preview;
+use crate::reach::{CREDENTIALS_MAX, HOSTS_MAX, NetworkReach};
+use crate::running::{self, OutputHandling, RunningProgram};
 
 pub(crate) const NAME: &str = "run_command";
 const VERSION: u32 = 1;
@@ -97,7 +98,7 @@ pub(crate) fn credentials_schema() -> serde_json::Value {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct CommandArguments {
     pub(crate) argv: Vec<String>,
     pub(crate) cwd: Option<String>,
     pub(crate) timeout_secs: Option<u64>,
@@ -107,9 +108,9 @@ pub(crate) struct Arguments {
     pub(crate) credentials: Vec<String>,
 }
 
-impl Arguments {
-    fn wanted(&self, read_only: &[String]) -> Wanted {
-        Wanted {
+impl CommandArguments {
+    fn wanted(&self, read_only: &[String]) -> CommandRequest {
+        CommandRequest {
             argv: self.argv.clone(),
             folder: self.cwd.clone(),
             hosts: self.hosts.clone(),
@@ -119,22 +120,14 @@ impl Arguments {
     }
 }
 
-/// Reads arguments that already fitted the tool's schema.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, CommandFailure> {
-    let unfit = |_| {
-        CommandFailure::Arguments("the arguments do not match the tool's schema; send them again".to_owned())
-    };
-    serde_json::from_str(arguments).map_err(unfit)
-}
-
 /// Works out what a call would run, with some folders read-only; blocks on the files that it reads.
 pub(crate) fn prepare(
-    parts: &Parts,
+    parts: &CommandParts,
     arguments: &str,
     root: &Path,
     read_only: &[String],
 ) -> Result<PreparedCall, CommandFailure> {
-    let arguments: Arguments = parse(arguments)?;
+    let arguments: CommandArguments = parse(arguments)?;
     if parts.guard.is_none() && !arguments.hosts.is_empty() {
         return Err(CommandFailure::Arguments(
             "commands reach no other host here; leave `hosts` out".to_owned(),
@@ -142,33 +135,34 @@ pub(crate) fn prepare(
     }
     let planned = plan(&parts.settings, parts.sandbox.offer(), root, &arguments.wanted(read_only))?;
     Ok(PreparedCall {
-        body: Redacted::new(body_of(&planned)),
-        summary: Redacted::new(shown::summary(&planned.plan)),
-        preview: Redacted::new(shown::preview(&planned.plan)),
-        unbound: Redacted::new(shown::unbound(&planned.plan)),
+        body: Content::new(body_of(&planned)),
+        summary: Content::new(preview::summary(&planned.plan)),
+        preview: Content::new(preview::preview(&planned.plan)),
+        unbound: Content::new(preview::unbound(&planned.plan)),
         programs: planned.programs,
-        secrets: Reach::read(&planned.plan.hosts, &planned.plan.credentials)?.secrets(None),
+        secrets: NetworkReach::read(&planned.plan.hosts, &planned.plan.credentials)?.secrets(None),
         read_only: planned.plan.read_only,
         ..PreparedCall::default()
     })
 }
 
-fn body_of(planned: &Planned) -> String {
+fn body_of(planned: &PlannedCommand) -> String {
     serde_json::to_string(&planned.plan).unwrap_or_default()
 }
 
 /// Looks again at what would run, and fails unless it is what was recorded.
 pub(crate) async fn planned_again(
-    parts: &Parts,
-    granted: &Granted,
-) -> Result<(Planned, Arguments), CommandFailure> {
-    let arguments: Arguments = parse(&granted.arguments)?;
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<(PlannedCommand, CommandArguments), CommandFailure> {
+    let arguments: CommandArguments = parse(&invocation.arguments)?;
     let (settings, offer) = (parts.settings.clone(), parts.sandbox.offer().clone());
-    let (root, wanted) = (granted.workspace_root.clone(), arguments.wanted(&read_only_in(&granted.plan)));
+    let (root, wanted) =
+        (invocation.workspace_root.clone(), arguments.wanted(&read_only_in(&invocation.plan)));
     let looked = tokio::task::spawn_blocking(move || plan(&settings, &offer, &root, &wanted)).await;
     let lost = |_| Err(CommandFailure::SandboxFailed("the command could not be looked at".to_owned()));
     let planned = looked.unwrap_or_else(lost)?;
-    if body_of(&planned) != granted.plan {
+    if body_of(&planned) != invocation.plan {
         return Err(CommandFailure::Drifted(
             "the program, its script, a file that it names or its folder changed after the call was looked at; nothing was run, and the call \
              may be made again"
@@ -180,33 +174,40 @@ pub(crate) async fn planned_again(
 
 /// Returns the folders that are read-only by a recorded plan. One that cannot be read is no plan that is made again.
 fn read_only_in(plan: &str) -> Vec<String> {
-    serde_json::from_str::<Plan>(plan).map_or_else(|_| Vec::new(), |plan| plan.read_only)
+    serde_json::from_str::<CommandPlan>(plan).map_or_else(|_| Vec::new(), |plan| plan.read_only)
 }
 
 /// Runs a command to its end.
 pub(crate) async fn run(
-    parts: &Parts,
-    granted: &Granted,
-    supervision: &Supervision,
-) -> Result<Made, CommandFailure> {
-    let (planned, arguments) = planned_again(parts, granted).await?;
+    parts: &CommandParts,
+    invocation: &ToolInvocation,
+) -> Result<ToolResult, CommandFailure> {
+    let supervision = &invocation.supervision;
+    let (planned, arguments) = planned_again(parts, invocation).await?;
     if supervision.cancel.is_cancelled() {
         return Err(CommandFailure::Cancelled);
     }
-    let tier = planned.plan.tier.of_process();
+    let (tier, argv) = (planned.plan.tier.of_process(), planned.plan.argv.clone());
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
-    let hearing = Hearing { bytes_max: granted.printed_bytes_max(), watched: supervision.output.clone() };
-    let running = running::start(parts.ground(granted), planned, hearing).await?;
-    Ok(Made { tier: Some(tier), ..to_its_end(parts, running, supervision, (span, granted)).await })
+    let hearing =
+        OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
+    let running = running::start(parts.launch_context(invocation), planned, hearing).await?;
+    let how_of_line = |ended| match ended {
+        Ended::Exited { .. } => how(ended) + &of_last_program(&argv),
+        ended => how(ended),
+    };
+    let ended = to_its_end(parts, running, invocation, how_of_line, span).await;
+    Ok(ToolResult { site: parts.site(tier), ..ended })
 }
 
-/// Waits for a program's end; ends it when its time is over, or when nobody wants it any more.
+/// Waits for a program's end, and says how it was; ends it when its time is over, or when its run was stopped.
 pub(crate) async fn to_its_end(
-    parts: &Parts,
-    mut running: Running<Transcript>,
-    supervision: &Supervision,
-    (span, granted): (Duration, &Granted),
-) -> Made {
+    parts: &CommandParts,
+    mut running: RunningProgram<HeadTailBuffer>,
+    invocation: &ToolInvocation,
+    how: impl Fn(Ended) -> String,
+    span: Duration,
+) -> ToolResult {
     let clock = &parts.clock;
     let (mut code, why) = {
         let mut ended = std::pin::pin!(running.end_of_program());
@@ -216,7 +217,7 @@ pub(crate) async fn to_its_end(
                 Some(ended) => (None, how(ended)),
                 None => (Some(ErrorCode::CommandFailed), EVADES.to_owned()),
             },
-            () = supervision.cancel.cancelled() => {
+            () = invocation.supervision.cancel.cancelled() => {
                 (Some(ErrorCode::ToolCancelled), "ended, because the run was stopped".to_owned())
             }
             () = clock.sleep_until(clock.boot().after(span)) => {
@@ -229,15 +230,15 @@ pub(crate) async fn to_its_end(
         code = Some(ErrorCode::CommandFailed);
     }
     let output = running.output.get();
-    let handle = OutputHandle { run: granted.used_by.run, effect: granted.used_by.effect };
+    let handle = OutputHandle { run: invocation.used_by.run, effect: invocation.used_by.effect };
     let text =
-        output.told(|from| format!("; read_output goes on: {{\"call\":\"{handle}\",\"from\":{from}}}"));
-    let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.told()));
-    let why = running.protection_told().map_or_else(|| why.clone(), |told| format!("{why}\n{told}"));
+        output.describe(|from| format!("; read_output goes on: {{\"call\":\"{handle}\",\"from\":{from}}}"));
+    let why = running.door.as_ref().map_or_else(|| why.clone(), |door| format!("{why}\n{}", door.describe()));
+    let why = running.describe_protection().map_or_else(|| why.clone(), |told| format!("{why}\n{told}"));
     let text = if text.is_empty() { why } else { format!("{why}\n\n{text}") };
     // More than is told whenever anything was left out, be it less than the line that says so.
     let bytes_total = text.len() as u64 + output.left_out();
-    Made { text, bytes_total, failed: code, tier: None }
+    ToolResult { text, bytes_total, failure: code, ..ToolResult::default() }
 }
 
 /// How a program ended that did not let go.

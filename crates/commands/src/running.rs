@@ -13,9 +13,9 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
 use crate::failure::CommandFailure;
-use crate::plan::{Plan, Planned};
-use crate::protection::{Protection, ProtectionScope};
-use crate::reach::{self, Door, Reach};
+use crate::plan::{CommandPlan, PlannedCommand};
+use crate::protection::{ProgramReview, ProtectionScope};
+use crate::reach::{self, EgressDoor, NetworkReach};
 use crate::settings::CommandSettings;
 
 /// Bytes that are read at once.
@@ -30,7 +30,7 @@ const READ_BYTES_MIN: usize = 4096;
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// What becomes of the output of a program.
-pub(crate) struct Hearing {
+pub(crate) struct OutputHandling {
     /// Bytes of it that are kept.
     pub(crate) bytes_max: usize,
     /// Who watches it meanwhile.
@@ -38,7 +38,7 @@ pub(crate) struct Hearing {
 }
 
 /// What keeps output.
-pub(crate) trait Keep: Send + 'static {
+pub(crate) trait OutputStore: Send + 'static {
     /// Makes an empty one that keeps so many bytes.
     fn new(bytes_max: usize) -> Self;
 
@@ -48,34 +48,34 @@ pub(crate) trait Keep: Send + 'static {
 
 /// Output that is still being gathered.
 #[derive(Debug)]
-pub(crate) struct Gathered<K>(Arc<Mutex<K>>);
+pub(crate) struct GatheredOutput<K>(Arc<Mutex<K>>);
 
-impl<K> Gathered<K> {
+impl<K> GatheredOutput<K> {
     pub(crate) fn get(&self) -> MutexGuard<'_, K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<K> Clone for Gathered<K> {
+impl<K> Clone for GatheredOutput<K> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
 /// A program that runs, and its output.
-pub(crate) struct Running<K> {
+pub(crate) struct RunningProgram<K> {
     pub(crate) process: Box<dyn ConfinedProcess>,
-    pub(crate) output: Gathered<K>,
+    pub(crate) output: GatheredOutput<K>,
     /// The way out, when it has one; closed once the program has ended.
-    pub(crate) door: Option<Arc<Door>>,
+    pub(crate) door: Option<Arc<EgressDoor>>,
     /// What it may not leave behind; looked at for the last time once it has ended.
-    pub(crate) protection: Option<Arc<Protection>>,
+    pub(crate) protection: Option<Arc<ProgramReview>>,
     readers: Vec<tokio::task::JoinHandle<()>>,
 }
 
 /// What a program is started with.
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'p> {
+pub(crate) struct LaunchContext<'p> {
     pub(crate) sandbox: &'p dyn ProcessSandbox,
     pub(crate) settings: &'p CommandSettings,
     pub(crate) guard: Option<&'p dyn GuardEgress>,
@@ -85,7 +85,7 @@ pub(crate) struct Ground<'p> {
     pub(crate) session: SessionId,
 }
 
-impl Ground<'_> {
+impl LaunchContext<'_> {
     /// Returns whose the things are that it leaves in protected places.
     fn kept_owner(&self) -> KeptOwner {
         let CredentialUser { principal, run, effect } = self.used_by;
@@ -94,27 +94,27 @@ impl Ground<'_> {
 }
 
 /// Starts what was planned.
-pub(crate) async fn start<K: Keep>(
-    ground: Ground<'_>,
-    planned: Planned,
-    hearing: Hearing,
-) -> Result<Running<K>, CommandFailure> {
-    let Plan { hosts, credentials, .. } = &planned.plan;
-    let reach = Reach::read(hosts, credentials)?;
-    let reach = (!hosts.is_empty()).then(|| reach.grant(ground.used_by));
+pub(crate) async fn start<K: OutputStore>(
+    context: LaunchContext<'_>,
+    planned: PlannedCommand,
+    hearing: OutputHandling,
+) -> Result<RunningProgram<K>, CommandFailure> {
+    let CommandPlan { hosts, credentials, .. } = &planned.plan;
+    let reach = NetworkReach::read(hosts, credentials)?;
+    let reach = (!hosts.is_empty()).then(|| reach.grant(context.used_by));
     let read_only = planned.plan.read_only.clone();
-    let mut command = command(ground.settings, planned);
+    let mut command = command(context.settings, planned);
     let bytes_left = COMMAND_BYTES_MAX.saturating_sub(command.text_bytes());
-    let (workspace, owner) = (command.workspace.clone(), ground.kept_owner());
+    let (workspace, owner) = (command.workspace.clone(), context.kept_owner());
     let scope = ProtectionScope { workspace, owner, read_only, bytes_left };
-    let protection = Protection::begin(ground.settings, scope).await?;
+    let protection = ProgramReview::begin(context.settings, scope).await?;
     command.kept = protection.mounted().to_vec();
     if protection.is_read_only() {
         command.access = WorkspaceAccess::Read;
     }
-    let started = begin(ground, command, reach, hearing).await;
+    let started = begin(context, command, reach, hearing).await;
     match started {
-        Ok(running) => Ok(Running { protection: Some(Arc::new(protection)), ..running }),
+        Ok(running) => Ok(RunningProgram { protection: Some(Arc::new(protection)), ..running }),
         Err(failure) => {
             protection.finish().await;
             Err(failure)
@@ -122,18 +122,18 @@ pub(crate) async fn start<K: Keep>(
     }
 }
 
-async fn begin<K: Keep>(
-    ground: Ground<'_>,
+async fn begin<K: OutputStore>(
+    context: LaunchContext<'_>,
     command: ConfinedCommand,
     reach: Option<EgressGrant>,
-    hearing: Hearing,
-) -> Result<Running<K>, CommandFailure> {
-    let mut process = ground.sandbox.start(command).await?;
+    hearing: OutputHandling,
+) -> Result<RunningProgram<K>, CommandFailure> {
+    let mut process = context.sandbox.start(command).await?;
     let door = match reach {
-        Some(grant) => Some(Arc::new(open(ground.guard, &mut *process, grant)?)),
+        Some(grant) => Some(Arc::new(open(context.guard, &mut *process, grant)?)),
         None => None,
     };
-    Ok(Running { door, ..gather(process, hearing)? })
+    Ok(RunningProgram { door, ..gather(process, hearing)? })
 }
 
 /// Opens a program's door; without one it is not left running.
@@ -141,7 +141,7 @@ fn open(
     guard: Option<&dyn GuardEgress>,
     process: &mut dyn ConfinedProcess,
     grant: EgressGrant,
-) -> Result<Door, CommandFailure> {
+) -> Result<EgressDoor, CommandFailure> {
     let missing = || {
         CommandFailure::SandboxFailed(
             "the command's connection to the egress proxy could not be opened".to_owned(),
@@ -149,16 +149,16 @@ fn open(
     };
     let guard = guard.ok_or_else(missing)?;
     let listener = process.take_listener().ok_or_else(missing)?;
-    guard.serve(listener, grant).map(Door::new).map_err(|_| missing())
+    guard.serve(listener, grant).map(EgressDoor::new).map_err(|_| missing())
 }
 
 /// Gathers what a program prints, output and errors in the order in which they come.
-pub(crate) fn gather<K: Keep>(
+pub(crate) fn gather<K: OutputStore>(
     mut process: Box<dyn ConfinedProcess>,
-    hearing: Hearing,
-) -> Result<Running<K>, CommandFailure> {
-    let Hearing { bytes_max, watched } = hearing;
-    let output = Gathered(Arc::new(Mutex::new(K::new(bytes_max))));
+    hearing: OutputHandling,
+) -> Result<RunningProgram<K>, CommandFailure> {
+    let OutputHandling { bytes_max, watched } = hearing;
+    let output = GatheredOutput(Arc::new(Mutex::new(K::new(bytes_max))));
     let broken =
         |error: std::io::Error| CommandFailure::SandboxFailed(format!("its output cannot be read: {error}"));
     let mut readers = Vec::new();
@@ -166,13 +166,13 @@ pub(crate) fn gather<K: Keep>(
         let end = reader_of(end).map_err(broken)?;
         readers.push(tokio::spawn(read_all(end, output.clone(), watched.clone())));
     }
-    Ok(Running { process, output, door: None, protection: None, readers })
+    Ok(RunningProgram { process, output, door: None, protection: None, readers })
 }
 
-impl<K> Running<K> {
+impl<K> RunningProgram<K> {
     /// Says what it may not leave behind, when there is something.
-    pub(crate) fn protection_told(&self) -> Option<String> {
-        self.protection.as_ref()?.told()
+    pub(crate) fn describe_protection(&self) -> Option<String> {
+        self.protection.as_ref()?.describe()
     }
 
     /// Waits for the program's end; `None` when it is to be ended, because it makes again what was taken from it.
@@ -186,7 +186,7 @@ impl<K> Running<K> {
     }
 }
 
-impl<K: Keep> Running<K> {
+impl<K: OutputStore> RunningProgram<K> {
     /// Waits until it has ended and all that it printed was read.
     pub(crate) async fn wait(&mut self) -> Ended {
         let ended = self.process.wait().await;
@@ -210,7 +210,7 @@ fn reader_of(end: OwnedFd) -> std::io::Result<pipe::Receiver> {
     pipe::Receiver::from_owned_fd(end)
 }
 
-async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched: OutputSink) {
+async fn read_all<K: OutputStore>(mut end: pipe::Receiver, output: GatheredOutput<K>, watched: OutputSink) {
     let mut piece = vec![0; PIECE_BYTES];
     let (mut read, mut until_pause) = (0, UNHURRIED_FROM_BYTES);
     while let Ok(length) = end.read(&mut piece).await {
@@ -227,8 +227,8 @@ async fn read_all<K: Keep>(mut end: pipe::Receiver, output: Gathered<K>, watched
     }
 }
 
-fn command(settings: &CommandSettings, planned: Planned) -> ConfinedCommand {
-    let Planned { plan, workspace, sealed, programs: _ } = planned;
+fn command(settings: &CommandSettings, planned: PlannedCommand) -> ConfinedCommand {
+    let PlannedCommand { plan, workspace, sealed, programs: _ } = planned;
     let mut environment = settings.environment.clone();
     let network = if plan.hosts.is_empty() { Network::None } else { Network::Guarded };
     if network == Network::Guarded {
@@ -265,7 +265,7 @@ mod tests {
         counts: usize,
     }
 
-    impl Keep for Counted {
+    impl OutputStore for Counted {
         fn new(_bytes_max: usize) -> Self {
             Self::default()
         }
@@ -283,7 +283,7 @@ mod tests {
         let printed = std::thread::spawn(move || {
             vec![b'y'; bytes].chunks(at_once).try_for_each(|piece| printing.write_all(piece))
         });
-        let output = Gathered(Arc::new(Mutex::new(Counted::default())));
+        let output = GatheredOutput(Arc::new(Mutex::new(Counted::default())));
         let begun = tokio::time::Instant::now();
         let end = reader_of(end.into()).expect("a pipe");
         read_all(end, output.clone(), OutputSink::default()).await;

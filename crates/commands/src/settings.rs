@@ -23,8 +23,11 @@ pub struct CommandSettings {
     pub limits: ProcessLimits,
 }
 
-impl Default for CommandSettings {
-    fn default() -> Self {
+impl CommandSettings {
+    /// Makes the settings of a system without a configuration. What commands may not leave goes to `aside`: the caller
+    /// names the folder, and removes it.
+    #[must_use]
+    pub fn new(aside: PathBuf) -> Self {
         let search = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
         Self {
             search: search.iter().map(PathBuf::from).collect(),
@@ -43,7 +46,7 @@ impl Default for CommandSettings {
             ],
             readable: Vec::new(),
             own_paths: Vec::new(),
-            aside: std::env::temp_dir().join(format!("palyra-kept-aside-{}", std::process::id())),
+            aside,
             writes: GrantedWrites::default(),
             limits: ProcessLimits::default(),
         }

@@ -5,59 +5,59 @@ use std::path::{Path, PathBuf};
 
 use palyra_types::ErrorCode;
 
-use crate::config::{self, Config, More, Origin};
+use crate::config::{self, Config, ListExtent, ValueOrigin};
 use crate::models;
 use crate::refusal::{chain, in_this_environment};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct CheckVerdict {
     /// The file that was read; `None` where there is none, so that defaults and environment hold.
     pub file: Option<PathBuf>,
     /// Every mistake, in reading order; empty for a configuration that a daemon can start with.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ConfigFinding>,
     /// Whether there may be more of them.
-    pub more: More,
+    pub more: ListExtent,
 }
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct ConfigFinding {
     /// Its stable code.
     pub code: ErrorCode,
     /// What is wrong, with place and mend.
     pub message: String,
     /// Where it is.
-    pub origin: Option<Origin>,
+    pub origin: Option<ValueOrigin>,
     /// The key it is about.
     pub key: Option<String>,
 }
 
 /// Reads all layers as a daemon started here would, and checks them.
 #[must_use]
-pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<String, String>) -> Verdict {
+pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<String, String>) -> CheckVerdict {
     let usual = || config::default_path(environment).filter(|path| path.exists());
     let file = explicit.map(Path::to_owned).or_else(usual);
     match config::load(explicit, environment, &[]) {
         Ok(config) => {
             let mut findings = check_folders(&config);
             findings.extend(check_models(&config, environment));
-            Verdict { file, findings, more: More::No }
+            CheckVerdict { file, findings, more: ListExtent::No }
         }
         Err(mistakes) => {
-            let finding = |mistake: &config::ConfigError| Finding {
+            let finding = |mistake: &config::ConfigError| ConfigFinding {
                 code: mistake.code(),
                 message: mistake.to_string(),
                 origin: mistake.origin().cloned(),
                 key: mistake.key().map(str::to_owned),
             };
-            Verdict { file, findings: mistakes.list.iter().map(finding).collect(), more: mistakes.more }
+            CheckVerdict { file, findings: mistakes.list.iter().map(finding).collect(), more: mistakes.more }
         }
     }
 }
 
 /// Finds settings that name a folder which does not exist: what lies there is not in force, and nothing else says so.
-fn check_folders(config: &Config) -> Vec<Finding> {
+fn check_folders(config: &Config) -> Vec<ConfigFinding> {
     let named = [("policy.dir", config.policy_dir()), ("policy.shadow_dir", config.policy_shadow_dir())];
     let missing = named.into_iter().filter(|(_, folder)| !folder.is_empty() && !Path::new(folder).is_dir());
     missing
@@ -67,7 +67,7 @@ fn check_folders(config: &Config) -> Vec<Finding> {
                 "{}: `{key}` names {folder}, which is not a folder; create it, or remove the setting",
                 origin.place()
             );
-            Finding {
+            ConfigFinding {
                 code: ErrorCode::ConfigInvalid,
                 message,
                 origin: Some(origin),
@@ -77,10 +77,10 @@ fn check_folders(config: &Config) -> Vec<Finding> {
         .collect()
 }
 
-fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<Finding> {
+fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<ConfigFinding> {
     // Fails only when a provider of cryptography is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let finding = |error: &models::ModelsError| Finding {
+    let finding = |error: &models::ModelsError| ConfigFinding {
         code: error.code(),
         message: in_this_environment(&chain(error)),
         origin: error.origin().cloned(),
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn no_file_is_no_mistake_unless_it_was_named() {
         let nothing = check_configuration(None, &environment(&[("HOME", "/nowhere")]));
-        assert_eq!(nothing, Verdict { file: None, findings: Vec::new(), more: More::No });
+        assert_eq!(nothing, CheckVerdict { file: None, findings: Vec::new(), more: ListExtent::No });
         let missing = check_configuration(Some(Path::new("/nowhere/palyra.toml")), &environment(&[]));
         assert_eq!(missing.findings[0].code, ErrorCode::ConfigUnreadable);
     }

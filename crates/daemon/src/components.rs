@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::health::Check;
 use palyra_policy::{CompilePolicyError, ToolCallPolicySnapshot};
 use palyra_ports::{ComponentShelf, ComponentShelfError, ToolRuntime};
-use palyra_runtime::health::Check;
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
 use tokio::sync::watch;
@@ -20,7 +20,7 @@ use crate::policies;
 
 /// A shelf whose tools the rules in force always know.
 pub(crate) struct KnownToTheRules {
-    pub(crate) shelf: Arc<palyra_wasm::Components>,
+    pub(crate) shelf: Arc<palyra_wasm::ComponentTools>,
     pub(crate) tools: Arc<dyn ToolRuntime>,
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
     pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
@@ -29,7 +29,7 @@ pub(crate) struct KnownToTheRules {
 impl ComponentShelf for KnownToTheRules {
     fn examine(
         &self,
-        source: Redacted<PathBuf>,
+        source: Content<PathBuf>,
     ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentShelfError>> {
         self.shelf.examine(source)
     }
@@ -123,7 +123,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // Nothing can be put in the place of a folder that holds something.
         std::fs::create_dir_all(folder.path().join("offered.json/in-the-way")).unwrap();
-        let shelf = Arc::new(palyra_wasm::Components::new(palyra_wasm::ComponentParts {
+        let shelf = Arc::new(palyra_wasm::ComponentTools::new(palyra_wasm::ComponentParts {
             folder: folder.path().to_owned(),
             program: PathBuf::new(),
             sandbox: crate::host_sandbox::HostSandbox::new(folder.path().join("scratch")),

@@ -24,14 +24,16 @@ mod mistake;
 mod nearest;
 
 use crate::trusted_place;
-use check::Layer;
-use mistake::Gathered;
+use check::ConfigLayer;
+use mistake::ErrorCollector;
 
 pub use describe::{as_json_schema, as_markdown, as_toml};
-pub use mistake::{ConfigError, MISTAKES_MAX, Mistakes, More};
+pub use mistake::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
 pub use provider::{ProviderConfig, ProviderFormat};
-pub use schema::{Applies, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, Setting, Takes, Unset};
-pub use value::{Origin, Value};
+pub use schema::{
+    ApplyTime, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue,
+};
+pub use value::{ConfigValue, ValueOrigin};
 
 /// The name of the configuration file below the configuration directory.
 pub const CONFIG_FILE_NAME: &str = "palyra.toml";
@@ -39,7 +41,7 @@ pub const CONFIG_FILE_NAME: &str = "palyra.toml";
 /// Every value with its origin, by dotted key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    values: Layer,
+    values: ConfigLayer,
     /// Where the file was looked for.
     file: Option<PathBuf>,
 }
@@ -47,13 +49,13 @@ pub struct Config {
 /// Reads all layers. A missing file is an empty one, unless `explicit` named it.
 ///
 /// # Errors
-/// [`Mistakes`]: each names the file, line and column, or the variable, then the key and the mend.
+/// [`ConfigErrors`]: each names the file, line and column, or the variable, then the key and the mend.
 pub fn load(
     explicit: Option<&Path>,
     environment: &BTreeMap<String, String>,
     flags: &[(&str, String)],
-) -> Result<Config, Mistakes> {
-    let mut mistakes = Gathered::default();
+) -> Result<Config, ConfigErrors> {
+    let mut mistakes = ErrorCollector::default();
     let path = explicit.map(Path::to_owned).or_else(|| default_path(environment));
     let read = path.as_deref().map(|path| {
         check_place(path)?;
@@ -65,9 +67,9 @@ pub fn load(
         }
     });
     let text = mistakes.note(read.transpose()).flatten();
-    let config =
-        assemble(text.as_ref().map(|(path, text)| (*path, text.as_str())), environment, flags, mistakes)?;
-    let mut mistakes = Gathered::default();
+    let file = text.as_ref().map(|(path, text)| ConfigText { path, text });
+    let config = assemble(file, environment, flags, mistakes)?;
+    let mut mistakes = ErrorCollector::default();
     host_places::check_all(&config.values, environment, &mut mistakes);
     mistakes.into_result().map(|()| Config { file: path, ..config })
 }
@@ -82,15 +84,21 @@ fn check_place(path: &Path) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// The text of a configuration file, and where it was read.
+struct ConfigText<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
 /// Puts the layers on top of each other.
 fn assemble(
-    file: Option<(&Path, &str)>,
+    file: Option<ConfigText<'_>>,
     environment: &BTreeMap<String, String>,
     flags: &[(&str, String)],
-    mut mistakes: Gathered,
-) -> Result<Config, Mistakes> {
+    mut mistakes: ErrorCollector,
+) -> Result<Config, ConfigErrors> {
     let mut values = schema::defaults();
-    let file = file.map(|(path, text)| file::parse(path, text, &mut mistakes)).unwrap_or_default();
+    let file = file.map(|file| file::parse(file.path, file.text, &mut mistakes)).unwrap_or_default();
     values.extend(file.values);
     values.extend(check::from_environment(environment, &mut mistakes));
     values.extend(check::from_flags(flags, &mut mistakes));
@@ -185,7 +193,7 @@ impl Config {
     /// Returns whether there are tools that start programs.
     #[must_use]
     pub fn commands_enabled(&self) -> bool {
-        !matches!(self.values.get("commands.enabled"), Some((Value::Bool(false), _)))
+        !matches!(self.values.get("commands.enabled"), Some((ConfigValue::Bool(false), _)))
     }
 
     /// Returns the folders in which programs are looked for first.
@@ -215,7 +223,7 @@ impl Config {
     /// Returns whether there is a way out to other machines.
     #[must_use]
     pub fn egress_enabled(&self) -> bool {
-        !matches!(self.values.get("egress.enabled"), Some((Value::Bool(false), _)))
+        !matches!(self.values.get("egress.enabled"), Some((ConfigValue::Bool(false), _)))
     }
 
     /// Returns the hosts of the operator's own network that may be reached, each with its port.
@@ -234,7 +242,7 @@ impl Config {
     #[must_use]
     pub fn journal_sealing(&self) -> Sealing {
         match self.values.get("journal.seal") {
-            Some((Value::Bool(true), _)) => Sealing::On,
+            Some((ConfigValue::Bool(true), _)) => Sealing::On,
             _ => Sealing::Off,
         }
     }
@@ -259,12 +267,12 @@ impl Config {
 
     /// Returns where a value comes from; that of a provider's first value where this one is not set.
     #[must_use]
-    pub fn origin(&self, key: &str) -> Origin {
+    pub fn origin(&self, key: &str) -> ValueOrigin {
         match (self.values.get(key), schema::provider_of(key)) {
             (Some((_, origin)), None) => origin.clone(),
-            (Some((_, origin)), Some(_)) if *origin != Origin::Default => origin.clone(),
+            (Some((_, origin)), Some(_)) if *origin != ValueOrigin::Default => origin.clone(),
             (_, Some(provider)) => provider::origin_beside(&self.values, provider),
-            (None, None) => Origin::Default,
+            (None, None) => ValueOrigin::Default,
         }
     }
 
@@ -274,21 +282,21 @@ impl Config {
 
     fn integer(&self, key: &str) -> u64 {
         match self.values.get(key) {
-            Some((Value::Integer(number), _)) => *number,
+            Some((ConfigValue::Integer(number), _)) => *number,
             _ => unreachable!("every integer setting has a default of its own type"),
         }
     }
 
     fn list(&self, key: &str) -> &[String] {
         match self.values.get(key) {
-            Some((Value::List(items), _)) => items,
+            Some((ConfigValue::List(items), _)) => items,
             _ => unreachable!("every list setting has a default of its own type"),
         }
     }
 
     fn text(&self, key: &str) -> &str {
         match self.values.get(key) {
-            Some((Value::Text(text), _)) => text,
+            Some((ConfigValue::Text(text), _)) => text,
             _ => unreachable!("every text setting has a default of its own type"),
         }
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_runtime::health::{Check, CheckLevel};
 use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::policies::PolicySource;
-use crate::reload::{Seen, Source};
+use crate::reload::{ConfigSource, ReloadReceivers};
 
 /// Keys that a check names, at most.
 const KEYS_TOLD_MAX: usize = 4;
@@ -16,14 +16,14 @@ const KEYS_TOLD_MAX: usize = 4;
 /// What is in force, and where it was read from.
 #[derive(Clone)]
 pub(crate) struct EditedFiles {
-    pub(crate) source: Source,
+    pub(crate) source: ConfigSource,
     pub(crate) policies: PolicySource,
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
 }
 
 impl EditedFiles {
-    pub(crate) fn new(source: &Source, policies: &PolicySource, seen: &Seen) -> Self {
+    pub(crate) fn new(source: &ConfigSource, policies: &PolicySource, seen: &ReloadReceivers) -> Self {
         Self {
             source: source.clone(),
             policies: policies.clone(),

@@ -10,8 +10,8 @@ use palyra_tools::BuiltinTools;
 use palyra_types::tool::{ToolCatalog, ToolSpec};
 
 use crate::config;
-use crate::equipment::COMPONENTS_FOLDER;
 use crate::policies::{POLICIES_FOLDER, read_folder};
+use crate::tool_setup::COMPONENTS_FOLDER;
 
 /// How the name of a file of fixtures ends.
 const FIXTURES_ENDING: &str = ".test.json";
@@ -20,7 +20,7 @@ const FIXTURES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// What to do with files of policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Examination {
+pub enum PolicyExamination {
     /// Look for mistakes.
     Check,
     /// Run the fixtures beside them.
@@ -29,7 +29,7 @@ pub enum Examination {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Examined {
+pub struct ExaminedPolicies {
     /// The folder that was read; `None` where there is none, so that only what ships holds.
     pub folder: Option<PathBuf>,
     /// The folder of the policies that the configuration puts in force, where that is another one.
@@ -54,16 +54,16 @@ pub fn shipped_policies() -> Vec<(String, String)> {
 /// of a state directory.
 #[must_use]
 pub fn examine_policies(
-    wanted: Examination,
+    wanted: PolicyExamination,
     folder: Option<&Path>,
     config_file: Option<&Path>,
     environment: &BTreeMap<String, String>,
     state_dir: Option<&Path>,
-) -> Examined {
+) -> ExaminedPolicies {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
             let mistakes = vec![format!("{} is not a folder", folder.display())];
-            return Examined { mistakes, ..Examined::default() };
+            return ExaminedPolicies { mistakes, ..ExaminedPolicies::default() };
         }
         Some(folder) => Some(folder.to_owned()),
         None => usual_folder(config_file, environment),
@@ -72,20 +72,22 @@ pub fn examine_policies(
         folder.as_deref().filter(|folder| !folder.is_dir() && !is_usual(folder, config_file, environment));
     if let Some(missing) = missing {
         let mistakes = vec![format!("`policy.dir` names {}, which is not a folder", missing.display())];
-        return Examined { mistakes, ..Examined::default() };
+        return ExaminedPolicies { mistakes, ..ExaminedPolicies::default() };
     }
     let own = match folder.as_deref().map(read_folder).transpose() {
         Ok(own) => own.unwrap_or_default(),
-        Err(error) => return Examined { folder, mistakes: error.lines(), ..Examined::default() },
+        Err(error) => {
+            return ExaminedPolicies { folder, mistakes: error.lines(), ..ExaminedPolicies::default() };
+        }
     };
     let in_force = usual_folder(config_file, environment)
         .filter(|usual| folder.as_deref().is_some_and(|folder| !is_same_folder(folder, usual)));
-    let found = Examined { folder, in_force, files: own.len(), ..Examined::default() };
+    let found = ExaminedPolicies { folder, in_force, files: own.len(), ..ExaminedPolicies::default() };
     let files: Vec<PolicyFile> = PolicyFile::shipped().into_iter().chain(own).collect();
     let tools = every_tool(state_dir);
     match wanted {
-        Examination::Check => checked(&files, &tools, found),
-        Examination::Test => tested(files, tools, found),
+        PolicyExamination::Check => checked(&files, &tools, found),
+        PolicyExamination::Test => tested(files, tools, found),
     }
 }
 
@@ -125,16 +127,18 @@ fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, Strin
     }
 }
 
-fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: Examined) -> Examined {
+fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: ExaminedPolicies) -> ExaminedPolicies {
     match check(files, tools) {
         Ok(checked) => {
-            Examined { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
+            ExaminedPolicies { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
         }
-        Err(mistakes) => Examined { mistakes: mistakes.0.iter().map(ToString::to_string).collect(), ..found },
+        Err(mistakes) => {
+            ExaminedPolicies { mistakes: mistakes.0.iter().map(ToString::to_string).collect(), ..found }
+        }
     }
 }
 
-fn tested(files: Vec<PolicyFile>, tools: ToolCatalog, mut found: Examined) -> Examined {
+fn tested(files: Vec<PolicyFile>, tools: ToolCatalog, mut found: ExaminedPolicies) -> ExaminedPolicies {
     let rules = ToolPolicyRules { files, ..ToolPolicyRules::default() };
     let digest = |text: &str| palyra_ledger::sha256(text.as_bytes());
     let snapshot = match ToolCallPolicySnapshot::compile(Arc::new(tools), rules, digest) {
@@ -160,7 +164,10 @@ fn tested(files: Vec<PolicyFile>, tools: ToolCatalog, mut found: Examined) -> Ex
         }
     }
     if found.passed == 0 && found.mistakes.is_empty() {
-        found.remarks.push(format!("there is no file *{FIXTURES_ENDING}"));
+        found.remarks.push(format!(
+            "there is no file *{FIXTURES_ENDING}: write one beside the rules; `palyra explain \
+             docs/policy.md#trying-policies-out` shows how"
+        ));
     }
     found
 }
@@ -185,7 +192,7 @@ fn read_fixtures(path: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn examined(wanted: Examination, files: &[(&str, &str)]) -> Examined {
+    fn examined(wanted: PolicyExamination, files: &[(&str, &str)]) -> ExaminedPolicies {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
@@ -197,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_file_is_checked_beside_those_that_ship() {
-        let found = examined(Examination::Check, &[("mine.cedar", LOCKED), ("notes.txt", "no rules")]);
+        let found = examined(PolicyExamination::Check, &[("mine.cedar", LOCKED), ("notes.txt", "no rules")]);
         assert_eq!((found.files, found.mistakes), (1, Vec::new()));
-        let found = examined(Examination::Check, &[("mine.cedar", "permit (principal")]);
+        let found = examined(PolicyExamination::Check, &[("mine.cedar", "permit (principal")]);
         assert_eq!(found.mistakes.len(), 1);
         assert!(found.mistakes[0].starts_with("mine.cedar:1:"), "{:?}", found.mistakes);
     }
@@ -212,7 +219,7 @@ mod tests {
             )
         };
         let run = |expect: &str| {
-            examined(Examination::Test, &[("mine.cedar", LOCKED), ("mine.test.json", &fixture(expect))])
+            examined(PolicyExamination::Test, &[("mine.cedar", LOCKED), ("mine.test.json", &fixture(expect))])
         };
         let right = run("deny");
         assert_eq!((right.passed, right.mistakes), (1, Vec::new()));
@@ -223,7 +230,7 @@ mod tests {
     #[test]
     fn the_fixtures_beside_what_ships_pass_with_the_built_in_tools() {
         let fixtures = include_str!("../../policy/policies/shipped.fixtures.json");
-        let found = examined(Examination::Test, &[("shipped.test.json", fixtures)]);
+        let found = examined(PolicyExamination::Test, &[("shipped.test.json", fixtures)]);
         assert_eq!((found.passed, found.mistakes), (fixtures.matches("\"expect\"").count(), Vec::new()));
         for tool in BuiltinTools::new().catalog().iter() {
             assert!(fixtures.contains(&format!("{:?}", tool.name.as_str())), "{} has no fixture", tool.name);
@@ -238,7 +245,7 @@ mod tests {
             )
         };
         let run = |tool: &str, arguments: &str, expect: &str| {
-            examined(Examination::Test, &[("mine.test.json", &fixture(tool, arguments, expect))])
+            examined(PolicyExamination::Test, &[("mine.test.json", &fixture(tool, arguments, expect))])
         };
         for (tool, arguments, expect) in [
             ("run_command", r#"{"argv":["make"]}"#, "ask"),
@@ -254,17 +261,17 @@ mod tests {
         assert_eq!((unknown.passed, unknown.mistakes.len()), (0, 1));
         assert!(unknown.mistakes[0].contains("there is no tool `run_comand`"), "{:?}", unknown.mistakes);
         let about = "@id(\"no-fetches\")\n@reason(\"because\")\nforbid (principal, action, resource == Tool::\"http_fetch\");\n";
-        let checked = examined(Examination::Check, &[("mine.cedar", about)]);
+        let checked = examined(PolicyExamination::Check, &[("mine.cedar", about)]);
         assert_eq!((checked.mistakes, checked.remarks), (Vec::new(), Vec::new()));
     }
 
     #[test]
     fn a_word_that_never_comes_is_a_mistake() {
         let text = |word: &str| LOCKED.replace(");", &format!(") when {{ context.risk == \"{word}\" }};"));
-        let found = examined(Examination::Check, &[("mine.cedar", &text("hgih"))]);
+        let found = examined(PolicyExamination::Check, &[("mine.cedar", &text("hgih"))]);
         assert_eq!(found.mistakes.len(), 1, "{found:?}");
         assert!(found.mistakes[0].ends_with("did you mean \"high\"?"), "{found:?}");
-        let right = examined(Examination::Check, &[("mine.cedar", &text("high"))]);
+        let right = examined(PolicyExamination::Check, &[("mine.cedar", &text("high"))]);
         assert_eq!(right.mistakes, Vec::<String>::new());
     }
 
@@ -272,7 +279,7 @@ mod tests {
     fn a_configured_folder_that_does_not_exist_is_a_mistake() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("palyra.toml");
-        let look = || examine_policies(Examination::Check, None, Some(&file), &BTreeMap::new(), None);
+        let look = || examine_policies(PolicyExamination::Check, None, Some(&file), &BTreeMap::new(), None);
         std::fs::write(&file, "policy.dir = \"/no/such\"\n").unwrap();
         assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is not a folder"]);
         std::fs::write(&file, "").unwrap();
@@ -281,8 +288,13 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_none_is_said_to_be_none() {
-        let found =
-            examine_policies(Examination::Check, Some(Path::new("/no/such")), None, &BTreeMap::new(), None);
+        let found = examine_policies(
+            PolicyExamination::Check,
+            Some(Path::new("/no/such")),
+            None,
+            &BTreeMap::new(),
+            None,
+        );
         assert_eq!(found.mistakes, ["/no/such is not a folder"]);
     }
 }

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, LimitRung, ProcessSandbox, ProcessTier, SandboxError, SandboxOffer,
 };
-use palyra_runtime::health::{Check, CheckLevel};
 use palyra_sandbox::Sandbox;
 
 /// Stays the same when the file of the program is replaced.
@@ -51,7 +51,7 @@ impl HostSandbox {
         check.found.push_str(&user_note(
             rustix::process::geteuid(),
             self.offer(),
-            self.found().runs_as_root(),
+            self.found().runs_as_root().map(|(workspace, why)| RootWorkspace { workspace, why }),
         ));
         check
     }
@@ -70,11 +70,17 @@ impl ProcessSandbox for HostSandbox {
     }
 }
 
+/// A workspace whose programs run as root, and why.
+struct RootWorkspace {
+    workspace: PathBuf,
+    why: io::Error,
+}
+
 /// Returns what commands are beside how they are held: as whom they run where the daemon is root.
 fn user_note(
     user: rustix::process::Uid,
     offer: &SandboxOffer,
-    runs_as_root: Option<(PathBuf, io::Error)>,
+    runs_as_root: Option<RootWorkspace>,
 ) -> String {
     if !user.is_root() {
         return String::new();
@@ -89,7 +95,7 @@ fn user_note(
     let note = "; the daemon runs as root, and commands as unprivileged users of their own";
     match runs_as_root {
         None => note.to_owned(),
-        Some((workspace, why)) => format!(
+        Some(RootWorkspace { workspace, why }) => format!(
             "{note}, but in {} as root without capabilities, for its file system has no idmapped mounts ({why})",
             workspace.display()
         ),
@@ -161,11 +167,12 @@ mod tests {
         let with = SandboxOffer { own_users: true, ..SandboxOffer::default() };
         let without =
             SandboxOffer { own_users_missing: "idmapped mount: no".to_owned(), ..SandboxOffer::default() };
-        let unmapped = || Some((PathBuf::from("/work"), io::Error::from_raw_os_error(22)));
+        let why = io::Error::from_raw_os_error(22);
+        let unmapped = RootWorkspace { workspace: PathBuf::from("/work"), why };
         assert_eq!(user_note(Uid::from_raw(1000), &SandboxOffer::default(), None), "");
         for (offer, noted, words) in [
             (&with, None, &["runs as root", "users of their own"][..]),
-            (&with, unmapped(), &["users of their own", "but in /work as root", "Invalid argument"]),
+            (&with, Some(unmapped), &["users of their own", "but in /work as root", "Invalid argument"]),
             (&without, None, &["and so do commands", "idmapped mount: no", "ordinary user"]),
         ] {
             let note = user_note(Uid::ROOT, offer, noted);

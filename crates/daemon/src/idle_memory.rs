@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures::channel::oneshot;
 use rustix::time::{ClockId, clock_gettime};
 
 /// How often processor time is looked at; rest is an interval with less than [`REST_MAX`].
@@ -20,9 +21,7 @@ pub(crate) async fn run() {
     loop {
         intervals.tick().await;
         if watch.is_due(processor_time()) {
-            // The kernel looks at every mapped page to list the mappings.
-            let released = tokio::task::spawn_blocking(palyra_sandbox::release_program_pages).await;
-            match released.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+            match release().await {
                 Ok(bytes) => tracing::debug!(bytes, "released pages of the program's file"),
                 Err(error) => {
                     tracing::warn!(%error, "could not release pages of the program's file");
@@ -31,6 +30,15 @@ pub(crate) async fn run() {
             }
         }
     }
+}
+
+/// Releases the pages on a thread of its own: the kernel looks at every mapped page to list the mappings, and a thread of
+/// the blocking pool would stay for ten seconds of a rest that is to cost nothing.
+async fn release() -> std::io::Result<usize> {
+    let (answer, answered) = oneshot::channel();
+    let work = move || drop(answer.send(palyra_sandbox::release_program_pages()));
+    std::thread::Builder::new().name("release-pages".to_owned()).spawn(work)?;
+    answered.await.map_err(std::io::Error::other)?
 }
 
 fn processor_time() -> Duration {
@@ -61,6 +69,21 @@ impl IdleWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn no_thread_stays_after_a_release() {
+        let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+        let before = threads();
+        for _ in 0..3 {
+            release().await.unwrap();
+        }
+        // The thread ends after it answered.
+        let ended = std::iter::repeat_with(|| {
+            std::thread::yield_now();
+            threads()
+        });
+        assert!(ended.take(100_000).any(|now| now <= before));
+    }
 
     #[test]
     fn pages_are_released_once_after_each_time_of_work() {

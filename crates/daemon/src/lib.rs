@@ -9,10 +9,9 @@ mod trusted_place;
 
 mod check_configuration;
 
-mod floors;
+mod wiring;
 
-mod equipment;
-mod toolbox;
+mod tool_setup;
 mod host_sandbox;
 mod way_out;
 
@@ -33,6 +32,7 @@ mod skills;
 mod system;
 
 mod idle_memory;
+mod journal_jobs;
 mod journal_watch;
 mod lock_watch;
 
@@ -56,9 +56,9 @@ mod logging;
 mod secrets;
 mod vault;
 
-pub use check_configuration::{Finding, Verdict, check_configuration};
-pub use equipment::{Equipment, Place};
-pub use examine_policies::{Examination, Examined, examine_policies, shipped_policies};
+pub use check_configuration::{CheckVerdict, ConfigFinding, check_configuration};
+pub use examine_policies::{ExaminedPolicies, PolicyExamination, examine_policies, shipped_policies};
 pub use host_sandbox::held;
 pub use own_model::{OwnModel, model_variables, own_model};
-pub use serve::{ServeArgs, process_environment, serve, serve_equipped};
+pub use serve::{ServeArgs, process_environment, serve, serve_with_tools};
+pub use tool_setup::{ToolContext, ToolSetup};

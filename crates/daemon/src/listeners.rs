@@ -13,9 +13,9 @@ use palyra_types::ErrorCode;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, Origin};
+use crate::config::{Config, ValueOrigin};
 use crate::lock_watch::{LockPlace, until_gone};
-use crate::refusal::Refusal;
+use crate::refusal::StartRefusal;
 
 /// File name of the socket.
 const SOCKET_FILE_NAME: &str = "palyrad.sock";
@@ -36,14 +36,14 @@ pub(crate) fn bind(
     state_dir: &Path,
     config: &Config,
     environment: &BTreeMap<String, String>,
-) -> Result<Listeners, Refusal> {
+) -> Result<Listeners, StartRefusal> {
     let socket = socket_path(state_dir, environment)?;
     let unix = bind_unix(&socket).map_err(|error| {
         let code = match error.kind() {
             ErrorKind::StorageFull => ErrorCode::DiskFull,
             _ => ErrorCode::StateDirUnusable,
         };
-        Refusal::new(code, &format!("{} cannot be bound: {error}", socket.display()))
+        StartRefusal::new(code, &format!("{} cannot be bound: {error}", socket.display()))
     })?;
     let tcp = match config.listen_tcp() {
         "" => None,
@@ -77,7 +77,7 @@ pub(crate) async fn keep_socket(
     socket: PathBuf,
     lock: LockPlace,
     rebound: mpsc::Sender<UnixListener>,
-    wish: CancellationToken,
+    stop_requested: CancellationToken,
 ) {
     loop {
         if let Ok(found) = std::fs::symlink_metadata(&socket)
@@ -85,7 +85,7 @@ pub(crate) async fn keep_socket(
         {
             until_gone(&LockPlace::new(socket.clone(), &found)).await;
         }
-        if !lock.is_held() || wish.is_cancelled() {
+        if !lock.is_held() || stop_requested.is_cancelled() {
             return;
         }
         let path = socket.display();
@@ -98,7 +98,7 @@ pub(crate) async fn keep_socket(
             }
             Err(error) => {
                 tracing::error!(%error, "the socket {path} was removed and cannot be bound again; stopping");
-                wish.cancel();
+                stop_requested.cancel();
                 return;
             }
         }
@@ -107,7 +107,7 @@ pub(crate) async fn keep_socket(
 }
 
 /// Returns where the socket lies: in the state directory, unless its path is too long for a socket's address.
-fn socket_path(state_dir: &Path, environment: &BTreeMap<String, String>) -> Result<PathBuf, Refusal> {
+fn socket_path(state_dir: &Path, environment: &BTreeMap<String, String>) -> Result<PathBuf, StartRefusal> {
     let fits = |path: &Path| path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX;
     let usual = state_dir.join(SOCKET_FILE_NAME);
     if fits(&usual) {
@@ -124,13 +124,13 @@ fn socket_path(state_dir: &Path, environment: &BTreeMap<String, String>) -> Resu
             usual.display(),
             std::env::temp_dir().display()
         );
-        Refusal::new(ErrorCode::StateDirUnusable, &what)
+        StartRefusal::new(ErrorCode::StateDirUnusable, &what)
     })?;
     let socket = below(base);
     if let Some(dir) = socket.parent() {
         make_own(dir).map_err(|what| {
             let told = format!("{} cannot hold the socket: {what}", dir.display());
-            Refusal::new(ErrorCode::StateDirUnusable, &told)
+            StartRefusal::new(ErrorCode::StateDirUnusable, &told)
         })?;
     }
     Ok(socket)
@@ -176,14 +176,14 @@ fn bind_unix(socket: &Path) -> std::io::Result<UnixListener> {
 }
 
 /// Binds an address that the configuration was checked for.
-fn bind_tcp(address: &str, origin: &Origin) -> Result<TcpListener, Refusal> {
+fn bind_tcp(address: &str, origin: &ValueOrigin) -> Result<TcpListener, StartRefusal> {
     let bound = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
     });
     bound.map_err(|error| {
         let what = format!("{}: `listen.tcp` is {address}, which cannot be bound: {error}", origin.place());
-        Refusal::new(ErrorCode::ConfigInvalid, &what)
+        StartRefusal::new(ErrorCode::ConfigInvalid, &what)
     })
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn start(scanner: &Arc<SecretScanner>) {
     // Tests start several daemons in one process; the first one wins.
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(move || Lines { scanner: Arc::clone(&lines), to: io::stderr() })
+        .with_writer(move || LogLines { scanner: Arc::clone(&lines), to: io::stderr() })
         .with_ansi(false)
         // Told on standard error, which is what just failed: a reader that left must not end the daemon.
         .log_internal_errors(false)
@@ -72,12 +72,12 @@ fn tell_panic(scanner: &SecretScanner, panic: &PanicHookInfo<'_>) {
 /// Writes what is left of each line once the scanner has seen it.
 ///
 /// The formatter hands over one event with one call.
-struct Lines<W> {
+struct LogLines<W> {
     scanner: Arc<SecretScanner>,
     to: W,
 }
 
-impl<W: Write> Write for Lines<W> {
+impl<W: Write> Write for LogLines<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.to.write_all(clean(&self.scanner, line).as_bytes())?;
         Ok(line.len())
@@ -104,7 +104,7 @@ mod tests {
         let scanner = Arc::new(SecretScanner::new());
         scanner.register(&["a value that nobody may see".into()]).unwrap();
         let token = ["gh", "p_", &"a1B2c3D4e5F6".repeat(3)].concat();
-        let mut lines = Lines { scanner, to: Vec::new() };
+        let mut lines = LogLines { scanner, to: Vec::new() };
         let line = format!("INFO told of {token} and of a value that nobody may see\n");
         assert_eq!(lines.write(line.as_bytes()).unwrap(), line.len());
         lines.flush().unwrap();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_line_has_an_end() {
         let scanner = Arc::new(SecretScanner::new());
-        let mut lines = Lines { scanner, to: Vec::new() };
+        let mut lines = LogLines { scanner, to: Vec::new() };
         lines.write_all("ä".repeat(LINE_BYTES_MAX).as_bytes()).unwrap();
         assert!(lines.to.len() <= LINE_BYTES_MAX + 16);
     }

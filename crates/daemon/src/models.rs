@@ -22,7 +22,7 @@ use palyra_types::ErrorCode;
 use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
-use crate::config::{Config, Origin, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat};
+use crate::config::{Config, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat, ValueOrigin};
 use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
@@ -42,7 +42,7 @@ pub(crate) enum ModelsError {
     /// A key's reference does not lead to a key.
     #[error("{}: no key for provider `{provider}`", origin.place())]
     Key {
-        origin: Origin,
+        origin: ValueOrigin,
         provider: String,
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
@@ -50,7 +50,7 @@ pub(crate) enum ModelsError {
     /// A provider's settings are not usable.
     #[error("{}: provider `{provider}` cannot be set up", origin.place())]
     Provider {
-        origin: Origin,
+        origin: ValueOrigin,
         provider: String,
         #[source]
         cause: ProviderConfigError,
@@ -64,7 +64,7 @@ pub(crate) enum ModelsError {
         origin.place(),
         if *key == DEFAULT_KEY { "is " } else { "names " }
     )]
-    Model { origin: Origin, key: &'static str, given: String, example: String },
+    Model { origin: ValueOrigin, key: &'static str, given: String, example: String },
 }
 
 impl ModelsError {
@@ -78,7 +78,7 @@ impl ModelsError {
     }
 
     /// Returns where the mistake is.
-    pub(crate) fn origin(&self) -> Option<&Origin> {
+    pub(crate) fn origin(&self) -> Option<&ValueOrigin> {
         match self {
             Self::Key { origin, .. } | Self::Provider { origin, .. } | Self::Model { origin, .. } => {
                 Some(origin)
@@ -99,7 +99,7 @@ impl ModelsError {
 }
 
 /// What the configuration and the environment ask for, before any server was asked anything.
-pub(crate) struct Plan {
+pub(crate) struct ModelPlan {
     providers: Vec<Arc<dyn ModelProvider>>,
     selection: Option<ExplicitSelection>,
     default: Option<ModelRef>,
@@ -111,7 +111,7 @@ pub(crate) struct Plan {
 pub(crate) fn plan(
     config: &Config,
     environment: &BTreeMap<String, String>,
-) -> Result<Plan, Vec<ModelsError>> {
+) -> Result<ModelPlan, Vec<ModelsError>> {
     let mut errors = Vec::new();
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
     let mut names: Vec<String> = vec!["demo".to_owned()];
@@ -155,7 +155,7 @@ pub(crate) fn plan(
     let fallbacks = config.fallback_models().iter();
     let fallbacks = fallbacks.filter_map(|fallback| known(FALLBACKS_KEY, fallback)).collect();
     if errors.is_empty() {
-        Ok(Plan { providers, selection, default, fallbacks, suggestions })
+        Ok(ModelPlan { providers, selection, default, fallbacks, suggestions })
     } else {
         Err(errors)
     }
@@ -169,7 +169,7 @@ pub(crate) async fn build(
     config: &Config,
     environment: &BTreeMap<String, String>,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
-    let Plan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
+    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     if let Some(selection) = selection {
         let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
@@ -182,7 +182,7 @@ pub(crate) async fn build(
 }
 
 /// Tells all reasons at once.
-pub(crate) fn told(errors: &[ModelsError]) -> String {
+pub(crate) fn describe_all(errors: &[ModelsError]) -> String {
     match errors {
         [only] => chain(only),
         all => {
@@ -290,6 +290,6 @@ fn guard(provider: Arc<dyn ModelProvider>, parallel_requests_max: usize) -> Arc<
     guarded(provider, GuardLimits { parallel_requests_max, ..GuardLimits::default() }, Arc::new(SystemClock))
 }
 
-fn variable(name: &str) -> Origin {
-    Origin::Variable { name: name.to_owned() }
+fn variable(name: &str) -> ValueOrigin {
+    ValueOrigin::Variable { name: name.to_owned() }
 }

@@ -11,7 +11,7 @@ use palyra_providers::detect::explicit_selection;
 use palyra_runtime::model_directory::{ModelOrigin, ModelSource};
 use palyra_types::model::ModelRef;
 
-use crate::config::{self, Config, Origin, ProviderConfig};
+use crate::config::{self, Config, ProviderConfig, ValueOrigin};
 use crate::refusal::{chain, in_this_environment};
 
 /// The provider that the environment names.
@@ -116,7 +116,7 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
             let parts = [named, &settings.base_url, &format, &key];
             Ok(own(ModelSource::Environment, origin.place(), named.to_owned(), &parts))
         }
-        _ if matches!(origin, Origin::Variable { .. }) => {
+        _ if matches!(origin, ValueOrigin::Variable { .. }) => {
             Ok(own(ModelSource::Environment, origin.place(), named.to_owned(), &[named]))
         }
         _ => {
@@ -135,9 +135,9 @@ fn key_of(reference: &KeyReference, environment: &BTreeMap<String, String>) -> S
 }
 
 /// Returns whether a variable names the model, or its server.
-fn from_variable(config: &Config, settings: &ProviderConfig, default: &Origin) -> bool {
+fn from_variable(config: &Config, settings: &ProviderConfig, default: &ValueOrigin) -> bool {
     let server = config.origin(&format!("providers.{}.base_url", settings.name));
-    [default, &server].into_iter().any(|origin| matches!(origin, Origin::Variable { .. }))
+    [default, &server].into_iter().any(|origin| matches!(origin, ValueOrigin::Variable { .. }))
 }
 
 fn configured_key(
@@ -145,11 +145,11 @@ fn configured_key(
     environment: &BTreeMap<String, String>,
 ) -> Result<String, String> {
     let Some(reference) = &settings.key else { return Ok(String::new()) };
-    let told = |error: &dyn std::error::Error| {
+    let unusable = |error: &dyn std::error::Error| {
         in_this_environment(&format!("no key for provider `{}`: {}", settings.name, chain(error)))
     };
-    let reference: KeyReference = reference.parse().map_err(|error| told(&error))?;
-    reference.resolve(environment).map_err(|error| told(&error))?;
+    let reference: KeyReference = reference.parse().map_err(|error| unusable(&error))?;
+    reference.resolve(environment).map_err(|error| unusable(&error))?;
     Ok(key_of(&reference, environment))
 }
 

@@ -9,11 +9,11 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_policy::{
     CompilePolicyError, POLICY_FILE_BYTES_MAX, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules,
 };
 use palyra_ports::ToolRuntime;
-use palyra_runtime::health::{Check, CheckLevel};
 use palyra_types::ErrorCode;
 use palyra_types::posture::Posture;
 use palyra_types::tool::ToolName;
@@ -24,7 +24,7 @@ use crate::trusted_place;
 mod candidate;
 pub(crate) mod own;
 
-pub(crate) use candidate::Loaded;
+pub(crate) use candidate::LoadedPolicies;
 
 /// The folder of policies below the configuration's.
 pub(crate) const POLICIES_FOLDER: &str = "policies";
@@ -83,7 +83,7 @@ impl LoadPoliciesError {
 
 impl PolicySource {
     /// Reads and compiles what a configuration wants.
-    pub(crate) fn load(&self, config: &Config) -> Result<Loaded, LoadPoliciesError> {
+    pub(crate) fn load(&self, config: &Config) -> Result<LoadedPolicies, LoadPoliciesError> {
         let mut rules = self.shipped.clone();
         candidate::add_own(&mut rules.own_paths, config);
         if let Some(folder) = self.folder_of(config) {
@@ -116,9 +116,9 @@ impl PolicySource {
     }
 
     /// Returns what holds when nothing else does: every call is denied.
-    pub(crate) fn closed(&self) -> Result<Loaded, LoadPoliciesError> {
+    pub(crate) fn closed(&self) -> Result<LoadedPolicies, LoadPoliciesError> {
         let snapshot = self.compile(ToolPolicyRules { files: Vec::new(), ..self.shipped.clone() })?;
-        Ok(Loaded { snapshot: Arc::new(snapshot), check: None })
+        Ok(LoadedPolicies { snapshot: Arc::new(snapshot), check: None })
     }
 
     fn compile(&self, rules: ToolPolicyRules) -> Result<ToolCallPolicySnapshot, LoadPoliciesError> {
@@ -200,8 +200,8 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<PolicyFile>, LoadPolicies
         }
     }
     names.sort();
-    let told = |path: &Path, what: String| unreadable(format!("{}: {what}", path.display()));
-    names.iter().map(|path| read_file(path).map_err(|what| told(path, what))).collect()
+    let unreadable_file = |path: &Path, what: String| unreadable(format!("{}: {what}", path.display()));
+    names.iter().map(|path| read_file(path).map_err(|what| unreadable_file(path, what))).collect()
 }
 
 fn read_file(path: &Path) -> Result<PolicyFile, String> {

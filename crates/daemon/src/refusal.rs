@@ -3,12 +3,12 @@
 use palyra_types::ErrorCode;
 
 /// Why the daemon does not serve.
-pub(crate) struct Refusal {
+pub(crate) struct StartRefusal {
     pub(crate) code: ErrorCode,
     pub(crate) message: String,
 }
 
-impl Refusal {
+impl StartRefusal {
     pub(crate) fn new(code: ErrorCode, message: &dyn std::fmt::Display) -> Self {
         Self { code, message: message.to_string() }
     }

@@ -1,37 +1,37 @@
 //! Reads the configuration again, on a hang-up signal or when asked: validate, then swap.
 //!
 //! One task does it, so that two reloads never mix. Invariant: a configuration that does not validate changes
-//! nothing but what is told of it. Begin at [`Reloader::run`].
+//! nothing but what is told of it. Begin at [`ConfigReloader::run`].
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_grpc::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
+use palyra_admin::health::{Check, CheckLevel};
+use palyra_api::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
 use tokio::signal::unix::Signal;
 use tokio::sync::{mpsc, watch};
 
 use crate::components::KnownToTheRules;
-use crate::config::{self, Applies, Config, Mistakes, SETTINGS};
-use crate::equipment::Equipment;
-use crate::policies::{self, LoadPoliciesError, Loaded, PolicySource};
+use crate::config::{self, ApplyTime, Config, ConfigErrors, SETTINGS};
+use crate::policies::{self, LoadPoliciesError, LoadedPolicies, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
-use crate::{components, floors, models, secrets};
+use crate::tool_setup::ToolSetup;
+use crate::{components, models, secrets, wiring};
 
 /// Where the configuration comes from.
 #[derive(Clone)]
-pub(crate) struct Source {
+pub(crate) struct ConfigSource {
     pub(crate) explicit: Option<PathBuf>,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) flags: Vec<(&'static str, String)>,
 }
 
-impl Source {
-    pub(crate) fn load(&self) -> Result<Config, Mistakes> {
+impl ConfigSource {
+    pub(crate) fn load(&self) -> Result<Config, ConfigErrors> {
         config::load(self.explicit.as_deref(), &self.environment, &self.flags)
     }
 
@@ -47,7 +47,7 @@ impl Source {
 }
 
 /// What a new configuration replaces.
-pub(crate) struct Swap {
+pub(crate) struct ReloadTargets {
     pub(crate) models: watch::Sender<Arc<ModelDirectory>>,
     pub(crate) snapshots: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) facts: watch::Sender<Arc<Vec<ConfigFact>>>,
@@ -56,20 +56,20 @@ pub(crate) struct Swap {
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
 }
 
-impl Swap {
+impl ReloadTargets {
     /// Returns the shelf of components, whose tools the rules in force learn of.
-    pub(crate) fn known_to_the_rules(&self, equipment: &Equipment) -> KnownToTheRules {
+    pub(crate) fn known_to_the_rules(&self, tool_setup: &ToolSetup) -> KnownToTheRules {
         KnownToTheRules {
-            shelf: Arc::clone(&equipment.components),
-            tools: Arc::clone(&equipment.tools),
+            shelf: Arc::clone(&tool_setup.components),
+            tools: Arc::clone(&tool_setup.tools),
             policy: self.policy.clone(),
             checks: self.checks.clone(),
         }
     }
 }
 
-/// The other ends of a [`Swap`].
-pub(crate) struct Seen {
+/// The other ends of a [`ReloadTargets`].
+pub(crate) struct ReloadReceivers {
     pub(crate) models: watch::Receiver<Arc<ModelDirectory>>,
     pub(crate) snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) facts: watch::Receiver<Arc<Vec<ConfigFact>>>,
@@ -84,8 +84,8 @@ pub(crate) fn watched(
     config: Config,
     directory: ModelDirectory,
     policies: &PolicySource,
-) -> Result<(Swap, Seen), LoadPoliciesError> {
-    let snapshot = floors::snapshot(&config);
+) -> Result<(ReloadTargets, ReloadReceivers), LoadPoliciesError> {
+    let snapshot = wiring::snapshot(&config);
     let (policy, policy_check) = match policies.load(&config) {
         Ok(policy) => {
             let check = policies::in_force_check(&policy.snapshot);
@@ -101,10 +101,10 @@ pub(crate) fn watched(
     let (policy, policy_seen) = watch::channel(policy.snapshot);
     let (models, models_seen) = watch::channel(Arc::new(directory));
     let (snapshots, snapshots_seen) = watch::channel(Arc::new(snapshot));
-    let (facts, facts_seen) = watch::channel(Arc::new(floors::facts_of(&config)));
+    let (facts, facts_seen) = watch::channel(Arc::new(wiring::facts_of(&config)));
     let (checks, checks_seen) = watch::channel(Arc::new(checks));
     let (config, config_seen) = watch::channel(Arc::new(config));
-    let seen = Seen {
+    let seen = ReloadReceivers {
         models: models_seen,
         snapshots: snapshots_seen,
         facts: facts_seen,
@@ -112,21 +112,26 @@ pub(crate) fn watched(
         config: config_seen,
         policy: policy_seen,
     };
-    Ok((Swap { models, snapshots, facts, checks, config, policy }, seen))
+    Ok((ReloadTargets { models, snapshots, facts, checks, config, policy }, seen))
 }
 
 /// Reads the configuration again when told to.
-pub(crate) struct Reloader {
-    source: Source,
-    swap: Swap,
+pub(crate) struct ConfigReloader {
+    source: ConfigSource,
+    swap: ReloadTargets,
     /// What the daemon started with: settings that need a restart still have these values.
     at_start: Arc<Config>,
     policies: PolicySource,
     notices: ServiceNotices,
 }
 
-impl Reloader {
-    pub(crate) fn new(source: Source, policies: PolicySource, swap: Swap, notices: ServiceNotices) -> Self {
+impl ConfigReloader {
+    pub(crate) fn new(
+        source: ConfigSource,
+        policies: PolicySource,
+        swap: ReloadTargets,
+        notices: ServiceNotices,
+    ) -> Self {
         let at_start = Arc::clone(&swap.config.borrow());
         Self { source, swap, at_start, policies, notices }
     }
@@ -176,9 +181,9 @@ impl Reloader {
                 return Err(refused);
             }
         };
-        let Loaded { snapshot: policy, check: shadow_check } = policy;
+        let LoadedPolicies { snapshot: policy, check: shadow_check } = policy;
         let policy_check = policies::in_force_check(&policy);
-        let snapshot = floors::snapshot(&config);
+        let snapshot = wiring::snapshot(&config);
         let digest = snapshot.digest;
         let mut changed = config.changed_keys(&self.swap.config.borrow());
         if self.swap.policy.borrow().digest() != policy.digest() {
@@ -190,7 +195,7 @@ impl Reloader {
         self.swap.models.send_replace(Arc::new(directory));
         self.swap.policy.send_replace(policy);
         self.swap.snapshots.send_replace(Arc::new(snapshot));
-        self.swap.facts.send_replace(Arc::new(floors::facts_of(&config)));
+        self.swap.facts.send_replace(Arc::new(wiring::facts_of(&config)));
         let checks = [in_force_check(&digest, &needs_restart), policy_check];
         let checks = checks.into_iter().chain(shadow_check).collect();
         self.swap.checks.send_replace(Arc::new(checks));
@@ -201,11 +206,11 @@ impl Reloader {
         Ok(ReloadReport { digest, changed, needs_restart })
     }
 
-    async fn validate(&self) -> Result<(Config, ModelDirectory, Loaded), ReloadError> {
+    async fn validate(&self) -> Result<(Config, ModelDirectory, LoadedPolicies), ReloadError> {
         let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
         let directory = models::build(&config, &self.source.environment).await;
-        let told = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
-        let directory = directory.map_err(|errors| invalid(told(errors)))?;
+        let lines = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
+        let directory = directory.map_err(|errors| invalid(lines(errors)))?;
         let policy = self.policies.load(&config).map_err(|error| invalid(error.lines()))?;
         Ok((config, directory, policy))
     }
@@ -217,7 +222,8 @@ fn invalid(mistakes: Vec<String>) -> ReloadError {
 
 /// Returns the keys that differ from those at the start and take effect only there.
 fn needs_restart(config: &Config, at_start: &Config) -> Vec<String> {
-    let at_start_only = |key: &String| SETTINGS.iter().any(|s| s.key == key && s.applies == Applies::AtStart);
+    let at_start_only =
+        |key: &String| SETTINGS.iter().any(|s| s.key == key && s.applies == ApplyTime::AtStart);
     config.changed_keys(at_start).into_iter().filter(at_start_only).collect()
 }
 

@@ -7,8 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use palyra_api::ReplaceDaemon;
 use palyra_commands::Jobs;
-use palyra_grpc::ReplaceDaemon;
 
 /// How long no other replacement follows one.
 const REPLACED_AGAIN_AFTER: Duration = Duration::from_secs(60);
@@ -25,13 +25,13 @@ pub(crate) enum StartedBy {
 }
 
 /// The conditions of one daemon.
-pub(crate) struct Replacement {
+pub(crate) struct ReplacementConditions {
     started_by: StartedBy,
     stamp: PathBuf,
     jobs: Option<Jobs>,
 }
 
-impl Replacement {
+impl ReplacementConditions {
     pub(crate) fn new(started_by: StartedBy, state_dir: &Path, jobs: Option<Jobs>) -> Self {
         Self { started_by, stamp: state_dir.join(STAMP_FILE_NAME), jobs }
     }
@@ -45,13 +45,13 @@ impl Replacement {
     }
 }
 
-impl fmt::Debug for Replacement {
+impl fmt::Debug for ReplacementConditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replacement").field("started_by", &self.started_by).finish_non_exhaustive()
     }
 }
 
-impl ReplaceDaemon for Replacement {
+impl ReplaceDaemon for ReplacementConditions {
     fn kept_because(&self) -> Option<String> {
         if self.started_by == StartedBy::Operator {
             return Some("it was not started by a command of yours but by `palyra serve`".to_owned());
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn one_replacement_a_minute() {
         let folder = tempfile::tempdir().expect("a folder");
-        let of = |started_by| Replacement::new(started_by, folder.path(), None);
+        let of = |started_by| ReplacementConditions::new(started_by, folder.path(), None);
         let daemon = of(StartedBy::Client);
         assert_eq!(daemon.kept_because(), None);
         daemon.replaced();

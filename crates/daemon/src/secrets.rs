@@ -10,7 +10,7 @@ use palyra_ports::SecretName;
 use palyra_providers::KeyReference;
 use palyra_providers::detect::{detect_keys, explicit_selection};
 use palyra_redaction::{REGISTERED_CHARS_MIN, REGISTERED_VALUES_MAX, RegisterError, SecretScanner};
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 use crate::config::Config;
 
@@ -27,16 +27,16 @@ const FORMER_MAX: usize = 256;
 /// What the scanner is told, by where it comes from. Invariant: what is here is what the scanner looks for, but for
 /// former values for which there is no room.
 #[derive(Clone)]
-struct Known {
-    keys: Vec<Redacted<String>>,
-    vault: BTreeMap<SecretName, Redacted<String>>,
+struct KnownSecrets {
+    keys: Vec<Content<String>>,
+    vault: BTreeMap<SecretName, Content<String>>,
     /// What was in the vault, the newest first: elsewhere it may still be worth something.
-    former: VecDeque<Redacted<String>>,
+    former: VecDeque<Content<String>>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known::nothing());
+static KNOWN: Mutex<KnownSecrets> = Mutex::new(KnownSecrets::nothing());
 
-fn known() -> MutexGuard<'static, Known> {
+fn known() -> MutexGuard<'static, KnownSecrets> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn know(config: &Config, environment: &BTreeMap<String, String>) {
 ///
 /// # Errors
 /// [`RegisterError`] when it cannot be looked for; then nobody may have it.
-pub(crate) fn hold(name: &SecretName, value: &Redacted<String>) -> Result<(), RegisterError> {
+pub(crate) fn hold(name: &SecretName, value: &Content<String>) -> Result<(), RegisterError> {
     known().hold(&SCANNER, name, value)
 }
 
 /// Does the same for many values at once; returns the names of those that cannot be looked for.
-pub(crate) fn hold_all(values: Vec<(SecretName, Redacted<String>)>) -> Vec<SecretName> {
+pub(crate) fn hold_all(values: Vec<(SecretName, Content<String>)>) -> Vec<SecretName> {
     known().hold_all(&SCANNER, values)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn is_held(name: &SecretName) -> bool {
     known().vault.contains_key(name)
 }
 
-impl Known {
+impl KnownSecrets {
     const fn nothing() -> Self {
         Self { keys: Vec::new(), vault: BTreeMap::new(), former: VecDeque::new() }
     }
@@ -85,7 +85,7 @@ impl Known {
         &mut self,
         scanner: &SecretScanner,
         name: &SecretName,
-        value: &Redacted<String>,
+        value: &Content<String>,
     ) -> Result<(), RegisterError> {
         if self.vault.get(name) == Some(value) {
             return Ok(());
@@ -98,7 +98,7 @@ impl Known {
     fn hold_all(
         &mut self,
         scanner: &SecretScanner,
-        values: Vec<(SecretName, Redacted<String>)>,
+        values: Vec<(SecretName, Content<String>)>,
     ) -> Vec<SecretName> {
         for (name, value) in values {
             self.replace(name, value);
@@ -106,7 +106,7 @@ impl Known {
         self.tell_what_fits(scanner)
     }
 
-    fn replace_keys(&mut self, scanner: &SecretScanner, keys: Vec<Redacted<String>>) {
+    fn replace_keys(&mut self, scanner: &SecretScanner, keys: Vec<Content<String>>) {
         self.keys = keys;
         let left_out = self.tell_what_fits(scanner);
         if !left_out.is_empty() {
@@ -121,7 +121,7 @@ impl Known {
         }
     }
 
-    fn replace(&mut self, name: SecretName, value: Redacted<String>) {
+    fn replace(&mut self, name: SecretName, value: Content<String>) {
         if self.vault.get(&name) != Some(&value) {
             self.part_with(&name);
             self.former.retain(|former| *former != value);
@@ -158,13 +158,13 @@ impl Known {
             }
             values.extend(more);
         }
-        let values: Vec<_> = values.into_iter().map(|value| Redacted::new(value.to_owned())).collect();
+        let values: Vec<_> = values.into_iter().map(|value| Content::new(value.to_owned())).collect();
         scanner.register(&values)
     }
 }
 
 /// Returns what is looked for of a value: a pair is sent as one, and told as two.
-fn parts(value: &Redacted<String>) -> impl Iterator<Item = &str> {
+fn parts(value: &Content<String>) -> impl Iterator<Item = &str> {
     let password = value.expose().split_once(':').map(|(_, password)| password);
     let long = |part: &&str| part.chars().count() >= REGISTERED_CHARS_MIN;
     std::iter::once(value.expose().as_str()).chain(password).filter(long)
@@ -178,8 +178,8 @@ mod tests {
         format!("secret-{at:04}").parse().unwrap()
     }
 
-    fn pair(at: usize) -> Redacted<String> {
-        Redacted::new(format!("somebody:canary-password-{at:04}"))
+    fn pair(at: usize) -> Content<String> {
+        Content::new(format!("somebody:canary-password-{at:04}"))
     }
 
     fn shows(scanner: &SecretScanner, at: usize) -> bool {
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_refused_and_not_left_out_silently() {
-        let (scanner, mut known) = (SecretScanner::new(), Known::nothing());
+        let (scanner, mut known) = (SecretScanner::new(), KnownSecrets::nothing());
         let room = REGISTERED_VALUES_MAX / 2;
         let left_out = known.hold_all(&scanner, (0..room + 3).map(|at| (name(at), pair(at))).collect());
         assert_eq!(left_out, [name(room + 2), name(room + 1), name(room)]);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_former_value_is_looked_for_and_never_takes_the_place_of_one_that_is_kept() {
-        let (scanner, mut known) = (SecretScanner::new(), Known::nothing());
+        let (scanner, mut known) = (SecretScanner::new(), KnownSecrets::nothing());
         for at in 0..FORMER_MAX + 2 {
             known.hold(&scanner, &name(0), &pair(at)).unwrap();
         }

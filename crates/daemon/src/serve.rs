@@ -11,11 +11,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_grpc::{DaemonFacts, ReloadHandle, ServeLimits};
-use palyra_journal::{Derived, JournalStore, Sealing};
+use palyra_admin::health::LiveChecks;
+use palyra_api::{DaemonFacts, ReloadHandle};
+use palyra_grpc::ServeLimits;
+use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
-use palyra_runtime::health::LiveChecks;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -25,18 +26,19 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
-use crate::equipment::{Equipment, Place};
+use crate::journal_jobs::JournalJobs;
 use crate::policies::{PolicySource, own};
-use crate::refusal::{Refusal, chain};
-use crate::reload::Reloader;
-use crate::replacement::{Replacement, StartedBy};
+use crate::refusal::{StartRefusal, chain};
+use crate::reload::ConfigReloader;
+use crate::replacement::{ReplacementConditions, StartedBy};
 use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
-use crate::stop::{Stop, StopSignals};
+use crate::stop::{StopRequests, StopSignals};
 use crate::system::SystemClock;
-use crate::vault::{Held, VaultCredentials};
+use crate::tool_setup::{ToolContext, ToolSetup};
+use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
-    floors, idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop,
+    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, wiring,
 };
 
 /// How the daemon is started.
@@ -62,16 +64,16 @@ const BLOCKING_THREADS_MAX: usize = 8;
 /// # Errors
 /// None: what goes wrong is told on standard output and standard error, and is in the exit code.
 pub fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    serve_equipped(args, Equipment::shipped)
+    serve_with_tools(args, ToolSetup::shipped)
 }
 
 /// Serves with other tools than the shipped ones until told to stop.
 ///
 /// # Errors
 /// As [`serve`].
-pub fn serve_equipped(
+pub fn serve_with_tools(
     args: ServeArgs,
-    equip: impl FnOnce(Place<'_>) -> Equipment,
+    equip: impl FnOnce(ToolContext<'_>) -> ToolSetup,
 ) -> anyhow::Result<ExitCode> {
     match start(args, equip, process_environment()) {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -101,25 +103,25 @@ pub fn process_environment() -> BTreeMap<String, String> {
 
 fn start(
     args: ServeArgs,
-    equip: impl FnOnce(Place<'_>) -> Equipment,
+    equip: impl FnOnce(ToolContext<'_>) -> ToolSetup,
     environment: BTreeMap<String, String>,
-) -> Result<(), Refusal> {
+) -> Result<(), StartRefusal> {
     let flags: Vec<_> = args.listen.iter().map(|address| ("listen.tcp", address.clone())).collect();
-    let source = reload::Source { explicit: args.config.clone(), environment, flags };
-    let config = source.load().map_err(|error| Refusal::new(error.code(), &error))?;
+    let source = reload::ConfigSource { explicit: args.config.clone(), environment, flags };
+    let config = source.load().map_err(|error| StartRefusal::new(error.code(), &error))?;
     let variable = |name: &str| source.environment.get(name).map(Into::into);
     let dir = args.state_dir.clone().or_else(|| state_dir(variable));
     let dir = dir.ok_or_else(|| {
-        Refusal::new(ErrorCode::StateDirUnusable, &"no state directory: set HOME or PALYRA_HOME")
+        StartRefusal::new(ErrorCode::StateDirUnusable, &"no state directory: set HOME or PALYRA_HOME")
     })?;
-    let mut lock = StateLock::take(&dir).map_err(|error| Refusal::new(error.code(), &error))?;
+    let mut lock = StateLock::take(&dir).map_err(|error| StartRefusal::new(error.code(), &error))?;
     let record = starting_record();
-    lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
+    lock.write(&record).map_err(|error| StartRefusal::new(error.code(), &error))?;
     if args.auto_started {
         // A session leader already is what this call would make it.
         let _ = rustix::process::setsid();
         let redirected = logging::redirect_to_file(lock.dir());
-        redirected.map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
+        redirected.map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;
     }
     secrets::know(&config, &source.environment);
     logging::start(&secrets::scanner());
@@ -128,10 +130,10 @@ fn start(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX)
-        .on_thread_unpark(palyra_sandbox::stir)
+        .on_thread_unpark(palyra_sandbox::notify)
         .build()
-        .map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
-    let vault = Held::open(lock.dir());
+        .map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))?;
+    let vault = OpenVault::open(lock.dir());
     let credentials =
         VaultCredentials::new(Arc::clone(&vault) as _, Arc::new(SystemClock), secrets::scanner());
     let credentials = Arc::new(credentials);
@@ -139,7 +141,7 @@ fn start(
     let (state_dir, environment) = (lock.dir(), &source.environment);
     let names: Arc<dyn SecretNames> = Arc::clone(&credentials) as _;
     let own_paths = own_paths(&source, &config);
-    let place = Place {
+    let place = ToolContext {
         state_dir,
         config: &config,
         own_paths: &own_paths,
@@ -147,43 +149,57 @@ fn start(
         credentials: &filling,
         secrets: &names,
     };
-    let equipment = equip(place);
-    let served = runtime.block_on(run(args, equipment, source, config, (lock, record), (vault, credentials)));
+    let tool_setup = equip(place);
+    let lock = StartupLock { lock, starting: record };
+    let access = SecretAccess { vault, credentials };
+    let served = runtime.block_on(run(args, tool_setup, source, config, lock, access));
     runtime.shutdown_timeout(DRAIN_SPAN_MAX);
     served
 }
 
+/// The lock of the state directory, with what is written in it until the daemon serves.
+struct StartupLock {
+    lock: StateLock,
+    starting: DaemonLockRecord,
+}
+
+/// The vault, and what fills in its credentials.
+struct SecretAccess {
+    vault: Arc<OpenVault>,
+    credentials: Arc<VaultCredentials>,
+}
+
 async fn run(
     args: ServeArgs,
-    equipment: Equipment,
-    source: reload::Source,
+    tool_setup: ToolSetup,
+    source: reload::ConfigSource,
     config: Config,
-    (mut lock, starting): (StateLock, DaemonLockRecord),
-    (vault, credentials): (Arc<Held>, Arc<VaultCredentials>),
-) -> Result<(), Refusal> {
+    StartupLock { mut lock, starting }: StartupLock,
+    access: SecretAccess,
+) -> Result<(), StartRefusal> {
     // Heard from here on: until it is, a signal ends the process without a word.
     let signals = StopSignals::listen().and_then(|stop| Ok((stop, signal(SignalKind::hangup())?)));
-    let (stop_signals, hangups) = signals.map_err(|error| Refusal::new(ErrorCode::Internal, &error))?;
+    let (stop_signals, hangups) = signals.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))?;
     let notices = if args.auto_started { ServiceNotices::none() } else { ServiceNotices::of_process() };
     let dir = lock.dir().to_owned();
     let directory = models::build(&config, &source.environment).await;
-    let directory =
-        directory.map_err(|errors| Refusal::new(ErrorCode::ConfigInvalid, &models::told(&errors)))?;
+    let directory = directory
+        .map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))?;
     let model = directory.default_model().to_string();
-    let policies = policy_source(&equipment, &source, &dir);
+    let policies = policy_source(&tool_setup, &source, &dir);
     let watched = reload::watched(config, directory, &policies);
-    let (swap, seen) = watched.map_err(|error| Refusal::new(error.code(), &error))?;
+    let (swap, seen) = watched.map_err(|error| StartRefusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
-    let live_checks = live_checks(&equipment, &vault, EditedFiles::new(&source, &policies, &seen));
-    let components = Arc::new(swap.known_to_the_rules(&equipment));
-    let jobs = equipment.jobs.clone();
-    let watched = Watched { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
-    let (journal, gateway) =
-        start_gateway((&dir, sealing), &source.environment, equipment, (vault, &credentials), watched)
-            .await?;
+    let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
+    let components = Arc::new(swap.known_to_the_rules(&tool_setup));
+    let jobs = tool_setup.jobs.clone();
+    let watched =
+        ReloadedParts { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
+    let place = wiring::JournalPlace { state_dir: &dir, environment: &source.environment, sealing };
+    let (journal, gateway) = start_gateway(place, tool_setup, access, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
-    let stop = Stop::default();
+    let stop = StopRequests::default();
     let (reload, reloads) = ReloadHandle::channel();
     let facts = DaemonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -196,17 +212,17 @@ async fn run(
         checks: seen.checks,
         live_checks: live_checks.clone(),
         reload,
-        replacement: Arc::new(Replacement::new(started_by(&args), &dir, jobs.clone())),
-        wish_to_stop: stop.wish.clone(),
+        replacement: Arc::new(ReplacementConditions::new(started_by(&args), &dir, jobs.clone())),
+        stop_requested: stop.requested.clone(),
     };
-    let place = lock.place().map_err(|error| Refusal::new(ErrorCode::StateDirUnusable, &error))?;
-    lock.write(&record).map_err(|error| Refusal::new(error.code(), &error))?;
+    let place = lock.place().map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;
+    lock.write(&record).map_err(|error| StartRefusal::new(error.code(), &error))?;
     readiness::tell_ready(&record);
     notices.ready(&facts.listening.join(", "));
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
-    let reloading = tokio::spawn(Reloader::new(source, policies, swap, notices).run(hangups, reloads));
+    let reloading = tokio::spawn(ConfigReloader::new(source, policies, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
     begin_chores(&journal, dir);
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));
@@ -218,7 +234,7 @@ async fn run(
     tokio::spawn(stop::drain(stop.clone(), gateway.sessions.clone(), seen.config, notices));
     let socket = listeners.socket.clone();
     let (rebound, rebinding) = tokio::sync::mpsc::channel(1);
-    tokio::spawn(listeners::keep_socket(socket.clone(), place.clone(), rebound, stop.wish.clone()));
+    tokio::spawn(listeners::keep_socket(socket.clone(), place.clone(), rebound, stop.requested.clone()));
     let listeners = listeners.into_grpc(connections, rebinding);
     let served = palyra_grpc::serve(gateway, facts, listeners, ServeLimits::default(), stop.now).await;
     reloading.abort();
@@ -229,7 +245,7 @@ async fn run(
         lock.clear();
     }
     tracing::info!("stopped");
-    served.map_err(|error| Refusal::new(ErrorCode::Internal, &error))
+    served.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {
@@ -238,7 +254,7 @@ fn started_by(args: &ServeArgs) -> StartedBy {
 
 /// Lets a daemon that a client started stop by itself once it has nothing to do.
 fn stop_when_idle(
-    stop: &Stop,
+    stop: &StopRequests,
     gateway: &GatewayRuntimeState,
     jobs: Option<palyra_commands::Jobs>,
     config: watch::Receiver<Arc<Config>>,
@@ -251,7 +267,7 @@ fn stop_when_idle(
 }
 
 /// Returns what decides over the daemon and may lie in a workspace: settings, policies and anchors.
-fn own_paths(source: &reload::Source, config: &Config) -> Vec<PathBuf> {
+fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
     let named =
         [config.policy_dir(), config.policy_shadow_dir()].into_iter().filter(|named| !named.is_empty());
     // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
@@ -261,25 +277,25 @@ fn own_paths(source: &reload::Source, config: &Config) -> Vec<PathBuf> {
 }
 
 /// Returns the checks of what lies beside the runtime.
-fn live_checks(equipment: &Equipment, vault: &Arc<Held>, edited: EditedFiles) -> LiveChecks {
+fn live_checks(tool_setup: &ToolSetup, vault: &Arc<OpenVault>, edited: EditedFiles) -> LiveChecks {
     let (vault, of_policies, of_folder) = (Arc::clone(vault), edited.clone(), edited.clone());
-    let checks = equipment.checks.clone().with(move || vault.check());
+    let checks = tool_setup.checks.clone().with(move || vault.check());
     let checks = checks.with(move || of_folder.policies.folder_check(&of_folder.config.borrow()));
     checks.with(move || edited.configuration()).with(move || of_policies.policies())
 }
 
 /// Returns where policies come from: what ships, the operator's folder, and what belongs to the daemon itself.
-fn policy_source(equipment: &Equipment, source: &reload::Source, state_dir: &Path) -> PolicySource {
+fn policy_source(tool_setup: &ToolSetup, source: &reload::ConfigSource, state_dir: &Path) -> PolicySource {
     let folder = source.policies_folder();
     let beside = folder.as_ref().and_then(|folder| folder.parent()).map(Path::to_owned);
-    let mut shipped = equipment.rules.clone();
+    let mut shipped = tool_setup.rules.clone();
     let own = [Some(state_dir.to_owned()), beside, source.file()].into_iter().flatten();
     own::add(&mut shipped.own_paths, own);
-    PolicySource { shipped, tools: Arc::clone(&equipment.tools), folder }
+    PolicySource { shipped, tools: Arc::clone(&tool_setup.tools), folder }
 }
 
 /// What a reload changes while the runtime goes on.
-struct Watched {
+struct ReloadedParts {
     models: watch::Receiver<Arc<ModelDirectory>>,
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
@@ -297,38 +313,42 @@ fn begin_chores(journal: &JournalStore, state_dir: PathBuf) {
 /// Opens the journal and starts the runtime on it. Where damage is met on the way, the journal is opened once more,
 /// and everything that is only derived from the log is rebuilt.
 async fn start_gateway(
-    (dir, sealing): (&Path, Sealing),
-    environment: &BTreeMap<String, String>,
-    equipment: Equipment,
-    (vault, credentials): (Arc<Held>, &VaultCredentials),
-    Watched { models, snapshots, policy, components }: Watched,
-) -> Result<(JournalStore, GatewayRuntimeState), Refusal> {
+    place: wiring::JournalPlace<'_>,
+    tool_setup: ToolSetup,
+    SecretAccess { vault, credentials }: SecretAccess,
+    ReloadedParts { models, snapshots, policy, components }: ReloadedParts,
+) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
     let mut derived = Derived::Checked;
     loop {
-        let opened = floors::open_journal(dir, environment, (sealing, derived));
-        let journal = opened.map_err(|error| Refusal::new(error.code(), &chain(&error)))?;
-        credentials.record_in(Arc::new(journal.clone()));
+        let opened = wiring::open_journal(place, derived);
+        let journal = opened.map_err(|error| StartRefusal::new(error.code(), &chain(&error)))?;
+        let recorded = wiring::RecordedJournal::new(journal.clone());
+        credentials.record_in(recorded.recorder.clone());
         // Runs that go on at the start use secrets before the runtime can name the owner.
-        if let Some(owner) = floors::owner(&journal).await {
+        if let Some(owner) = wiring::owner(&journal).await {
             credentials.belong_to(owner);
         }
-        equipment.tapes.read_by(Arc::new(journal.clone()));
-        if let Some(jobs) = &equipment.jobs {
-            jobs.record_in(Arc::new(journal.clone()), Arc::new(journal.clone()));
+        tool_setup.tapes.read_by(Arc::new(journal.clone()));
+        if let Some(jobs) = &tool_setup.jobs {
+            let read = JournalJobs(Arc::new(journal.clone()));
+            jobs.record_in(recorded.recorder.clone(), Arc::new(read));
         }
-        let Equipment { tools, restore, .. } = equipment.clone();
-        let ports = floors::ports(
-            &journal,
+        let ToolSetup { tools, restore, .. } = tool_setup.clone();
+        let ports = wiring::ports(
+            &recorded,
             models.clone(),
-            (tools, restore, Arc::clone(&components)),
-            Arc::clone(&vault) as _,
-            dir,
-            environment,
+            wiring::PortAdapters {
+                tools,
+                restore,
+                components: Arc::clone(&components),
+                secrets: Arc::clone(&vault) as _,
+            },
+            place,
         )
         .await;
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => {
-                credentials.belong_to(gateway.access.local_principal());
+                credentials.belong_to(gateway.admin.access.local_principal());
                 return Ok((journal, gateway));
             }
             Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {
@@ -336,7 +356,7 @@ async fn start_gateway(
                 tracing::warn!("the journal is opened again for repair: {}", chain(&error));
                 journal.close().await;
             }
-            Err(error) => return Err(Refusal::new(error.code(), &chain(&error))),
+            Err(error) => return Err(StartRefusal::new(error.code(), &chain(&error))),
         }
     }
 }

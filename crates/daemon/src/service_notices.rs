@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-use palyra_runtime::health::HealthHandle;
+use palyra_admin::health::HealthHandle;
 use sd_notify::NotifyState;
 
 /// Beats per span in which the service manager expects one.

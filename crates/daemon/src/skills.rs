@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{SkillFile, SkillFolderError, SkillFolders};
-use palyra_types::Redacted;
+use palyra_types::Content;
 use rustix::fs::{Mode, RenameFlags, fsync, mkdirat, renameat, renameat_with};
 use rustix::io::Errno;
 
-use tree::{Top, open_folder, open_root, read_names, read_tree, remove_tree, system, write_tree};
+use tree::{TopContents, open_folder, open_root, read_names, read_tree, remove_tree, system, write_tree};
 
 /// The folder of copies below the state directory.
 const FOLDER: &str = "skills";
@@ -53,7 +53,7 @@ impl StateSkillFolders {
             Err(_) if !source.is_dir() => return Err(SkillFolderError::Missing),
             Err(error) => return Err(error),
         };
-        read_tree(&open_folder(&root, Path::new(".")).map_err(system)?, Top::LeavesOutGit)
+        read_tree(&open_folder(&root, Path::new(".")).map_err(system)?, TopContents::LeavesOutGit)
     }
 
     fn keep_now(&self, name: &str, files: &[SkillFile]) -> Result<(), SkillFolderError> {
@@ -80,7 +80,7 @@ impl StateSkillFolders {
         check_name(name)?;
         let Some(folder) = self.folder()? else { return Err(SkillFolderError::Missing) };
         match open_folder(&folder, Path::new(name)) {
-            Ok(copy) => read_tree(&copy, Top::Whole),
+            Ok(copy) => read_tree(&copy, TopContents::Whole),
             Err(Errno::NOENT) => Err(SkillFolderError::Missing),
             Err(Errno::LOOP | Errno::NOTDIR | Errno::XDEV | Errno::ACCESS) => {
                 Err(SkillFolderError::Refused { what: "the copy is a link or not a folder".to_owned() })
@@ -123,10 +123,7 @@ fn check_name(name: &str) -> Result<(), SkillFolderError> {
 }
 
 impl SkillFolders for StateSkillFolders {
-    fn read(
-        &self,
-        source: Redacted<PathBuf>,
-    ) -> BoxFuture<'static, Result<Vec<SkillFile>, SkillFolderError>> {
+    fn read(&self, source: Content<PathBuf>) -> BoxFuture<'static, Result<Vec<SkillFile>, SkillFolderError>> {
         self.blocking(move |_| Self::read_now(source.expose()))
     }
 

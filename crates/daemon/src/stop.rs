@@ -2,13 +2,13 @@
 //! to do; then the work comes to rest, and only then the streams end.
 //!
 //! Two steps lead out. A *wish* begins the drain: no new work, what runs may finish. The *stop* ends everything.
-//! Begin at [`Stop`], then [`drain`].
+//! Begin at [`StopRequests`], then [`drain`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_admin::health::HealthHandle;
 use palyra_commands::Jobs;
-use palyra_runtime::health::HealthHandle;
 use palyra_runtime::session::SessionsHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -20,9 +20,9 @@ use crate::service_notices::ServiceNotices;
 
 /// The two steps on the way out.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stop {
+pub(crate) struct StopRequests {
     /// Somebody wants the daemon to stop.
-    pub(crate) wish: CancellationToken,
+    pub(crate) requested: CancellationToken,
     /// It stops now.
     pub(crate) now: CancellationToken,
 }
@@ -48,17 +48,17 @@ impl StopSignals {
 }
 
 /// Wishes for the stop on the first SIGTERM or SIGINT, and stops on the second.
-pub(crate) async fn on_signals(stop: Stop, mut signals: StopSignals) {
+pub(crate) async fn on_signals(stop: StopRequests, mut signals: StopSignals) {
     signals.next().await;
     tracing::info!("stopping");
-    stop.wish.cancel();
+    stop.requested.cancel();
     signals.next().await;
     tracing::info!("stopping at once");
     stop.now.cancel();
 }
 
 /// Stops once the lock file is removed or replaced, since another daemon may then come.
-pub(crate) async fn on_lost_lock(stop: Stop, place: LockPlace) {
+pub(crate) async fn on_lost_lock(stop: StopRequests, place: LockPlace) {
     lock_watch::until_gone(&place).await;
     tracing::error!("the lock file is no longer in its place; stopping, since another daemon may come");
     stop.now.cancel();
@@ -66,7 +66,7 @@ pub(crate) async fn on_lost_lock(stop: Stop, place: LockPlace) {
 
 /// Wishes for the stop once nobody was connected, and nothing was at work, for as long as the configuration says.
 pub(crate) async fn on_idle(
-    stop: Stop,
+    stop: StopRequests,
     mut connections: watch::Receiver<usize>,
     at_work: impl AsyncFn() -> bool,
     idle_stop: impl Fn() -> Duration,
@@ -79,7 +79,7 @@ pub(crate) async fn on_idle(
         let quiet = tokio::time::timeout(idle_stop(), connected).await.is_err();
         if quiet && !at_work().await {
             tracing::info!("nothing to do for a while");
-            stop.wish.cancel();
+            stop.requested.cancel();
             return;
         }
     }
@@ -94,13 +94,13 @@ pub(crate) async fn is_at_work(health: &HealthHandle, jobs: Option<&Jobs>) -> bo
 /// Waits for the wish, lets the work come to rest for as long as the configuration says, then stops. Streams are
 /// ended after the last committed entry, whichever way the stop came.
 pub(crate) async fn drain(
-    stop: Stop,
+    stop: StopRequests,
     sessions: SessionsHandle,
     config: watch::Receiver<Arc<Config>>,
     notices: ServiceNotices,
 ) {
     let draining = async {
-        stop.wish.cancelled().await;
+        stop.requested.cancelled().await;
         let span = config.borrow().drain_span();
         notices.stopping(span);
         come_to_rest(&sessions, span).await;
@@ -137,12 +137,12 @@ mod tests {
     async fn an_idle_daemon_stops_once_nothing_is_at_work() {
         let span = Duration::from_secs(900);
         for busy in [0, 1, 3] {
-            let (stop, looks) = (Stop::default(), AtomicUsize::new(0));
+            let (stop, looks) = (StopRequests::default(), AtomicUsize::new(0));
             let (_connections, open) = watch::channel(0);
             let begun = tokio::time::Instant::now();
             let at_work = async || looks.fetch_add(1, Ordering::Relaxed) < busy;
             on_idle(stop.clone(), open, at_work, || span).await;
-            assert!(stop.wish.is_cancelled());
+            assert!(stop.requested.is_cancelled());
             assert_eq!(begun.elapsed(), span * u32::try_from(busy + 1).expect("few"), "{busy}");
         }
     }

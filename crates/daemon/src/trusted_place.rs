@@ -68,7 +68,7 @@ pub(crate) fn check(path: &Path) -> Result<(), UntrustedPlace> {
         for folder in parent.ancestors().chain(real.ancestors()) {
             look(folder, own)?;
         }
-        if look(&place, own)? != Found::Link {
+        if look(&place, own)? != PathFinding::Link {
             return Ok(());
         }
         let target = std::fs::read_link(&place).map_err(|error| unchecked(&place, &error))?;
@@ -78,17 +78,17 @@ pub(crate) fn check(path: &Path) -> Result<(), UntrustedPlace> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum PathFinding {
     Nothing,
     Link,
     Other,
 }
 
 /// Looks at one name; at a link, and not at what it leads to.
-fn look(path: &Path, own: u32) -> Result<Found, UntrustedPlace> {
+fn look(path: &Path, own: u32) -> Result<PathFinding, UntrustedPlace> {
     let found = match std::fs::symlink_metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(PathFinding::Nothing),
         Err(error) => {
             let what = error.to_string();
             return Err(UntrustedPlace::Unchecked { path: path.to_owned(), what });
@@ -99,12 +99,12 @@ fn look(path: &Path, own: u32) -> Result<Found, UntrustedPlace> {
     }
     if found.is_symlink() {
         // Its mode says nothing; who could replace it is said by the folder that it lies in.
-        return Ok(Found::Link);
+        return Ok(PathFinding::Link);
     }
     if is_shared(&found, own) {
         return Err(UntrustedPlace::Writable { path: path.to_owned(), mode: found.mode() & 0o7777 });
     }
-    Ok(Found::Other)
+    Ok(PathFinding::Other)
 }
 
 /// Returns whether others can change what is there. In a sticky folder they can only add, and what is there has an owner

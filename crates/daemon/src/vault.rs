@@ -2,20 +2,20 @@
 //!
 //! Owns the order: a value is registered before anybody can say it, and a use is recorded before the value is given
 //! out. A value that cannot be registered is neither kept nor given out. Hands values to nobody but [`palyra_ports::FillCredential`]'s callers, at the border to other machines.
-//! Begin at [`Held::open`].
+//! Begin at [`OpenVault::open`].
 
 mod credentials;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_ports::{
     OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
     SecretStoreError, Unlock, VaultStatus,
 };
 use palyra_redaction::RegisterError;
-use palyra_runtime::health::{Check, CheckLevel};
-use palyra_types::{Redacted, Seq};
+use palyra_types::{Content, Seq};
 use palyra_vault::{Carried, Vault};
 
 use crate::secrets;
@@ -27,13 +27,13 @@ pub(crate) use credentials::VaultCredentials;
 const FOLDER: &str = "vault";
 
 /// A vault whose values the scanner knows.
-pub(crate) struct Held {
+pub(crate) struct OpenVault {
     vault: Vault,
     /// Those whose values the scanner has no room for.
     unguarded: Mutex<Vec<SecretName>>,
 }
 
-impl Held {
+impl OpenVault {
     /// Opens the vault of a state directory, which is made with the first secret. What is missing, damaged or in the way
     /// is told by its status.
     pub(crate) fn open(state_dir: &Path) -> Arc<Self> {
@@ -45,20 +45,20 @@ impl Held {
 
     /// Returns what an operator can know about it.
     pub(crate) fn check(&self) -> Check {
-        let told = |level, found: String, mend| Check { name: "vault", level, found, mend };
+        let check = |level, found: String, mend| Check { name: "vault", level, found, mend };
         match self.vault.status() {
             Ok(status) => {
                 let found = found(&status);
                 let unguarded = self.unguarded.lock().unwrap_or_else(PoisonError::into_inner).len();
                 if unguarded > 0 {
                     let found = format!("{found}; {unguarded} cannot be redacted and are not used");
-                    told(
+                    check(
                         CheckLevel::Error,
                         found,
                         "remove secrets that are not used, then restart the daemon",
                     )
                 } else if !status.damaged.is_empty() {
-                    told(
+                    check(
                         CheckLevel::Error,
                         found,
                         "store the damaged secrets again, or restore the folder `vault`",
@@ -70,13 +70,13 @@ impl Held {
                             "mend what is said, or put the key file back from where it was kept"
                         }
                     };
-                    told(CheckLevel::Warning, found, mend)
+                    check(CheckLevel::Warning, found, mend)
                 } else {
-                    told(CheckLevel::Ok, found, "")
+                    check(CheckLevel::Ok, found, "")
                 }
             }
             Err(error) => {
-                told(CheckLevel::Error, error.to_string(), "look at the folder `vault` and the disk")
+                check(CheckLevel::Error, error.to_string(), "look at the folder `vault` and the disk")
             }
         }
     }
@@ -105,7 +105,7 @@ impl Held {
 }
 
 /// Has a value looked for, or says that nobody may have it.
-fn hold(name: &SecretName, value: &Redacted<String>) -> Result<(), SecretStoreError> {
+fn hold(name: &SecretName, value: &Content<String>) -> Result<(), SecretStoreError> {
     let unguarded = |error: RegisterError| SecretStoreError::Unguarded {
         name: name.as_str().to_owned(),
         why: error.to_string(),
@@ -134,7 +134,7 @@ fn found(status: &VaultStatus) -> String {
     found
 }
 
-impl SecretStore for Held {
+impl SecretStore for OpenVault {
     fn list(&self) -> Result<Vec<SecretRecord>, SecretStoreError> {
         self.vault.list()
     }
@@ -193,7 +193,7 @@ impl SecretStore for Held {
         self.vault.discard()
     }
 
-    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
         self.vault.try_passphrase(passphrase)
     }
 

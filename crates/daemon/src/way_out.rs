@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_egress::{
-    AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, MaskedFetch, PrivateHosts, ServerLines,
-    SystemResolver, Tls, UrlRules,
+    AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, MaskedFetch, PrivateHosts, SystemResolver,
+    Tls, UpstreamConnector, UrlRules,
 };
 use palyra_ports::{CredentialHandle, FetchHttp, FillCredential, GuardEgress, SecretName};
 use palyra_types::PrincipalId;
@@ -35,7 +35,7 @@ impl WayOut {
         let hosts = hosts.unwrap_or_default();
         let rules = UrlRules::new(hosts.clone(), config.file().map(Path::to_owned));
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
-        let lines = ServerLines::new(dialer, Tls::system());
+        let lines = UpstreamConnector::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {
             fetcher: Fetcher::new(lines.clone(), Arc::clone(credentials)),
             guard: Arc::new(FilteringProxy::new(lines, Arc::clone(credentials)).masking(secrets::scanner())),
@@ -77,7 +77,7 @@ impl WayOut {
 }
 
 #[cfg(test)]
-pub(crate) mod parts_tests;
+mod parts_tests;
 
 #[cfg(test)]
 mod tests {

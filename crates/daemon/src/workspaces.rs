@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_ports::{WorkspaceChoice, WorkspaceError, Workspaces};
 use palyra_types::session::SessionRef;
-use palyra_types::{PrincipalId, Redacted};
+use palyra_types::{Content, PrincipalId};
 
 /// The folder of the state directory.
 const FOLDER: &str = "workspaces";
@@ -59,16 +59,16 @@ impl StateWorkspaces {
 impl Workspaces for StateWorkspaces {
     fn choose(
         &self,
-        wanted: Option<&Redacted<PathBuf>>,
+        wanted: Option<&Content<PathBuf>>,
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
         let Some(wanted) = wanted else {
-            return Ok(WorkspaceChoice { root: Redacted::new(self.own(session)?), note: None });
+            return Ok(WorkspaceChoice { root: Content::new(self.own(session)?), note: None });
         };
         let refused = match wanted.expose().canonicalize() {
             Ok(root) if !root.is_dir() => "it is not a folder",
             Ok(root) => match self.refuses(&root) {
-                None => return Ok(WorkspaceChoice { root: Redacted::new(root), note: None }),
+                None => return Ok(WorkspaceChoice { root: Content::new(root), note: None }),
                 Some(reason) => reason,
             },
             Err(_) => "it does not exist, or the daemon may not enter it",
@@ -76,7 +76,7 @@ impl Workspaces for StateWorkspaces {
         let root = self.own(session)?;
         let note =
             format!("this folder is not used as the workspace: {refused}; using {} instead", root.display());
-        Ok(WorkspaceChoice { root: Redacted::new(root), note: Some(note) })
+        Ok(WorkspaceChoice { root: Content::new(root), note: Some(note) })
     }
 
     fn is_of_folder(&self, folder: &Path, root: &Path, _session: SessionRef) -> bool {

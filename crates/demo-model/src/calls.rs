@@ -1,58 +1,61 @@
 //! Makes the calls that sentences mean.
 
+use std::ops::RangeInclusive;
+
 use serde_json::json;
 
-use super::intent::{Ability, Call};
+use super::intent::{IntendedCall, ToolAbility};
 use super::objects::is_pattern;
 
-/// Reads a file, or some of its lines.
-pub(super) fn read_call(path: &str, range: Option<(u64, u64)>) -> Call {
-    let call = Call::new(Ability::Read, &[("path", path)]);
-    match range {
-        Some((from, to)) => call.with("from", json!(from)).with("to", json!(to)),
-        None => call,
-    }
+/// Reads a file.
+pub(super) fn read_call(path: &str) -> IntendedCall {
+    IntendedCall::new(ToolAbility::Read, &[("path", path)])
+}
+
+/// Reads some lines of a file.
+pub(super) fn read_lines_call(path: &str, lines: RangeInclusive<u64>) -> IntendedCall {
+    read_call(path).with("from", json!(lines.start())).with("to", json!(lines.end()))
 }
 
 /// Lists a folder.
-pub(super) fn list_call(path: &str) -> Call {
-    Call::new(Ability::List, &[("path", path)])
+pub(super) fn list_call(path: &str) -> IntendedCall {
+    IntendedCall::new(ToolAbility::List, &[("path", path)])
 }
 
 /// Finds files by a pattern, below a folder.
-pub(super) fn glob_call(pattern: &str, folder: &str) -> Call {
+pub(super) fn glob_call(pattern: &str, folder: &str) -> IntendedCall {
     let below = if folder == "." || is_pattern(folder) || pattern.starts_with(folder) {
         pattern.to_owned()
     } else {
         format!("{folder}/{pattern}")
     };
-    Call::new(Ability::Glob, &[("pattern", &below)])
+    IntendedCall::new(ToolAbility::Glob, &[("pattern", &below)])
 }
 
 /// Searches for a regular expression in a file or folder.
-pub(super) fn search_call(pattern: &str, place: &str) -> Call {
-    let call = Call::new(Ability::Search, &[("pattern", pattern)]);
+pub(super) fn search_call(pattern: &str, place: &str) -> IntendedCall {
+    let call = IntendedCall::new(ToolAbility::Search, &[("pattern", pattern)]);
     if matches!(place, "." | "") { call } else { call.with("path", json!(place)) }
 }
 
 /// Searches for a text; what looks like a regular expression is taken as one.
-pub(super) fn text_search_call(text: &str, place: &str) -> Call {
+pub(super) fn text_search_call(text: &str, place: &str) -> IntendedCall {
     if is_regex(text) { search_call(text, place) } else { search_call(&escaped(text), place) }
 }
 
 /// Deletes a file.
-pub(super) fn delete_call(path: &str) -> Call {
+pub(super) fn delete_call(path: &str) -> IntendedCall {
     patch_call(&format!("--- a/{path}\n+++ /dev/null\n"))
 }
 
 /// Gives a file another name.
-pub(super) fn rename_call(from: &str, to: &str) -> Call {
+pub(super) fn rename_call(from: &str, to: &str) -> IntendedCall {
     patch_call(&format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n"))
 }
 
 /// Applies a patch.
-pub(super) fn patch_call(patch: &str) -> Call {
-    Call::new(Ability::Patch, &[("patch", patch)])
+pub(super) fn patch_call(patch: &str) -> IntendedCall {
+    IntendedCall::new(ToolAbility::Patch, &[("patch", patch)])
 }
 
 fn is_regex(text: &str) -> bool {

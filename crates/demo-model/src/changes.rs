@@ -5,8 +5,8 @@
 use serde_json::json;
 
 use super::calls::{escaped, patch_call, read_call, search_call};
-use super::extract::{Finding, listed_names, printed, without_note};
-use super::intent::{Ability, Call, Goal, Lines, Part, Place};
+use super::extract::{ToolFinding, listed_names, printed, without_note};
+use super::intent::{IntendedCall, LinePlace, LineSelection, TextPart, ToolAbility, ToolGoal};
 use super::markdown::headings;
 use super::objects::has_extension;
 
@@ -20,7 +20,7 @@ const PLAIN: &[&str] = &["md", "txt", "rst", "adoc", "org"];
 pub(super) const DEFINING: &str = r"(def|fn|func|function|class|struct|enum|trait|interface|const|static|let|var|type|module|mod|macro_rules!|#define|val|sub)";
 
 /// Returns the search for the definition of a name.
-pub(super) fn definition_call(name: &str) -> Call {
+pub(super) fn definition_call(name: &str) -> IntendedCall {
     let name = escaped(name);
     search_call(
         &format!(
@@ -31,12 +31,12 @@ pub(super) fn definition_call(name: &str) -> Call {
 }
 
 /// Returns the search for a word.
-pub(super) fn word_call(word: &str, place: &str) -> Call {
+pub(super) fn word_call(word: &str, place: &str) -> IntendedCall {
     search_call(&bounded(word), place)
 }
 
 /// Returns the next calls of a goal for a name.
-pub(super) fn defined(name: &str, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn defined(name: &str, found: &[ToolFinding]) -> Option<Vec<IntendedCall>> {
     match found {
         [] => Some(vec![definition_call(name)]),
         [look] if !look.failed && hits(look).is_empty() => Some(vec![word_call(name, ".")]),
@@ -55,7 +55,7 @@ fn is_of_word(c: char) -> bool {
 }
 
 /// Returns the files of a search's matches.
-fn hits(look: &Finding) -> Vec<String> {
+fn hits(look: &ToolFinding) -> Vec<String> {
     let mut files: Vec<String> = listed_names(&look.text)
         .iter()
         .filter_map(|line| {
@@ -69,7 +69,12 @@ fn hits(look: &Finding) -> Vec<String> {
 }
 
 /// Returns the next calls of a name that is replaced: a search, the files, and one patch for all of them.
-pub(super) fn everywhere(old: &str, new: &str, place: &str, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn everywhere(
+    old: &str,
+    new: &str,
+    place: &str,
+    found: &[ToolFinding],
+) -> Option<Vec<IntendedCall>> {
     let Some((look, files)) = found.split_first() else { return Some(vec![word_call(old, place)]) };
     let paths = hits(look);
     let is_whole =
@@ -78,7 +83,7 @@ pub(super) fn everywhere(old: &str, new: &str, place: &str, found: &[Finding]) -
         return None;
     }
     if files.is_empty() {
-        return Some(paths.iter().map(|path| read_call(path, None)).collect());
+        return Some(paths.iter().map(|path| read_call(path)).collect());
     }
     if files.len() != paths.len() {
         return None;
@@ -95,7 +100,7 @@ pub(super) fn everywhere(old: &str, new: &str, place: &str, found: &[Finding]) -
 }
 
 /// Returns the patch of several files that were read; `None` unless each of them has the text.
-pub(super) fn among(old: &str, new: &str, paths: &[String], found: &[Finding]) -> Option<Call> {
+pub(super) fn among(old: &str, new: &str, paths: &[String], found: &[ToolFinding]) -> Option<IntendedCall> {
     if found.len() != paths.len() {
         return None;
     }
@@ -138,25 +143,25 @@ fn with_word(line: &str, old: &str, new: &str) -> String {
 }
 
 /// Returns the line that a sentence names, from 0, if it is unambiguous.
-pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize> {
+pub(super) fn chosen(path: &str, lines: &[&str], which: &LineSelection) -> Option<usize> {
     let only = |fits: &dyn Fn(&str) -> bool| {
         let mut fitting = (0..lines.len()).filter(|at| fits(lines[*at]));
         fitting.next().filter(|_| fitting.next().is_none())
     };
     match which {
-        Lines::Numbered(number) => {
+        LineSelection::Numbered(number) => {
             usize::try_from(*number).ok()?.checked_sub(1).filter(|at| *at < lines.len())
         }
-        Lines::Last => lines.len().checked_sub(1),
-        Lines::Range(..) | Lines::All(_) => None,
-        Lines::Holding(text) => only(&|line| line == text).or_else(|| {
+        LineSelection::Last => lines.len().checked_sub(1),
+        LineSelection::Range(..) | LineSelection::All(_) => None,
+        LineSelection::Holding(text) => only(&|line| line == text).or_else(|| {
             only(&|line| line.contains(text.as_str())).filter(|_| !lines.contains(&text.as_str()))
         }),
-        Lines::Exactly(text) => only(&|line| {
+        LineSelection::Exactly(text) => only(&|line| {
             let line = line.trim();
             line == text || line.trim_start_matches(['-', '*', ' ']) == text
         }),
-        Lines::Comment(text) => {
+        LineSelection::Comment(text) => {
             let at = only(&|line| line.contains(text.as_str()))?;
             let plain = !has_extension(path)
                 || path.rsplit_once('.').is_some_and(|(_, ending)| PLAIN.contains(&ending));
@@ -167,12 +172,16 @@ pub(super) fn chosen(path: &str, lines: &[&str], which: &Lines) -> Option<usize>
 }
 
 /// Returns all lines that a sentence names, from 0; none where it is ambiguous or names lines that are not there.
-pub(super) fn all_chosen(path: &str, lines: &[&str], which: &Lines) -> Vec<usize> {
+pub(super) fn all_chosen(path: &str, lines: &[&str], which: &LineSelection) -> Vec<usize> {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     match which {
-        Lines::Range(from, to) if number(*to) <= lines.len() => (number(*from) - 1..number(*to)).collect(),
-        Lines::Range(..) => Vec::new(),
-        Lines::All(text) => (0..lines.len()).filter(|at| lines[*at].contains(text.as_str())).collect(),
+        LineSelection::Range(from, to) if number(*to) <= lines.len() => {
+            (number(*from) - 1..number(*to)).collect()
+        }
+        LineSelection::Range(..) => Vec::new(),
+        LineSelection::All(text) => {
+            (0..lines.len()).filter(|at| lines[*at].contains(text.as_str())).collect()
+        }
         _ => chosen(path, lines, which).into_iter().collect(),
     }
 }
@@ -187,12 +196,18 @@ pub(super) fn removed(lines: &[&str], gone: &[usize], end: &str) -> String {
 }
 
 /// Returns the hunk that puts lines beside a line; `end` marks a last line that does not end.
-pub(super) fn inserted(path: &str, lines: &[&str], end: &str, text: &str, place: &Place) -> Option<String> {
+pub(super) fn inserted(
+    path: &str,
+    lines: &[&str],
+    end: &str,
+    text: &str,
+    place: &LinePlace,
+) -> Option<String> {
     let new: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let count = text.lines().count();
     let (which, before) = match place {
-        Place::Before(which) => (which, true),
-        Place::Behind(which) => (which, false),
+        LinePlace::Before(which) => (which, true),
+        LinePlace::Behind(which) => (which, false),
     };
     let at = chosen(path, lines, which)?;
     let mark = if at + 1 == lines.len() { end } else { "" };
@@ -205,7 +220,7 @@ pub(super) fn inserted(path: &str, lines: &[&str], end: &str, text: &str, place:
 }
 
 /// Returns the call that writes a part of what was found.
-pub(super) fn kept(part: Part, to: &str, source: &Finding) -> Option<Call> {
+pub(super) fn kept(part: TextPart, to: &str, source: &ToolFinding) -> Option<IntendedCall> {
     if source.failed {
         return None;
     }
@@ -227,11 +242,11 @@ pub(super) fn kept(part: Part, to: &str, source: &Finding) -> Option<Call> {
     };
     let lines: Vec<&str> = text.lines().collect();
     let taken = match part {
-        Part::Whole => text.trim_end_matches('\n').to_owned(),
-        Part::First(count) => lines[..count.min(lines.len())].join("\n"),
-        Part::Last(count) => lines[lines.len().saturating_sub(count)..].join("\n"),
-        Part::Headings => headings(&text).join("\n"),
-        Part::Title => headings(&text)
+        TextPart::Whole => text.trim_end_matches('\n').to_owned(),
+        TextPart::First(count) => lines[..count.min(lines.len())].join("\n"),
+        TextPart::Last(count) => lines[lines.len().saturating_sub(count)..].join("\n"),
+        TextPart::Headings => headings(&text).join("\n"),
+        TextPart::Title => headings(&text)
             .first()
             .or(lines.iter().find(|line| !line.trim().is_empty()).as_ref().copied())?
             .trim_start_matches(['#', ' '])
@@ -240,7 +255,7 @@ pub(super) fn kept(part: Part, to: &str, source: &Finding) -> Option<Call> {
     if taken.trim().is_empty() {
         return None;
     }
-    let call = Call::new(Ability::Write, &[("path", to), ("content", &format!("{taken}\n"))]);
+    let call = IntendedCall::new(ToolAbility::Write, &[("path", to), ("content", &format!("{taken}\n"))]);
     Some(call.with("mode", json!("create")))
 }
 
@@ -253,7 +268,7 @@ fn is_remark(line: &str) -> bool {
 }
 
 /// Returns whether the last call was the change, or failed and says why itself.
-pub(super) fn is_changed(found: &[Finding]) -> bool {
+pub(super) fn is_changed(found: &[ToolFinding]) -> bool {
     found.last().is_some_and(|last| {
         matches!(last.tool.as_str(), "apply_patch" | "write_file")
             || (last.failed && last.tool.as_str() != "search")
@@ -261,12 +276,12 @@ pub(super) fn is_changed(found: &[Finding]) -> bool {
 }
 
 /// Says why one of these goals ended without its change.
-pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
+pub(super) fn unmet_change(goal: &ToolGoal, found: &[ToolFinding]) -> Option<String> {
     if is_changed(found) {
         return None;
     }
     match goal {
-        Goal::Everywhere { old, .. } => Some(match found {
+        ToolGoal::Everywhere { old, .. } => Some(match found {
             [look, ..] if !hits(look).is_empty() => format!(
                 "I cannot replace `{old}` everywhere: more than {FILES_MAX} files have it, or one is too long. I changed nothing."
             ),
@@ -274,14 +289,14 @@ pub(super) fn unmet_change(goal: &Goal, found: &[Finding]) -> Option<String> {
                 "I cannot replace `{old}`: no file that I search has it as a word. I changed nothing."
             ),
         }),
-        Goal::Among { old, paths, .. } => Some(format!(
+        ToolGoal::Among { old, paths, .. } => Some(format!(
             "I cannot replace `{old}` in all of {}: one of them does not have it as a word, or is too long. I changed nothing.",
             paths.join(", ")
         )),
-        Goal::Insert { path, .. } => Some(format!(
+        ToolGoal::Insert { path, .. } => Some(format!(
             "I cannot find that line in `{path}`: none has that text, or several have. I changed nothing."
         )),
-        Goal::Extract { to, .. } | Goal::Keep { to, .. } => {
+        ToolGoal::Extract { to, .. } | ToolGoal::Keep { to, .. } => {
             Some(format!("I cannot write `{to}`: what it is to hold was not found, or is too long."))
         }
         _ => None,

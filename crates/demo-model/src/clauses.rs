@@ -4,21 +4,21 @@
 
 use super::lexicon::{OPENERS, holds};
 use super::objects::path_of;
-use super::words::{Form, Stop, Word, words};
+use super::words::{StopKind, WordForm, WordToken, words};
 
 /// How many clauses are looked at.
 const CLAUSES_MAX: usize = 32;
 
 /// Splits at "then", at list markers, at the end of a sentence, and at a comma or "and" behind which
 /// a new request begins.
-pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
+pub(super) fn clauses(input: &str) -> Vec<Vec<WordToken>> {
     let words = words(input);
     let mut out = Vec::new();
-    let mut current: Vec<Word> = Vec::new();
+    let mut current: Vec<WordToken> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let opens = |from: usize| words.get(from).is_some_and(|next| holds(OPENERS, &next.lower()));
         let lower = word.lower();
-        let marker = word.form == Form::Marker && (current.is_empty() || opens(at + 1));
+        let marker = word.form == WordForm::Marker && (current.is_empty() || opens(at + 1));
         let joint = matches!(lower.as_str(), "and" | "plus" | "but" | "&")
             && opens(at + 1)
             && !lacks_object(&current)
@@ -36,9 +36,9 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
         }
         current.push(word.clone());
         let ends = match word.stop {
-            Stop::Hard => true,
-            Stop::Soft => opens(at + 1) && !only_names_a_place(&current),
-            Stop::None => false,
+            StopKind::Hard => true,
+            StopKind::Soft => opens(at + 1) && !only_names_a_place(&current),
+            StopKind::None => false,
         };
         if ends {
             close(&mut current, &mut out);
@@ -50,28 +50,28 @@ pub(super) fn clauses(input: &str) -> Vec<Vec<Word>> {
 }
 
 /// Returns whether a clause so far is a verb whose object is still to come: "create and switch to ...".
-fn lacks_object(clause: &[Word]) -> bool {
+fn lacks_object(clause: &[WordToken]) -> bool {
     let verbs =
         ["create", "make", "read", "open", "find", "add", "stage", "copy", "delete", "remove", "edit"];
     matches!(clause, [only] if holds(&verbs, &only.lower()))
 }
 
 /// Returns whether a verb is a name in a list of ignored files: "add dist and build to .gitignore".
-fn is_item(words: &[Word], at: usize) -> bool {
-    let ends = words.get(at).is_some_and(|word| word.stop != Stop::None)
+fn is_item(words: &[WordToken], at: usize) -> bool {
+    let ends = words.get(at).is_some_and(|word| word.stop != StopKind::None)
         || words.get(at + 1).is_none_or(|next| holds(&["to", "in", "into", "and"], &next.lower()));
     ends && words.iter().any(|word| word.text.ends_with("ignore"))
 }
 
 /// Returns whether a clause so far only says where: "in notes.txt, change ...".
-fn only_names_a_place(clause: &[Word]) -> bool {
+fn only_names_a_place(clause: &[WordToken]) -> bool {
     const PLACE_WORDS_MAX: usize = 4;
     clause.len() <= PLACE_WORDS_MAX
         && clause.first().is_some_and(|word| word.lower() == "in")
         && clause.last().is_some_and(|word| path_of(word).is_some())
 }
 
-fn close(current: &mut Vec<Word>, out: &mut Vec<Vec<Word>>) {
+fn close(current: &mut Vec<WordToken>, out: &mut Vec<Vec<WordToken>>) {
     while current.last().is_some_and(|last| holds(&["and", "&", "but"], &last.lower())) {
         current.pop();
     }

@@ -1,9 +1,9 @@
 //! What a new text is to hold: which words are the text itself, and which only describe one.
 
-use super::intent::Lack;
+use super::intent::MissingAbility;
 use super::lexicon::{COMPOSED, holds};
 use super::programs::is_definite;
-use super::words::Word;
+use super::words::WordToken;
 
 /// Programs that print a text, by the extension of their file; `{}` is the text in quotation marks.
 const PRINTING: &[(&str, &str)] = &[
@@ -32,6 +32,42 @@ const CODE: &[&str] = &[
     "toml", "php", "sql", "xml", "jsx", "tsx", "lua", "pl",
 ];
 
+/// Words that describe code more often than they are its text, in a file of code.
+const CODE_PARTS: &[&str] = &[
+    "app",
+    "api",
+    "button",
+    "component",
+    "constructor",
+    "endpoint",
+    "endpoints",
+    "express",
+    "flask",
+    "footer",
+    "form",
+    "functions",
+    "handler",
+    "header",
+    "import",
+    "imports",
+    "logging",
+    "loop",
+    "main",
+    "menu",
+    "method",
+    "methods",
+    "module",
+    "navbar",
+    "parser",
+    "route",
+    "routes",
+    "server",
+    "struct",
+    "table",
+    "variable",
+    "variables",
+];
+
 /// Returns a program that prints `text`; `None` where the kind of file is not known, or the text is not plain.
 pub(super) fn prints(path: &str, text: &str) -> Option<String> {
     let (_, extension) = path.rsplit_once('.')?;
@@ -47,10 +83,10 @@ pub(super) fn greeting(text: &str) -> &str {
 }
 
 /// Returns whether words without quotation marks are a text.
-pub(super) fn is_given(path: &str, words: &[Word], text: &str) -> Result<(), Lack> {
+pub(super) fn is_given(path: &str, words: &[WordToken], text: &str) -> Result<(), MissingAbility> {
     /// More words than that are rather a request.
     const WORDS_MAX: usize = 12;
-    let lower: Vec<String> = words.iter().map(Word::lower).collect();
+    let lower: Vec<String> = words.iter().map(WordToken::lower).collect();
     let is_code = ["(", "=", "{", "</", "#!", ";"].iter().any(|sign| text.contains(sign));
     let for_code = path.rsplit_once('.').is_some_and(|(_, extension)| holds(CODE, &extension.to_lowercase()));
     let is_command = (path.ends_with(".sh") || path.ends_with(".bash"))
@@ -60,22 +96,32 @@ pub(super) fn is_given(path: &str, words: &[Word], text: &str) -> Result<(), Lac
     }
     let articles = ["a", "an", "some", "the", "my", "your", "all", "any", "its"];
     let begins = words.len() > 1 && lower.first().is_some_and(|word| holds(&articles, word));
-    let describes = begins || lower.iter().any(|word| holds(COMPOSED, word));
-    if for_code || describes {
-        return Err(Lack::Compose);
+    // What begins with the sign of a heading or of an item is a text.
+    let is_marked = text.starts_with(['#', '-', '*', '>']);
+    if !is_marked && (begins || lower.iter().any(|word| holds(COMPOSED, word))) {
+        return Err(MissingAbility::Compose);
     }
-    let mixed = words.iter().any(Word::is_quoted) && words.len() > 1;
+    if for_code && lower.iter().any(|word| holds(CODE_PARTS, word)) {
+        return Err(MissingAbility::Quotes);
+    }
+    let mixed = words.iter().any(WordToken::is_quoted) && words.len() > 1;
     let joined = lower
         .iter()
         .any(|word| holds(&["then", "but", "if", "unless", "which", "that", "so", "because"], word));
     if mixed || joined || words.len() > WORDS_MAX || text.contains('\n') {
-        return Err(Lack::Quotes);
+        return Err(MissingAbility::Quotes);
     }
     Ok(())
 }
 
+/// Returns whether a text has the signs of a line end where a person may want a line end; code has such signs of its own.
+pub(super) fn has_line_end_signs(path: &str, text: &str) -> bool {
+    let is_code = path.rsplit_once('.').is_some_and(|(_, extension)| holds(CODE, &extension.to_lowercase()));
+    !is_code && text.contains("\\n")
+}
+
 /// Returns the text that is given: the quoted text, a line for each item of a list, or the words.
-pub(super) fn given(path: &str, words: &[Word], text: &str) -> Result<String, Lack> {
+pub(super) fn given(path: &str, words: &[WordToken], text: &str) -> Result<String, MissingAbility> {
     if let [only] = words
         && only.is_quoted()
     {
@@ -83,24 +129,25 @@ pub(super) fn given(path: &str, words: &[Word], text: &str) -> Result<String, La
     }
     let (words, by_line) = without_layout(words);
     if let Some(items) = items(words) {
-        let plain = |word: &&Word| word.is_quoted() || word.text.contains(['.', '/', '*', '_', '=', '@']);
+        let plain =
+            |word: &&WordToken| word.is_quoted() || word.text.contains(['.', '/', '*', '_', '=', '@']);
         if by_line || is_list(path) || items.iter().all(|item| item.is_quoted()) || items.iter().all(plain) {
             return Ok(items.iter().map(|item| format!("{}\n", item.text)).collect());
         }
     }
     // Such words join two texts, or are the sentence's own.
     let joins = ["and", "&", "saying", "with", "that", "containing", "plus", "both"];
-    let lower: Vec<String> = words.iter().map(Word::lower).collect();
+    let lower: Vec<String> = words.iter().map(WordToken::lower).collect();
     is_given(path, words, text)?;
     let is_code = ["(", "=", "{", "</", "#!", ";"].iter().any(|sign| text.contains(sign));
     if by_line || (!is_code && lower.iter().any(|word| holds(&joins, word))) {
-        return Err(Lack::Quotes);
+        return Err(MissingAbility::Quotes);
     }
     Ok(text.to_owned())
 }
 
 /// Drops "one per line" from the end, which is not of the text.
-fn without_layout(words: &[Word]) -> (&[Word], bool) {
+fn without_layout(words: &[WordToken]) -> (&[WordToken], bool) {
     let layouts = [
         "one per line",
         "one a line",
@@ -128,8 +175,8 @@ fn without_layout(words: &[Word]) -> (&[Word], bool) {
 }
 
 /// Returns the items of a list such as `a, b and c`, if each is one word or a quoted text.
-fn items(words: &[Word]) -> Option<Vec<&Word>> {
-    let mut items: Vec<&Word> = Vec::new();
+fn items(words: &[WordToken]) -> Option<Vec<&WordToken>> {
+    let mut items: Vec<&WordToken> = Vec::new();
     let mut is_open = false;
     for word in words {
         if holds(&["and", "&", "plus"], &word.lower()) {
@@ -140,7 +187,7 @@ fn items(words: &[Word]) -> Option<Vec<&Word>> {
             return None;
         }
         items.push(word);
-        is_open = word.stop == super::words::Stop::None;
+        is_open = word.stop == super::words::StopKind::None;
     }
     (items.len() > 1).then_some(items)
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use palyra_types::model::{ChatMessage, ToolResultStatus};
 use serde_json::Value;
 
-use super::extract::Finding;
-use super::intent::Ability;
+use super::extract::ToolFinding;
+use super::intent::ToolAbility;
 
 /// Returns the place of the input that is being worked on.
 pub(super) fn begin(messages: &[ChatMessage]) -> Option<usize> {
@@ -28,21 +28,22 @@ fn answers_question(before: &[ChatMessage]) -> bool {
         ChatMessage::ToolResult { tool, status, .. } => Some((tool, status)),
         ChatMessage::User { .. } | ChatMessage::Assistant { .. } => None,
     });
-    let mut results = results
-        .map(|(tool, status)| tool.as_str() == Ability::Ask.tool() && *status == ToolResultStatus::Succeeded);
+    let mut results = results.map(|(tool, status)| {
+        tool.as_str() == ToolAbility::Ask.tool() && *status == ToolResultStatus::Succeeded
+    });
     results.any(|is_answered| is_answered)
 }
 
 /// Collects the tool results since then, each with what was asked for.
-pub(super) fn findings(messages: &[ChatMessage]) -> Vec<Finding> {
+pub(super) fn findings(messages: &[ChatMessage]) -> Vec<ToolFinding> {
     let from = begin(messages).unwrap_or(0);
     let mut asked: BTreeMap<&str, Value> = BTreeMap::new();
-    let mut out: Vec<Finding> = Vec::new();
+    let mut out: Vec<ToolFinding> = Vec::new();
     for message in &messages[from..] {
         match message {
             ChatMessage::User { text, .. } => {
                 let question =
-                    out.iter_mut().rev().find(|finding| finding.tool.as_str() == Ability::Ask.tool());
+                    out.iter_mut().rev().find(|finding| finding.tool.as_str() == ToolAbility::Ask.tool());
                 if let Some(question) = question {
                     question.text = text.expose().clone();
                 }
@@ -53,7 +54,7 @@ pub(super) fn findings(messages: &[ChatMessage]) -> Vec<Finding> {
                     asked.insert(&call.call.0, arguments);
                 }
             }
-            ChatMessage::ToolResult { call, tool, text, status } => out.push(Finding {
+            ChatMessage::ToolResult { call, tool, text, status } => out.push(ToolFinding {
                 tool: tool.clone(),
                 arguments: asked.get(call.0.as_str()).cloned().unwrap_or_default(),
                 text: text.expose().clone(),

@@ -5,14 +5,15 @@
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::intent::{Call, View};
+use super::intent::{AnswerView, IntendedCall};
+use super::lexicon::holds;
 use super::markdown::outline;
 use super::objects::has_extension;
 use super::say::command_line;
 
 /// A tool result with what was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Finding {
+pub(super) struct ToolFinding {
     /// The tool.
     pub(super) tool: ToolName,
     /// The arguments of the call.
@@ -25,7 +26,8 @@ pub(super) struct Finding {
 
 const TITLE_CHARS_MAX: usize = 200;
 const PARAGRAPH_CHARS_MAX: usize = 800;
-const ERROR_CHARS_MAX: usize = 400;
+/// A refusal can end with a line to write into a file.
+const ERROR_CHARS_MAX: usize = 1_200;
 const LINE_CHARS_MAX: usize = 160;
 const NAMES_MAX: usize = 20;
 pub(super) const MATCHES_MAX: usize = 20;
@@ -33,17 +35,28 @@ pub(super) const MATCHES_MAX: usize = 20;
 const WHOLE_LINES_MAX: usize = 200;
 const WHOLE_CHARS_MAX: usize = 12_000;
 const CODE_LINES_MAX: usize = 5;
+/// Of what a program printed: more was seen while it ran, and is not repeated.
+const RESULT_LINES_MAX: usize = 10;
+/// Where a program says how its work ended.
+const LAST_LINES: usize = 3;
+/// Programs of whose output the beginning matters as much as the end.
+const LISTING_PROGRAMS: &[&str] =
+    &["ls", "cat", "du", "find", "grep", "rg", "sort", "head", "tail", "ps", "df", "env"];
 
 /// Describes a finding.
-pub(super) fn describe(finding: &Finding) -> String {
+pub(super) fn describe(finding: &ToolFinding) -> String {
     let of = subject(finding);
     if finding.is_denial() {
-        return format!("`{}`{of} was not allowed: {}", finding.tool, clip(&finding.text, ERROR_CHARS_MAX));
+        let reason = clip(&finding.text, ERROR_CHARS_MAX);
+        // A value to copy at its end stays as it is.
+        let stop =
+            if reason.ends_with(|c: char| c.is_alphanumeric() || "`)\"".contains(c)) { "." } else { "" };
+        return format!("`{}`{of} was not allowed: {reason}{stop}", finding.tool);
     }
     if matches!(finding.tool.as_str(), "run_command" | "git") && finding.text.starts_with("e") {
         return ran(finding);
     }
-    if let Some(way) = several_places(finding) {
+    if let Some(way) = several_places(finding).or_else(|| no_place(finding)) {
         return way;
     }
     if finding.failed {
@@ -54,7 +67,7 @@ pub(super) fn describe(finding: &Finding) -> String {
         "read_file" => file(finding),
         "list_dir" => listing(&finding.text, argument(finding, "path")),
         "glob" => names(&finding.text, argument(finding, "pattern")),
-        "search" => matches(&finding.text, argument(finding, "pattern")),
+        "search" => matches(finding),
         "write_file" | "edit_file" | "apply_patch" => done(&finding.text),
         "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
         tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
@@ -62,7 +75,7 @@ pub(super) fn describe(finding: &Finding) -> String {
 }
 
 /// Says what to type where a text that was to be replaced is there several times.
-fn several_places(finding: &Finding) -> Option<String> {
+fn several_places(finding: &ToolFinding) -> Option<String> {
     let is_so =
         finding.failed && finding.tool.as_str() == "edit_file" && finding.text.contains(" times in `");
     let (path, old, new) = (argument(finding, "path"), argument(finding, "old"), argument(finding, "new"));
@@ -80,10 +93,29 @@ fn several_places(finding: &Finding) -> Option<String> {
     })
 }
 
+/// Says how to look for a text that was to be replaced and is not in the file; the tool's own advice is for models.
+fn no_place(finding: &ToolFinding) -> Option<String> {
+    let is_so = finding.failed
+        && finding.tool.as_str() == "edit_file"
+        && finding.text.contains("the text to replace is not in `")
+        && finding.text.contains("; read the file again");
+    let (path, old) = (argument(finding, "path"), argument(finding, "old"));
+    let quoted = |mark: char| format!("{mark}{old}{mark}");
+    let quoted = ['"', '\'', '`'].into_iter().find(|mark| !old.contains(*mark)).map(quoted)?;
+    let way = if old.contains('\n') || old.chars().count() > LINE_CHARS_MAX {
+        format!("To see what is there, say: show me {path}")
+    } else {
+        format!("To see where it is, say: search for {quoted}")
+    };
+    is_so.then(|| {
+        format!("I do not find {} in {path}, and nothing was changed. {way}", clip(&quoted, LINE_CHARS_MAX))
+    })
+}
+
 /// Describes a finding as a sentence asked for it.
-pub(super) fn show(finding: &Finding, view: View) -> String {
+pub(super) fn show(finding: &ToolFinding, view: AnswerView) -> String {
     let path = argument(finding, "path");
-    if let (View::Size, true, Some((_, rest))) =
+    if let (AnswerView::Size, true, Some((_, rest))) =
         (view, finding.failed, finding.text.split_once(" is a binary file of "))
     {
         let bytes = rest.split(' ').next().unwrap_or_default();
@@ -94,21 +126,21 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
     }
     let (text, note) = without_note(&finding.text);
     match (view, finding.tool.as_str()) {
-        (View::Whole, "read_file") => match text.trim().is_empty() {
+        (AnswerView::Whole, "read_file") => match text.trim().is_empty() {
             true => format!("{path} is empty."),
             false => {
                 let note = note.map(|note| format!(" ({})", without_way(note))).unwrap_or_default();
                 format!("{path}{note}:\n\n{}", fenced(text))
             }
         },
-        (View::Whole, "http_fetch") => whole(&finding.text).0,
-        (View::Last(count), "read_file") if note.is_none() => {
+        (AnswerView::Whole, "http_fetch") => whole(&finding.text).0,
+        (AnswerView::Last(count), "read_file") if note.is_none() => {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             let lines: Vec<&str> = text.lines().collect();
             let last = lines[lines.len().saturating_sub(count)..].join("\n");
             format!("The end of {path}:\n\n{}", fenced(&last))
         }
-        (View::Counts, "read_file") if note.is_none() => {
+        (AnswerView::Counts, "read_file") if note.is_none() => {
             let (lines, words) = (text.lines().count(), text.split_whitespace().count());
             format!(
                 "{path} has {}, {} and {}.",
@@ -117,15 +149,17 @@ pub(super) fn show(finding: &Finding, view: View) -> String {
                 count(text.chars().count(), "character")
             )
         }
-        (View::Size, "read_file") if note.is_none() => format!("{path} has {}.", count(text.len(), "byte")),
-        (View::Matches, "search") => {
+        (AnswerView::Size, "read_file") if note.is_none() => {
+            format!("{path} has {}.", count(text.len(), "byte"))
+        }
+        (AnswerView::Matches, "search") => {
             format!(
                 "{} in {path}.",
                 count(match_lines(&finding.text).len(), "match").replace("matchs", "matches")
             ) + "\n\n"
                 + &describe(finding)
         }
-        (View::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
+        (AnswerView::Uses, "search") => uses(&finding.text, argument(finding, "pattern")),
         _ => describe(finding),
     }
 }
@@ -136,7 +170,7 @@ fn without_way(note: &str) -> String {
 }
 
 /// Shows what a program printed, as it printed it.
-fn ran(finding: &Finding) -> String {
+fn ran(finding: &ToolFinding) -> String {
     let line = match finding.tool.as_str() {
         "git" => format!("git {}", argument(finding, "subcommand")),
         _ => command_line(&finding.arguments),
@@ -144,7 +178,7 @@ fn ran(finding: &Finding) -> String {
     let how = finding.text.lines().next().unwrap_or_default();
     let succeeded = if finding.failed { "did not succeed" } else { "succeeded" };
     let text = printed(&finding.text);
-    let told = format!("`{}` {succeeded}: {}", clip_line(&line), clip_line(how));
+    let outcome = format!("`{}` {succeeded}: {}", clip_line(&line), clip_line(how));
     let hint = if ["Please tell me who you are", "empty ident name", "unable to auto-detect"]
         .iter()
         .any(|sign| text.contains(sign))
@@ -155,15 +189,30 @@ fn ran(finding: &Finding) -> String {
         ""
     };
     if text.trim().is_empty() {
-        format!("{told}. It printed nothing.{hint}")
-    } else {
-        format!("{told}\n\n{}{hint}", fenced(text))
+        return format!("{outcome}. It printed nothing.{hint}");
+    }
+    let program = finding.arguments.pointer("/argv/0").and_then(Value::as_str).unwrap_or("git");
+    let lines: Vec<&str> = text.lines().collect();
+    match lines.len() {
+        // A person has seen each line while the program ran.
+        total if program != "git" && total > RESULT_LINES_MAX => {
+            let (which, shown) = match holds(LISTING_PROGRAMS, program) {
+                true => ("the first", &lines[..RESULT_LINES_MAX]),
+                false => ("the last", &lines[total - LAST_LINES..]),
+            };
+            let shown_lines = count(shown.len(), "line");
+            format!(
+                "{outcome}. Of the {total} lines that it printed, {which} {shown_lines}:\n\n{}{hint}",
+                fenced(&shown.join("\n"))
+            )
+        }
+        _ => format!("{outcome}\n\n{}{hint}", fenced(text)),
     }
 }
 
-/// Returns what a program printed, without the line that says how it ended.
+/// Returns what a program printed, without the lines that say how it ended.
 pub(super) fn printed(text: &str) -> &str {
-    text.split_once('\n').map_or("", |(_, rest)| rest.strip_prefix('\n').unwrap_or(rest))
+    text.split_once("\n\n").or_else(|| text.split_once('\n')).map_or("", |(_, rest)| rest)
 }
 
 /// Returns the names in a listing, folders with a slash.
@@ -196,9 +245,9 @@ fn whole(text: &str) -> (String, &'static str) {
     (out, "")
 }
 
-impl Finding {
+impl ToolFinding {
     /// Returns whether it is the result of a call; what was redacted in between does not count.
-    pub(super) fn came_of(&self, call: &Call) -> bool {
+    pub(super) fn came_of(&self, call: &IntendedCall) -> bool {
         let arguments = Value::Object(call.arguments.clone());
         self.tool.as_str() == call.ability.tool()
             && (self.arguments == arguments || self.arguments.to_string().contains("<secret:"))
@@ -208,6 +257,13 @@ impl Finding {
     pub(super) fn is_failed_change(&self) -> bool {
         self.failed
             && matches!(self.tool.as_str(), "write_file" | "edit_file" | "apply_patch" | "run_command")
+    }
+
+    /// Returns whether policy did not let the call run, without a person's word.
+    pub(super) fn is_denied_by_policy(&self) -> bool {
+        let by_person =
+            ["a person denied this call", "no person answered the approval", "this call did not run:"];
+        self.is_denial() && !by_person.iter().any(|begin| self.text.starts_with(begin))
     }
 
     /// Returns whether a person, or policy, did not let the call run.
@@ -233,17 +289,17 @@ fn done(text: &str) -> String {
     format!("Done: {}.", some(&lines, MATCHES_MAX, "; "))
 }
 
-pub(super) fn argument<'a>(finding: &'a Finding, name: &str) -> &'a str {
+pub(super) fn argument<'a>(finding: &'a ToolFinding, name: &str) -> &'a str {
     finding.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn subject(finding: &Finding) -> String {
+fn subject(finding: &ToolFinding) -> String {
     let named =
         ["path", "pattern", "url"].iter().map(|name| argument(finding, name)).find(|text| !text.is_empty());
     named.map(|text| format!(" for `{}`", clip(text, LINE_CHARS_MAX))).unwrap_or_default()
 }
 
-fn file(finding: &Finding) -> String {
+fn file(finding: &ToolFinding) -> String {
     let path = match argument(finding, "path") {
         "" => "The file",
         path => path,
@@ -298,8 +354,8 @@ fn is_prose(path: &str) -> bool {
 }
 
 fn listing(text: &str, path: &str) -> String {
-    let Listed { head, entries, notes } =
-        Listed::read(text, |line| line.contains(" holds ") || line.ends_with(" is empty"));
+    let ListedOutput { head, entries, notes } =
+        ListedOutput::read(text, |line| line.contains(" holds ") || line.ends_with(" is empty"));
     let place = if matches!(path, "" | ".") { "This folder".to_owned() } else { format!("`{path}`") };
     let told = head.map(|head| match head.split_once(' ') {
         Some((_, rest)) => format!("{place} {rest}"),
@@ -323,7 +379,7 @@ fn sorts(names: &[String]) -> String {
 }
 
 fn names(text: &str, pattern: &str) -> String {
-    let Listed { entries, notes, .. } = Listed::read(text, is_count);
+    let ListedOutput { entries, notes, .. } = ListedOutput::read(text, is_count);
     if entries.is_empty() {
         return format!("Nothing matches `{pattern}`.{notes}");
     }
@@ -331,13 +387,18 @@ fn names(text: &str, pattern: &str) -> String {
     format!("{} {verb} `{pattern}`: {}.{notes}", entries.len(), some(&entries, NAMES_MAX, ", "))
 }
 
-fn matches(text: &str, pattern: &str) -> String {
-    let Listed { head, entries, notes } = Listed::read(text, is_count);
+fn matches(finding: &ToolFinding) -> String {
+    let pattern = argument(finding, "pattern");
+    let files = match argument(finding, "glob") {
+        "" => String::new(),
+        glob => format!(" in files that match `{glob}`"),
+    };
+    let ListedOutput { head, entries, notes } = ListedOutput::read(&finding.text, is_count);
     if entries.is_empty() && is_long(pattern) {
         return format!("Nothing of that kind was found.{notes}");
     }
     if entries.is_empty() {
-        return format!("Nothing matches `{pattern}`.{notes}");
+        return format!("Nothing matches `{pattern}`{files}.{notes}");
     }
     let total = head.unwrap_or_else(|| {
         let mut files: Vec<&str> =
@@ -348,11 +409,15 @@ fn matches(text: &str, pattern: &str) -> String {
         format!("{matches} in {}", count(files.len(), "file"))
     });
     // A pattern of ours says nothing to a person.
-    let title = if is_long(pattern) { "Found".to_owned() } else { format!("`{pattern}`") };
+    let title = if is_long(pattern) { "Found".to_owned() } else { format!("`{pattern}`{files}") };
+    let notes = notes.replace(ARGUMENTS_ADVICE, "");
     // A note below the last match, so that it is not read as text of the file.
     let notes = if notes.is_empty() { notes } else { format!("\n\n{}", notes.trim_start()) };
-    format!("{title}: {total}.\n- {}{notes}", some(&entries, MATCHES_MAX, "\n- "))
+    format!("{title}: {total}.\n{}{notes}", quoted_matches(&entries))
 }
+
+/// What a note of a search says for models only.
+const ARGUMENTS_ADVICE: &str = ": set `hidden`, or name one as `path`";
 
 /// Returns whether a pattern is one of ours, for definitions or tests.
 fn is_long(pattern: &str) -> bool {
@@ -361,7 +426,27 @@ fn is_long(pattern: &str) -> bool {
 
 /// Returns the lines of matches, as `path:line: text`.
 pub(super) fn match_lines(text: &str) -> Vec<String> {
-    Listed::read(text, is_count).entries
+    ListedOutput::read(text, is_count).entries
+}
+
+/// Returns the first matches as a list, the text of each as program text: nothing in it is a sign of this answer.
+pub(super) fn quoted_matches(found: &[String]) -> String {
+    let quoted = |line: &String| match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
+        [file, number, text] if number.parse::<u32>().is_ok() && !text.trim().is_empty() => {
+            format!("{file}:{number}: {}", code_span(text.trim()))
+        }
+        _ => line.clone(),
+    };
+    let quoted: Vec<String> = found.iter().map(quoted).collect();
+    format!("- {}", some(&quoted, MATCHES_MAX, "\n- "))
+}
+
+/// Returns a text as program text within a line.
+fn code_span(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let signs = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{signs}{space}{text}{space}{signs}")
 }
 
 /// Tells the matches that define nothing.
@@ -375,17 +460,17 @@ fn uses(text: &str, pattern: &str) -> String {
     if used.is_empty() {
         return format!("Nothing calls `{}`.", pattern.trim_start_matches("\\b").trim_end_matches("\\s*\\("));
     }
-    format!("{}:\n- {}", count(used.len(), "call"), some(&used, MATCHES_MAX, "\n- "))
+    format!("{}:\n{}", count(used.len(), "call"), quoted_matches(&used))
 }
 
 /// An output of one entry a line, which may begin with a summary and end with notes.
-struct Listed {
+struct ListedOutput {
     head: Option<String>,
     entries: Vec<String>,
     notes: String,
 }
 
-impl Listed {
+impl ListedOutput {
     fn read(text: &str, is_head: impl Fn(&str) -> bool) -> Self {
         let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).peekable();
         let head = lines
@@ -452,140 +537,4 @@ fn clip_with(text: &str, chars_max: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn check(tool: &str, arguments: Value, text: &str, expect: &str) {
-        let finding = Finding { tool: ToolName::new(tool), arguments, text: text.to_owned(), failed: false };
-        assert_eq!(describe(&finding), expect);
-    }
-
-    #[test]
-    fn a_document_is_told_by_title_paragraph_and_counts() {
-        check(
-            "read_file",
-            json!({"path": "README.md"}),
-            "# Alpha\n\nIt does things.\n",
-            "README.md is titled \"Alpha\". It says: It does things.\n\nREADME.md: 3 lines, 5 words.",
-        );
-        check("read_file", json!({"path": "a.md"}), " \n", "a.md is empty.");
-        check("read_file", json!({"path": "a.md"}), "[the file is empty]", "a.md is empty.");
-        check(
-            "read_file",
-            json!({"path": "a.md"}),
-            "# A\nOne.\n[lines 1-2 of 9; the file has 99 bytes; continue with from=3]",
-            "a.md is titled \"A\". It says: One.\n\n\
-             a.md: 2 lines, 3 words (lines 1-2 of 9; the file has 99 bytes; continue with from=3).",
-        );
-        check(
-            "read_file",
-            json!({"path": "a.md"}),
-            "One\n[x]",
-            "a.md begins: One [x]\n\na.md: 2 lines, 2 words.",
-        );
-        check("read_file", json!({}), "x", "The file begins: x\n\nThe file: 1 line, 1 word.");
-        check(
-            "read_file",
-            json!({"path": "a.rs"}),
-            "//! Hi\n\nfn a() {}\n",
-            "a.rs has 3 lines, 5 words. It begins:\n\n    //! Hi\n    fn a() {}",
-        );
-    }
-
-    #[test]
-    fn lists_are_counted_and_named() {
-        check(
-            "list_dir",
-            json!({"path": "."}),
-            "a.md\nb/\n",
-            "This folder holds 1 file and 1 folder: a.md, b/.",
-        );
-        check("list_dir", json!({"path": "src"}), "", "`src` is empty.");
-        check("list_dir", json!({"path": "src"}), "src is empty", "`src` is empty.");
-        let told = "[. holds 9 folders, 1 file]\nb/\na.md (12 bytes)\nl -> x (link, not followed)\n[the list is cut here]";
-        let expect = "This folder holds 9 folders, 1 file: b/, a.md, l -> x. [the list is cut here]";
-        check("list_dir", json!({}), told, expect);
-        let told = "1 match\nsrc/a.rs\n";
-        check("glob", json!({"pattern": "*.rs"}), told, "1 name matches `*.rs`: src/a.rs.");
-        let told = "no matches in . (7 names looked at)\n[hidden names were skipped]";
-        check(
-            "glob",
-            json!({"pattern": "*.rs"}),
-            told,
-            "Nothing matches `*.rs`. [hidden names were skipped]",
-        );
-        check("glob", json!({"pattern": "*.rs"}), "a.rs\nb.rs", "2 names match `*.rs`: a.rs, b.rs.");
-        check("glob", json!({"pattern": "*.rs"}), "", "Nothing matches `*.rs`.");
-        let many = (0..30).map(|n| format!("f{n}\n")).collect::<String>();
-        let finding =
-            Finding { tool: ToolName::new("list_dir"), arguments: json!({}), text: many, failed: false };
-        assert!(describe(&finding).ends_with("f19, and 10 more."));
-    }
-
-    #[test]
-    fn matches_are_counted_and_the_first_are_shown() {
-        check(
-            "search",
-            json!({"pattern": "x"}),
-            "a.rs:1:x\na.rs:2:x\nb.rs:9:x",
-            "`x`: 3 matches in 2 files.\n- a.rs:1:x\n- a.rs:2:x\n- b.rs:9:x",
-        );
-        check("search", json!({"pattern": "x"}), "\n", "Nothing matches `x`.");
-        check("search", json!({"pattern": "x"}), "no matches (9 files searched)\n", "Nothing matches `x`.");
-        let told =
-            "250 matches in 9 files (10 files searched)\na.rs:1: x\n[stopped at max=200; there may be more]";
-        let expect = "`x`: 250 matches in 9 files (10 files searched).\n- a.rs:1: x\n\n[stopped at max=200; there may be more]";
-        check("search", json!({"pattern": "x"}), told, expect);
-    }
-
-    #[test]
-    fn a_failure_is_told_plainly() {
-        let failure = Finding {
-            tool: ToolName::new("read_file"),
-            arguments: json!({"path": "gone.md"}),
-            text: "no such file\u{1b}[31m".to_owned(),
-            failed: true,
-        };
-        assert_eq!(
-            describe(&failure),
-            "The tool `read_file` did not succeed for `gone.md`: no such file [31m"
-        );
-    }
-
-    #[test]
-    fn what_was_changed_answered_and_denied_is_told() {
-        let text = "created notes.txt: 5 bytes, sha256 2cf24dba5fb0";
-        let expect = "Done: created notes.txt: 5 bytes, sha256 2cf24dba5fb0.";
-        check("write_file", json!({"path": "notes.txt"}), text, expect);
-        check("ask_user", json!({"question": "Which?"}), "the red one", "You answered: the red one");
-        let failed = |text: &str| {
-            let arguments = json!({"path": "a.txt"});
-            Finding { tool: ToolName::new("write_file"), arguments, text: text.to_owned(), failed: true }
-        };
-        let denied = failed("a person denied this call: not now");
-        assert!(denied.is_denial());
-        assert_eq!(
-            describe(&denied),
-            "`write_file` for `a.txt` was not allowed: a person denied this call: not now"
-        );
-        assert!(failed("policy denies this call of `write_file`, no rule permits it; go on").is_denial());
-        assert!(!failed("`a.txt` does not exist").is_denial());
-    }
-
-    #[test]
-    fn every_description_is_bounded() {
-        for tool in ["read_file", "list_dir", "glob", "search", "write_file", "ask_user", "other"] {
-            for text in ["x".repeat(100_000), "word ".repeat(50_000), "a:1:b\n".repeat(50_000)] {
-                let finding = Finding {
-                    tool: ToolName::new(tool),
-                    arguments: json!({"path": "a.md"}),
-                    text,
-                    failed: false,
-                };
-                assert!(describe(&finding).len() < 4_000, "{tool}");
-            }
-        }
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// A thing that needs a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ability {
+pub(super) enum ToolAbility {
     /// Read a file.
     Read,
     /// List a folder.
@@ -31,7 +31,7 @@ pub(super) enum Ability {
     Ask,
 }
 
-impl Ability {
+impl ToolAbility {
     /// Every ability, in the order in which they are listed.
     pub(super) const ALL: [Self; 12] = [
         Self::Read,
@@ -101,20 +101,26 @@ impl Ability {
             Self::Ask => "ask me for a title then create title.txt with my answer",
         }
     }
+
+    /// Returns sentences that it understands, to show what can be asked.
+    pub(super) fn examples(self) -> impl Iterator<Item = &'static str> {
+        let further = (self == Self::Search).then_some("where is main defined?");
+        [self.example()].into_iter().chain(further)
+    }
 }
 
 /// A tool call that a clause means.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(super) struct IntendedCall {
     /// What it does.
-    pub(super) ability: Ability,
+    pub(super) ability: ToolAbility,
     /// The arguments.
     pub(super) arguments: Map<String, Value>,
 }
 
-impl Call {
+impl IntendedCall {
     /// Makes a call with text arguments.
-    pub(super) fn new(ability: Ability, arguments: &[(&str, &str)]) -> Self {
+    pub(super) fn new(ability: ToolAbility, arguments: &[(&str, &str)]) -> Self {
         let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         Self { ability, arguments }
     }
@@ -129,7 +135,7 @@ impl Call {
 
 /// How an answer tells what a call found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum View {
+pub(super) enum AnswerView {
     /// In a sentence or two.
     Digest,
     /// As it is.
@@ -151,7 +157,7 @@ pub(super) enum View {
     /// How many commits.
     Commits,
     /// A part of a file that its kind knows.
-    Section(Section),
+    Section(FileSection),
     /// How many matches.
     Matches,
     /// The matches that are not definitions.
@@ -174,7 +180,7 @@ pub(super) enum View {
 
 /// A part of a file that its kind knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum FileSection {
     /// The headings of a document.
     Headings,
     /// The targets of a Makefile.
@@ -197,16 +203,16 @@ pub(super) enum LineChange {
     /// Give a requirement another version.
     Pin { name: String, line: String },
     /// Put a text in its place.
-    Replace(Lines, String),
+    Replace(LineSelection, String),
     /// Make a comment of it.
-    Comment(Lines),
+    Comment(LineSelection),
     /// Make code of a comment.
-    Uncomment(Lines),
+    Uncomment(LineSelection),
 }
 
 /// What is done for a project whose files say how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Chore {
+pub(super) enum ProjectChore {
     /// Run its tests.
     Test,
     /// Build it.
@@ -217,7 +223,7 @@ pub(super) enum Chore {
 
 /// Which lines of a file go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineSelection {
     /// The one with a number.
     Numbered(u64),
     /// The last one.
@@ -236,16 +242,16 @@ pub(super) enum Lines {
 
 /// Where a line is put.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LinePlace {
     /// Before a line.
-    Before(Lines),
+    Before(LineSelection),
     /// Behind a line.
-    Behind(Lines),
+    Behind(LineSelection),
 }
 
 /// Which part of a text is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TextPart {
     /// All of it.
     Whole,
     /// Its first lines.
@@ -279,7 +285,7 @@ pub(super) enum FileChange {
 
 /// The files that change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Files {
+pub(super) enum FileSelection {
     /// These.
     Named(Vec<String>),
     /// All that match a pattern.
@@ -288,9 +294,9 @@ pub(super) enum Files {
 
 /// Something that tools do, in one round or in several of which a later one depends on what an earlier one found.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Goal {
+pub(super) enum ToolGoal {
     /// Calls that are made together.
-    Calls(Vec<Call>, View),
+    Calls(Vec<IntendedCall>, AnswerView),
     /// Show every file of a folder.
     ReadAll(String),
     /// Put lines at the end of a file.
@@ -298,19 +304,19 @@ pub(super) enum Goal {
     /// Put lines at the beginning of a file.
     Prepend { path: String, text: String },
     /// Take lines out of a file.
-    Remove { path: String, lines: Lines },
+    Remove { path: String, lines: LineSelection },
     /// Delete a file or a folder.
     Delete(String),
     /// Give a file or a folder another name or place.
     Move { from: String, to: String },
     /// What the project's files say.
-    Project(Chore),
+    Project(ProjectChore),
     /// Commit what is staged; everything when nothing is, or when the sentence says all of it.
     Commit { message: String, everything: bool },
     /// Run a line in a shell.
     Shell(String),
     /// Put lines beside a line.
-    Insert { path: String, text: String, place: Place },
+    Insert { path: String, text: String, place: LinePlace },
     /// Replace a name by another, in a file, or in every file below a folder.
     Everywhere { old: String, new: String, place: String },
     /// Copy a file.
@@ -320,81 +326,81 @@ pub(super) enum Goal {
     /// Find where a name is defined; where it occurs, when nothing defines it.
     Define(String),
     /// Write a part of a file into another.
-    Extract { from: String, part: Part, to: String },
+    Extract { from: String, part: TextPart, to: String },
     /// Write what was found before into a file.
-    Keep { part: Part, to: String },
+    Keep { part: TextPart, to: String },
     /// Change a line where it is; without a path, in the only file that has such a line.
     Rewrite { path: String, change: LineChange },
     /// Replace a text in each of several files, or in none.
     Among { old: String, new: String, paths: Vec<String> },
     /// Show a part of each manifest of the project.
-    Manifests(Section),
+    Manifests(FileSection),
     /// Count the lines of the files below a folder.
     CountLines(String),
     /// Change files whose form is simple, all of them or none.
-    Reshape { files: Files, change: FileChange },
+    Reshape { files: FileSelection, change: FileChange },
 }
 
-impl Goal {
+impl ToolGoal {
     /// Makes one call.
-    pub(super) fn one(call: Call) -> Self {
-        Self::Calls(vec![call], View::Digest)
+    pub(super) fn one(call: IntendedCall) -> Self {
+        Self::Calls(vec![call], AnswerView::Digest)
     }
 
     /// Runs a program.
     pub(super) fn run<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
-        Self::Calls(vec![run_call(argv)], View::Whole)
+        Self::Calls(vec![run_call(argv)], AnswerView::Whole)
     }
 
     /// Asks git, with options.
     pub(super) fn git(subcommand: &str, options: &[&str], paths: &[String]) -> Self {
-        let mut call = Call::new(Ability::Git, &[("subcommand", subcommand)]);
+        let mut call = IntendedCall::new(ToolAbility::Git, &[("subcommand", subcommand)]);
         if !options.is_empty() {
             call = call.with("options", json!(options));
         }
         if !paths.is_empty() {
             call = call.with("paths", json!(paths));
         }
-        Self::Calls(vec![call], View::Whole)
+        Self::Calls(vec![call], AnswerView::Whole)
     }
 
     /// Returns what it needs, the look first.
-    pub(super) fn abilities(&self) -> Vec<Ability> {
+    pub(super) fn abilities(&self) -> Vec<ToolAbility> {
         match self {
             Self::Calls(calls, _) => calls.iter().map(|call| call.ability).collect(),
-            Self::ReadAll(_) | Self::Manifests(_) => vec![Ability::List, Ability::Read],
-            Self::CountLines(_) => vec![Ability::Glob, Ability::Read],
+            Self::ReadAll(_) | Self::Manifests(_) => vec![ToolAbility::List, ToolAbility::Read],
+            Self::CountLines(_) => vec![ToolAbility::Glob, ToolAbility::Read],
             Self::Rewrite { path, .. } if path.is_empty() => {
-                vec![Ability::Search, Ability::Read, Ability::Patch]
+                vec![ToolAbility::Search, ToolAbility::Read, ToolAbility::Patch]
             }
-            Self::Reshape { files: Files::Matching(_), .. } => {
-                vec![Ability::Glob, Ability::Read, Ability::Patch]
+            Self::Reshape { files: FileSelection::Matching(_), .. } => {
+                vec![ToolAbility::Glob, ToolAbility::Read, ToolAbility::Patch]
             }
             Self::Rewrite { .. } | Self::Among { .. } | Self::Reshape { .. } => {
-                vec![Ability::Read, Ability::Patch]
+                vec![ToolAbility::Read, ToolAbility::Patch]
             }
             Self::Append { .. } | Self::Prepend { .. } | Self::Remove { .. } => {
-                vec![Ability::Read, Ability::Patch]
+                vec![ToolAbility::Read, ToolAbility::Patch]
             }
-            Self::Delete(_) | Self::Move { .. } => vec![Ability::Patch],
-            Self::Project(_) => vec![Ability::List, Ability::Run],
-            Self::Commit { .. } => vec![Ability::Git, Ability::Run],
-            Self::Shell(_) | Self::RunFile(_) | Self::Copy { .. } => vec![Ability::Run],
-            Self::Insert { .. } => vec![Ability::Read, Ability::Patch],
-            Self::Everywhere { .. } => vec![Ability::Search, Ability::Read, Ability::Patch],
-            Self::Define(_) => vec![Ability::Search],
-            Self::Extract { .. } => vec![Ability::Read, Ability::Write],
-            Self::Keep { .. } => vec![Ability::Write],
+            Self::Delete(_) | Self::Move { .. } => vec![ToolAbility::Patch],
+            Self::Project(_) => vec![ToolAbility::List, ToolAbility::Run],
+            Self::Commit { .. } => vec![ToolAbility::Git, ToolAbility::Run],
+            Self::Shell(_) | Self::RunFile(_) | Self::Copy { .. } => vec![ToolAbility::Run],
+            Self::Insert { .. } => vec![ToolAbility::Read, ToolAbility::Patch],
+            Self::Everywhere { .. } => vec![ToolAbility::Search, ToolAbility::Read, ToolAbility::Patch],
+            Self::Define(_) => vec![ToolAbility::Search],
+            Self::Extract { .. } => vec![ToolAbility::Read, ToolAbility::Write],
+            Self::Keep { .. } => vec![ToolAbility::Write],
         }
     }
 
     /// Returns whether it changes something or leaves the workspace.
     pub(super) fn is_change(&self) -> bool {
-        self.abilities().into_iter().any(Ability::is_change)
+        self.abilities().into_iter().any(ToolAbility::is_change)
     }
 }
 
-impl Ability {
+impl ToolAbility {
     /// Returns whether it changes something or leaves the workspace.
     pub(super) fn is_change(self) -> bool {
         matches!(self, Self::Write | Self::Edit | Self::Patch | Self::Run | Self::Fetch | Self::Remember)
@@ -402,14 +408,14 @@ impl Ability {
 }
 
 /// Runs a program.
-pub(super) fn run_call<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Call {
+pub(super) fn run_call<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> IntendedCall {
     let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
-    Call { ability: Ability::Run, arguments: Map::new() }.with("argv", json!(argv))
+    IntendedCall { ability: ToolAbility::Run, arguments: Map::new() }.with("argv", json!(argv))
 }
 
 /// What the demo model is asked for and cannot do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lack {
+pub(super) enum MissingAbility {
     /// Write text or code of its own.
     Compose,
     /// Judge, mend or explain.
@@ -436,17 +442,21 @@ pub(super) enum Lack {
     Attachment,
     /// Change something for a user who wants nothing changed.
     Contradiction,
+    /// Say how a program is used.
+    Usage,
+    /// Say why something is so.
+    Reasons,
 }
 
 /// What one clause asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Intent {
+pub(super) enum ClauseIntent {
     /// Something that tools do.
-    Goal(Goal),
+    Goal(ToolGoal),
     /// Something that a tool does, but its object is missing.
-    Incomplete(Ability),
+    Incomplete(ToolAbility),
     /// Something that is known and cannot be done.
-    Cannot(Lack),
+    Cannot(MissingAbility),
     /// A description of this project.
     Project,
     /// A description of the model and its abilities.
@@ -461,6 +471,8 @@ pub(super) enum Intent {
     NoChange,
     /// To be on the branch that was made just before.
     SwitchToIt,
+    /// To have the changes of a commit kept that is taken back just before.
+    KeepChanges,
     /// A description of the attachments.
     Attachments,
     /// The earlier inputs of the session.

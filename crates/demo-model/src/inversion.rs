@@ -1,6 +1,6 @@
 //! Turns an indirect question into a direct one: "which licence this project uses", "how many tests there are".
 
-use super::words::{Word, words};
+use super::words::{WordToken, words};
 
 /// Verbs at the end of an indirect question, with their form in a direct one.
 const VERBS: &[(&str, &str)] = &[
@@ -22,7 +22,7 @@ const PLAIN: &[&str] = &["have", "use", "need", "import"];
 const LEAD_MAX: usize = 5;
 
 /// Returns the direct questions that an indirect one may be.
-pub(super) fn direct(clause: &[Word]) -> Vec<Vec<Word>> {
+pub(super) fn direct(clause: &[WordToken]) -> Vec<Vec<WordToken>> {
     let asks = ["what", "which", "where", "who", "how"];
     if !clause.first().is_some_and(|first| asks.contains(&first.lower().as_str())) {
         return Vec::new();

@@ -4,8 +4,8 @@
 
 use super::calls::{escaped, patch_call, read_call, search_call};
 use super::changes::{chosen, is_changed};
-use super::extract::{Finding, listed_names, without_note};
-use super::intent::{Call, Goal, LineChange};
+use super::extract::{ToolFinding, listed_names, without_note};
+use super::intent::{IntendedCall, LineChange, ToolGoal};
 
 /// How a comment of one line begins, by the ending of its file.
 const COMMENT_SIGNS: &[(&str, &[&str])] = &[
@@ -29,12 +29,12 @@ const COMMENT_SIGNS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the next calls of a change of a line; `path` is empty where the file has to be found.
-pub(super) fn rewritten(path: &str, change: &LineChange, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn rewritten(path: &str, change: &LineChange, found: &[ToolFinding]) -> Option<Vec<IntendedCall>> {
     match (path, found) {
         ("", []) => Some(vec![search_call(&sought(change)?, ".")]),
-        ("", [look]) => place(change, look).map(|path| vec![read_call(&path, None)]),
+        ("", [look]) => place(change, look).map(|path| vec![read_call(&path)]),
         ("", [look, file]) => patched(&place(change, look)?, change, file).map(|call| vec![call]),
-        (path, []) => Some(vec![read_call(path, None)]),
+        (path, []) => Some(vec![read_call(path)]),
         (path, [file]) => patched(path, change, file).map(|call| vec![call]),
         _ => None,
     }
@@ -52,7 +52,7 @@ fn sought(change: &LineChange) -> Option<String> {
 }
 
 /// Returns the file of the only line that a search found to fit.
-fn place(change: &LineChange, look: &Finding) -> Option<String> {
+fn place(change: &LineChange, look: &ToolFinding) -> Option<String> {
     let is_whole =
         !look.failed && !look.text.contains("[stopped at") && !look.text.contains("the list is cut");
     let lines = listed_names(&look.text);
@@ -65,7 +65,7 @@ fn place(change: &LineChange, look: &Finding) -> Option<String> {
     fitting.next().filter(|_| is_whole && fitting.next().is_none())
 }
 
-fn patched(path: &str, change: &LineChange, file: &Finding) -> Option<Call> {
+fn patched(path: &str, change: &LineChange, file: &ToolFinding) -> Option<IntendedCall> {
     let (text, note) = without_note(&file.text);
     if file.failed || note.is_some() || text.is_empty() {
         return None;
@@ -179,8 +179,8 @@ fn set(line: &str, key: &str, value: &str) -> Option<String> {
 }
 
 /// Says why a line was not changed.
-pub(super) fn unmet_rewrite(goal: &Goal, found: &[Finding]) -> Option<String> {
-    let Goal::Rewrite { path, change } = goal else { return None };
+pub(super) fn unmet_rewrite(goal: &ToolGoal, found: &[ToolFinding]) -> Option<String> {
+    let ToolGoal::Rewrite { path, change } = goal else { return None };
     if is_changed(found) {
         return None;
     }

@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use super::calls::{list_call, read_call};
-use super::extract::{Finding, listed_names};
-use super::intent::{Ability, Call, Files, Goal, View};
+use super::extract::{ToolFinding, listed_names};
+use super::intent::{AnswerView, FileSelection, IntendedCall, ToolAbility, ToolGoal};
 use super::lexicon::KNOWN_FILES;
 use super::objects::has_extension;
 use super::steps::next_calls;
@@ -19,19 +19,19 @@ const TRIES_MAX: usize = 3;
 
 /// A goal with the names of the files that were found for it.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct LocatedGoal {
     /// The goal, perhaps with another name.
-    pub(super) goal: Goal,
+    pub(super) goal: ToolGoal,
     /// What it found under that name.
-    pub(super) own: Vec<Finding>,
+    pub(super) own: Vec<ToolFinding>,
     /// The calls that come next.
-    pub(super) next: Option<Vec<Call>>,
+    pub(super) next: Option<Vec<IntendedCall>>,
     /// Why it cannot go on.
     pub(super) stuck: Option<String>,
 }
 
 /// Follows a goal along what it found; `earlier` is what came before it.
-pub(super) fn placed(goal: &Goal, earlier: &[Finding], found: &[Finding]) -> Placed {
+pub(super) fn placed(goal: &ToolGoal, earlier: &[ToolFinding], found: &[ToolFinding]) -> LocatedGoal {
     let mut goal = goal.clone();
     let mut own = found.to_vec();
     for attempt in 0..TRIES_MAX {
@@ -39,7 +39,7 @@ pub(super) fn placed(goal: &Goal, earlier: &[Finding], found: &[Finding]) -> Pla
         let look = look_for(&name);
         let Some(answer) = own.get(end).filter(|answer| answer.came_of(&look)) else {
             let next = (own.len() <= end).then(|| vec![look]);
-            return Placed { goal, own, next, stuck: None };
+            return LocatedGoal { goal, own, next, stuck: None };
         };
         match candidates(answer, &name).as_slice() {
             [] => {
@@ -52,7 +52,7 @@ pub(super) fn placed(goal: &Goal, earlier: &[Finding], found: &[Finding]) -> Pla
             }
             several => {
                 let stuck = Some(which(&name, several));
-                return Placed { goal, own, next: None, stuck };
+                return LocatedGoal { goal, own, next: None, stuck };
             }
         }
     }
@@ -61,23 +61,25 @@ pub(super) fn placed(goal: &Goal, earlier: &[Finding], found: &[Finding]) -> Pla
         own.drain(..1);
     }
     let next = next_calls(&goal, earlier, &own);
-    Placed { goal, own, next, stuck: None }
+    LocatedGoal { goal, own, next, stuck: None }
 }
 
 /// Returns the name that does not exist, and how many findings belong to the attempt.
-fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, String)> {
-    if let Goal::RunFile(path) | Goal::Copy { from: path, .. } = goal {
+fn missing(goal: &ToolGoal, own: &[ToolFinding], attempt: usize) -> Option<(usize, String)> {
+    if let ToolGoal::RunFile(path) | ToolGoal::Copy { from: path, .. } = goal {
         return (attempt == 0 && is_bare(path)).then(|| (0, path.clone()));
     }
     if let Some(path) = git_path(goal) {
         return (attempt == 0 && is_bare(&path)).then_some((0, path));
     }
     let round = match goal {
-        Goal::Calls(calls, _) if calls.len() > 1 => {
-            let reads = calls.iter().all(|call| call.ability == Ability::Read);
+        ToolGoal::Calls(calls, _) if calls.len() > 1 => {
+            let reads = calls.iter().all(|call| call.ability == ToolAbility::Read);
             if reads { calls.len() } else { return None }
         }
-        Goal::Among { paths, .. } | Goal::Reshape { files: Files::Named(paths), .. } => paths.len(),
+        ToolGoal::Among { paths, .. } | ToolGoal::Reshape { files: FileSelection::Named(paths), .. } => {
+            paths.len()
+        }
         _ => 1,
     };
     let at = own.iter().position(|finding| is_missing(finding) && names(goal, finding).is_some())?;
@@ -87,27 +89,27 @@ fn missing(goal: &Goal, own: &[Finding], attempt: usize) -> Option<(usize, Strin
 }
 
 /// Returns the only file that git is asked about.
-fn git_path(goal: &Goal) -> Option<String> {
-    let Goal::Calls(calls, _) = goal else { return None };
+fn git_path(goal: &ToolGoal) -> Option<String> {
+    let ToolGoal::Calls(calls, _) = goal else { return None };
     let [call] = calls.as_slice() else { return None };
-    let paths = call.arguments.get("paths").filter(|_| call.ability == Ability::Git)?.as_array()?;
+    let paths = call.arguments.get("paths").filter(|_| call.ability == ToolAbility::Git)?.as_array()?;
     match paths.as_slice() {
         [only] => only.as_str().map(str::to_owned),
         _ => None,
     }
 }
 
-fn is_missing(finding: &Finding) -> bool {
+fn is_missing(finding: &ToolFinding) -> bool {
     finding.failed && finding.text.contains("does not exist") && !finding.is_denial()
 }
 
 /// Returns the bare name that a failed call was made for, if the goal is about it.
-fn names(goal: &Goal, finding: &Finding) -> Option<String> {
+fn names(goal: &ToolGoal, finding: &ToolFinding) -> Option<String> {
     let argued = finding.arguments.get("path").and_then(Value::as_str).map(str::to_owned);
-    let is_look = finding.tool.as_str() == Ability::List.tool();
+    let is_look = finding.tool.as_str() == ToolAbility::List.tool();
     let name = match goal {
-        Goal::Delete(path) | Goal::Move { from: path, .. } if !is_look => Some(path.clone()),
-        Goal::Delete(_) | Goal::Move { .. } => None,
+        ToolGoal::Delete(path) | ToolGoal::Move { from: path, .. } if !is_look => Some(path.clone()),
+        ToolGoal::Delete(_) | ToolGoal::Move { .. } => None,
         _ => argued,
     };
     name.filter(|name| is_bare(name))
@@ -118,7 +120,7 @@ fn is_bare(name: &str) -> bool {
 }
 
 /// Looks for a name at any depth; for one without an ending, with the endings of plain texts, too.
-fn look_for(name: &str) -> Call {
+fn look_for(name: &str) -> IntendedCall {
     let plain = name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
     let known = KNOWN_FILES.iter().find(|(_, meant)| *meant == name).map(|(said, _)| said.to_uppercase());
     let stem = known.as_deref().unwrap_or(name);
@@ -141,7 +143,7 @@ fn look_for(name: &str) -> Call {
         let names: Vec<String> = ["", ".*"].iter().flat_map(named).collect();
         format!("{{{}}}", names.join(","))
     };
-    let call = Call::new(Ability::Glob, &[("pattern", &format!("**/{pattern}"))]);
+    let call = IntendedCall::new(ToolAbility::Glob, &[("pattern", &format!("**/{pattern}"))]);
     if name.starts_with('.') { call.with("hidden", json!(true)) } else { call }
 }
 
@@ -153,7 +155,7 @@ fn with_capitals(name: &str) -> Option<String> {
 }
 
 /// Returns the files that a look found; the nearest alone when the others only have other endings.
-fn candidates(answer: &Finding, name: &str) -> Vec<String> {
+fn candidates(answer: &ToolFinding, name: &str) -> Vec<String> {
     if answer.failed {
         return Vec::new();
     }
@@ -174,73 +176,76 @@ fn which(name: &str, several: &[String]) -> String {
 }
 
 /// Replaces the name of a file in a goal.
-fn renamed(goal: Goal, name: &str, path: &str) -> Goal {
+fn renamed(goal: ToolGoal, name: &str, path: &str) -> ToolGoal {
     let put = |was: String| if was == name { path.to_owned() } else { was };
     let folder = path.rsplit_once('/').map(|(folder, _)| folder);
     match goal {
-        Goal::Calls(calls, view) => {
+        ToolGoal::Calls(calls, view) => {
             let calls = calls.into_iter().map(|mut call| {
                 if call.arguments.get("paths") == Some(&json!([name])) {
                     call.arguments.insert("paths".to_owned(), json!([path]));
                 }
                 if call.arguments.get("path").and_then(Value::as_str) == Some(name) {
                     call.arguments.insert("path".to_owned(), json!(path));
-                    if call.ability == Ability::List {
-                        return read_call(path, None);
+                    if call.ability == ToolAbility::List {
+                        return read_call(path);
                     }
                 }
                 call
             });
-            Goal::Calls(calls.collect(), if view == View::Digest { View::Digest } else { view })
+            ToolGoal::Calls(
+                calls.collect(),
+                if view == AnswerView::Digest { AnswerView::Digest } else { view },
+            )
         }
-        Goal::Append { path, text } => Goal::Append { path: put(path), text },
-        Goal::Prepend { path, text } => Goal::Prepend { path: put(path), text },
-        Goal::Remove { path, lines } => Goal::Remove { path: put(path), lines },
-        Goal::Among { old, new, paths } => {
-            Goal::Among { old, new, paths: paths.into_iter().map(put).collect() }
+        ToolGoal::Append { path, text } => ToolGoal::Append { path: put(path), text },
+        ToolGoal::Prepend { path, text } => ToolGoal::Prepend { path: put(path), text },
+        ToolGoal::Remove { path, lines } => ToolGoal::Remove { path: put(path), lines },
+        ToolGoal::Among { old, new, paths } => {
+            ToolGoal::Among { old, new, paths: paths.into_iter().map(put).collect() }
         }
-        Goal::Reshape { files: Files::Named(paths), change } => {
-            Goal::Reshape { files: Files::Named(paths.into_iter().map(put).collect()), change }
+        ToolGoal::Reshape { files: FileSelection::Named(paths), change } => {
+            ToolGoal::Reshape { files: FileSelection::Named(paths.into_iter().map(put).collect()), change }
         }
-        Goal::Rewrite { path, change } => Goal::Rewrite { path: put(path), change },
-        Goal::Insert { path, text, place } => Goal::Insert { path: put(path), text, place },
-        Goal::Extract { from, part, to } => Goal::Extract { from: put(from), part, to },
-        Goal::Delete(was) => Goal::Delete(put(was)),
-        Goal::RunFile(was) => Goal::RunFile(put(was)),
-        Goal::Copy { from, to } => Goal::Copy { from: put(from), to },
-        Goal::Move { from, to } => {
+        ToolGoal::Rewrite { path, change } => ToolGoal::Rewrite { path: put(path), change },
+        ToolGoal::Insert { path, text, place } => ToolGoal::Insert { path: put(path), text, place },
+        ToolGoal::Extract { from, part, to } => ToolGoal::Extract { from: put(from), part, to },
+        ToolGoal::Delete(was) => ToolGoal::Delete(put(was)),
+        ToolGoal::RunFile(was) => ToolGoal::RunFile(put(was)),
+        ToolGoal::Copy { from, to } => ToolGoal::Copy { from: put(from), to },
+        ToolGoal::Move { from, to } => {
             // A new name alone is one in the same folder.
             let to = match folder {
                 Some(folder) if is_bare(&to) => format!("{folder}/{to}"),
                 _ => to,
             };
-            Goal::Move { from: put(from), to }
+            ToolGoal::Move { from: put(from), to }
         }
-        Goal::Everywhere { old, new, place } => Goal::Everywhere { old, new, place: put(place) },
+        ToolGoal::Everywhere { old, new, place } => ToolGoal::Everywhere { old, new, place: put(place) },
         other => other,
     }
 }
 
 /// Returns the goal for a folder that was taken for a file, or a file that was taken for a folder.
-fn other_kind(goal: &Goal, own: &[Finding]) -> Option<Goal> {
-    let (Goal::Calls(calls, view), [first, ..]) = (goal, own) else { return None };
+fn other_kind(goal: &ToolGoal, own: &[ToolFinding]) -> Option<ToolGoal> {
+    let (ToolGoal::Calls(calls, view), [first, ..]) = (goal, own) else { return None };
     let [call] = calls.as_slice() else { return None };
     let path = call.arguments.get("path").and_then(Value::as_str)?;
     if !first.failed {
         return None;
     }
     match call.ability {
-        Ability::Read if first.text.contains("is a folder") && *view == View::Size => {
-            Some(Goal::run(["du", "-sh", path]))
+        ToolAbility::Read if first.text.contains("is a folder") && *view == AnswerView::Size => {
+            Some(ToolGoal::run(["du", "-sh", path]))
         }
-        Ability::Read if first.text.contains("is a folder") => Some(Goal::one(list_call(path))),
-        Ability::Edit if first.text.contains("is a folder") => {
+        ToolAbility::Read if first.text.contains("is a folder") => Some(ToolGoal::one(list_call(path))),
+        ToolAbility::Edit if first.text.contains("is a folder") => {
             let text =
                 |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            Some(Goal::Everywhere { old: text("old"), new: text("new"), place: path.to_owned() })
+            Some(ToolGoal::Everywhere { old: text("old"), new: text("new"), place: path.to_owned() })
         }
-        Ability::List if first.text.contains("is a file, not a folder") => {
-            Some(Goal::Calls(vec![read_call(path, None)], View::Whole))
+        ToolAbility::List if first.text.contains("is a file, not a folder") => {
+            Some(ToolGoal::Calls(vec![read_call(path)], AnswerView::Whole))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@
 
 /// What a document says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Outline {
+pub(super) struct DocumentOutline {
     /// The first heading.
     pub(super) title: Option<String>,
     /// The first paragraph behind it, in one line.
@@ -13,19 +13,19 @@ pub(super) struct Outline {
 }
 
 /// Reads a document's outline.
-pub(super) fn outline(text: &str) -> Outline {
+pub(super) fn outline(text: &str) -> DocumentOutline {
     let blocks = blocks(&without_comments(without_front_matter(text)));
-    let title_at = blocks.iter().position(|block| matches!(block, Block::Heading(_)));
-    let words = |block: &Block| match block {
-        Block::Heading(_) => None,
-        Block::Paragraph(words) => Some(words.clone()),
+    let title_at = blocks.iter().position(|block| matches!(block, BlockKind::Heading(_)));
+    let words = |block: &BlockKind| match block {
+        BlockKind::Heading(_) => None,
+        BlockKind::Paragraph(words) => Some(words.clone()),
     };
     let title = title_at.and_then(|at| match &blocks[at] {
-        Block::Heading(words) => Some(words.clone()),
-        Block::Paragraph(_) => None,
+        BlockKind::Heading(words) => Some(words.clone()),
+        BlockKind::Paragraph(_) => None,
     });
     let behind = blocks.iter().skip(title_at.unwrap_or(0)).find_map(words);
-    Outline { title, paragraph: behind.or_else(|| blocks.iter().find_map(words)) }
+    DocumentOutline { title, paragraph: behind.or_else(|| blocks.iter().find_map(words)) }
 }
 
 /// Returns the lines of a document that are headings and begin with `#`.
@@ -42,19 +42,19 @@ pub(super) fn headings(text: &str) -> Vec<&str> {
     out
 }
 
-enum Block {
+enum BlockKind {
     Heading(String),
     Paragraph(String),
 }
 
-fn blocks(body: &str) -> Vec<Block> {
+fn blocks(body: &str) -> Vec<BlockKind> {
     let mut out = Vec::new();
     let mut paragraph = String::new();
     let mut close = |paragraph: &mut String, heading: Option<String>| {
         if !paragraph.is_empty() {
-            out.push(Block::Paragraph(std::mem::take(paragraph)));
+            out.push(BlockKind::Paragraph(std::mem::take(paragraph)));
         }
-        out.extend(heading.map(Block::Heading));
+        out.extend(heading.map(BlockKind::Heading));
     };
     let mut fenced = false;
     let mut lines = body.lines().peekable();
@@ -66,7 +66,7 @@ fn blocks(body: &str) -> Vec<Block> {
             continue;
         } else if let Some((words, underline)) = heading(line, lines.peek().copied()) {
             close(&mut paragraph, Some(words));
-            if underline == Underline::Present {
+            if underline == HeadingUnderline::Present {
                 lines.next();
             }
         } else if line.trim().is_empty() {
@@ -84,7 +84,7 @@ fn blocks(body: &str) -> Vec<Block> {
 }
 
 #[derive(PartialEq, Eq)]
-enum Underline {
+enum HeadingUnderline {
     Absent,
     Present,
 }
@@ -123,12 +123,12 @@ fn is_fence(line: &str) -> bool {
 }
 
 /// Returns the heading a line is, and whether the next line only underlines it.
-fn heading(line: &str, next: Option<&str>) -> Option<(String, Underline)> {
+fn heading(line: &str, next: Option<&str>) -> Option<(String, HeadingUnderline)> {
     let trimmed = line.trim();
     let lower = trimmed.to_ascii_lowercase();
     if lower.starts_with("<h1") || lower.starts_with("<h2") {
         let words = plain(trimmed);
-        return (!words.is_empty()).then_some((words, Underline::Absent));
+        return (!words.is_empty()).then_some((words, HeadingUnderline::Absent));
     }
     for mark in ['#', '='] {
         let marks = trimmed.chars().take_while(|c| *c == mark).count();
@@ -136,7 +136,7 @@ fn heading(line: &str, next: Option<&str>) -> Option<(String, Underline)> {
             && let Some(rest) = trimmed[marks..].strip_prefix([' ', '\t'])
         {
             let words = plain(rest.trim_end_matches([mark, ' ']));
-            return (!words.is_empty()).then_some((words, Underline::Absent));
+            return (!words.is_empty()).then_some((words, HeadingUnderline::Absent));
         }
     }
     let underline = next?.trim_end();
@@ -144,7 +144,8 @@ fn heading(line: &str, next: Option<&str>) -> Option<(String, Underline)> {
         underline.len() >= 3 && ["=", "-", "~"].iter().any(|mark| underline.replace(mark, "").is_empty());
     let words = plain(trimmed);
     let is_rule = words.chars().all(|c| !c.is_alphanumeric());
-    (underlined && !is_rule && !trimmed.starts_with(['|', '-', '>'])).then_some((words, Underline::Present))
+    (underlined && !is_rule && !trimmed.starts_with(['|', '-', '>']))
+        .then_some((words, HeadingUnderline::Present))
 }
 
 /// Returns what a line says; empty for badges, tags, rules, tables and directives.

@@ -3,10 +3,10 @@
 //! Pure functions over words; whether any of it exists is for a tool to say.
 
 use super::lexicon::{KNOWN_FILES, NAMED_FILES, holds};
-use super::words::Word;
+use super::words::WordToken;
 
 /// Returns the path that a word surely is.
-pub(super) fn path_of(word: &Word) -> Option<String> {
+pub(super) fn path_of(word: &WordToken) -> Option<String> {
     let lower = word.lower();
     let typed_so = word.text != "README" && holds(NAMED_FILES, &word.text);
     if !word.is_quoted()

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::lexicon::{ARTICLES, FILE_KINDS, HERE, NO_NAMES, NUMBERS, TRAILERS, holds};
 use super::objects::{has_extension, is_pattern, is_url, path_of, tidy_path};
-use super::words::{Word, written};
+use super::words::{WordToken, written};
 
 /// How many elements are compared for one pattern, at most.
 const STEPS_MAX: usize = 20_000;
@@ -60,16 +60,16 @@ const SORTS: &[&str] = &[
 
 /// What a pattern found in a clause.
 #[derive(Debug)]
-pub(super) struct Found<'w> {
-    words: &'w [Word],
-    slots: Vec<(Slot, Range<usize>)>,
+pub(super) struct PatternMatch<'w> {
+    words: &'w [WordToken],
+    slots: Vec<(SlotKind, Range<usize>)>,
     it: Option<&'w str>,
     follows: bool,
 }
 
 /// What came before a clause.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Context<'w> {
+pub(super) struct MatchContext<'w> {
     /// The file that was named last.
     pub(super) it: Option<&'w str>,
     /// Whether something was looked for or run that the clause can speak of.
@@ -79,7 +79,7 @@ pub(super) struct Context<'w> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+enum SlotKind {
     Path,
     Paths,
     Folder,
@@ -91,68 +91,72 @@ enum Slot {
     Url,
 }
 
-enum Element<'p> {
+enum PatternElement<'p> {
     One(&'p str),
     Maybe(&'p str),
-    Slot(Slot),
+    Slot(SlotKind),
 }
 
-impl<'p> Element<'p> {
+impl<'p> PatternElement<'p> {
     fn read(text: &'p str) -> Self {
         if let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return Self::Maybe(inner);
         }
         match text {
-            "{path}" => Self::Slot(Slot::Path),
-            "{paths}" => Self::Slot(Slot::Paths),
-            "{folder}" => Self::Slot(Slot::Folder),
-            "{word}" => Self::Slot(Slot::Word),
-            "{text}" => Self::Slot(Slot::Text),
-            "{n}" => Self::Slot(Slot::Number),
-            "{kind}" => Self::Slot(Slot::Kind),
-            "{glob}" => Self::Slot(Slot::Glob),
-            "{url}" => Self::Slot(Slot::Url),
+            "{path}" => Self::Slot(SlotKind::Path),
+            "{paths}" => Self::Slot(SlotKind::Paths),
+            "{folder}" => Self::Slot(SlotKind::Folder),
+            "{word}" => Self::Slot(SlotKind::Word),
+            "{text}" => Self::Slot(SlotKind::Text),
+            "{n}" => Self::Slot(SlotKind::Number),
+            "{kind}" => Self::Slot(SlotKind::Kind),
+            "{glob}" => Self::Slot(SlotKind::Glob),
+            "{url}" => Self::Slot(SlotKind::Url),
             words => Self::One(words),
         }
     }
 }
 
 /// Compares `words` with `pattern`.
-pub(super) fn find<'w>(pattern: &str, words: &'w [Word], context: Context<'w>) -> Option<Found<'w>> {
-    let Context { it, follows, loose } = context;
-    let elements: Vec<Element<'_>> = pattern.split(' ').map(Element::read).collect();
-    let mut search = Search { words, it, loose, slots: Vec::new(), steps: 0 };
-    search.fits(&elements, 0).then_some(Found { words, slots: search.slots, it, follows })
+pub(super) fn find<'w>(
+    pattern: &str,
+    words: &'w [WordToken],
+    context: MatchContext<'w>,
+) -> Option<PatternMatch<'w>> {
+    let MatchContext { it, follows, loose } = context;
+    let elements: Vec<PatternElement<'_>> = pattern.split(' ').map(PatternElement::read).collect();
+    let mut search = PatternSearch { words, it, loose, slots: Vec::new(), steps: 0 };
+    search.fits(&elements, 0).then_some(PatternMatch { words, slots: search.slots, it, follows })
 }
 
-struct Search<'w> {
-    words: &'w [Word],
+struct PatternSearch<'w> {
+    words: &'w [WordToken],
     it: Option<&'w str>,
     loose: bool,
-    slots: Vec<(Slot, Range<usize>)>,
+    slots: Vec<(SlotKind, Range<usize>)>,
     steps: usize,
 }
 
-impl Search<'_> {
-    fn fits(&mut self, elements: &[Element<'_>], at: usize) -> bool {
+impl PatternSearch<'_> {
+    fn fits(&mut self, elements: &[PatternElement<'_>], at: usize) -> bool {
         self.steps += 1;
         if self.steps > STEPS_MAX {
             return false;
         }
         let Some((first, rest)) = elements.split_first() else { return self.ends(at) };
         match first {
-            Element::One(words) => self
+            PatternElement::One(words) => self
                 .starts(at)
                 .into_iter()
                 .any(|from| self.is_one_of(words, from) && self.fits(rest, from + 1)),
-            Element::Maybe(words) => {
+            PatternElement::Maybe(words) => {
                 let present = self
                     .starts(at)
                     .into_iter()
                     .any(|from| self.is_one_of(words, from) && self.fits(rest, from + 1));
                 present || self.fits(rest, at)
             }
-            Element::Slot(slot) => self.spans(*slot, at).into_iter().any(|span| {
+            PatternElement::Slot(slot) => self.spans(*slot, at).into_iter().any(|span| {
                 let end = span.end;
                 self.slots.push((*slot, span));
                 let fits = self.fits(rest, end);
@@ -165,7 +169,7 @@ impl Search<'_> {
     }
 
     fn lower(&self, at: usize) -> String {
-        self.words.get(at).map(Word::lower).unwrap_or_default()
+        self.words.get(at).map(WordToken::lower).unwrap_or_default()
     }
 
     fn is_one_of(&self, words: &str, at: usize) -> bool {
@@ -190,21 +194,21 @@ impl Search<'_> {
         })
     }
 
-    fn spans(&self, slot: Slot, at: usize) -> Vec<Range<usize>> {
+    fn spans(&self, slot: SlotKind, at: usize) -> Vec<Range<usize>> {
         match slot {
-            Slot::Text => (at + 1..=self.words.len()).map(|end| at..end).collect(),
-            Slot::Word => self.single(at, |word| !word.text.is_empty()),
-            Slot::Number => self.single(at, |word| number(word).is_some()),
-            Slot::Glob => self.single(at, |word| is_pattern(&word.text)),
-            Slot::Url => self.single(at, |word| is_url(&word.text)),
-            Slot::Kind => self.single(at, |word| kind(word).is_some()),
-            Slot::Path => self.path_spans(at),
-            Slot::Paths => self.paths_spans(at),
-            Slot::Folder => self.folder_spans(at),
+            SlotKind::Text => (at + 1..=self.words.len()).map(|end| at..end).collect(),
+            SlotKind::Word => self.single(at, |word| !word.text.is_empty()),
+            SlotKind::Number => self.single(at, |word| number(word).is_some()),
+            SlotKind::Glob => self.single(at, |word| is_pattern(&word.text)),
+            SlotKind::Url => self.single(at, |word| is_url(&word.text)),
+            SlotKind::Kind => self.single(at, |word| kind(word).is_some()),
+            SlotKind::Path => self.path_spans(at),
+            SlotKind::Paths => self.paths_spans(at),
+            SlotKind::Folder => self.folder_spans(at),
         }
     }
 
-    fn single(&self, at: usize, is_it: impl Fn(&Word) -> bool) -> Vec<Range<usize>> {
+    fn single(&self, at: usize, is_it: impl Fn(&WordToken) -> bool) -> Vec<Range<usize>> {
         let starts = self.starts(at).into_iter();
         starts.filter(|at| self.words.get(*at).is_some_and(&is_it)).map(|at| at..at + 1).collect()
     }
@@ -314,7 +318,7 @@ impl Search<'_> {
 }
 
 /// Reads "helper.py in the folder tests" as one path.
-fn in_folder(words: &[Word]) -> Option<String> {
+fn in_folder(words: &[WordToken]) -> Option<String> {
     let at = words.iter().position(|word| holds(&["in", "inside", "under"], &word.lower()))?;
     let nouns = ["folder", "directory", "dir"];
     let mut names = words[at + 1..].iter().filter(|word| {
@@ -326,7 +330,7 @@ fn in_folder(words: &[Word]) -> Option<String> {
 }
 
 /// Returns whether a word could be a name without an extension: `src`, `my-branch`.
-fn is_bare(word: &Word) -> bool {
+fn is_bare(word: &WordToken) -> bool {
     let lower = word.lower();
     word.is_quoted()
         || (!word.text.starts_with('-')
@@ -336,13 +340,13 @@ fn is_bare(word: &Word) -> bool {
             && word.text.chars().all(|c| c.is_alphanumeric() || "-_.+/".contains(c)))
 }
 
-fn number(word: &Word) -> Option<u64> {
+fn number(word: &WordToken) -> Option<u64> {
     let lower = word.lower();
     let named = NUMBERS.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
     word.text.parse().ok().or(named).filter(|number| *number > 0)
 }
 
-fn kind(word: &Word) -> Option<&'static str> {
+fn kind(word: &WordToken) -> Option<&'static str> {
     let lower = word.lower();
     let bare = lower.strip_prefix('.').unwrap_or(&lower);
     FILE_KINDS
@@ -352,8 +356,8 @@ fn kind(word: &Word) -> Option<&'static str> {
 }
 
 /// Values are asked for by their kind: `number(1)` is the second number of the pattern.
-impl Found<'_> {
-    fn slot(&self, kinds: &[Slot], at: usize) -> &[Word] {
+impl PatternMatch<'_> {
+    fn slot(&self, kinds: &[SlotKind], at: usize) -> &[WordToken] {
         let span = self.slots.iter().filter(|(kind, _)| kinds.contains(kind)).nth(at);
         span.and_then(|(_, span)| self.words.get(span.clone())).unwrap_or_default()
     }
@@ -390,12 +394,12 @@ impl Found<'_> {
 
     /// Returns whether the pattern has a number.
     pub(super) fn has_number(&self) -> bool {
-        self.slots.iter().any(|(kind, _)| *kind == Slot::Number)
+        self.slots.iter().any(|(kind, _)| *kind == SlotKind::Number)
     }
 
     /// Returns whether the pattern has so many folders.
     pub(super) fn has_folders(&self, count: usize) -> bool {
-        self.slots.iter().filter(|(kind, _)| *kind == Slot::Folder).count() >= count
+        self.slots.iter().filter(|(kind, _)| *kind == SlotKind::Folder).count() >= count
     }
 
     /// Returns whether the clause speaks of every place.
@@ -409,8 +413,8 @@ impl Found<'_> {
     }
 
     /// Returns the words with which a file was named.
-    pub(super) fn path_words(&self, at: usize) -> &[Word] {
-        self.slot(&[Slot::Path, Slot::Paths], at)
+    pub(super) fn path_words(&self, at: usize) -> &[WordToken] {
+        self.slot(&[SlotKind::Path, SlotKind::Paths], at)
     }
 
     /// Returns a list of files.
@@ -436,7 +440,7 @@ impl Found<'_> {
 
     /// Returns a folder; `.` is the workspace.
     pub(super) fn folder(&self, at: usize) -> String {
-        let words = self.slot(&[Slot::Folder], at);
+        let words = self.slot(&[SlotKind::Folder], at);
         let nouns = ["folder", "directory", "dir", "subfolder", "subdirectory", "named", "called"];
         let sized = ["current", "whole", "entire", "root", "working", "same", "project's"];
         let name = words.iter().find(|word| {
@@ -451,7 +455,7 @@ impl Found<'_> {
 
     /// Returns a word.
     pub(super) fn word(&self, at: usize) -> String {
-        self.slot(&[Slot::Word, Slot::Glob, Slot::Url], at)
+        self.slot(&[SlotKind::Word, SlotKind::Glob, SlotKind::Url], at)
             .last()
             .map(|word| word.text.clone())
             .unwrap_or_default()
@@ -476,17 +480,17 @@ impl Found<'_> {
     }
 
     /// Returns the words of a text.
-    pub(super) fn text_words(&self, at: usize) -> &[Word] {
-        self.slot(&[Slot::Text], at)
+    pub(super) fn text_words(&self, at: usize) -> &[WordToken] {
+        self.slot(&[SlotKind::Text], at)
     }
 
     /// Returns a number.
     pub(super) fn number(&self, at: usize) -> u64 {
-        self.slot(&[Slot::Number], at).iter().find_map(number).unwrap_or(1)
+        self.slot(&[SlotKind::Number], at).iter().find_map(number).unwrap_or(1)
     }
 
     /// Returns the extension of a kind of files.
     pub(super) fn extension(&self, at: usize) -> &'static str {
-        self.slot(&[Slot::Kind], at).iter().find_map(kind).unwrap_or("txt")
+        self.slot(&[SlotKind::Kind], at).iter().find_map(kind).unwrap_or("txt")
     }
 }

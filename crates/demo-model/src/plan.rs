@@ -13,11 +13,11 @@ use serde_json::Value;
 use super::attached::{attached, described};
 use super::calls::read_call;
 use super::conversation::{begin, findings};
-use super::extract::{Finding, describe, show};
-use super::intent::{Ability, Call, Goal, Intent, View};
+use super::extract::{ToolFinding, describe, show};
+use super::intent::{AnswerView, ClauseIntent, IntendedCall, ToolAbility, ToolGoal};
 use super::lexicon::{ANSWERS, holds};
-use super::locate::{Placed, placed};
-use super::parse::{Clause, parse};
+use super::locate::{LocatedGoal, placed};
+use super::parse::{ParsedClause, parse};
 use super::recall::recalled;
 use super::say;
 use super::sections::viewed;
@@ -27,36 +27,36 @@ use super::verdicts::judged;
 
 /// What the model does next.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Move {
+pub(super) struct ModelMove {
     /// What it says first.
     pub(super) text: String,
     /// The calls it then proposes; none when this is the answer.
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<IntendedCall>,
     /// How many calls were answered before these.
     pub(super) answered: usize,
 }
 
 /// Returns the next move for a request whose last input, freed of its directives, is `input`.
-pub(super) fn next_move(request: &ModelRequest, input: &str) -> Move {
-    let offered = |ability: Ability| request.tools.get(&ToolName::new(ability.tool())).is_some();
+pub(super) fn next_move(request: &ModelRequest, input: &str) -> ModelMove {
+    let offered = |ability: ToolAbility| request.tools.get(&ToolName::new(ability.tool())).is_some();
     let findings = findings(&request.messages);
-    let mut plan = Plan::read(input, offered).with_answer(&findings);
+    let mut plan = TurnPlan::read(input, offered).with_answer(&findings);
     plan.attach(attached(request).iter().map(described).collect());
     plan.is_first = is_first(request);
-    if plan.talk.contains(&Intent::Recall) {
+    if plan.talk.contains(&ClauseIntent::Recall) {
         plan.remark(recalled(request));
     }
     let progress = plan.progress(&findings);
     let answered = findings.len();
-    let has_failed = |(at, finding): (usize, &Finding)| {
+    let has_failed = |(at, finding): (usize, &ToolFinding)| {
         finding.is_denial() || (finding.is_failed_change() && !progress.mended.contains(&at))
     };
     if progress.is_stuck || findings.iter().enumerate().any(has_failed) {
-        return Move { text: stop(&plan, &progress, &findings), calls: Vec::new(), answered };
+        return ModelMove { text: stop(&plan, &progress, &findings), calls: Vec::new(), answered };
     }
     match &progress.next {
-        Some(calls) => Move { text: say::announcement(calls), calls: calls.clone(), answered },
-        None => Move { text: answer(&plan, &progress, &findings, offered), calls: Vec::new(), answered },
+        Some(calls) => ModelMove { text: say::announcement(calls), calls: calls.clone(), answered },
+        None => ModelMove { text: answer(&plan, &progress, &findings, offered), calls: Vec::new(), answered },
     }
 }
 
@@ -66,20 +66,20 @@ fn is_first(request: &ModelRequest) -> bool {
 }
 
 /// What a person's words amount to.
-struct Plan {
-    goals: Vec<Goal>,
-    talk: Vec<Intent>,
+struct TurnPlan {
+    goals: Vec<ToolGoal>,
+    talk: Vec<ClauseIntent>,
     remarks: Vec<String>,
     attached: Vec<String>,
     is_first: bool,
 }
 
 /// How far a plan got.
-struct Progress {
+struct PlanProgress {
     /// Of each goal that was begun, the findings that are its own.
     found: Vec<Range<usize>>,
     /// The calls that come next.
-    next: Option<Vec<Call>>,
+    next: Option<Vec<IntendedCall>>,
     /// Calls whose results are not in the request any more.
     lost: usize,
     /// Failures after which a goal went on another way.
@@ -88,8 +88,8 @@ struct Progress {
     is_stuck: bool,
 }
 
-impl Plan {
-    fn read(input: &str, offered: impl Fn(Ability) -> bool) -> Self {
+impl TurnPlan {
+    fn read(input: &str, offered: impl Fn(ToolAbility) -> bool) -> Self {
         let mut plan = Self {
             goals: Vec::new(),
             talk: Vec::new(),
@@ -98,18 +98,21 @@ impl Plan {
             is_first: true,
         };
         let clauses = parse(input);
-        let changes =
-            clauses.iter().any(|clause| matches!(&clause.intent, Intent::Goal(goal) if goal.is_change()));
+        let changes = clauses
+            .iter()
+            .any(|clause| matches!(&clause.intent, ClauseIntent::Goal(goal) if goal.is_change()));
         let several = clauses.len() > 1;
         let mut about_project = false;
         let mut is_whole = true;
-        for (at, Clause { intent, typed }) in clauses.into_iter().enumerate() {
+        for (at, ParsedClause { intent, typed }) in clauses.into_iter().enumerate() {
             match intent {
-                Intent::Goal(goal) => match goal.abilities().into_iter().find(|ability| !offered(*ability)) {
-                    Some(ability) => plan.remark(say::no_such_tool(ability)),
-                    None => plan.goals.push(goal),
-                },
-                Intent::Incomplete(ability) => {
+                ClauseIntent::Goal(goal) => {
+                    match goal.abilities().into_iter().find(|ability| !offered(*ability)) {
+                        Some(ability) => plan.remark(say::no_such_tool(ability)),
+                        None => plan.goals.push(goal),
+                    }
+                }
+                ClauseIntent::Incomplete(ability) => {
                     is_whole = false;
                     plan.remark(if offered(ability) {
                         say::incomplete(ability)
@@ -117,34 +120,35 @@ impl Plan {
                         say::no_such_tool(ability)
                     });
                 }
-                Intent::Cannot(lack) => {
+                ClauseIntent::Cannot(lack) => {
                     is_whole = false;
                     if several {
                         plan.remark(say::part(&typed));
                     }
-                    plan.remark(say::cannot(lack));
+                    plan.remark(say::cannot_do(lack, &typed));
                 }
-                Intent::Unclear(words) => {
+                ClauseIntent::Unclear(words) => {
                     is_whole = false;
                     plan.remark(say::unclear(&words));
                 }
-                Intent::Aside if at == 0 => {
+                ClauseIntent::Aside if at == 0 => {
                     is_whole = false;
-                    plan.remark(say::cannot(super::intent::Lack::Understand));
+                    plan.remark(say::cannot(super::intent::MissingAbility::Understand));
                 }
-                Intent::NoChange if changes => {
+                ClauseIntent::NoChange if changes => {
                     is_whole = false;
-                    plan.remark(say::cannot(super::intent::Lack::Contradiction));
+                    plan.remark(say::cannot(super::intent::MissingAbility::Contradiction));
                 }
-                Intent::Project => about_project = true,
-                Intent::Abilities
-                | Intent::Greeting
-                | Intent::Thanks
-                | Intent::Aside
-                | Intent::NoChange
-                | Intent::SwitchToIt
-                | Intent::Recall
-                | Intent::Attachments => plan.talk.push(intent),
+                ClauseIntent::Project => about_project = true,
+                ClauseIntent::Abilities
+                | ClauseIntent::Greeting
+                | ClauseIntent::Thanks
+                | ClauseIntent::Aside
+                | ClauseIntent::NoChange
+                | ClauseIntent::SwitchToIt
+                | ClauseIntent::KeepChanges
+                | ClauseIntent::Recall
+                | ClauseIntent::Attachments => plan.talk.push(intent),
             }
         }
         if changes && !is_whole {
@@ -152,20 +156,25 @@ impl Plan {
             plan.remark(say::NOTHING_DONE.to_owned());
         }
         if about_project && plan.goals.is_empty() && plan.remarks.is_empty() {
-            if offered(Ability::Read) {
-                plan.goals.push(Goal::one(read_call("README.md", None)));
-            } else {
-                plan.remark(say::no_such_tool(Ability::Read));
-            }
+            plan.describe_project(offered);
         }
         plan
     }
 
+    /// Reads what the project says of itself.
+    fn describe_project(&mut self, offered: impl Fn(ToolAbility) -> bool) {
+        if offered(ToolAbility::Read) {
+            self.goals.push(ToolGoal::one(read_call("README.md")));
+        } else {
+            self.remark(say::no_such_tool(ToolAbility::Read));
+        }
+    }
+
     /// Puts what is attached into the answer: when it is asked about, or when nothing else was understood.
     fn attach(&mut self, described: Vec<String>) {
-        let is_asked = self.talk.contains(&Intent::Attachments);
+        let is_asked = self.talk.contains(&ClauseIntent::Attachments);
         match described.is_empty() {
-            true if is_asked => self.remark(say::cannot(super::intent::Lack::Attachment)),
+            true if is_asked => self.remark(say::cannot(super::intent::MissingAbility::Attachment)),
             true => {}
             false if is_asked || (self.goals.is_empty() && self.talk.is_empty()) => {
                 self.remarks.retain(|remark| !remark.starts_with(say::UNCLEAR));
@@ -176,14 +185,14 @@ impl Plan {
     }
 
     /// Puts what the person answered where the plan speaks of it.
-    fn with_answer(mut self, findings: &[Finding]) -> Self {
-        let asked = findings.iter().rev().find(|finding| finding.tool.as_str() == Ability::Ask.tool());
+    fn with_answer(mut self, findings: &[ToolFinding]) -> Self {
+        let asked = findings.iter().rev().find(|finding| finding.tool.as_str() == ToolAbility::Ask.tool());
         let Some(answer) = asked.filter(|finding| !finding.failed) else { return self };
-        let asks = |goal: &Goal| goal.abilities().contains(&Ability::Ask);
+        let asks = |goal: &ToolGoal| goal.abilities().contains(&ToolAbility::Ask);
         let behind = self.goals.iter_mut().skip_while(|goal| !asks(goal));
         for goal in behind {
-            let Goal::Calls(calls, _) = goal else { continue };
-            for call in calls.iter_mut().filter(|call| call.ability == Ability::Write) {
+            let ToolGoal::Calls(calls, _) = goal else { continue };
+            for call in calls.iter_mut().filter(|call| call.ability == ToolAbility::Write) {
                 let content = call.arguments.get("content").and_then(Value::as_str).unwrap_or_default();
                 if holds(ANSWERS, &content.to_lowercase()) {
                     call.arguments.insert("content".to_owned(), Value::String(answer.text.clone()));
@@ -195,14 +204,14 @@ impl Plan {
 
     /// Follows the plan along what was found. Messages dropped from the request to fit the window is known by the
     /// calls that follow it.
-    fn progress(&self, findings: &[Finding]) -> Progress {
+    fn progress(&self, findings: &[ToolFinding]) -> PlanProgress {
         let mut progress =
-            Progress { found: Vec::new(), next: None, lost: 0, mended: Vec::new(), is_stuck: false };
+            PlanProgress { found: Vec::new(), next: None, lost: 0, mended: Vec::new(), is_stuck: false };
         let mut at = 0;
         for goal in &self.goals {
             let from = at;
             loop {
-                let Placed { next, stuck, .. } = placed(goal, &findings[..from], &findings[from..at]);
+                let LocatedGoal { next, stuck, .. } = placed(goal, &findings[..from], &findings[from..at]);
                 if stuck.is_some() {
                     progress.is_stuck = true;
                     progress.mended.extend(from..at);
@@ -239,10 +248,10 @@ impl Plan {
     }
 }
 
-impl Goal {
+impl ToolGoal {
     /// Describes what it found; looks that only served a later call are left out.
-    fn describe(&self, earlier: &[Finding], found: &[Finding]) -> Vec<String> {
-        let Placed { goal, own, stuck, .. } = placed(self, earlier, found);
+    fn describe(&self, earlier: &[ToolFinding], found: &[ToolFinding]) -> Vec<String> {
+        let LocatedGoal { goal, own, stuck, .. } = placed(self, earlier, found);
         if stuck.is_some() {
             return stuck.into_iter().collect();
         }
@@ -256,7 +265,7 @@ impl Goal {
                 found.iter().map(text).collect()
             }
             (Self::ReadAll(_), [_, files @ ..]) if !files.is_empty() => {
-                files.iter().map(|finding| show(finding, View::Whole)).collect()
+                files.iter().map(|finding| show(finding, AnswerView::Whole)).collect()
             }
             (Self::Commit { .. }, found) => found
                 .iter()
@@ -274,12 +283,12 @@ impl Goal {
     }
 }
 
-fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
+fn told(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for (goal, span) in plan.goals.iter().zip(&progress.found) {
         let found = &findings[span.clone()];
         parts.extend(goal.describe(&findings[..span.start], found));
-        if let (Goal::Commit { .. }, [_]) = (goal, found) {
+        if let (ToolGoal::Commit { .. }, [_]) = (goal, found) {
             parts.extend(unmet(goal, found));
         }
     }
@@ -289,12 +298,19 @@ fn told(plan: &Plan, progress: &Progress, findings: &[Finding]) -> Vec<String> {
 }
 
 /// Tells what was done until something was not allowed or failed, and what is left undone.
-fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
+fn stop(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> String {
     let mut parts = told(plan, progress, findings);
-    let is_denied =
-        findings.iter().any(|finding| finding.is_denial() && finding.tool.as_str() == Ability::Run.tool());
-    if is_denied && plan.goals.iter().any(|goal| matches!(goal, Goal::Shell(_))) {
-        parts.push(say::NO_SHELL.to_owned());
+    let mut denied = findings
+        .iter()
+        .filter(|finding| finding.is_denied_by_policy() && finding.tool.as_str() == ToolAbility::Run.tool());
+    match denied.next() {
+        Some(finding) if finding.text.contains("may name `.git`") => {
+            parts.push(say::NO_GIT_FOLDER.to_owned());
+        }
+        Some(_) if plan.goals.iter().any(|goal| matches!(goal, ToolGoal::Shell(_))) => {
+            parts.push(say::NO_SHELL.to_owned());
+        }
+        Some(_) | None => {}
     }
     let begun = progress.found.iter().rposition(|span| !span.is_empty()).map_or(0, |at| at + 1);
     parts.push(say::stopped(plan.goals.iter().skip(begun)));
@@ -303,18 +319,18 @@ fn stop(plan: &Plan, progress: &Progress, findings: &[Finding]) -> String {
 }
 
 fn answer(
-    plan: &Plan,
-    progress: &Progress,
-    findings: &[Finding],
-    offered: impl Fn(Ability) -> bool,
+    plan: &TurnPlan,
+    progress: &PlanProgress,
+    findings: &[ToolFinding],
+    offered: impl Fn(ToolAbility) -> bool,
 ) -> String {
     let mut parts = told(plan, progress, findings);
     parts.extend(plan.attached.iter().cloned());
     let found = !parts.is_empty();
-    if plan.talk.contains(&Intent::Greeting) {
+    if plan.talk.contains(&ClauseIntent::Greeting) {
         parts.insert(0, say::HELLO.to_owned());
     }
-    if plan.talk.contains(&Intent::Thanks) {
+    if plan.talk.contains(&ClauseIntent::Thanks) {
         parts.push(say::WELCOME.to_owned());
     }
     if found && progress.lost > 0 {
@@ -323,7 +339,7 @@ fn answer(
     let confused = !found && plan.remarks.iter().any(|remark| remark.starts_with(say::UNCLEAR));
     let silent = !found && plan.remarks.is_empty();
     parts.extend(plan.remarks.iter().cloned());
-    if silent || plan.talk.contains(&Intent::Abilities) {
+    if silent || plan.talk.contains(&ClauseIntent::Abilities) {
         parts.push(say::introduction(offered));
     } else if confused {
         parts.push(say::way_on(offered));

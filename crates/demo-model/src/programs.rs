@@ -3,7 +3,7 @@
 //! Owns the table of programs and the splitting of a line into words. A line that only a shell understands stays a
 //! line; it is never taken apart here.
 
-use super::intent::{Call, Goal, Intent, Lack, run_call};
+use super::intent::{ClauseIntent, IntendedCall, MissingAbility, ToolGoal, run_call};
 use super::lexicon::holds;
 
 /// Programs whose names are not words of a sentence.
@@ -211,7 +211,7 @@ const INTERPRETERS: &[(&str, &str)] = &[
 
 /// A line as a shell would split it.
 #[derive(Debug, PartialEq, Eq)]
-struct Line {
+struct ShellLine {
     argv: Vec<String>,
     /// Whether only a shell understands it: pipes, redirections, several commands, variables.
     is_shells: bool,
@@ -227,7 +227,7 @@ pub(super) fn interpreted(path: &str) -> Option<[String; 2]> {
 }
 
 /// Returns the call that runs a file with the program that its name asks for.
-pub(super) fn run_file_call(path: &str) -> Call {
+pub(super) fn run_file_call(path: &str) -> IntendedCall {
     match interpreted(path) {
         Some(argv) => run_call(argv),
         None => {
@@ -238,17 +238,17 @@ pub(super) fn run_file_call(path: &str) -> Call {
 }
 
 /// Reads a whole input that only a shell understands.
-pub(super) fn shell_line(input: &str) -> Option<Intent> {
+pub(super) fn shell_line(input: &str) -> Option<ClauseIntent> {
     let (text, _) = without_run(input);
     let line = split(text)?;
     let first = line.argv.first()?.as_str();
     if let Some(lack) = refused(&line.argv) {
-        return Some(Intent::Cannot(lack));
+        return Some(ClauseIntent::Cannot(lack));
     }
     let is_shell = holds(&["sh", "bash", "zsh"], first)
         && line.argv.get(1).is_some_and(|flag| holds(&["-c", "-lc"], flag));
     if is_shell && !line.is_shells {
-        return Some(Intent::Goal(Goal::run(line.argv)));
+        return Some(ClauseIntent::Goal(ToolGoal::run(line.argv)));
     }
     let keyword = holds(&["for", "while", "until", "if", "export", "source", "("], first) && line.is_shells;
     let assigns = first.split_once('=').is_some_and(|(name, _)| {
@@ -259,34 +259,34 @@ pub(super) fn shell_line(input: &str) -> Option<Intent> {
     let expands = line.has_patterns && is_definite(first) && !holds(&["ls", "grep", "rg"], first);
     let needs_shell =
         (line.is_shells || expands) && is_program || keyword || (assigns && line.argv.len() > 1);
-    needs_shell.then(|| Intent::Goal(Goal::Shell(text.to_owned())))
+    needs_shell.then(|| ClauseIntent::Goal(ToolGoal::Shell(text.to_owned())))
 }
 
 /// Reads a command that is one program and its arguments.
-pub(super) fn command(text: &str) -> Option<Intent> {
+pub(super) fn command(text: &str) -> Option<ClauseIntent> {
     let (text, was_run) = without_run(text);
     let line = split(text)?;
     let (first, rest) = line.argv.split_first()?;
     if let Some(lack) = refused(&line.argv) {
-        return Some(Intent::Cannot(lack));
+        return Some(ClauseIntent::Cannot(lack));
     }
     if first == "cd" {
-        return Some(Intent::Cannot(Lack::Folder));
+        return Some(ClauseIntent::Cannot(MissingAbility::Folder));
     }
     if !is_command(first, rest, was_run) || line.is_shells {
         return None;
     }
     if line.has_patterns {
-        return Some(Intent::Goal(Goal::Shell(text.to_owned())));
+        return Some(ClauseIntent::Goal(ToolGoal::Shell(text.to_owned())));
     }
     Some(match rest {
         [verb, options @ ..] if first == "git" && holds(GIT_READS, verb) && !was_run && plain(options) => {
             let options: Vec<&str> = options.iter().map(String::as_str).collect();
-            Intent::Goal(Goal::git(verb, &options, &[]))
+            ClauseIntent::Goal(ToolGoal::git(verb, &options, &[]))
         }
         _ => match interpreted(first).filter(|_| rest.is_empty() && first.contains('.')) {
-            Some(argv) => Intent::Goal(Goal::run(argv)),
-            None => Intent::Goal(Goal::run(line.argv)),
+            Some(argv) => ClauseIntent::Goal(ToolGoal::run(argv)),
+            None => ClauseIntent::Goal(ToolGoal::run(line.argv)),
         },
     })
 }
@@ -331,7 +331,7 @@ fn is_command(first: &str, rest: &[String], was_run: bool) -> bool {
 }
 
 /// Returns why a command is not proposed at all.
-fn refused(argv: &[String]) -> Option<Lack> {
+fn refused(argv: &[String]) -> Option<MissingAbility> {
     let (first, rest) = argv.split_first()?;
     let everything =
         ["/", "/*", "~", "~/", "*", ".", "./", "./*", "..", "../", "$HOME", "--no-preserve-root"];
@@ -340,7 +340,7 @@ fn refused(argv: &[String]) -> Option<Lack> {
     if holds(FORBIDDEN, first) && argv.len() > 1
         || (holds(&["rm", "chmod", "chown"], first) && recursive && all)
     {
-        return Some(Lack::Danger);
+        return Some(MissingAbility::Danger);
     }
     let reaches = REMOTE_VERBS
         .iter()
@@ -350,7 +350,7 @@ fn refused(argv: &[String]) -> Option<Lack> {
     let remote = holds(REMOTE, first) && rest.len() == 1
         || holds(&["apt", "apt-get", "brew"], first) && !rest.is_empty();
     let english = rest.iter().any(|word| holds(ENGLISH, &word.to_lowercase()));
-    ((reaches || remote) && !page && !english).then_some(Lack::Network)
+    ((reaches || remote) && !page && !english).then_some(MissingAbility::Network)
 }
 
 /// Drops "run", "please" and the like around a command, and the marks of code.
@@ -393,8 +393,8 @@ fn without_run(input: &str) -> (&str, bool) {
 }
 
 /// Splits a line into words as a shell does; `None` where a quotation mark never ends.
-fn split(text: &str) -> Option<Line> {
-    let mut line = Line { argv: Vec::new(), is_shells: false, has_patterns: false };
+fn split(text: &str) -> Option<ShellLine> {
+    let mut line = ShellLine { argv: Vec::new(), is_shells: false, has_patterns: false };
     let mut word: Option<String> = None;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

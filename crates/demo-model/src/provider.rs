@@ -9,16 +9,16 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::attachment::{AttachmentBody, RenderedAttachment};
 use palyra_types::model::{
     ChatMessage, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
-    ModelRequest, ProviderName, TokenUsage, ToolProposal, UsageSource,
+    ModelRequest, ProviderName, RawToolProposal, TokenUsage, ToolProposal, UsageSource,
 };
 use palyra_types::tool::ToolName;
 
 use super::conversation::begin;
-use super::intent::Call;
+use super::intent::IntendedCall;
 use super::pieces::{pieces, take_pace};
 use super::plan::next_move;
 
@@ -67,25 +67,25 @@ impl ModelProvider for DemoProvider {
     }
 }
 
-type Pieces = Vec<Result<ModelPiece, ModelFailure>>;
+type PieceResults = Vec<Result<ModelPiece, ModelFailure>>;
 
-fn answer(request: &ModelRequest) -> (Duration, Pieces) {
+fn answer(request: &ModelRequest) -> (Duration, PieceResults) {
     if request.model.model.as_str() != DEMO {
         return (Duration::ZERO, vec![Err(unknown_model(&request.model.model))]);
     }
     let (input, pace) = take_pace(last_input(request));
     let next = next_move(request, &input);
-    let proposals: Vec<ToolProposal> =
+    let proposals: Vec<RawToolProposal> =
         next.calls.iter().enumerate().map(|(at, call)| proposal(call, next.answered + at + 1)).collect();
     let answer = ModelAnswer {
-        response_id: Redacted::default(),
+        response_id: Content::default(),
         answered_by: ModelName::new(DEMO),
         finish: if proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         usage: Some(estimate(request, &next.text, &proposals)),
         proposals,
         continuation: None,
     };
-    let texts = pieces(&next.text).into_iter().map(|text| ModelPiece::Text(Redacted::new(text)));
+    let texts = pieces(&next.text).into_iter().map(|text| ModelPiece::Text(Content::new(text)));
     (pace, texts.chain([ModelPiece::Answer(answer)]).map(Ok).collect())
 }
 
@@ -96,15 +96,15 @@ fn last_input(request: &ModelRequest) -> &str {
     }
 }
 
-fn proposal(call: &Call, number: usize) -> ToolProposal {
+fn proposal(call: &IntendedCall, number: usize) -> RawToolProposal {
     ToolProposal {
-        model_call_id: Redacted::new(format!("demo-{number}")),
+        model_call_id: Content::new(format!("demo-{number}")),
         tool: ToolName::new(call.ability.tool()),
-        arguments: Redacted::new(serde_json::Value::Object(call.arguments.clone()).to_string()),
+        arguments: Content::new(serde_json::Value::Object(call.arguments.clone()).to_string()),
     }
 }
 
-fn estimate(request: &ModelRequest, text: &str, proposals: &[ToolProposal]) -> TokenUsage {
+fn estimate(request: &ModelRequest, text: &str, proposals: &[RawToolProposal]) -> TokenUsage {
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
     let read: usize = request.messages.iter().map(read_bytes).sum();
     let written: usize = proposals.iter().map(|proposal| proposal.arguments.expose().len()).sum();
@@ -133,7 +133,7 @@ fn read_bytes(message: &ChatMessage) -> usize {
 fn unknown_model(model: &ModelName) -> ModelFailure {
     ModelFailure {
         class: ModelFailureClass::Permanent,
-        detail: Redacted::new(format!("the demo provider has one model, `{DEMO}`, and no `{model}`")),
+        detail: Content::new(format!("the demo provider has one model, `{DEMO}`, and no `{model}`")),
         retry_after: None,
     }
 }

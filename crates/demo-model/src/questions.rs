@@ -2,32 +2,34 @@
 
 use serde_json::json;
 
-use super::intent::{Ability, Call, Goal, Intent};
+use super::intent::{ClauseIntent, IntendedCall, ToolAbility, ToolGoal};
 use super::lexicon::holds;
-use super::words::Word;
+use super::words::WordToken;
 
 const QUESTION_WORDS: &[&str] =
     &["what", "which", "who", "whom", "where", "when", "how", "why", "whether", "if", "whose"];
 
 /// Asks the person; several quoted texts are the answers to choose from.
-pub(super) fn question_of(words: &[Word]) -> Option<Intent> {
+pub(super) fn question_of(words: &[WordToken]) -> Option<ClauseIntent> {
     let leading =
         ["me", "us", "the", "user", "a", "question", "this", "about", "to", "choose", "between", "or", "and"];
     let quoted: Vec<&str> =
         words.iter().filter(|word| word.is_quoted()).map(|word| word.text.as_str()).collect();
     if let [_, _, ..] = quoted.as_slice() {
         let question = format!("Which one: {}?", quoted.join(" or "));
-        return asking(Call::new(Ability::Ask, &[("question", &question)]).with("choices", json!(quoted)));
+        return asking(
+            IntendedCall::new(ToolAbility::Ask, &[("question", &question)]).with("choices", json!(quoted)),
+        );
     }
     if let [only] = quoted.as_slice() {
-        return asking(Call::new(Ability::Ask, &[("question", only)]));
+        return asking(IntendedCall::new(ToolAbility::Ask, &[("question", only)]));
     }
     // Only the person who types can be asked.
     if !words.first().is_some_and(|first| holds(&["me", "us", "the", "for"], &first.lower())) {
         return None;
     }
     let Some(from) = words.iter().position(|word| !holds(&leading, &word.lower())) else {
-        return Some(Intent::Incomplete(Ability::Ask));
+        return Some(ClauseIntent::Incomplete(ToolAbility::Ask));
     };
     let said: Vec<String> = words[from..].iter().map(turned).collect();
     let question = match said.split_first() {
@@ -39,15 +41,15 @@ pub(super) fn question_of(words: &[Word]) -> Option<Intent> {
         }
         _ => format!("What do you say: {}?", said.join(" ")),
     };
-    asking(Call::new(Ability::Ask, &[("question", &question)]))
+    asking(IntendedCall::new(ToolAbility::Ask, &[("question", &question)]))
 }
 
-fn asking(call: Call) -> Option<Intent> {
-    Some(Intent::Goal(Goal::one(call)))
+fn asking(call: IntendedCall) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::one(call)))
 }
 
 /// Turns a word around: what is mine when it is said is yours when it is asked.
-fn turned(word: &Word) -> String {
+fn turned(word: &WordToken) -> String {
     match word.lower().as_str() {
         "my" => "your".to_owned(),
         "me" | "i" => "you".to_owned(),

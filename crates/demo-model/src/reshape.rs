@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use super::calls::{glob_call, patch_call, read_call};
-use super::extract::{Finding, without_note};
-use super::intent::{Call, FileChange, Files, Goal};
+use super::extract::{ToolFinding, without_note};
+use super::intent::{FileChange, FileSelection, IntendedCall, ToolGoal};
 use super::sections::section_lines;
 use super::survey::texts;
 
@@ -14,14 +14,18 @@ use super::survey::texts;
 const FILES_MAX: usize = 20;
 
 /// Returns the next calls of a change: the files, and one patch for all of them.
-pub(super) fn reshaped(files: &Files, change: &FileChange, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn reshaped(
+    files: &FileSelection,
+    change: &FileChange,
+    found: &[ToolFinding],
+) -> Option<Vec<IntendedCall>> {
     let (paths, read) = match (files, found) {
-        (Files::Named(paths), read) => (paths.clone(), read),
-        (Files::Matching(pattern), []) => return Some(vec![glob_call(pattern, ".")]),
-        (Files::Matching(_), [look, read @ ..]) => (matching(look)?, read),
+        (FileSelection::Named(paths), read) => (paths.clone(), read),
+        (FileSelection::Matching(pattern), []) => return Some(vec![glob_call(pattern, ".")]),
+        (FileSelection::Matching(_), [look, read @ ..]) => (matching(look)?, read),
     };
     if read.is_empty() {
-        return Some(paths.iter().map(|path| read_call(path, None)).collect());
+        return Some(paths.iter().map(|path| read_call(path)).collect());
     }
     if read.len() != paths.len() {
         return None;
@@ -39,7 +43,7 @@ pub(super) fn reshaped(files: &Files, change: &FileChange, found: &[Finding]) ->
 }
 
 /// Returns the files of a look, if they can be changed together.
-fn matching(look: &Finding) -> Option<Vec<String>> {
+fn matching(look: &ToolFinding) -> Option<Vec<String>> {
     let paths = texts(look);
     let is_whole = !look.failed && !look.text.contains("[stopped at") && !look.text.contains("is cut");
     (is_whole && !paths.is_empty() && paths.len() <= FILES_MAX).then_some(paths)
@@ -56,7 +60,7 @@ fn changed(path: &str, text: &str, change: &FileChange) -> Option<String> {
         }
         FileChange::Footer(lines) => Some(format!("{ended}{lines}\n")),
         FileChange::Target { name, command } => {
-            let known = section_lines(super::intent::Section::Targets, path, text);
+            let known = section_lines(super::intent::FileSection::Targets, path, text);
             let gap = if ended.is_empty() || ended.ends_with("\n\n") { "" } else { "\n" };
             (!known.contains(name)).then(|| format!("{ended}{gap}{name}:\n\t{command}\n"))
         }
@@ -170,14 +174,14 @@ fn signed(sign: char, line: &str) -> String {
 }
 
 /// Says why files were not changed.
-pub(super) fn unmet_reshape(goal: &Goal, found: &[Finding]) -> Option<String> {
-    let Goal::Reshape { files, change } = goal else { return None };
+pub(super) fn unmet_reshape(goal: &ToolGoal, found: &[ToolFinding]) -> Option<String> {
+    let ToolGoal::Reshape { files, change } = goal else { return None };
     if super::changes::is_changed(found) {
         return None;
     }
     let named = match files {
-        Files::Named(paths) => paths.join(", "),
-        Files::Matching(pattern) => format!("files that match `{pattern}`"),
+        FileSelection::Named(paths) => paths.join(", "),
+        FileSelection::Matching(pattern) => format!("files that match `{pattern}`"),
     };
     let why = match change {
         FileChange::Target { name, .. } => {

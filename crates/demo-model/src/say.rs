@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::intent::{Ability, Call, Chore, Files, Goal, Lack};
+use super::content::has_line_end_signs;
+use super::intent::{FileSelection, IntendedCall, MissingAbility, ProjectChore, ToolAbility, ToolGoal};
 
 /// Ends every answer made from a tool's output.
 pub(super) const SIGNATURE: &str =
@@ -17,6 +18,10 @@ pub(super) const NOTHING_DONE: &str = "I did nothing of it. Say one thing at a t
 /// Says what to do where no line for a shell runs.
 pub(super) const NO_SHELL: &str = "I cannot run a line for a shell where the policy does not permit it. Try one program at a time, such as: run `ls -l`.";
 
+/// Says what to do where a program may not name git's folder.
+pub(super) const NO_GIT_FOLDER: &str =
+    "I cannot run a program on `.git` itself. Try: git status, or: git config --list.";
+
 /// A longer pattern is not shown.
 const PATTERN_CHARS_MAX: usize = 60;
 
@@ -26,7 +31,7 @@ pub(super) const HELLO: &str = "Hello.";
 pub(super) const WELCOME: &str = "You are welcome.";
 
 /// Says what is about to be called.
-pub(super) fn announcement(calls: &[Call]) -> String {
+pub(super) fn announcement(calls: &[IntendedCall]) -> String {
     format!("I will {}.\n\n", joined(calls.iter().map(plan_of)))
 }
 
@@ -35,73 +40,81 @@ fn joined(plans: impl Iterator<Item = String>) -> String {
 }
 
 /// Names the steps that are left out after a call was not allowed.
-pub(super) fn stopped<'g>(left: impl Iterator<Item = &'g Goal>) -> String {
+pub(super) fn stopped<'g>(left: impl Iterator<Item = &'g ToolGoal>) -> String {
     match joined(left.map(goal_of)).as_str() {
         "" => "I stop here.".to_owned(),
         left => format!("I stop here, and did not {left}."),
     }
 }
 
-fn goal_of(goal: &Goal) -> String {
+fn goal_of(goal: &ToolGoal) -> String {
     match goal {
-        Goal::Calls(calls, _) => joined(calls.iter().map(plan_of)),
-        Goal::ReadAll(folder) => format!("read the files in `{folder}`"),
-        Goal::Append { path, .. } | Goal::Prepend { path, .. } => format!("add to `{path}`"),
-        Goal::Remove { path, .. } => format!("delete a line of `{path}`"),
-        Goal::Delete(path) => format!("delete `{path}`"),
-        Goal::Move { from, to } => format!("move `{from}` to `{to}`"),
-        Goal::Project(Chore::Test) => "run the tests".to_owned(),
-        Goal::Project(Chore::Build) => "build this".to_owned(),
-        Goal::Project(Chore::Start) => "start this".to_owned(),
-        Goal::Commit { .. } => "commit".to_owned(),
-        Goal::Shell(line) => format!("run `{line}`"),
-        Goal::Insert { path, .. } => format!("add to `{path}`"),
-        Goal::Everywhere { old, new, .. } | Goal::Among { old, new, .. } => {
+        ToolGoal::Calls(calls, _) => joined(calls.iter().map(plan_of)),
+        ToolGoal::ReadAll(folder) => format!("read the files in `{folder}`"),
+        ToolGoal::Append { path, .. } | ToolGoal::Prepend { path, .. } => format!("add to `{path}`"),
+        ToolGoal::Remove { path, .. } => format!("delete a line of `{path}`"),
+        ToolGoal::Delete(path) => format!("delete `{path}`"),
+        ToolGoal::Move { from, to } => format!("move `{from}` to `{to}`"),
+        ToolGoal::Project(ProjectChore::Test) => "run the tests".to_owned(),
+        ToolGoal::Project(ProjectChore::Build) => "build this".to_owned(),
+        ToolGoal::Project(ProjectChore::Start) => "start this".to_owned(),
+        ToolGoal::Commit { .. } => "commit".to_owned(),
+        ToolGoal::Shell(line) => format!("run `{line}`"),
+        ToolGoal::Insert { path, .. } => format!("add to `{path}`"),
+        ToolGoal::Everywhere { old, new, .. } | ToolGoal::Among { old, new, .. } => {
             format!("replace `{old}` with `{new}`")
         }
-        Goal::Copy { from, to } => format!("copy `{from}` to `{to}`"),
-        Goal::RunFile(path) => format!("run `{path}`"),
-        Goal::Define(name) => format!("look where `{name}` is defined"),
-        Goal::Extract { to, .. } | Goal::Keep { to, .. } => format!("write `{to}`"),
-        Goal::Rewrite { path, .. } if path.is_empty() => "edit the file that has the line".to_owned(),
-        Goal::Rewrite { path, .. } => format!("edit `{path}`"),
-        Goal::Manifests(_) => "read the files that describe the project".to_owned(),
-        Goal::Reshape { files: Files::Named(paths), .. } => format!("edit {}", ticked(paths)),
-        Goal::Reshape { files: Files::Matching(pattern), .. } => {
+        ToolGoal::Copy { from, to } => format!("copy `{from}` to `{to}`"),
+        ToolGoal::RunFile(path) => format!("run `{path}`"),
+        ToolGoal::Define(name) => format!("look where `{name}` is defined"),
+        ToolGoal::Extract { to, .. } | ToolGoal::Keep { to, .. } => format!("write `{to}`"),
+        ToolGoal::Rewrite { path, .. } if path.is_empty() => "edit the file that has the line".to_owned(),
+        ToolGoal::Rewrite { path, .. } => format!("edit `{path}`"),
+        ToolGoal::Manifests(_) => "read the files that describe the project".to_owned(),
+        ToolGoal::Reshape { files: FileSelection::Named(paths), .. } => format!("edit {}", ticked(paths)),
+        ToolGoal::Reshape { files: FileSelection::Matching(pattern), .. } => {
             format!("edit the files that match `{pattern}`")
         }
-        Goal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
+        ToolGoal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
     }
 }
 
-fn plan_of(call: &Call) -> String {
+fn plan_of(call: &IntendedCall) -> String {
     let text = |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     match call.ability {
-        Ability::Read => match (call.arguments.get("from"), call.arguments.get("to")) {
+        ToolAbility::Read => match (call.arguments.get("from"), call.arguments.get("to")) {
             (Some(from), Some(to)) => format!("read lines {from} to {to} of `{}`", text("path")),
             _ => format!("read `{}`", text("path")),
         },
-        Ability::List if text("path") == "." => "list the files here".to_owned(),
-        Ability::List => format!("list `{}`", text("path")),
-        Ability::Glob => format!("find files that match `{}`", text("pattern")),
-        Ability::Search if text("pattern").len() > PATTERN_CHARS_MAX => match text("path") {
+        ToolAbility::List if text("path") == "." => "list the files here".to_owned(),
+        ToolAbility::List => format!("list `{}`", text("path")),
+        ToolAbility::Glob => format!("find files that match `{}`", text("pattern")),
+        ToolAbility::Search if text("pattern").len() > PATTERN_CHARS_MAX => match text("path") {
             "" => "search for definitions".to_owned(),
             path => format!("search `{path}` for definitions"),
         },
-        Ability::Search if text("path").is_empty() => format!("search for `{}`", text("pattern")),
-        Ability::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
-        Ability::Write => match (text("content"), text("mode")) {
+        ToolAbility::Search if !text("glob").is_empty() => {
+            format!("search for `{}` in files that match `{}`", text("pattern"), text("glob"))
+        }
+        ToolAbility::Search if text("path").is_empty() => format!("search for `{}`", text("pattern")),
+        ToolAbility::Search => format!("search `{}` for `{}`", text("path"), text("pattern")),
+        ToolAbility::Write => match (text("content"), text("mode")) {
             ("", "create") => format!("create `{}`, empty", text("path")),
             ("", _) => format!("empty `{}`", text("path")),
+            _ if has_line_end_signs(text("path"), text("content")) => format!(
+                "create `{}`, where `\\n` is written as two characters (for a line end, press Enter inside the quotation \
+                 marks)",
+                text("path")
+            ),
             _ => format!("create `{}`", text("path")),
         },
-        Ability::Edit => format!("edit `{}`", text("path")),
-        Ability::Patch => patch_plan(text("patch")),
-        Ability::Run => format!("run `{}`", command_line(&Value::Object(call.arguments.clone()))),
-        Ability::Git => format!("ask git: `git {}`", text("subcommand")),
-        Ability::Fetch => format!("fetch {}", text("url")),
-        Ability::Remember => "remember that".to_owned(),
-        Ability::Ask => "ask you".to_owned(),
+        ToolAbility::Edit => format!("edit `{}`", text("path")),
+        ToolAbility::Patch => patch_plan(text("patch")),
+        ToolAbility::Run => format!("run `{}`", command_line(&Value::Object(call.arguments.clone()))),
+        ToolAbility::Git => format!("ask git: `git {}`", text("subcommand")),
+        ToolAbility::Fetch => format!("fetch {}", text("url")),
+        ToolAbility::Remember => "remember that".to_owned(),
+        ToolAbility::Ask => "ask you".to_owned(),
     }
 }
 
@@ -138,59 +151,85 @@ pub(super) fn command_line(arguments: &Value) -> String {
 }
 
 /// Says that a tool is not there.
-pub(super) fn no_such_tool(ability: Ability) -> String {
-    if ability == Ability::Remember {
-        return cannot(Lack::Memory);
+pub(super) fn no_such_tool(ability: ToolAbility) -> String {
+    if ability == ToolAbility::Remember {
+        return cannot(MissingAbility::Memory);
     }
     format!("I cannot {}: no tool for that is on offer here.", ability.phrase())
 }
 
 /// Says what is missing.
-pub(super) fn incomplete(ability: Ability) -> String {
+pub(super) fn incomplete(ability: ToolAbility) -> String {
     format!("To {} I need to know more. Try: {}.", ability.phrase(), ability.example())
 }
 
 /// Says what cannot be done, and what can be done instead.
-pub(super) fn cannot(lack: Lack) -> String {
+pub(super) fn cannot(lack: MissingAbility) -> String {
     match lack {
-        Lack::Compose => {
+        MissingAbility::Compose => {
             "I cannot write a text or a program of my own:\nI only write what you give me.\n\n\
              Try: create notes.txt with \"your text\".\nA real model can: `palyra model add` sets one up."
         }
-        Lack::Understand => {
+        MissingAbility::Understand => {
             "I cannot judge, explain or mend anything:\nI understand nothing of what is in files.\n\n\
              Try: show me README.md, or: replace \"old\" with \"new\" in notes.txt.\n\
              A real model can: `palyra model add` sets one up."
         }
-        Lack::Language => "I cannot understand this: I know a few English sentences only.\n\n\
+        MissingAbility::Usage => {
+            "I do not know how that is done here: I only quote files, and run the tests, the build or the program as the \
+             files of the project say.\n\nTry: show me README.md, or: run the tests."
+        }
+        MissingAbility::Reasons => {
+            "I cannot give reasons: I understand nothing of what was said or done. Where a call was denied, `palyra policy \
+             explain last` names the rule that decided. Try: help."
+        }
+        MissingAbility::Language => "I cannot understand this: I know a few English sentences only.\n\n\
              Try: show me README.md, or: list the files.\nA real model knows more: `palyra model add` sets one up.",
-        Lack::Attachment => "I cannot see an attached file: nothing is attached to this.\n\n\
+        MissingAbility::Attachment => "I cannot see an attached file: nothing is attached to this.\n\n\
              Try `palyra run --attach FILE \"what is attached?\"`.",
-        Lack::Contradiction => "I cannot do both: nothing is to be changed, and the other part changes something.",
-        Lack::Network => {
+        MissingAbility::Contradiction => "I cannot do both: nothing is to be changed, and the other part changes something.",
+        MissingAbility::Network => {
             "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \
              fetch https://example.org/, for a single page."
         }
-        Lack::Undo => {
-            "I cannot take anything back. You can: `palyra runs list` shows the runs with their ids, and `palyra runs undo \
-             ID` takes back what that run changed in files."
+        MissingAbility::Undo => {
+            "I cannot take anything back. You can: in a chat, `/undo` takes back what the last run changed in files. In a \
+             shell, `palyra runs undo ID` does; `palyra runs list` shows the ids."
         }
-        Lack::World => "I cannot know or do that: I only have the files of this folder and programs of this machine. Try: list the files here.",
-        Lack::Danger => {
+        MissingAbility::World => "I cannot know or do that: I only have the files of this folder and programs of this machine. Try: list the files here.",
+        MissingAbility::Danger => {
             "I do not propose that: it would destroy too much, or needs the rights of another user. Try: delete notes.txt, \
              with the name of one file or folder."
         }
-        Lack::Folder => "I cannot change the folder: I work in the one in which you started `palyra run`. Try: list the files in src.",
-        Lack::Memory => {
+        MissingAbility::Folder => "I cannot change the folder: I work in the one in which you started `palyra run`. Try: list the files in src.",
+        MissingAbility::Memory => {
             "I cannot remember anything: Palyra has no memory yet. Try: create notes.txt with \"what to remember\"."
         }
-        Lack::Message => "I cannot commit without a message. Try: commit this with message \"what changed\".",
-        Lack::Quotes => {
+        MissingAbility::Message => "I cannot commit without a message. Try: commit this with message \"what changed\".",
+        MissingAbility::Quotes => {
             "I cannot tell which words are the text. Put it in quotation marks. Try: create notes.txt with \"hello\", or: \
              replace \"old\" with \"new\" in notes.txt."
         }
     }
     .to_owned()
+}
+
+/// Says what cannot be done of a clause, with the clause itself as the sentence to say where only its marks are missing.
+pub(super) fn cannot_do(lack: MissingAbility, typed: &str) -> String {
+    let quoted = |(before, text): (&str, &str)| {
+        let begins = ["create ", "make ", "add "].iter().any(|verb| before.to_lowercase().starts_with(verb));
+        // Words about the text are not of it, and what was in several clauses is not known as it was typed.
+        let is_introduced =
+            ["the ", "text", "content", "word"].iter().any(|begin| text.to_lowercase().starts_with(begin));
+        let is_plain = before.split(' ').count() == 2 && !text.contains(['"', '\n']) && !is_introduced;
+        (begins && is_plain).then(|| format!("{before} with \"{text}\""))
+    };
+    match typed.split_once(" with ").filter(|_| lack == MissingAbility::Quotes).and_then(quoted) {
+        Some(sentence) => {
+            format!("I cannot tell which words are the text. Put it in quotation marks. Try: {sentence}.")
+        }
+        None => cannot(lack),
+    }
 }
 
 /// Says what was not understood.
@@ -212,16 +251,15 @@ fn clipped(words: &str) -> String {
 }
 
 /// Says how to go on after something was not understood.
-pub(super) fn way_on(offered: impl Fn(Ability) -> bool) -> String {
+pub(super) fn way_on(offered: impl Fn(ToolAbility) -> bool) -> String {
     const EXAMPLES_MAX: usize = 4;
-    let able: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| offered(*ability)).collect();
+    let able: Vec<ToolAbility> = ToolAbility::ALL.into_iter().filter(|ability| offered(*ability)).collect();
     let mut text = "I am Palyra's built-in demo model and know a few plain sentences only.".to_owned();
     if !able.is_empty() {
         text.push_str(" Try one of these, or `help`:");
     }
     for ability in able.iter().step_by(able.len().div_ceil(EXAMPLES_MAX).max(1)) {
-        text.push_str("\n- ");
-        text.push_str(ability.example());
+        ability.examples().for_each(|example| text.push_str(&format!("\n- {example}")));
     }
     text.push_str("\n\nA real model understands more: `palyra model add` sets one up.");
     text
@@ -233,20 +271,19 @@ pub(super) fn out_of_view(seen: usize, made: usize) -> String {
 }
 
 /// Says what the model is and what it can do with the tools on offer.
-pub(super) fn introduction(offered: impl Fn(Ability) -> bool) -> String {
+pub(super) fn introduction(offered: impl Fn(ToolAbility) -> bool) -> String {
     let mut text =
         "I am the demo model that is built into Palyra: offline, deterministic, not a language model. \
                     I understand a few plain sentences and turn them into real tool calls; my answers quote \
                     the output of the tools."
             .to_owned();
-    let able: Vec<Ability> = Ability::ALL.into_iter().filter(|ability| offered(*ability)).collect();
+    let able: Vec<ToolAbility> = ToolAbility::ALL.into_iter().filter(|ability| offered(*ability)).collect();
     if able.is_empty() {
         text.push_str(" No tool that I know is on offer, so I can only talk about myself.");
     } else {
         text.push_str(" Try one of these, or several joined by \"then\":");
         for ability in able {
-            text.push_str("\n- ");
-            text.push_str(ability.example());
+            ability.examples().for_each(|example| text.push_str(&format!("\n- {example}")));
         }
     }
     text.push_str(

@@ -4,20 +4,20 @@
 
 use serde_json::Value;
 
-use super::extract::{Finding, fenced, listed_names, printed, without_note};
-use super::intent::{Section, View};
+use super::extract::{ToolFinding, fenced, listed_names, printed, without_note};
+use super::intent::{AnswerView, FileSection};
 use super::markdown::headings;
 
 /// Names that are shown of a list, at most.
 const NAMES_MAX: usize = 200;
 
 /// Files in which a project says what it is, by the section that they have.
-pub(super) fn manifests(section: Section) -> &'static [&'static str] {
+pub(super) fn manifests(section: FileSection) -> &'static [&'static str] {
     match section {
-        Section::Headings => &["README.md"],
-        Section::Targets => &["Makefile", "makefile", "GNUmakefile"],
-        Section::Scripts => &["package.json", "pyproject.toml", "composer.json"],
-        Section::Dependencies => &[
+        FileSection::Headings => &["README.md"],
+        FileSection::Targets => &["Makefile", "makefile", "GNUmakefile"],
+        FileSection::Scripts => &["package.json", "pyproject.toml", "composer.json"],
+        FileSection::Dependencies => &[
             "Cargo.toml",
             "package.json",
             "pyproject.toml",
@@ -28,7 +28,7 @@ pub(super) fn manifests(section: Section) -> &'static [&'static str] {
             "Gemfile",
             "composer.json",
         ],
-        Section::Version => &[
+        FileSection::Version => &[
             "Cargo.toml",
             "package.json",
             "pyproject.toml",
@@ -41,30 +41,32 @@ pub(super) fn manifests(section: Section) -> &'static [&'static str] {
 }
 
 /// Shows a finding as a section or a list; `None` where the view is another, or nothing was found to show.
-pub(super) fn viewed(finding: &Finding, view: View) -> Option<String> {
+pub(super) fn viewed(finding: &ToolFinding, view: AnswerView) -> Option<String> {
     if finding.failed {
         return None;
     }
     let path = finding.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
     match (view, finding.tool.as_str()) {
-        (View::Section(section), "read_file") => {
+        (AnswerView::Section(section), "read_file") => {
             let (text, note) = without_note(&finding.text);
             let cut = if note.is_some() { "\n\nThe file is longer than what I read at once." } else { "" };
             Some(shown(section, path, text) + cut)
         }
-        (View::Files, "list_dir") => Some(files(&finding.text)),
-        (View::Tree, "list_dir") => Some(fenced(&entries(&finding.text).join("\n")) + &cut(&finding.text)),
-        (View::Smallest, "list_dir") => Some(smallest(&finding.text)),
-        (View::LargerThan(bytes), "list_dir") => Some(larger(&finding.text, bytes)),
-        (View::Kinds, "list_dir") => Some(kinds(&finding.text)),
-        (View::Largest(count), "list_dir") => Some(largest(&finding.text, count)),
-        (View::Newest, "run_command") => {
+        (AnswerView::Files, "list_dir") => Some(files(&finding.text)),
+        (AnswerView::Tree, "list_dir") => {
+            Some(fenced(&entries(&finding.text).join("\n")) + &cut(&finding.text))
+        }
+        (AnswerView::Smallest, "list_dir") => Some(smallest(&finding.text)),
+        (AnswerView::LargerThan(bytes), "list_dir") => Some(larger(&finding.text, bytes)),
+        (AnswerView::Kinds, "list_dir") => Some(kinds(&finding.text)),
+        (AnswerView::Largest(count), "list_dir") => Some(largest(&finding.text, count)),
+        (AnswerView::Newest, "run_command") => {
             let newest = printed(&finding.text).lines().filter(|line| line.contains(' ')).max()?;
             let (when, name) = newest.split_once(' ')?;
             let when: String = when.replace('+', " ").chars().take(19).collect();
             Some(format!("The file that changed last is {}, at {when}.", name.trim_start_matches("./")))
         }
-        (View::Commits, "git") => {
+        (AnswerView::Commits, "git") => {
             let lines =
                 printed(&finding.text).lines().filter(|line| !line.is_empty() && !line.starts_with('['));
             let commits = lines.count();
@@ -76,14 +78,14 @@ pub(super) fn viewed(finding: &Finding, view: View) -> Option<String> {
     }
 }
 
-fn shown(section: Section, path: &str, text: &str) -> String {
+fn shown(section: FileSection, path: &str, text: &str) -> String {
     let lines = section_lines(section, path, text);
     let what = match section {
-        Section::Headings => "headings",
-        Section::Targets => "targets",
-        Section::Scripts => "scripts",
-        Section::Dependencies => "dependencies",
-        Section::Version => "version",
+        FileSection::Headings => "headings",
+        FileSection::Targets => "targets",
+        FileSection::Scripts => "scripts",
+        FileSection::Dependencies => "dependencies",
+        FileSection::Version => "version",
     };
     if lines.is_empty() {
         return format!("I do not find {what} in {path}.");
@@ -98,19 +100,19 @@ fn shown(section: Section, path: &str, text: &str) -> String {
 }
 
 /// Returns the lines of a section.
-pub(super) fn section_lines(section: Section, path: &str, text: &str) -> Vec<String> {
+pub(super) fn section_lines(section: FileSection, path: &str, text: &str) -> Vec<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_json = name.ends_with(".json");
     match section {
-        Section::Headings => headings(text).into_iter().map(str::to_owned).collect(),
-        Section::Targets => targets(text),
-        Section::Scripts if is_json => members(text, &["scripts"]),
-        Section::Scripts => tables(text, |table| table.ends_with("scripts")),
-        Section::Dependencies if is_json => {
+        FileSection::Headings => headings(text).into_iter().map(str::to_owned).collect(),
+        FileSection::Targets => targets(text),
+        FileSection::Scripts if is_json => members(text, &["scripts"]),
+        FileSection::Scripts => tables(text, |table| table.ends_with("scripts")),
+        FileSection::Dependencies if is_json => {
             members(text, &["dependencies", "devDependencies", "peerDependencies", "require"])
         }
-        Section::Dependencies if name == "go.mod" => modules(text),
-        Section::Dependencies if name.ends_with(".toml") || name == "Pipfile" => {
+        FileSection::Dependencies if name == "go.mod" => modules(text),
+        FileSection::Dependencies if name.ends_with(".toml") || name == "Pipfile" => {
             let arrays = array(text, "dependencies");
             let is_dependency = |table: &str| {
                 table.ends_with("dependencies")
@@ -119,12 +121,12 @@ pub(super) fn section_lines(section: Section, path: &str, text: &str) -> Vec<Str
             };
             [arrays, tables(text, is_dependency)].concat()
         }
-        Section::Dependencies => plain(text, |line| !line.starts_with(['-', '#'])),
-        Section::Version if is_json => {
+        FileSection::Dependencies => plain(text, |line| !line.starts_with(['-', '#'])),
+        FileSection::Version if is_json => {
             json(text).get("version").and_then(Value::as_str).map(str::to_owned).into_iter().collect()
         }
-        Section::Version if name == "VERSION" => plain(text, |_| true),
-        Section::Version => {
+        FileSection::Version if name == "VERSION" => plain(text, |_| true),
+        FileSection::Version => {
             let is_version = |line: &str| line.starts_with("version") && line.contains('=');
             plain(text, is_version).into_iter().take(1).collect()
         }

@@ -1,6 +1,6 @@
 //! Words that are misspelled, words of other languages, and what people say for a word of the tables.
 
-use super::words::{Word, words};
+use super::words::{WordToken, words};
 
 /// Words of other languages in which people begin: German, French, Spanish, Italian, Portuguese, Dutch.
 const FOREIGN: &str = "abre alle archivo archivos arquivo auf aus bestand bitte borra busca cancella carpeta ce che cherche \
@@ -184,8 +184,8 @@ const PHRASES: &[(&str, &str)] = &[
 ];
 
 /// Says a sentence with the words of the tables.
-pub(super) fn rephrased(clause: &[Word]) -> Option<Vec<Word>> {
-    let mut out: Vec<Word> = Vec::new();
+pub(super) fn rephrased(clause: &[WordToken]) -> Option<Vec<WordToken>> {
+    let mut out: Vec<WordToken> = Vec::new();
     let mut changed = false;
     let mut at = 0;
     while let Some(word) = clause.get(at) {

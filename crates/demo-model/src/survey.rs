@@ -3,8 +3,8 @@
 //! Pure: what a first look listed decides which files are read.
 
 use super::calls::{glob_call, list_call, read_call};
-use super::extract::{Finding, describe, listed_names, without_note};
-use super::intent::{Ability, Call, Goal, Section, View};
+use super::extract::{ToolFinding, describe, listed_names, without_note};
+use super::intent::{AnswerView, FileSection, IntendedCall, ToolAbility, ToolGoal};
 use super::sections::{manifests, viewed};
 
 /// Files whose lines are counted, at most.
@@ -16,13 +16,13 @@ const BINARY: &[&str] = &[
 ];
 
 /// Returns the next calls of a look at the manifests.
-pub(super) fn surveyed(section: Section, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn surveyed(section: FileSection, found: &[ToolFinding]) -> Option<Vec<IntendedCall>> {
     match found {
         [] => Some(vec![list_call(".")]),
         [look] if !look.failed => {
             let there = listed_names(&look.text);
             let named = manifests(section).iter().filter(|name| there.iter().any(|found| found == *name));
-            let calls: Vec<Call> = named.map(|name| read_call(name, None)).collect();
+            let calls: Vec<IntendedCall> = named.map(|name| read_call(name)).collect();
             (!calls.is_empty()).then_some(calls)
         }
         _ => None,
@@ -30,20 +30,20 @@ pub(super) fn surveyed(section: Section, found: &[Finding]) -> Option<Vec<Call>>
 }
 
 /// Returns the next calls of a count of lines.
-pub(super) fn counted(pattern: &str, found: &[Finding]) -> Option<Vec<Call>> {
+pub(super) fn counted(pattern: &str, found: &[ToolFinding]) -> Option<Vec<IntendedCall>> {
     match found {
         [] => Some(vec![glob_call(pattern, ".")]),
         [look] => {
             let files = texts(look);
             let fits = !look.failed && !files.is_empty() && files.len() <= FILES_MAX;
-            fits.then(|| files.iter().map(|path| read_call(path, None)).collect())
+            fits.then(|| files.iter().map(|path| read_call(path)).collect())
         }
         _ => None,
     }
 }
 
 /// Returns the files of a look that can be texts.
-pub(super) fn texts(look: &Finding) -> Vec<String> {
+pub(super) fn texts(look: &ToolFinding) -> Vec<String> {
     let is_binary = |path: &str| path.rsplit_once('.').is_some_and(|(_, ending)| BINARY.contains(&ending));
     let mut names = listed_names(&look.text);
     if names.first().is_some_and(|head| head.ends_with(" match") || head.ends_with(" matches")) {
@@ -54,24 +54,24 @@ pub(super) fn texts(look: &Finding) -> Vec<String> {
 }
 
 /// Shows what the files say, those that say something first.
-pub(super) fn shown(goal: &Goal, found: &[Finding]) -> Option<Vec<String>> {
+pub(super) fn shown(goal: &ToolGoal, found: &[ToolFinding]) -> Option<Vec<String>> {
     let (_, files) = found.split_first().filter(|(_, files)| !files.is_empty())?;
     match goal {
-        Goal::Manifests(section) => {
+        ToolGoal::Manifests(section) => {
             let shown: Vec<String> = files
                 .iter()
-                .map(|file| viewed(file, View::Section(*section)).unwrap_or_else(|| describe(file)))
+                .map(|file| viewed(file, AnswerView::Section(*section)).unwrap_or_else(|| describe(file)))
                 .collect();
             let says = |text: &&String| !text.starts_with("I do not find");
             let some: Vec<String> = shown.iter().filter(says).cloned().collect();
             Some(if some.is_empty() { shown } else { some })
         }
-        Goal::CountLines(_) => Some(vec![total(files)]),
+        ToolGoal::CountLines(_) => Some(vec![total(files)]),
         _ => None,
     }
 }
 
-fn total(files: &[Finding]) -> String {
+fn total(files: &[ToolFinding]) -> String {
     let mut sum = 0;
     let mut shown = Vec::new();
     let mut is_whole = true;
@@ -99,17 +99,17 @@ fn total(files: &[Finding]) -> String {
 }
 
 /// Says why such a look ended before it read anything.
-pub(super) fn unmet_survey(goal: &Goal, found: &[Finding]) -> Option<String> {
+pub(super) fn unmet_survey(goal: &ToolGoal, found: &[ToolFinding]) -> Option<String> {
     let [look] = found else { return None };
     if look.failed {
         return None;
     }
     match goal {
-        Goal::Manifests(section) => Some(format!(
+        ToolGoal::Manifests(section) => Some(format!(
             "I do not find a file here that says it; I look for {}.",
             manifests(*section).join(", ")
         )),
-        Goal::CountLines(pattern) if look.tool.as_str() == Ability::Glob.tool() => {
+        ToolGoal::CountLines(pattern) if look.tool.as_str() == ToolAbility::Glob.tool() => {
             Some(match texts(look).len() {
                 0 => format!("Nothing matches `{pattern}`."),
                 files => format!(

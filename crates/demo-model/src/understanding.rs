@@ -3,10 +3,10 @@
 //! Invariant: text in quotation marks never counts. The verb of a clause and its object decide, so a name or a
 //! searched text that contains such a word is not declined.
 
-use super::intent::Lack;
+use super::intent::MissingAbility;
 use super::lexicon::holds;
 use super::objects::path_of;
-use super::words::Word;
+use super::words::WordToken;
 
 /// Verbs that only understanding can do, with any object.
 const VERBS: &[&str] = &[
@@ -155,16 +155,17 @@ const JUDGED: &[&str] = &[
 ];
 
 /// Returns why a clause is declined before anything else is tried.
-pub(super) fn needs_understanding(clause: &[Word]) -> Option<Lack> {
-    let words: Vec<String> = clause.iter().map(Word::lower).collect();
+pub(super) fn needs_understanding(clause: &[WordToken]) -> Option<MissingAbility> {
+    let words: Vec<String> = clause.iter().map(WordToken::lower).collect();
     let first = words.first()?.as_str();
     let said = format!(" {} ", words.join(" "));
     let says = |phrase: &str| said.contains(&format!(" {phrase} "));
-    let is_quoted = clause.iter().any(Word::is_quoted);
+    let is_quoted = clause.iter().any(WordToken::is_quoted);
     let names_code = clause.iter().filter_map(path_of).any(|path| !is_prose(&path));
     let rest = &words[1..];
     let declines = match first {
-        "why" => true,
+        // "Why not?" asks about what was just said.
+        "why" => !(rest.is_empty() || rest.len() == 1 && holds(&["not", "so", "that", "then"], &rest[0])),
         "should" | "shall" => true,
         "explain" | "analyze" | "analyse" => names_code || rest.iter().any(|word| is_reason(word)),
         "summarize" | "summarise" | "describe" | "summary" => {
@@ -186,7 +187,7 @@ pub(super) fn needs_understanding(clause: &[Word]) -> Option<Lack> {
         first => holds(VERBS, first) && !is_quoted,
     };
     let depends = says("unless") && !is_quoted;
-    (declines || depends).then_some(Lack::Understand)
+    (declines || depends).then_some(MissingAbility::Understand)
 }
 
 fn is_prose(path: &str) -> bool {
@@ -200,9 +201,21 @@ fn is_reason(word: &str) -> bool {
 
 /// Returns whether a question is how this program is used.
 fn how_to_use(said: &str) -> bool {
-    [" help ", " use this ", " use you ", " use palyra ", " ask you ", " start "]
-        .iter()
-        .any(|words| said.contains(words))
+    [
+        " help ",
+        " use this ",
+        " use you ",
+        " use palyra ",
+        " ask you ",
+        " start ",
+        " run ",
+        " build ",
+        " install ",
+        " launch ",
+        " test ",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
 }
 
 fn judges(rest: &[String]) -> bool {
@@ -271,7 +284,7 @@ mod tests {
             "document the class",
             "explain how total works",
         ] {
-            assert_eq!(needs_understanding(&words(input)), Some(Lack::Understand), "{input}");
+            assert_eq!(needs_understanding(&words(input)), Some(MissingAbility::Understand), "{input}");
         }
     }
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::extract::{
-    Finding, MATCHES_MAX, argument, count, describe, fenced, match_lines, some, without_note,
+    ToolFinding, argument, count, describe, fenced, match_lines, quoted_matches, without_note,
 };
-use super::intent::View;
+use super::intent::AnswerView;
 
 /// How a definition begins, in several languages.
 const DEFINING: &[&str] = &[
@@ -28,18 +28,18 @@ const DEFINING: &[&str] = &[
 ];
 
 /// Answers with a number, a yes or a no; `None` where the view is another.
-pub(super) fn judged(finding: &Finding, view: View) -> Option<String> {
+pub(super) fn judged(finding: &ToolFinding, view: AnswerView) -> Option<String> {
     if finding.failed {
         return None;
     }
     match (view, finding.tool.as_str()) {
-        (View::CountOf(noun), "search") => Some(counted(finding, noun)),
-        (View::YesNo, "search" | "glob") => {
+        (AnswerView::CountOf(noun), "search") => Some(counted(finding, noun)),
+        (AnswerView::YesNo, "search" | "glob") => {
             let is_so = !match_lines(&finding.text).is_empty();
             Some(format!("{}. {}", if is_so { "Yes" } else { "No" }, describe(finding)))
         }
-        (View::IsUsed, "search") => Some(used(finding)),
-        (View::FirstLine, "read_file") => {
+        (AnswerView::IsUsed, "search") => Some(used(finding)),
+        (AnswerView::FirstLine, "read_file") => {
             let (text, _) = without_note(&finding.text);
             let line = fenced(text.lines().next().unwrap_or_default());
             Some(format!("The first line of {}:\n\n{line}", argument(finding, "path")))
@@ -48,7 +48,7 @@ pub(super) fn judged(finding: &Finding, view: View) -> Option<String> {
     }
 }
 
-fn counted(finding: &Finding, noun: &str) -> String {
+fn counted(finding: &ToolFinding, noun: &str) -> String {
     let found = match_lines(&finding.text);
     let least = if finding.text.contains("[stopped at") { "At least " } else { "" };
     let files: BTreeSet<&str> =
@@ -61,27 +61,27 @@ fn counted(finding: &Finding, noun: &str) -> String {
     if found.is_empty() {
         return format!("I found 0 {all}.");
     }
-    let list = some(&found, MATCHES_MAX, "\n- ");
+    let list = quoted_matches(&found);
     format!(
-        "{least}{} {all} in {}, by how their lines begin:\n- {list}",
+        "{least}{} {all} in {}, by how their lines begin:\n{list}",
         found.len(),
         count(files.len(), "file")
     )
 }
 
 /// Says whether a name is mentioned outside of its definition.
-fn used(finding: &Finding) -> String {
+fn used(finding: &ToolFinding) -> String {
     let found = match_lines(&finding.text);
     let name =
         argument(finding, "pattern").trim_start_matches("\\b").trim_end_matches("\\b").replace('\\', "");
     let used: Vec<String> = found.iter().filter(|line| !defines(line, &name)).cloned().collect();
     match (found.is_empty(), used.is_empty()) {
         (true, _) => format!("No. {}", describe(finding)),
-        (_, true) => format!("No, it is only defined:\n- {}", some(&found, MATCHES_MAX, "\n- ")),
+        (_, true) => format!("No, it is only defined:\n{}", quoted_matches(&found)),
         _ => format!(
-            "Yes. Outside of its definition it is mentioned on {}, comments among them:\n- {}",
+            "Yes. Outside of its definition it is mentioned on {}, comments among them:\n{}",
             count(used.len(), "line"),
-            some(&used, MATCHES_MAX, "\n- ")
+            quoted_matches(&used)
         ),
     }
 }

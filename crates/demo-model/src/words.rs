@@ -4,7 +4,7 @@
 
 /// The text after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopKind {
     /// Only a space.
     None,
     /// A comma, a colon or the end of a line: perhaps the end of a clause.
@@ -15,7 +15,7 @@ pub(super) enum Stop {
 
 /// How a word was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum WordForm {
     /// Plainly.
     Plain,
     /// Between quotation marks or backticks.
@@ -26,27 +26,27 @@ pub(super) enum Form {
 
 /// One word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct WordToken {
     /// The word without the punctuation around it.
     pub(super) text: String,
     /// How it was written.
-    pub(super) form: Form,
+    pub(super) form: WordForm,
     /// The text after it.
-    pub(super) stop: Stop,
+    pub(super) stop: StopKind,
     /// It as it was typed, with all that touched it.
     raw: String,
     /// The space before it.
     gap: String,
 }
 
-impl Word {
-    fn new(text: &str, form: Form, stop: Stop) -> Self {
+impl WordToken {
+    fn new(text: &str, form: WordForm, stop: StopKind) -> Self {
         Self { text: text.to_owned(), form, stop, raw: String::new(), gap: String::new() }
     }
 
     /// Returns whether it was in quotation marks.
     pub(super) fn is_quoted(&self) -> bool {
-        self.form == Form::Quoted
+        self.form == WordForm::Quoted
     }
 
     /// Returns it in lower case; empty for quoted text, which is never a word of the language.
@@ -56,7 +56,7 @@ impl Word {
 }
 
 /// Returns words as they were typed.
-pub(super) fn written(words: &[Word]) -> String {
+pub(super) fn written(words: &[WordToken]) -> String {
     let mut out = String::new();
     for word in words {
         if !out.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn written(words: &[Word]) -> String {
 }
 
 /// Writes contractions out: "what's" is "what is".
-pub(super) fn expanded(words: &[Word]) -> Vec<Word> {
+pub(super) fn expanded(words: &[WordToken]) -> Vec<WordToken> {
     let mut out = Vec::new();
     for word in words {
         let lower = word.lower();
@@ -82,24 +82,24 @@ pub(super) fn expanded(words: &[Word]) -> Vec<Word> {
             out.push(word.clone());
             continue;
         };
-        out.push(Word { text: stem.to_owned(), stop: Stop::None, ..word.clone() });
-        out.push(Word { text: "is".to_owned(), raw: String::new(), gap: String::new(), ..word.clone() });
+        out.push(WordToken { text: stem.to_owned(), stop: StopKind::None, ..word.clone() });
+        out.push(WordToken { text: "is".to_owned(), raw: String::new(), gap: String::new(), ..word.clone() });
     }
     out
 }
 
 /// Cuts `input` into words.
-pub(super) fn words(input: &str) -> Vec<Word> {
-    let mut out: Vec<Word> = Vec::new();
+pub(super) fn words(input: &str) -> Vec<WordToken> {
+    let mut out: Vec<WordToken> = Vec::new();
     let mut rest = input;
     loop {
         let trimmed = rest.trim_start();
         let gap = &rest[..rest.len() - trimmed.len()];
         if gap.contains('\n')
             && let Some(last) = out.last_mut()
-            && last.stop == Stop::None
+            && last.stop == StopKind::None
         {
-            last.stop = Stop::Soft;
+            last.stop = StopKind::Soft;
         }
         if trimmed.is_empty() {
             return out;
@@ -121,7 +121,7 @@ pub(super) fn words(input: &str) -> Vec<Word> {
 }
 
 /// Takes a quoted text from the front, if one begins there and ends somewhere.
-fn quoted(input: &str) -> Option<(Word, &str)> {
+fn quoted(input: &str) -> Option<(WordToken, &str)> {
     const PAIRS: [(&str, &str); 6] =
         [("```", "```"), ("`", "`"), ("\"", "\""), ("“", "”"), ("‘", "’"), ("'", "'")];
     let (open, close) = PAIRS.into_iter().find(|(open, _)| input.starts_with(open))?;
@@ -136,11 +136,11 @@ fn quoted(input: &str) -> Option<(Word, &str)> {
     }
     let after = &body[end + close.len()..];
     let tail = after.len() - after.trim_start_matches(is_punctuation).len();
-    Some((Word::new(text, Form::Quoted, stop_of(&after[..tail])), &after[tail..]))
+    Some((WordToken::new(text, WordForm::Quoted, stop_of(&after[..tail])), &after[tail..]))
 }
 
 /// Takes a plain word from the front.
-fn plain(input: &str) -> (Word, &str) {
+fn plain(input: &str) -> (WordToken, &str) {
     let mut end = input.find(char::is_whitespace).unwrap_or(input.len());
     if !input[..end].contains("://")
         && let Some(at) = input[..end].find(';')
@@ -149,12 +149,12 @@ fn plain(input: &str) -> (Word, &str) {
     }
     let (raw, after) = input.split_at(end);
     if is_marker(raw) {
-        return (Word::new(raw.trim_end_matches(['.', ')']), Form::Marker, Stop::Hard), after);
+        return (WordToken::new(raw.trim_end_matches(['.', ')']), WordForm::Marker, StopKind::Hard), after);
     }
     let opened = raw.trim_start_matches(['(', '"', '\'', '“', '‘', '`', '¿', '¡']);
     let core = trim_end(opened);
     let stop = stop_of(&opened[core.len()..]);
-    (Word::new(core, Form::Plain, stop), after)
+    (WordToken::new(core, WordForm::Plain, stop), after)
 }
 
 fn is_marker(raw: &str) -> bool {
@@ -178,21 +178,21 @@ fn is_punctuation(c: char) -> bool {
     matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'' | '”' | '’' | '`' | '…')
 }
 
-fn stop_of(tail: &str) -> Stop {
+fn stop_of(tail: &str) -> StopKind {
     if tail.contains(['.', ';', '!', '?', '…']) {
-        Stop::Hard
+        StopKind::Hard
     } else if tail.contains([',', ':']) {
-        Stop::Soft
+        StopKind::Soft
     } else {
-        Stop::None
+        StopKind::None
     }
 }
 
-fn stronger(a: Stop, b: Stop) -> Stop {
+fn stronger(a: StopKind, b: StopKind) -> StopKind {
     match (a, b) {
-        (Stop::Hard, _) | (_, Stop::Hard) => Stop::Hard,
-        (Stop::Soft, _) | (_, Stop::Soft) => Stop::Soft,
-        (Stop::None, Stop::None) => Stop::None,
+        (StopKind::Hard, _) | (_, StopKind::Hard) => StopKind::Hard,
+        (StopKind::Soft, _) | (_, StopKind::Soft) => StopKind::Soft,
+        (StopKind::None, StopKind::None) => StopKind::None,
     }
 }
 
@@ -205,14 +205,14 @@ mod tests {
             .iter()
             .map(|word| {
                 let text = match word.form {
-                    Form::Plain => word.text.clone(),
-                    Form::Quoted => format!("<{}>", word.text),
-                    Form::Marker => format!("#{}", word.text),
+                    WordForm::Plain => word.text.clone(),
+                    WordForm::Quoted => format!("<{}>", word.text),
+                    WordForm::Marker => format!("#{}", word.text),
                 };
                 text + match word.stop {
-                    Stop::None => "",
-                    Stop::Soft => ",",
-                    Stop::Hard => ".",
+                    StopKind::None => "",
+                    StopKind::Soft => ",",
+                    StopKind::Hard => ".",
                 }
             })
             .collect();

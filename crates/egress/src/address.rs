@@ -9,16 +9,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What an address is that is not of the open network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Special {
+pub struct SpecialAddress {
     /// What it is, for a person: fits after "is".
     pub what: &'static str,
     /// Whether an operator may let it be reached all the same.
-    pub lift: Lift,
+    pub lift: PolicyOverride,
 }
 
 /// Whether a refusal can be lifted by naming the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lift {
+pub enum PolicyOverride {
     /// By the operator, for one named host and port.
     ByOperator,
     /// By nobody: nothing over there speaks HTTP under such an address.
@@ -27,23 +27,23 @@ pub enum Lift {
 
 /// Returns what an address is if it is not of the open network.
 #[must_use]
-pub fn special(address: IpAddr) -> Option<Special> {
+pub fn special(address: IpAddr) -> Option<SpecialAddress> {
     match address {
         IpAddr::V4(address) => special_v4(address),
         IpAddr::V6(address) => special_v6(address),
     }
 }
 
-use Lift::{ByOperator, Never};
+use PolicyOverride::{ByOperator, Never};
 
 /// First address, length of the prefix, what it is, whether that can be lifted.
-type Row<Address> = (Address, u32, &'static str, Lift);
+type AddressRow<Address> = (Address, u32, &'static str, PolicyOverride);
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
     Ipv4Addr::new(a, b, c, d)
 }
 
-const SPECIAL_V4: &[Row<Ipv4Addr>] = &[
+const SPECIAL_V4: &[AddressRow<Ipv4Addr>] = &[
     (v4(0, 0, 0, 0), 8, "an address of this very network", Never),
     (v4(10, 0, 0, 0), 8, "a private address", ByOperator),
     (v4(100, 64, 0, 0), 10, "an address shared behind a carrier's NAT", ByOperator),
@@ -71,7 +71,7 @@ const fn v6(head: [u16; 6]) -> Ipv6Addr {
 }
 
 /// From the longest to the shortest prefix where they overlap; the first that fits is told.
-const SPECIAL_V6: &[Row<Ipv6Addr>] = &[
+const SPECIAL_V6: &[AddressRow<Ipv6Addr>] = &[
     (Ipv6Addr::UNSPECIFIED, 128, "the unspecified address", Never),
     (Ipv6Addr::LOCALHOST, 128, "this machine itself", ByOperator),
     (v6([0, 0, 0, 0, 0, 0xffff]), 96, "an IPv4 address in disguise (mapped)", Never),
@@ -99,24 +99,24 @@ const SPECIAL_V6: &[Row<Ipv6Addr>] = &[
 /// All that has been handed out for the open network so far.
 const GLOBAL_UNICAST_TOP_BITS: u16 = 0b001;
 
-fn special_v4(address: Ipv4Addr) -> Option<Special> {
+fn special_v4(address: Ipv4Addr) -> Option<SpecialAddress> {
     let bits = u32::from(address);
     let row = SPECIAL_V4.iter().find(|(first, length, ..)| (bits ^ u32::from(*first)) >> (32 - length) == 0);
-    row.map(|(.., what, lift)| Special { what, lift: *lift })
+    row.map(|(.., what, lift)| SpecialAddress { what, lift: *lift })
 }
 
-fn special_v6(address: Ipv6Addr) -> Option<Special> {
+fn special_v6(address: Ipv6Addr) -> Option<SpecialAddress> {
     let bits = u128::from(address);
     let row = SPECIAL_V6
         .iter()
         .find(|(first, length, ..)| (bits ^ u128::from(*first)).checked_shr(128 - length).unwrap_or(0) == 0);
     if let Some((.., what, lift)) = row {
-        return Some(Special { what, lift: *lift });
+        return Some(SpecialAddress { what, lift: *lift });
     }
     if address.segments()[0] >> 13 != GLOBAL_UNICAST_TOP_BITS {
-        return Some(Special { what: "an address outside of the open network", lift: Never });
+        return Some(SpecialAddress { what: "an address outside of the open network", lift: Never });
     }
-    is_isatap(address).then_some(Special { what: "an IPv4 address behind ISATAP", lift: Never })
+    is_isatap(address).then_some(SpecialAddress { what: "an IPv4 address behind ISATAP", lift: Never })
 }
 
 /// RFC 5214, section 6.1: the interface identifier `::0:5efe:a.b.c.d`, with or without the universal bit, below any

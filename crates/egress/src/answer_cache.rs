@@ -42,27 +42,27 @@ const CHANGED_MAX: usize = 1024;
 /// The answers that are kept.
 pub struct AnswerCache {
     limits: CacheLimits,
-    shelf: Mutex<Shelf>,
+    shelf: Mutex<CacheState>,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct CacheState {
     /// From old to new.
-    kept: VecDeque<Kept>,
-    changes: Changes,
+    kept: VecDeque<CachedAnswer>,
+    changes: ChangeLog,
 }
 
 /// How many changes there were, and which was the last one at a host.
 #[derive(Default)]
-struct Changes {
+struct ChangeLog {
     count: u64,
-    last: HashMap<(Whose, String), u64>,
+    last: HashMap<(AnswerOwner, String), u64>,
     /// Changes up to this one may have been anywhere.
     anywhere: u64,
 }
 
-impl Changes {
-    fn note(&mut self, whose: Whose, host: &str) {
+impl ChangeLog {
+    fn note(&mut self, whose: AnswerOwner, host: &str) {
         self.count += 1;
         if self.last.len() >= CHANGED_MAX {
             self.last.clear();
@@ -74,19 +74,19 @@ impl Changes {
     /// Returns whether a principal's answers of a host may have become old since there were so many changes.
     fn is_outdated(&self, principal: PrincipalId, host: &str, since: u64) -> bool {
         let last = |whose| self.last.get(&(whose, host.to_owned())).copied().unwrap_or(0);
-        let latest = last(Whose::Of(principal)).max(last(Whose::Everybodys));
+        let latest = last(AnswerOwner::Of(principal)).max(last(AnswerOwner::Everybodys));
         latest.max(self.anywhere) > since
     }
 }
 
 /// Whose answers a change makes old.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Whose {
+enum AnswerOwner {
     Of(PrincipalId),
     Everybodys,
 }
 
-impl Whose {
+impl AnswerOwner {
     fn covers(self, principal: PrincipalId) -> bool {
         match self {
             Self::Of(one) => one == principal,
@@ -95,13 +95,19 @@ impl Whose {
     }
 }
 
-struct Kept {
+struct CachedAnswer {
     principal: PrincipalId,
     url: String,
     host: String,
     good_until: Instant,
     bytes: usize,
     response: Arc<FetchResponse>,
+}
+
+/// The address of an answer, and the host whose changes make it old.
+struct AnswerKey {
+    url: String,
+    host: String,
 }
 
 /// Fetches for one principal, and keeps what may be kept.
@@ -114,7 +120,7 @@ pub struct CachedFetch {
 
 /// Fetches without keeping anything, for whoever it is; a change makes all that is kept of its host old.
 #[derive(Clone)]
-pub struct PastTheCache {
+pub struct CacheBypass {
     inner: Arc<dyn FetchHttp>,
     cache: Arc<AnswerCache>,
 }
@@ -132,11 +138,11 @@ impl AnswerCache {
     }
 
     /// Returns a fetcher that keeps nothing, and whose changes are heeded.
-    pub fn passed_by(self: &Arc<Self>, inner: Arc<dyn FetchHttp>) -> PastTheCache {
-        PastTheCache { inner, cache: self.clone() }
+    pub fn passed_by(self: &Arc<Self>, inner: Arc<dyn FetchHttp>) -> CacheBypass {
+        CacheBypass { inner, cache: self.clone() }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, CacheState> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,19 +162,14 @@ impl AnswerCache {
     }
 
     /// Keeps an answer to a question that began when there were so many changes.
-    fn keep(
-        &self,
-        principal: PrincipalId,
-        (url, host): (String, String),
-        begun: u64,
-        response: &FetchResponse,
-    ) {
+    fn keep(&self, principal: PrincipalId, key: AnswerKey, begun: u64, response: &FetchResponse) {
         let Some(good_for) = good_for(response) else { return };
+        let AnswerKey { url, host } = key;
         let bytes = url.len() + host.len() + bytes_of(response);
         if bytes > self.limits.bytes_max || self.limits.answers_max == 0 {
             return;
         }
-        let kept = Kept {
+        let kept = CachedAnswer {
             principal,
             url,
             host,
@@ -182,14 +183,14 @@ impl AnswerCache {
         }
         let shelf = &mut shelf.kept;
         shelf.retain(|old| old.principal != kept.principal || old.url != kept.url);
-        let all = |shelf: &VecDeque<Kept>| -> usize { shelf.iter().map(|old| old.bytes).sum() };
+        let all = |shelf: &VecDeque<CachedAnswer>| -> usize { shelf.iter().map(|old| old.bytes).sum() };
         while shelf.len() >= self.limits.answers_max || all(shelf) + bytes > self.limits.bytes_max {
             shelf.pop_front();
         }
         shelf.push_back(kept);
     }
 
-    fn forget(&self, whose: Whose, host: &str) {
+    fn forget(&self, whose: AnswerOwner, host: &str) {
         let mut shelf = self.shelf();
         shelf.changes.note(whose, host);
         shelf.kept.retain(|kept| !whose.covers(kept.principal) || kept.host != host);
@@ -197,16 +198,16 @@ impl AnswerCache {
 }
 
 /// Makes what is kept of a host old when the request that may have changed it is over, however that was.
-struct Outdated {
+struct OutdateGuard {
     cache: Arc<AnswerCache>,
-    whose: Whose,
+    whose: AnswerOwner,
     host: String,
 }
 
-impl Outdated {
+impl OutdateGuard {
     /// Returns what holds until a change is over. Where it was made is for its server to say (RFC 9111, section 4.4), so
     /// that all of the host is meant, to which redirects of a change are confined.
-    fn by(cache: &Arc<AnswerCache>, whose: Whose, request: &FetchRequest) -> Option<Self> {
+    fn by(cache: &Arc<AnswerCache>, whose: AnswerOwner, request: &FetchRequest) -> Option<Self> {
         if request.method.is_safe() {
             return None;
         }
@@ -215,7 +216,7 @@ impl Outdated {
     }
 }
 
-impl Drop for Outdated {
+impl Drop for OutdateGuard {
     fn drop(&mut self) {
         self.cache.forget(self.whose, &self.host);
     }
@@ -230,22 +231,22 @@ impl FetchHttp for CachedFetch {
         let cached = self.clone();
         Box::pin(async move {
             let Some(target) = key(&request) else {
-                let _outdated = Outdated::by(&cached.cache, Whose::Of(cached.principal), &request);
+                let _outdated = OutdateGuard::by(&cached.cache, AnswerOwner::Of(cached.principal), &request);
                 return cached.inner.fetch(request, cancel).await;
             };
-            let (url, host) = (target.to_url(), host_of(&target));
-            let begun = match cached.cache.find(cached.principal, &url, &request) {
+            let key = AnswerKey { url: target.to_url(), host: host_of(&target) };
+            let begun = match cached.cache.find(cached.principal, &key.url, &request) {
                 Ok(kept) => return Ok(FetchResponse::clone(&kept)),
                 Err(begun) => begun,
             };
             let response = cached.inner.fetch(request, cancel).await?;
-            cached.cache.keep(cached.principal, (url, host), begun, &response);
+            cached.cache.keep(cached.principal, key, begun, &response);
             Ok(response)
         })
     }
 }
 
-impl FetchHttp for PastTheCache {
+impl FetchHttp for CacheBypass {
     fn fetch(
         &self,
         request: FetchRequest,
@@ -253,7 +254,7 @@ impl FetchHttp for PastTheCache {
     ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
         let past = self.clone();
         Box::pin(async move {
-            let _outdated = Outdated::by(&past.cache, Whose::Everybodys, &request);
+            let _outdated = OutdateGuard::by(&past.cache, AnswerOwner::Everybodys, &request);
             past.inner.fetch(request, cancel).await
         })
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::address::{Lift, special};
+use crate::address::{PolicyOverride, special};
 use crate::private_hosts::PrivateHosts;
 use crate::resolve::{LookupRoom, Resolve};
 use crate::target::{Endpoint, Host};
@@ -94,13 +94,13 @@ impl Dialer {
         connect_to_first(&addresses, endpoint.port, deadline).await
     }
 
-    fn standing(&self, endpoint: &Endpoint) -> Standing {
+    fn standing(&self, endpoint: &Endpoint) -> HostStanding {
         standing(&self.private_hosts, endpoint)
     }
 }
 
-fn standing(private_hosts: &PrivateHosts, endpoint: &Endpoint) -> Standing {
-    if private_hosts.lift(endpoint) { Standing::NamedByOperator } else { Standing::Anybody }
+fn standing(private_hosts: &PrivateHosts, endpoint: &Endpoint) -> HostStanding {
+    if private_hosts.lift(endpoint) { HostStanding::NamedByOperator } else { HostStanding::Anybody }
 }
 
 /// Returns why a host is refused, where [`Dialer::connect`] would not need a resolver for it, and whether the operator can
@@ -108,34 +108,34 @@ fn standing(private_hosts: &PrivateHosts, endpoint: &Endpoint) -> Standing {
 pub(crate) fn certain_refusal(
     private_hosts: &PrivateHosts,
     endpoint: &Endpoint,
-) -> Option<(&'static str, Lift)> {
+) -> Option<(&'static str, PolicyOverride)> {
     let standing = standing(private_hosts, endpoint);
     match &endpoint.host {
         Host::Address(address) => {
             let what = refusal(*address, standing)?;
-            Some((what, special(*address).map_or(Lift::ByOperator, |found| found.lift)))
+            Some((what, special(*address).map_or(PolicyOverride::ByOperator, |found| found.lift)))
         }
         Host::Name(name) => match question(name, standing) {
             Ok(_) => None,
-            Err(_) => Some(("a name of this machine or its local network", Lift::ByOperator)),
+            Err(_) => Some(("a name of this machine or its local network", PolicyOverride::ByOperator)),
         },
     }
 }
 
 /// What a host is to us before anything is known of its addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum HostStanding {
     Anybody,
     NamedByOperator,
 }
 
 /// Returns what to ask the resolver for a name.
-fn question(name: &str, standing: Standing) -> Result<String, DialError> {
+fn question(name: &str, standing: HostStanding) -> Result<String, DialError> {
     match standing {
-        Standing::NamedByOperator => Ok(name.to_owned()),
-        Standing::Anybody if is_local_name(name) => Err(DialError::LocalName),
+        HostStanding::NamedByOperator => Ok(name.to_owned()),
+        HostStanding::Anybody if is_local_name(name) => Err(DialError::LocalName),
         // The dot keeps the resolver from trying the name below the local domains.
-        Standing::Anybody => Ok(format!("{name}.")),
+        HostStanding::Anybody => Ok(format!("{name}.")),
     }
 }
 
@@ -147,7 +147,7 @@ fn is_local_name(name: &str) -> bool {
     !name.contains('.') || LOCAL.into_iter().any(below)
 }
 
-fn judge_all(addresses: &[IpAddr], standing: Standing) -> Result<(), DialError> {
+fn judge_all(addresses: &[IpAddr], standing: HostStanding) -> Result<(), DialError> {
     if addresses.is_empty() || addresses.len() > ADDRESSES_MAX {
         let cause = io::Error::other(format!("{} addresses", addresses.len()));
         return Err(DialError::Unresolved(cause));
@@ -160,15 +160,15 @@ fn judge_all(addresses: &[IpAddr], standing: Standing) -> Result<(), DialError> 
     Ok(())
 }
 
-fn refusal(address: IpAddr, standing: Standing) -> Option<&'static str> {
+fn refusal(address: IpAddr, standing: HostStanding) -> Option<&'static str> {
     match (special(address), standing) {
-        (Some(found), Standing::Anybody) => Some(found.what),
-        (Some(found), Standing::NamedByOperator) => match found.lift {
-            Lift::ByOperator => None,
-            Lift::Never => Some(found.what),
+        (Some(found), HostStanding::Anybody) => Some(found.what),
+        (Some(found), HostStanding::NamedByOperator) => match found.lift {
+            PolicyOverride::ByOperator => None,
+            PolicyOverride::Never => Some(found.what),
         },
-        (None, Standing::NamedByOperator) => None,
-        (None, Standing::Anybody) => own(address, source_towards(address)),
+        (None, HostStanding::NamedByOperator) => None,
+        (None, HostStanding::Anybody) => own(address, source_towards(address)),
     }
 }
 

@@ -17,15 +17,15 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHop, FetchHttp, FetchReach, FetchRequest, FetchResponse,
     FillCredential,
 };
-use palyra_types::{ErrorCode, PrincipalId, Redacted};
+use palyra_types::{Content, ErrorCode, PrincipalId};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 use crate::dial::DialError;
 use crate::resolve::LookupRooms;
-use crate::server_line::{Answer, ExchangeError, LineError, ServerLines, exchange};
+use crate::server_line::{ExchangeError, LineError, PendingAnswer, UpstreamConnector, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
-use asking::{Asking, Way};
+use asking::{RequestParts, TargetOrigin};
 
 pub(crate) mod asking;
 mod unpacking;
@@ -36,14 +36,14 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 /// Fetches over lines of its own.
 #[derive(Clone)]
 pub struct Fetcher {
-    lines: ServerLines,
+    lines: UpstreamConnector,
     credentials: Arc<dyn FillCredential>,
     rooms: Arc<LookupRooms>,
 }
 
 impl Fetcher {
     /// Makes a fetcher.
-    pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
+    pub fn new(lines: UpstreamConnector, credentials: Arc<dyn FillCredential>) -> Self {
         Self { lines, credentials, rooms: Arc::default() }
     }
 
@@ -82,7 +82,7 @@ impl Fetcher {
         request: &FetchRequest,
         reached: &mut FetchReach,
     ) -> Result<FetchResponse, FetchFailure> {
-        let mut asking = Asking::read(request).map_err(|reason| FetchFailure::Request { reason })?;
+        let mut asking = RequestParts::read(request).map_err(|reason| FetchFailure::Request { reason })?;
         let mut target = Target::read(request.url.expose()).map_err(unreadable)?;
         let mut hops = Vec::new();
         loop {
@@ -99,7 +99,7 @@ impl Fetcher {
             }
             let next = target.follow(location).map_err(|refusal| redirect(refusal.reason()))?;
             asking = asking.sent_on(status, &target, &next).map_err(redirect)?;
-            let (from, next_method) = (Redacted::new(target.to_url()), asking.fetch_method());
+            let (from, next_method) = (Content::new(target.to_url()), asking.fetch_method());
             hops.push(FetchHop { status: status.as_u16(), from, next: next_method });
             target = next;
         }
@@ -108,10 +108,10 @@ impl Fetcher {
     async fn ask(
         &self,
         target: &Target,
-        asking: &Asking,
+        asking: &RequestParts,
         request: &FetchRequest,
         reached: &mut FetchReach,
-    ) -> Result<Answer, FetchFailure> {
+    ) -> Result<PendingAnswer, FetchFailure> {
         let endpoint = target.endpoint();
         if !request.hosts.covers(&endpoint.host.to_string(), endpoint.port) {
             return Err(FetchFailure::HostNotGranted {
@@ -124,8 +124,8 @@ impl Fetcher {
         })?;
         let mut headers = asking.headers.clone();
         match asking.way {
-            Way::Own => self.add_credentials(target, request, &mut headers).await?,
-            Way::Led => (),
+            TargetOrigin::Own => self.add_credentials(target, request, &mut headers).await?,
+            TargetOrigin::Led => (),
         }
         let host = HeaderValue::from_str(&target.host_header())
             .map_err(|_| FetchFailure::Url { reason: TargetRefusal::Host.reason() })?;
@@ -199,7 +199,7 @@ fn location(status: StatusCode, headers: &HeaderMap) -> Result<Option<&str>, Fet
 }
 
 async fn finish(
-    answer: Answer,
+    answer: PendingAnswer,
     target: &Target,
     hops: Vec<FetchHop>,
     request: &FetchRequest,
@@ -208,13 +208,13 @@ async fn finish(
     let (body, completeness) = unpacking::read(body, &head.headers, &request.limits).await?;
     drop(answer.driver);
     let told = head.headers.iter().filter(|(name, _)| *name != SET_COOKIE);
-    let text = |value: &HeaderValue| Redacted::new(String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let text = |value: &HeaderValue| Content::new(String::from_utf8_lossy(value.as_bytes()).into_owned());
     Ok(FetchResponse {
-        url: Redacted::new(target.to_url()),
+        url: Content::new(target.to_url()),
         hops,
         status: head.status.as_u16(),
         headers: told.map(|(name, value)| (name.as_str().to_owned(), text(value))).collect(),
-        body: Redacted::new(Bytes::into(body)),
+        body: Content::new(Bytes::into(body)),
         completeness,
     })
 }

@@ -21,14 +21,14 @@ pub mod proxy;
 #[cfg(test)]
 mod attacks;
 
-pub use answer_cache::{AnswerCache, CacheLimits, CachedFetch, PastTheCache};
+pub use answer_cache::{AnswerCache, CacheBypass, CacheLimits, CachedFetch};
 pub use dial::Dialer;
 pub use fetcher::Fetcher;
 pub use masked_fetch::MaskedFetch;
 pub use private_hosts::PrivateHosts;
 pub use proxy::FilteringProxy;
 pub use resolve::{Resolve, SystemResolver};
-pub use server_line::ServerLines;
+pub use server_line::UpstreamConnector;
 pub use target::StrictReader;
 pub use tls::Tls;
 pub use url_rules::UrlRules;

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use palyra_ports::{
     BodyCompleteness, CancelFlag, FetchError, FetchHttp, FetchRequest, FetchResponse, MaskValues,
 };
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 /// Headers that ask for a part of an answer: each of two parts may hold half of a value.
 const PART_HEADERS: [&str; 2] = ["range", "if-range"];
@@ -34,10 +34,10 @@ impl MaskedFetch {
             String::from_utf8_lossy(&clean).into_owned()
         };
         let headers = response.headers.iter().filter(|(name, _)| text(name) == *name);
-        let headers = headers.map(|(name, value)| (name.clone(), Redacted::new(text(value.expose()))));
+        let headers = headers.map(|(name, value)| (name.clone(), Content::new(text(value.expose()))));
         FetchResponse {
             headers: headers.collect(),
-            body: Redacted::new(self.whole(response.body.expose(), response.completeness)),
+            body: Content::new(self.whole(response.body.expose(), response.completeness)),
             ..response
         }
     }

@@ -27,9 +27,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::resolve::LookupRoom;
-use crate::server_line::{HEADER_BYTES_MIN, HEADERS_MAX, ServerLines};
+use crate::server_line::{HEADER_BYTES_MIN, HEADERS_MAX, UpstreamConnector};
 use contacts::ContactBook;
-use meter::{Activity, Budget, Metered};
+use meter::{Budget, LastActivity, MeteredLine};
 
 mod contacts;
 mod gate;
@@ -47,14 +47,14 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Serves programs on listeners that lead nowhere but here.
 #[derive(Clone)]
 pub struct FilteringProxy {
-    lines: ServerLines,
+    lines: UpstreamConnector,
     credentials: Arc<dyn FillCredential>,
     mask: Option<Arc<dyn MaskValues>>,
 }
 
 impl FilteringProxy {
     /// Makes a proxy.
-    pub fn new(lines: ServerLines, credentials: Arc<dyn FillCredential>) -> Self {
+    pub fn new(lines: UpstreamConnector, credentials: Arc<dyn FillCredential>) -> Self {
         Self { lines, credentials, mask: None }
     }
 
@@ -98,7 +98,7 @@ impl GuardEgress for FilteringProxy {
 /// What all connections of one call share.
 struct Call {
     grant: EgressGrant,
-    lines: ServerLines,
+    lines: UpstreamConnector,
     credentials: Arc<dyn FillCredential>,
     mask: Option<Arc<dyn MaskValues>>,
     contacts: ContactBook,
@@ -136,7 +136,7 @@ impl Drop for Session {
 
 /// Whether connections are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taking {
+enum AcceptState {
     Yes,
     /// After a moment.
     Soon,
@@ -144,7 +144,7 @@ enum Taking {
     No,
 }
 
-impl Taking {
+impl AcceptState {
     fn after(error: &io::Error) -> Self {
         // As accept(2) says it of what does not listen.
         const EBADF: i32 = 9;
@@ -161,20 +161,20 @@ impl Taking {
 async fn serve_all(listener: TcpListener, call: Arc<Call>, ended: CancellationToken) {
     let room = Arc::new(Semaphore::new(call.grant.limits.connections_max));
     let mut connections = JoinSet::new();
-    let mut taking = Taking::Yes;
+    let mut taking = AcceptState::Yes;
     loop {
         let next = tokio::select! {
             biased;
             () = ended.cancelled() => break,
             Some(_) = connections.join_next() => {
-                taking = if taking == Taking::Soon { Taking::Yes } else { taking };
+                taking = if taking == AcceptState::Soon { AcceptState::Yes } else { taking };
                 continue;
             }
-            () = sleep(ACCEPT_PAUSE), if taking == Taking::Soon => {
-                taking = Taking::Yes;
+            () = sleep(ACCEPT_PAUSE), if taking == AcceptState::Soon => {
+                taking = AcceptState::Yes;
                 continue;
             }
-            next = accept(&listener, &room), if taking == Taking::Yes => next,
+            next = accept(&listener, &room), if taking == AcceptState::Yes => next,
         };
         match next {
             Ok((stream, permit)) => {
@@ -184,7 +184,7 @@ async fn serve_all(listener: TcpListener, call: Arc<Call>, ended: CancellationTo
                     drop(permit);
                 });
             }
-            Err(error) => taking = Taking::after(&error),
+            Err(error) => taking = AcceptState::after(&error),
         }
     }
     drop(listener);
@@ -208,9 +208,9 @@ type TunnelSlot = Arc<Mutex<Option<tunnel::Tunnel>>>;
 async fn serve_one(stream: TcpStream, call: Arc<Call>) {
     let limits = call.grant.limits;
     drop(stream.set_nodelay(true));
-    let activity = Arc::new(Activity::default());
+    let activity = Arc::new(LastActivity::default());
     let slot = TunnelSlot::default();
-    let client = Metered::new(stream, activity.clone(), None);
+    let client = MeteredLine::new(stream, activity.clone(), None);
     let (for_requests, requests_slot) = (call.clone(), slot.clone());
     let requests = service_fn(move |request| {
         let (call, slot) = (for_requests.clone(), requests_slot.clone());

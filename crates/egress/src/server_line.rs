@@ -2,7 +2,7 @@
 //!
 //! Owns the order of the two, and one HTTP/1.1 exchange over a line. A line serves one exchange and is closed: what a
 //! server leaves in it cannot become an answer to somebody else.
-//! Begin at `ServerLines::open`.
+//! Begin at `UpstreamConnector::open`.
 
 use std::io;
 use std::net::IpAddr;
@@ -29,18 +29,18 @@ pub(crate) const HEADER_BYTES_MIN: usize = 8 << 10;
 
 /// Opens lines.
 #[derive(Clone)]
-pub struct ServerLines {
+pub struct UpstreamConnector {
     dialer: Dialer,
     tls: Tls,
 }
 
 /// Both directions of a connection, whatever it is made of.
-pub(crate) trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<Anything: AsyncRead + AsyncWrite + Send + Unpin> Line for Anything {}
+pub(crate) trait ByteLine: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<Anything: AsyncRead + AsyncWrite + Send + Unpin> ByteLine for Anything {}
 
 /// An open line, and whom it leads to.
 pub(crate) struct OpenLine {
-    pub(crate) line: Box<dyn Line>,
+    pub(crate) line: Box<dyn ByteLine>,
     pub(crate) address: IpAddr,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum LineError {
     Tls(#[source] io::Error),
 }
 
-impl ServerLines {
+impl UpstreamConnector {
     /// Makes lines with a dialer, and TLS over them.
     #[must_use]
     pub fn new(dialer: Dialer, tls: Tls) -> Self {
@@ -75,7 +75,7 @@ impl ServerLines {
         let deadline = Instant::now() + time_max;
         let connection = self.dialer.connect(endpoint, time_max).await?;
         let address = connection.address;
-        let line: Box<dyn Line> = match scheme {
+        let line: Box<dyn ByteLine> = match scheme {
             Scheme::Http => Box::new(connection.stream),
             Scheme::Https => {
                 let hello = timeout_at(deadline, self.tls.connect(&endpoint.host, connection.stream)).await;
@@ -88,7 +88,7 @@ impl ServerLines {
 }
 
 /// An answer whose body is still to come; dropping it closes the line.
-pub(crate) struct Answer {
+pub(crate) struct PendingAnswer {
     pub(crate) response: Response<Incoming>,
     pub(crate) driver: AbortOnDropHandle<()>,
 }
@@ -109,11 +109,11 @@ pub(crate) enum ExchangeError {
 
 /// Sends a request over a line and returns the head of the answer. What carries it is among `drivers` until it is gone.
 pub(crate) async fn exchange<Sent>(
-    line: Box<dyn Line>,
+    line: Box<dyn ByteLine>,
     request: Request<Sent>,
     header_bytes_max: usize,
     drivers: &TaskTracker,
-) -> Result<Answer, ExchangeError>
+) -> Result<PendingAnswer, ExchangeError>
 where
     Sent: Body + Send + 'static,
     Sent::Data: Send,
@@ -132,7 +132,7 @@ where
     if header_bytes(response.headers()) > header_bytes_max {
         return Err(ExchangeError::TooLong);
     }
-    Ok(Answer { response, driver })
+    Ok(PendingAnswer { response, driver })
 }
 
 /// Returns how long headers were on the wire.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use palyra_ports::{ReadUrl, UrlServer};
 
-use crate::address::Lift;
+use crate::address::PolicyOverride;
 use crate::dial::certain_refusal;
 use crate::private_hosts::PrivateHosts;
 use crate::target::{Endpoint, StrictReader, Target};
@@ -34,7 +34,8 @@ impl UrlRules {
         let file = file.map_or_else(|| "the configuration".to_owned(), |file| file.display().to_string());
         format!(
             "to permit it, write the line below in {file}, below the line `[egress]` (add that one where there is \
-             none), then `palyra admin stop`, and the next command starts the daemon with it\n\nallow_private = {}",
+             none), unless it is there already and not in force yet; then `palyra admin stop`, and the next command \
+             starts the daemon with it\n\nallow_private = {}",
             self.private_hosts.list_with(endpoint)
         )
     }
@@ -52,8 +53,8 @@ impl ReadUrl for UrlRules {
         let refused =
             format!("`{}` is {what}, and only servers of the open network are reached", endpoint.host);
         Some(match lift {
-            Lift::ByOperator => format!("{refused}; {}", self.mend(endpoint)),
-            Lift::Never => format!("{refused}; no setting permits it"),
+            PolicyOverride::ByOperator => format!("{refused}; {}", self.mend(endpoint)),
+            PolicyOverride::Never => format!("{refused}; no setting permits it"),
         })
     }
 }
@@ -69,6 +70,8 @@ mod tests {
             "in /etc/palyra.toml, below the line `[egress]`",
             "\n\nallow_private = [\"build.internal:8080\", \"127.0.0.1:8123\"]",
             "then `palyra admin stop`, and the next command starts",
+            // A line that was written since the daemon started is not to be written again.
+            "unless it is there already and not in force yet",
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }

@@ -1,28 +1,29 @@
 //! Who calls, and whether this call is for them: read from the connection and the `authorization` header.
 //!
-//! Every request passes [`Gate`] before any service sees it; what is not listed in [`AUDIENCES`] is for the
-//! owner alone. Invariant: a principal comes from the socket's peer or from a live token, never from a message.
+//! Every request passes [`AuthLayer`] before any service sees it; for whom a method is, it declares in the schemas.
+//! Invariant: a principal comes from the socket's peer or from a live token, never from a message.
 
 use std::task::{Context, Poll};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::access::{AccessHandle, TOKEN_PREFIX};
+use palyra_api::ApiError;
 use palyra_runtime::Caller;
-use palyra_runtime::access::{AccessHandle, TOKEN_PREFIX};
 use palyra_types::run::Surface;
-use palyra_types::{PrincipalId, Redacted};
-use palyra_wire::v1;
+use palyra_types::{Content, PrincipalId};
+use palyra_wire::operations::{OPERATIONS, OperationAudience, OperationSpec};
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::{Request, Status};
 use tower::{Layer, Service};
 
 use crate::connection::{ConnectionInfo, Peer};
-use crate::status::{self, Refusal};
+use crate::status;
 
-/// Whom a service is for.
+/// Whom a call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Audience {
+enum CallAudience {
     /// Whoever can connect.
     Anyone,
     /// Whoever has an identity: the owner, or the holder of a token.
@@ -34,44 +35,37 @@ enum Audience {
 /// The health service, open to probes that hold no token.
 pub(crate) const HEALTH: &str = "grpc.health.v1.Health";
 
-const AUDIENCES: &[(&str, Audience)] = &[
-    (HEALTH, Audience::Anyone),
-    ("grpc.reflection.v1.ServerReflection", Audience::Principals),
-    ("grpc.reflection.v1alpha.ServerReflection", Audience::Principals),
-    (v1::gateway_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::sessions_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::approvals_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::effects_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::agents_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::models_service_server::SERVICE_NAME, Audience::Principals),
-    (v1::proof_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::journal_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::erasure_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::policy_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::components_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::skills_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::vault_service_server::SERVICE_NAME, Audience::Owner),
-    (v1::admin_service_server::SERVICE_NAME, Audience::Owner),
-];
+/// Services of the libraries below that everyone with an identity may use.
+const REFLECTION: [&str; 2] =
+    ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
-/// Calls that are for others than the rest of their service.
-const SINGLE_CALLS: &[(&str, Audience)] = &[
-    ("/palyra.v1.ProofService/GetCheckpoint", Audience::Principals),
-    ("/palyra.v1.ProofService/ProveConsistency", Audience::Principals),
-];
-
-fn audience(path: &str) -> Audience {
-    if let Some((_, audience)) = SINGLE_CALLS.iter().find(|(call, _)| *call == path) {
-        return *audience;
+/// Returns for whom a call is: what its method declares, and for the owner where nothing is declared.
+fn audience(path: &str) -> CallAudience {
+    if let Some(operation) = OperationSpec::by_path(path) {
+        return match operation.audience {
+            OperationAudience::Principals => CallAudience::Principals,
+            OperationAudience::Owner => CallAudience::Owner,
+        };
     }
-    let service = path.strip_prefix('/').and_then(|path| path.split_once('/')).map(|(service, _)| service);
-    let listed = AUDIENCES.iter().find(|(name, _)| Some(*name) == service);
-    listed.map_or(Audience::Owner, |(_, audience)| *audience)
+    match path.strip_prefix('/').and_then(|path| path.split_once('/')) {
+        Some((HEALTH, _)) => CallAudience::Anyone,
+        Some((service, _)) if REFLECTION.contains(&service) || is_for_principals(service) => {
+            CallAudience::Principals
+        }
+        Some(_) | None => CallAudience::Owner,
+    }
+}
+
+/// Returns whether all methods of a service are for everyone with an identity; an unknown method of such a service
+/// keeps gRPC's own answer.
+fn is_for_principals(service: &str) -> bool {
+    let mut methods = OPERATIONS.iter().filter(|operation| operation.service == service).peekable();
+    methods.peek().is_some() && methods.all(|method| method.audience == OperationAudience::Principals)
 }
 
 /// An identity that was proven, and what proved it.
 #[derive(Debug, Clone)]
-pub(crate) struct Identity {
+pub(crate) struct CallerIdentity {
     caller: Caller,
     proof: Proof,
 }
@@ -79,10 +73,10 @@ pub(crate) struct Identity {
 #[derive(Debug, Clone)]
 enum Proof {
     Socket,
-    Token(Redacted<String>),
+    Token(Content<String>),
 }
 
-impl Identity {
+impl CallerIdentity {
     /// Returns on whose behalf, and over which transport.
     pub(crate) fn caller(&self) -> Caller {
         self.caller
@@ -98,33 +92,35 @@ impl Identity {
 }
 
 /// Returns the identity that the gate put into a request.
-pub(crate) fn identity<T>(request: &Request<T>) -> Result<Identity, Refusal> {
-    request.extensions().get::<Identity>().cloned().ok_or_else(Refusal::unauthenticated)
+pub(crate) fn identity<T>(request: &Request<T>) -> Result<CallerIdentity, Status> {
+    let identity = request.extensions().get::<CallerIdentity>().cloned();
+    identity.ok_or_else(|| status::of(&ApiError::unauthenticated()))
 }
 
 /// Takes a request apart into who calls and what they say.
-pub(crate) fn open<T>(request: Request<T>) -> Result<(Caller, T), Refusal> {
+pub(crate) fn open<T>(request: Request<T>) -> Result<(Caller, T), Status> {
     let caller = identity(&request)?.caller();
     Ok((caller, request.into_inner()))
 }
 
 /// Stands before every service.
 #[derive(Clone)]
-pub(crate) struct Gate {
+pub(crate) struct AuthLayer {
     access: AccessHandle,
     owner_uid: u32,
 }
 
-impl Gate {
+impl AuthLayer {
     /// Makes a gate; the owner is the user the daemon runs as.
     pub(crate) fn new(access: AccessHandle) -> Self {
         Self { access, owner_uid: rustix::process::geteuid().as_raw() }
     }
 
     /// Returns who calls; `None` for a probe of a service that is open to anyone.
-    fn admit(&self, request: &http::Request<Body>) -> Result<Option<Identity>, Refusal> {
+    fn admit(&self, request: &http::Request<Body>) -> Result<Option<CallerIdentity>, ApiError> {
         let audience = audience(request.uri().path());
-        let connection = request.extensions().get::<ConnectionInfo>().ok_or_else(Refusal::unauthenticated)?;
+        let connection =
+            request.extensions().get::<ConnectionInfo>().ok_or_else(ApiError::unauthenticated)?;
         let standing = connection.standing.as_deref();
         if let Some(standing) = standing {
             standing.note_call();
@@ -139,12 +135,12 @@ impl Gate {
                 if let (Some(standing), Some(_)) = (standing, &holder) {
                     standing.prove();
                 }
-                if audience == Audience::Anyone {
+                if audience == CallAudience::Anyone {
                     return Ok(None);
                 }
-                let identity = holder.ok_or_else(Refusal::unauthenticated)?;
-                if audience == Audience::Owner {
-                    return Err(Refusal::permission_denied(
+                let identity = holder.ok_or_else(ApiError::unauthenticated)?;
+                if audience == CallAudience::Owner {
+                    return Err(ApiError::permission_denied(
                         "this call is only answered on the daemon's Unix socket",
                     ));
                 }
@@ -153,24 +149,24 @@ impl Gate {
         }
     }
 
-    fn owner(&self) -> Identity {
+    fn owner(&self) -> CallerIdentity {
         let caller = Caller { principal: self.access.local_principal(), surface: Surface::LocalSocket };
-        Identity { caller, proof: Proof::Socket }
+        CallerIdentity { caller, proof: Proof::Socket }
     }
 
-    fn holder(&self, headers: &http::HeaderMap) -> Option<Identity> {
+    fn holder(&self, headers: &http::HeaderMap) -> Option<CallerIdentity> {
         let token = bearer_token(headers)?;
         let principal: PrincipalId = self.access.authenticate(token)?;
         let caller = Caller { principal, surface: Surface::Tcp };
-        Some(Identity { caller, proof: Proof::Token(token.into()) })
+        Some(CallerIdentity { caller, proof: Proof::Token(token.into()) })
     }
 }
 
-fn check_owner(uid: Option<u32>, owner_uid: u32) -> Result<(), Refusal> {
+fn check_owner(uid: Option<u32>, owner_uid: u32) -> Result<(), ApiError> {
     if uid == Some(owner_uid) {
         return Ok(());
     }
-    Err(Refusal::permission_denied("the daemon's Unix socket serves only the user it runs as"))
+    Err(ApiError::permission_denied("the daemon's Unix socket serves only the user it runs as"))
 }
 
 /// Returns the token of exactly one well-formed `authorization` header.
@@ -182,22 +178,22 @@ fn bearer_token(headers: &http::HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && whole).then_some(token)
 }
 
-impl<S> Layer<S> for Gate {
-    type Service = Gated<S>;
+impl<S> Layer<S> for AuthLayer {
+    type Service = AuthService<S>;
 
-    fn layer(&self, inner: S) -> Gated<S> {
-        Gated { gate: self.clone(), inner }
+    fn layer(&self, inner: S) -> AuthService<S> {
+        AuthService { gate: self.clone(), inner }
     }
 }
 
 /// A service behind the gate.
 #[derive(Clone)]
-pub(crate) struct Gated<S> {
-    gate: Gate,
+pub(crate) struct AuthService<S> {
+    gate: AuthLayer,
     inner: S,
 }
 
-impl<S> Service<http::Request<Body>> for Gated<S>
+impl<S> Service<http::Request<Body>> for AuthService<S>
 where
     S: Service<http::Request<Body>, Response = http::Response<Body>>,
     S::Future: Send + 'static,
@@ -221,7 +217,7 @@ where
                 async move { Ok(status::dress(answer.await?)) }.boxed()
             }
             Err(refusal) => {
-                let response = Status::from(refusal).into_http();
+                let response = status::of(&refusal).into_http();
                 async move { Ok(response) }.boxed()
             }
         }
@@ -271,16 +267,21 @@ mod tests {
 
     #[test]
     fn a_service_that_is_not_listed_is_for_the_owner_alone() {
-        assert_eq!(audience("/palyra.v1.GatewayService/RunStream"), Audience::Principals);
-        assert_eq!(audience("/grpc.health.v1.Health/Check"), Audience::Anyone);
+        assert_eq!(audience("/palyra.v1.GatewayService/NewMethod"), CallAudience::Principals);
+        assert_eq!(audience("/palyra.v1.ProofService/GetCheckpoint"), CallAudience::Principals);
+        assert_eq!(audience("/grpc.reflection.v1.ServerReflection/X"), CallAudience::Principals);
+        assert_eq!(audience("/palyra.v1.GatewayService/RunStream"), CallAudience::Principals);
+        assert_eq!(audience("/grpc.health.v1.Health/Check"), CallAudience::Anyone);
         for path in [
             "/palyra.v1.AdminService/Shutdown",
             "/palyra.v1.NewService/X",
+            "/palyra.v1.ProofService/NewMethod",
+            "/palyra.v1.ProofService/ExportJournal",
             "//grpc.health.v1.Health/Check",
             "/",
             "",
         ] {
-            assert_eq!(audience(path), Audience::Owner, "{path}");
+            assert_eq!(audience(path), CallAudience::Owner, "{path}");
         }
     }
 }

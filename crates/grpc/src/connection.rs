@@ -3,7 +3,7 @@
 //!
 //! Knows no request. Invariant: a connection holds its place until it is dropped or has to make way, and one that does
 //! not greet in time, or shows no token in time, is dropped; afterwards HTTP/2 keep-alive watches over it. Connections
-//! without a token never keep one with a token out. Begin at [`Acceptor::next`].
+//! without a token never keep one with a token out. Begin at [`ConnectionAcceptor::next`].
 
 mod closed_log;
 mod probation;
@@ -24,9 +24,9 @@ use tonic::transport::server::Connected;
 
 use crate::limits::ServeLimits;
 use closed_log::ClosedLog;
-use probation::{Newcomers, Probation, Verdict};
+use probation::{NewcomerList, ProbationTimer, ProbationVerdict};
 
-pub(crate) use probation::Standing;
+pub(crate) use probation::NewcomerState;
 
 /// Bytes of the HTTP/2 connection preface.
 const GREETING_BYTES: usize = 24;
@@ -42,21 +42,21 @@ pub(crate) enum Peer {
     Tcp,
 }
 
-/// What the gate is told of the connection that a call comes over.
+/// What the gate knows of the connection that a call comes over.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionInfo {
     pub(crate) peer: Peer,
     /// Over TCP, where it is yet to be shown who calls.
-    pub(crate) standing: Option<Arc<Standing>>,
+    pub(crate) standing: Option<Arc<NewcomerState>>,
 }
 
 /// Takes connections from one listener.
-pub(crate) struct Acceptor {
+pub(crate) struct ConnectionAcceptor {
     listener: Listener,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     greeting_span: Duration,
     open: watch::Sender<usize>,
-    newcomers: Arc<Newcomers>,
+    newcomers: Arc<NewcomerList>,
     closed: Arc<ClosedLog>,
 }
 
@@ -65,7 +65,7 @@ enum Listener {
     Tcp(TcpListener),
 }
 
-impl Acceptor {
+impl ConnectionAcceptor {
     pub(crate) fn unix(listener: UnixListener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
         Self::new(Listener::Unix { listener, rebound: None }, limits, open)
     }
@@ -86,9 +86,9 @@ impl Acceptor {
     }
 
     fn new(listener: Listener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
-        let places = Arc::new(Semaphore::new(limits.connections_max));
-        let (newcomers, closed) = (Arc::new(Newcomers::new(limits)), Arc::default());
-        Self { listener, places, greeting_span: limits.greeting_span, open, newcomers, closed }
+        let permits = Arc::new(Semaphore::new(limits.connections_max));
+        let (newcomers, closed) = (Arc::new(NewcomerList::new(limits)), Arc::default());
+        Self { listener, permits, greeting_span: limits.greeting_span, open, newcomers, closed }
     }
 
     /// Returns the connections as they come, for ever.
@@ -105,7 +105,7 @@ impl Acceptor {
         loop {
             let socket = tokio::select! {
                 accepted = self.listener.accept() => accepted,
-                () = self.closed.tell_when_due() => continue,
+                () = self.closed.log_when_due() => continue,
             };
             let (socket, address) = match socket {
                 Ok(socket) => socket,
@@ -123,7 +123,7 @@ impl Acceptor {
                 None => Connection::unix(socket, place, self.greeting_span),
                 Some(address) => {
                     let standing = self.newcomers.admit(address, place);
-                    let probation = Probation::new(Arc::clone(&standing), Arc::clone(&self.closed));
+                    let probation = ProbationTimer::new(Arc::clone(&standing), Arc::clone(&self.closed));
                     Connection::tcp(socket, standing, probation, self.greeting_span)
                 }
             };
@@ -131,15 +131,15 @@ impl Acceptor {
     }
 
     /// Returns a place: a free one, or over TCP that of another connection without a token.
-    fn place(&self, address: Option<IpAddr>) -> Option<Place> {
-        let free = || Arc::clone(&self.places).try_acquire_owned().ok();
+    fn place(&self, address: Option<IpAddr>) -> Option<ConnectionPermit> {
+        let free = || Arc::clone(&self.permits).try_acquire_owned().ok();
         if address.is_some()
-            && let Some(place) = self.newcomers.make_room(self.places.available_permits())
+            && let Some(place) = self.newcomers.make_room(self.permits.available_permits())
         {
             self.closed.note_closed();
             return Some(place);
         }
-        free().map(|permit| Place::new(permit, self.open.clone()))
+        free().map(|permit| ConnectionPermit::new(permit, self.open.clone()))
     }
 }
 
@@ -179,28 +179,28 @@ impl Listener {
 pub(crate) struct Connection {
     socket: Socket,
     peer: Peer,
-    greeting: Greeting,
-    standing: Option<Arc<Standing>>,
-    probation: Option<Probation>,
+    greeting: PrefaceState,
+    standing: Option<Arc<NewcomerState>>,
+    probation: Option<ProbationTimer>,
     /// Over TCP the standing has it, and gives it up when the connection has to make way.
-    place: Option<Place>,
+    place: Option<ConnectionPermit>,
 }
 
 /// A place among the allowed number, counted while it is held.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     open: watch::Sender<usize>,
 }
 
-impl Place {
+impl ConnectionPermit {
     fn new(permit: OwnedSemaphorePermit, open: watch::Sender<usize>) -> Self {
         open.send_modify(|open| *open += 1);
         Self { _permit: permit, open }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.open.send_modify(|open| *open -= 1);
     }
@@ -211,19 +211,24 @@ enum Socket {
     Tcp(TcpStream),
 }
 
-enum Greeting {
+enum PrefaceState {
     Awaited { bytes_left: usize, deadline: Pin<Box<Sleep>> },
     Said,
 }
 
 impl Connection {
-    fn unix(socket: Socket, place: Place, greeting_span: Duration) -> Self {
+    fn unix(socket: Socket, place: ConnectionPermit, greeting_span: Duration) -> Self {
         let mut connection = Self::new(socket, greeting_span);
         connection.place = Some(place);
         connection
     }
 
-    fn tcp(socket: Socket, standing: Arc<Standing>, probation: Probation, greeting_span: Duration) -> Self {
+    fn tcp(
+        socket: Socket,
+        standing: Arc<NewcomerState>,
+        probation: ProbationTimer,
+        greeting_span: Duration,
+    ) -> Self {
         let mut connection = Self::new(socket, greeting_span);
         (connection.standing, connection.probation) = (Some(standing), Some(probation));
         connection
@@ -235,7 +240,7 @@ impl Connection {
             Socket::Tcp(_) => Peer::Tcp,
         };
         let deadline = Box::pin(tokio::time::sleep(greeting_span));
-        let greeting = Greeting::Awaited { bytes_left: GREETING_BYTES, deadline };
+        let greeting = PrefaceState::Awaited { bytes_left: GREETING_BYTES, deadline };
         Self { socket, peer, greeting, standing: None, probation: None, place: None }
     }
 
@@ -243,9 +248,9 @@ impl Connection {
     fn watch_probation(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(probation) = &mut self.probation else { return Ok(()) };
         match probation.look(context) {
-            Verdict::Goes => Ok(()),
-            Verdict::Over => Err(io::ErrorKind::TimedOut.into()),
-            Verdict::Passed => {
+            ProbationVerdict::Goes => Ok(()),
+            ProbationVerdict::Over => Err(io::ErrorKind::TimedOut.into()),
+            ProbationVerdict::Passed => {
                 self.probation = None;
                 Ok(())
             }
@@ -270,7 +275,7 @@ impl Connected for Connection {
     }
 }
 
-impl Greeting {
+impl PrefaceState {
     /// Takes note of a read; an error once the deadline has passed without a greeting.
     fn watch(&mut self, context: &mut Context<'_>, bytes_read: usize) -> io::Result<()> {
         let Self::Awaited { bytes_left, deadline } = self else { return Ok(()) };

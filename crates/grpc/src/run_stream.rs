@@ -4,14 +4,16 @@
 //! entry; a client that half-closes stops speaking and goes on listening, one that leaves ends only the stream.
 //! What the client does not read waits in a bounded queue, then in the journal.
 //!
-//! Begin at [`open`]; then `hear.rs` for frames from the client and `tell.rs` for frames to it.
+//! Begin at [`open`]; then `inbound.rs` for frames from the client and `outbound.rs` for frames to it.
 
-mod hear;
+mod inbound;
 mod parts;
-mod tell;
+mod outbound;
 
 use std::time::Duration;
 
+use palyra_api::files::UploadQuota;
+use palyra_api::{ApiError, start_run};
 use palyra_runtime::session::IncomingFile;
 use palyra_runtime::tape::TapeFollower;
 use palyra_runtime::{Caller, GatewayRuntimeState};
@@ -29,11 +31,8 @@ use tonic::{Status, Streaming};
 use tracing::Instrument;
 
 use self::parts::receive_files;
-use crate::auth::Identity;
-use crate::files::Uploads;
-use crate::start_run;
-use crate::status::Refusal;
-use crate::translate;
+use crate::auth::CallerIdentity;
+use crate::status;
 
 /// Frames on their way to one client; beyond it the follower waits.
 const FRAMES_QUEUED_MAX: usize = 64;
@@ -44,34 +43,38 @@ const FIRST_FRAME_SPAN_MAX: Duration = Duration::from_secs(10);
 /// The longest silence on a stream, and the longest life of a stream whose token was revoked.
 const HEARTBEAT_SPAN_MAX: Duration = Duration::from_secs(10);
 const HEARTBEAT_SPAN_MIN: Duration = Duration::from_millis(10);
-/// How long a stream may go on after the stop, to tell what was committed before.
+/// How long a stream may go on after the stop, to send what was committed before.
 const LAST_ENTRIES_SPAN_MAX: Duration = Duration::from_millis(500);
 
 /// The frames that a client will see.
 pub(crate) type Frames = ReceiverStream<Result<RunStreamResponse, Status>>;
 
 /// What every stream needs, whoever opens it.
-pub(crate) struct Doorway {
+pub(crate) struct StreamContext {
     pub(crate) state: GatewayRuntimeState,
     pub(crate) stop: CancellationToken,
-    pub(crate) identity: Identity,
-    pub(crate) uploads: Uploads,
+    pub(crate) identity: CallerIdentity,
+    pub(crate) uploads: UploadQuota,
 }
 
-impl Doorway {
+impl StreamContext {
     /// Refuses an identity that would no longer be accepted.
-    fn trusted(&self) -> Result<(), Refusal> {
-        if self.identity.still_holds(&self.state.access) { Ok(()) } else { Err(Refusal::unauthenticated()) }
+    fn trusted(&self) -> Result<(), ApiError> {
+        if self.identity.still_holds(&self.state.admin.access) {
+            Ok(())
+        } else {
+            Err(ApiError::unauthenticated())
+        }
     }
 }
 
 /// Reads the first frame, opens what it names, and leaves a task that keeps the two sides going.
 pub(crate) async fn open(
-    doorway: Doorway,
+    context: StreamContext,
     mut incoming: Streaming<RunStreamRequest>,
-) -> Result<Frames, Refusal> {
-    let mut first = first_frame(&mut incoming, &doorway.stop).await?;
-    doorway.trusted()?;
+) -> Result<Frames, ApiError> {
+    let mut first = first_frame(&mut incoming, &context.stop).await?;
+    context.trusted()?;
     let announced = match &mut first {
         ClientFrame::Start(message) => std::mem::take(&mut message.attachments),
         ClientFrame::Attach(_)
@@ -80,30 +83,30 @@ pub(crate) async fn open(
         | ClientFrame::Cancel(_)
         | ClientFrame::AttachmentPart(_) => Vec::new(),
     };
-    let mut received = receive_files(announced, &mut incoming, &doorway).await?;
+    let mut received = receive_files(announced, &mut incoming, &context).await?;
     let files = std::mem::take(&mut received.files);
-    let (opened, follower, run) = begin(&doorway.state, doorway.identity.caller(), first, files).await?;
+    let (opened, follower, run) = begin(&context.state, context.identity.caller(), first, files).await?;
     drop(received);
     let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
     let span = tracing::debug_span!("run_stream", %run);
-    let conversation = Conversation { doorway, run, outgoing };
-    tokio::spawn(conversation.hold(opened, follower, incoming).instrument(span));
+    let task = RunStreamTask { context, run, outgoing };
+    tokio::spawn(task.run_to_end(opened, follower, incoming).instrument(span));
     Ok(ReceiverStream::new(frames))
 }
 
 async fn first_frame(
     incoming: &mut Streaming<RunStreamRequest>,
     stop: &CancellationToken,
-) -> Result<ClientFrame, Refusal> {
+) -> Result<ClientFrame, ApiError> {
     let first = tokio::select! {
         biased;
-        () = stop.cancelled() => return Err(Refusal::shutting_down()),
+        () = stop.cancelled() => return Err(ApiError::shutting_down()),
         first = tokio::time::timeout(FIRST_FRAME_SPAN_MAX, incoming.message()) => first,
     };
-    let first = first.map_err(|_| Refusal::invalid_frame("no first frame came within 10 seconds"))?;
-    let first = first.map_err(|status| Refusal::undelivered(&status))?;
-    let first = first.ok_or_else(|| Refusal::invalid_frame("the stream ended before its first frame"))?;
-    first.frame.ok_or_else(|| Refusal::invalid_frame("the first frame is empty: it is start or attach"))
+    let first = first.map_err(|_| ApiError::invalid_frame("no first frame came within 10 seconds"))?;
+    let first = first.map_err(|status| status::undelivered(&status))?;
+    let first = first.ok_or_else(|| ApiError::invalid_frame("the stream ended before its first frame"))?;
+    first.frame.ok_or_else(|| ApiError::invalid_frame("the first frame is empty: it is start or attach"))
 }
 
 async fn begin(
@@ -111,14 +114,16 @@ async fn begin(
     caller: Caller,
     first: ClientFrame,
     files: Vec<IncomingFile>,
-) -> Result<(Opened, TapeFollower, RunId), Refusal> {
+) -> Result<(Opened, TapeFollower, RunId), ApiError> {
     match first {
         ClientFrame::Start(message) => start_run::start_followed(state, caller, message, files).await,
         ClientFrame::Attach(message) => attach(state, caller, message).await,
         ClientFrame::Input(_)
         | ClientFrame::AnswerApproval(_)
         | ClientFrame::Cancel(_)
-        | ClientFrame::AttachmentPart(_) => Err(Refusal::invalid_frame("the first frame is start or attach")),
+        | ClientFrame::AttachmentPart(_) => {
+            Err(ApiError::invalid_frame("the first frame is start or attach"))
+        }
     }
 }
 
@@ -126,8 +131,8 @@ async fn attach(
     state: &GatewayRuntimeState,
     caller: Caller,
     message: Attach,
-) -> Result<(Opened, TapeFollower, RunId), Refusal> {
-    let run = translate::id("run_id", &message.run_id)?;
+) -> Result<(Opened, TapeFollower, RunId), ApiError> {
+    let run = palyra_api::id("run_id", &message.run_id)?;
     let follower = state.tapes.follow(caller, run, TapeSeq(message.after_tape_seq)).await?;
     let record = state.runs.get(caller, run).await?;
     let model = start_run::model_of(&state.tapes, caller, run).await?;
@@ -164,49 +169,49 @@ impl From<Receipt> for Frame {
 }
 
 /// Both sides of one stream.
-struct Conversation {
-    doorway: Doorway,
+struct RunStreamTask {
+    context: StreamContext,
     run: RunId,
     outgoing: mpsc::Sender<Result<RunStreamResponse, Status>>,
 }
 
-impl Conversation {
-    /// Hears and tells until the run is over, somebody leaves, or a frame is wrong.
-    async fn hold(self, opened: Opened, follower: TapeFollower, incoming: Streaming<RunStreamRequest>) {
+impl RunStreamTask {
+    /// Receives and sends until the run is over, somebody leaves, or a frame is wrong.
+    async fn run_to_end(self, opened: Opened, follower: TapeFollower, incoming: Streaming<RunStreamRequest>) {
         let (receipts, given) = mpsc::channel(RECEIPTS_QUEUED_MAX);
         // Held while a frame is worked on, so that the end waits for its receipt.
         let at_work = Mutex::new(());
         let ended = tokio::select! {
             biased;
             () = self.outgoing.closed() => return,
-            () = self.past_the_stop() => Err(Refusal::shutting_down()),
-            refusal = self.distrust() => Err(refusal),
-            refusal = self.hear(incoming, receipts, &at_work) => Err(refusal),
-            told = self.tell(opened, follower, given, &at_work) => told,
+            () = self.shutdown_grace() => Err(ApiError::shutting_down()),
+            refusal = self.wait_for_revocation() => Err(refusal),
+            refusal = self.receive_frames(incoming, receipts, &at_work) => Err(refusal),
+            sent = self.send_frames(opened, follower, given, &at_work) => sent,
         };
         if let Err(refusal) = ended {
             // Fails only when the client has left.
-            let _ = self.outgoing.send(Err(refusal.into())).await;
+            let _ = self.outgoing.send(Err(status::of(&refusal))).await;
         }
     }
 
-    /// Returns a while after the stop: what is committed by then is still told.
-    async fn past_the_stop(&self) {
-        self.doorway.stop.cancelled().await;
+    /// Returns a while after the stop: what is committed by then is still sent.
+    async fn shutdown_grace(&self) {
+        self.context.stop.cancelled().await;
         tokio::time::sleep(LAST_ENTRIES_SPAN_MAX).await;
     }
 
     /// Returns once the identity would no longer be accepted.
-    async fn distrust(&self) -> Refusal {
+    async fn wait_for_revocation(&self) -> ApiError {
         loop {
             tokio::time::sleep(self.heartbeat()).await;
-            if let Err(refusal) = self.doorway.trusted() {
+            if let Err(refusal) = self.context.trusted() {
                 return refusal;
             }
         }
     }
 
     fn heartbeat(&self) -> Duration {
-        self.doorway.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
+        self.context.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
     }
 }

@@ -3,7 +3,12 @@
 //! Invariant: nothing is served that the gate did not let through, and once the stop is given everything ends
 //! within [`ServeLimits::drain_span`].
 
+use std::sync::Arc;
+
+use palyra_api::{DaemonFacts, OperationHandlers};
 use palyra_runtime::GatewayRuntimeState;
+use palyra_wire::FILE_DESCRIPTOR_SET;
+use palyra_wire::operations::OPERATIONS;
 use palyra_wire::v1::admin_service_server::AdminServiceServer;
 use palyra_wire::v1::agents_service_server::AgentsServiceServer;
 use palyra_wire::v1::approvals_service_server::ApprovalsServiceServer;
@@ -18,7 +23,6 @@ use palyra_wire::v1::proof_service_server::ProofServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::v1::skills_service_server::SkillsServiceServer;
 use palyra_wire::v1::vault_service_server::VaultServiceServer;
-use palyra_wire::{FILE_DESCRIPTOR_SET, v1};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
@@ -27,25 +31,11 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tower::layer::util::{Identity, Stack};
 
-use crate::admin::AdminServiceImpl;
-use crate::agents::AgentsServiceImpl;
-use crate::approvals::ApprovalsServiceImpl;
-use crate::auth::{Gate, HEALTH};
-use crate::components::ComponentsServiceImpl;
-use crate::connection::Acceptor;
-use crate::daemon_facts::DaemonFacts;
-use crate::effects::EffectsServiceImpl;
-use crate::erasure::ErasureServiceImpl;
+use crate::auth::{AuthLayer, HEALTH};
+use crate::connection::ConnectionAcceptor;
 use crate::gateway::GatewayServiceImpl;
-use crate::journal::JournalServiceImpl;
 use crate::limits::ServeLimits;
-use crate::models::ModelsServiceImpl;
-use crate::policy::PolicyServiceImpl;
-use crate::postures::Postures;
-use crate::proof::ProofServiceImpl;
-use crate::sessions::SessionsServiceImpl;
-use crate::skills::SkillsServiceImpl;
-use crate::vault::VaultServiceImpl;
+use crate::services::OperationServices;
 
 /// Bytes of a health or reflection request, at most.
 const PROBE_BYTES_MAX: usize = 64 * 1024;
@@ -77,7 +67,7 @@ pub enum ServeError {
     Transport(#[from] tonic::transport::Error),
 }
 
-/// Serves until `stop` is cancelled and open calls have ended; `AdminService.Shutdown` only tells the daemon of a wish.
+/// Serves until `stop` is cancelled and open calls have ended; `AdminService.Shutdown` only asks the daemon to stop.
 ///
 /// # Errors
 /// [`ServeError`]; nothing is served then.
@@ -89,14 +79,14 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let health = HealthReporter::new();
-    for service in SERVICES {
+    for service in services() {
         health.set_service_status(service, ServingStatus::Serving).await;
     }
-    let gate = Gate::new(gateway.access.clone());
-    let wish = daemon.wish_to_stop.clone();
+    let gate = AuthLayer::new(gateway.admin.access.clone());
+    let stop_requested = daemon.stop_requested.clone();
     let routes = routes(gateway, daemon, &health, limits, &stop)?;
 
-    let unix = Acceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone())
+    let unix = ConnectionAcceptor::unix(unix_listener(listeners.unix)?, limits, listeners.open.clone())
         .rebound(listeners.rebound);
     let serving_unix = server(&gate, limits)
         .add_routes(routes.clone())
@@ -104,7 +94,7 @@ pub async fn serve(
     let tcp = listeners.tcp.map(tcp_listener).transpose()?;
     let serving_tcp = async {
         let Some(listener) = tcp else { return Ok(()) };
-        let tcp = Acceptor::tcp(listener, limits, listeners.open.clone());
+        let tcp = ConnectionAcceptor::tcp(listener, limits, listeners.open.clone());
         server(&gate, limits)
             .add_routes(routes)
             .serve_with_incoming_shutdown(tcp.into_stream(), stop.cancelled())
@@ -112,7 +102,7 @@ pub async fn serve(
     };
     let too_late = async {
         tokio::select! {
-            () = wish.cancelled() => {}
+            () = stop_requested.cancelled() => {}
             () = stop.cancelled() => {}
         }
         say_not_serving(&health).await;
@@ -130,39 +120,28 @@ pub async fn serve(
 }
 
 /// Every service of ours, and the health service itself.
-const SERVICES: [&str; 15] = [
-    HEALTH,
-    v1::gateway_service_server::SERVICE_NAME,
-    v1::sessions_service_server::SERVICE_NAME,
-    v1::approvals_service_server::SERVICE_NAME,
-    v1::effects_service_server::SERVICE_NAME,
-    v1::policy_service_server::SERVICE_NAME,
-    v1::components_service_server::SERVICE_NAME,
-    v1::skills_service_server::SERVICE_NAME,
-    v1::vault_service_server::SERVICE_NAME,
-    v1::agents_service_server::SERVICE_NAME,
-    v1::models_service_server::SERVICE_NAME,
-    v1::journal_service_server::SERVICE_NAME,
-    v1::proof_service_server::SERVICE_NAME,
-    v1::erasure_service_server::SERVICE_NAME,
-    v1::admin_service_server::SERVICE_NAME,
-];
+fn services() -> Vec<&'static str> {
+    let mut services = vec![HEALTH];
+    services.extend(OPERATIONS.iter().map(|operation| operation.service));
+    services.dedup();
+    services
+}
 
 /// Tells everyone who watches that no new work is taken; what runs may still be looked at.
 async fn say_not_serving(health: &HealthReporter) {
-    for service in SERVICES.into_iter().chain([""]) {
+    for service in services().into_iter().chain([""]) {
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
 }
 
 /// Ends the streams of everyone who watches.
 async fn end_watching(mut health: HealthReporter) {
-    for service in SERVICES.into_iter().chain([""]) {
+    for service in services().into_iter().chain([""]) {
         health.clear_service_status(service).await;
     }
 }
 
-fn server(gate: &Gate, limits: ServeLimits) -> Server<Stack<Gate, Identity>> {
+fn server(gate: &AuthLayer, limits: ServeLimits) -> Server<Stack<AuthLayer, Identity>> {
     Server::builder()
         .max_concurrent_streams(limits.streams_per_connection_max)
         .http2_max_header_list_size(limits.header_bytes_max)
@@ -180,23 +159,9 @@ fn routes(
     stop: &CancellationToken,
 ) -> Result<Routes, ServeError> {
     let bytes_max = limits.message_bytes_max;
-    let sessions = SessionsServiceImpl::new(gateway.sessions.clone());
-    let agents = AgentsServiceImpl::new(gateway.agents.clone());
-    let models = ModelsServiceImpl::new(gateway.models.clone());
-    let journal = JournalServiceImpl::new(gateway.journal.clone());
-    let proofs = ProofServiceImpl::new(gateway.journal.clone());
-    let erasures = ErasureServiceImpl::new(gateway.journal.erasures());
-    let approvals =
-        ApprovalsServiceImpl::new(gateway.approvals.clone(), gateway.access.clone(), stop.clone());
-    let effects = EffectsServiceImpl::new(gateway.runs.clone());
-    let rules = gateway.approvals.rules();
-    let postures = Postures::new(rules.clone(), gateway.agents.clone(), gateway.access.clone());
-    let components = ComponentsServiceImpl::new(gateway.approvals.components(), rules.clone());
-    let policy = PolicyServiceImpl::new(rules, postures);
-    let skills = SkillsServiceImpl::new(gateway.approvals.skills());
-    let vault = VaultServiceImpl::new(gateway.access.clone());
-    let admin = AdminServiceImpl::new(gateway.clone(), daemon);
-    let gateway = GatewayServiceImpl::new(gateway, stop.clone());
+    let operations = Arc::new(OperationHandlers::new(gateway.clone(), daemon, stop.clone()));
+    let all = OperationServices { operations: Arc::clone(&operations) };
+    let gateway = GatewayServiceImpl::new(operations, gateway, stop.clone());
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
     let probes = tonic_health::pb::health_server::HealthServer::new(probes);
     let reflection = || {
@@ -205,19 +170,19 @@ fn routes(
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     Ok(Routes::new(GatewayServiceServer::new(gateway).max_decoding_message_size(bytes_max))
-        .add_service(SessionsServiceServer::new(sessions).max_decoding_message_size(bytes_max))
-        .add_service(ApprovalsServiceServer::new(approvals).max_decoding_message_size(bytes_max))
-        .add_service(EffectsServiceServer::new(effects).max_decoding_message_size(bytes_max))
-        .add_service(PolicyServiceServer::new(policy).max_decoding_message_size(bytes_max))
-        .add_service(ComponentsServiceServer::new(components).max_decoding_message_size(bytes_max))
-        .add_service(SkillsServiceServer::new(skills).max_decoding_message_size(bytes_max))
-        .add_service(VaultServiceServer::new(vault).max_decoding_message_size(bytes_max))
-        .add_service(AgentsServiceServer::new(agents).max_decoding_message_size(bytes_max))
-        .add_service(ModelsServiceServer::new(models).max_decoding_message_size(bytes_max))
-        .add_service(JournalServiceServer::new(journal).max_decoding_message_size(bytes_max))
-        .add_service(ProofServiceServer::new(proofs).max_decoding_message_size(bytes_max))
-        .add_service(ErasureServiceServer::new(erasures).max_decoding_message_size(bytes_max))
-        .add_service(AdminServiceServer::new(admin).max_decoding_message_size(bytes_max))
+        .add_service(SessionsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ApprovalsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(EffectsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(PolicyServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ComponentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(SkillsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(VaultServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(AgentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ModelsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(JournalServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ProofServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ErasureServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(AdminServiceServer::new(all).max_decoding_message_size(bytes_max))
         .add_service(probes.max_decoding_message_size(PROBE_BYTES_MAX))
         .add_service(reflection().build_v1()?.max_decoding_message_size(PROBE_BYTES_MAX))
         .add_service(reflection().build_v1alpha()?.max_decoding_message_size(PROBE_BYTES_MAX)))

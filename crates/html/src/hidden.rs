@@ -7,7 +7,7 @@
 
 use dom_query::{Document, NodeRef};
 
-use crate::limits::Whole;
+use crate::limits::PageExtent;
 
 /// Elements that hold no text for people, or that steer a browser.
 const NO_TEXT: &[&str] = &[
@@ -76,15 +76,15 @@ const HIDING_CLASSES: &[&str] = &[
 
 /// Takes out hidden elements, comments, pictures and forms, links to anything but the web, and what lies deeper than
 /// `depth_max`; says whether anything was too deep.
-pub(crate) fn strip(document: &Document, depth_max: usize) -> Whole {
-    let mut whole = Whole::Whole;
+pub(crate) fn strip(document: &Document, depth_max: usize) -> PageExtent {
+    let mut whole = PageExtent::Whole;
     let mut open: Vec<(NodeRef<'_>, usize)> = vec![(document.root(), 0)];
     while let Some((node, depth)) = open.pop() {
         let mut next = node.first_child();
         while let Some(child) = next {
             next = child.next_sibling();
             if depth >= depth_max {
-                whole = Whole::Cut;
+                whole = PageExtent::Cut;
                 child.remove_from_parent();
             } else if child.is_comment() || is_hidden(&child) {
                 child.remove_from_parent();

@@ -9,6 +9,6 @@ mod hidden;
 mod parsing;
 mod visible_text;
 
-pub use limits::{PageError, PageLimits, Whole};
-pub use page::{Page, read_page};
+pub use limits::{PageError, PageExtent, PageLimits};
+pub use page::{TextPage, read_page};
 pub use visible_text::visible;

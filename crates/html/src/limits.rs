@@ -31,7 +31,7 @@ impl Default for PageLimits {
 
 /// Whether a page was read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
+pub enum PageExtent {
     /// All of it.
     Whole,
     /// A limit left something out.

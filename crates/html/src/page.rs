@@ -11,19 +11,19 @@ use dom_query::Document;
 use dom_smoothie::{Config, ParsePolicy, Readability, TextMode};
 
 use crate::hidden::strip;
-use crate::limits::{PageError, PageLimits, Whole};
+use crate::limits::{PageError, PageExtent, PageLimits};
 use crate::parsing::parse;
 use crate::visible_text::visible;
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct TextPage {
     /// Its title, in one line; empty where it has none.
     pub title: String,
     /// Its text.
     pub markdown: String,
     /// Whether that is all of it.
-    pub whole: Whole,
+    pub whole: PageExtent,
 }
 
 /// The longest title.
@@ -37,14 +37,14 @@ const ARTICLE_PART_MIN: usize = 4;
 ///
 /// # Errors
 /// See [`PageError`].
-pub fn read_page(source: &str, limits: &PageLimits) -> Result<Page, PageError> {
+pub fn read_page(source: &str, limits: &PageLimits) -> Result<TextPage, PageError> {
     let begun = Instant::now();
     let parsed = parse(source, limits, begun + limits.time_max)?;
     let document = parsed.document;
     let title = title(&document);
     let mut whole = parsed.whole;
-    if strip(&document, limits.depth_max) == Whole::Cut {
-        whole = Whole::Cut;
+    if strip(&document, limits.depth_max) == PageExtent::Cut {
+        whole = PageExtent::Cut;
     }
     let everything = visible(&document.md(None));
     let searchable = document.tree.len() <= ARTICLE_NODES_MAX && begun.elapsed() < limits.time_max / 2;
@@ -55,9 +55,9 @@ pub fn read_page(source: &str, limits: &PageLimits) -> Result<Page, PageError> {
     };
     if markdown.len() > limits.markdown_bytes_max {
         markdown.truncate(markdown.floor_char_boundary(limits.markdown_bytes_max));
-        whole = Whole::Cut;
+        whole = PageExtent::Cut;
     }
-    Ok(Page { title, markdown, whole })
+    Ok(TextPage { title, markdown, whole })
 }
 
 fn title(document: &Document) -> String {

@@ -11,26 +11,26 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-use crate::limits::{PageError, PageLimits, Whole};
+use crate::limits::{PageError, PageExtent, PageLimits};
 
 /// How much is parsed between two looks.
 const BITE_BYTES: usize = 512;
 
 /// A tree, and whether it is all of the page.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedTree {
     pub(crate) document: Document,
-    pub(crate) whole: Whole,
+    pub(crate) whole: PageExtent,
 }
 
 /// Parses as much of a source as the limits allow.
-pub(crate) fn parse(source: &str, limits: &PageLimits, deadline: Instant) -> Result<Parsed, PageError> {
+pub(crate) fn parse(source: &str, limits: &PageLimits, deadline: Instant) -> Result<ParsedTree, PageError> {
     let options = ParseOpts {
         tree_builder: TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..Default::default() },
         ..Default::default()
     };
     let mut parser = parse_document(Document::default(), options);
     let mut rest = &source[..source.floor_char_boundary(limits.source_bytes_max)];
-    let mut whole = if rest.len() < source.len() { Whole::Cut } else { Whole::Whole };
+    let mut whole = if rest.len() < source.len() { PageExtent::Cut } else { PageExtent::Whole };
     while !rest.is_empty() {
         let (bite, behind) = rest.split_at(rest.ceil_char_boundary(BITE_BYTES));
         parser.process(StrTendril::from_slice(bite));
@@ -39,9 +39,9 @@ pub(crate) fn parse(source: &str, limits: &PageLimits, deadline: Instant) -> Res
             return Err(PageError::TimedOut);
         }
         if parser.tokenizer.sink.sink.tree.len() > limits.nodes_max {
-            whole = Whole::Cut;
+            whole = PageExtent::Cut;
             break;
         }
     }
-    Ok(Parsed { document: parser.finish(), whole })
+    Ok(ParsedTree { document: parser.finish(), whole })
 }

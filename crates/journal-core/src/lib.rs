@@ -1,5 +1,11 @@
-//! What a journal holds, whatever stores it: the kinds of entries, and how each event becomes facts and payload.
+//! The contents of a journal in any store: the kinds of entries, how each event becomes facts and payload, and the
+//! records that are folded from entries.
 //!
-//! Owns the numbers of kinds and the codec. Knows no database, no envelope, no key. Begin at [`codec::encode`].
+//! Owns the numbers of kinds, the codec and the families of records. Knows no database, no envelope, no key. Begin at
+//! [`codec::encode`] for entries and at [`family::Family`] for records.
 
 pub mod codec;
+
+pub mod family;
+
+pub mod families;

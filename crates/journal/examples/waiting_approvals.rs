@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_approvals::{ApprovalQuery, ReadApprovals};
-use palyra_ports::{AppendTape, Guard, JournalAppendRequest, ReadRecords};
+use palyra_ports::read_approvals::ApprovalQuery;
+use palyra_ports::{AppendTape, Guard, JournalAppendRequest};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::asking::{approval, asked, resolved};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};

@@ -377,11 +377,11 @@ fn with_file(run: &mut SampleRun) -> JournalAppendRequest {
             name: "picture.png".into(),
             media_type: "image/png".into(),
             bytes: bytes.len() as u64,
-            sha256: Redacted::new(palyra_ledger::sha256(&bytes)),
+            sha256: Redacted::cleaned(palyra_ledger::sha256(&bytes)),
             body: AttachmentBody::Blob { index: 0 },
         }];
     }
-    let blobs = vec![EntryBlobs { entry: 0, blobs: vec![Redacted::new(bytes)] }];
+    let blobs = vec![EntryBlobs { entry: 0, blobs: vec![Redacted::cleaned(bytes)] }];
     JournalAppendRequest { blobs, ..samples::append(vec![started, run.requested(1)]) }
 }
 

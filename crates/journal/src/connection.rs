@@ -6,9 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_types::id_name::IdFragment;
 use rusqlite::config::DbConfig;
-use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::seal::add_unseal;
@@ -60,8 +58,6 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
     match access {
         Access::Read => {
             connection.pragma_update(None, "query_only", true)?;
-            add_holds_text(&connection)?;
-            add_id_matches(&connection)?;
         }
         Access::Write => {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
@@ -76,30 +72,6 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
         }
     }
     Ok(connection)
-}
-
-/// Adds `holds_text(text, lower_case_needle)`: whether the text, in lower case, holds the needle. SQLite's own
-/// `LIKE` knows the case of ASCII only.
-fn add_holds_text(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("holds_text", 2, flags, |context| {
-        let text = context.get_raw(0).as_str_or_null().unwrap_or_default();
-        let needle = context.get_raw(1).as_str_or_null().unwrap_or_default();
-        Ok(match (text, needle) {
-            (Some(text), Some(needle)) => text.to_lowercase().contains(needle),
-            _ => false,
-        })
-    })
-}
-
-/// Adds `id_matches(id, fragment)`: whether an id begins or ends with some characters.
-fn add_id_matches(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("id_matches", 2, flags, |context| {
-        let id: Option<[u8; 16]> = context.get_raw(0).as_blob().ok().and_then(|id| id.try_into().ok());
-        let fragment = context.get_raw(1).as_str().ok().and_then(IdFragment::parse);
-        Ok(id.zip(fragment).is_some_and(|(id, fragment)| fragment.matches(id)))
-    })
 }
 
 /// Returns the path of the write-ahead log of a database.

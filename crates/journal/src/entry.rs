@@ -20,11 +20,11 @@ use palyra_journal_core::codec;
 /// Size of a payload's salt.
 pub(crate) const SALT_BYTES: usize = 32;
 
-/// Columns that [`StoredEntry::read`] takes, in its order; `e` is `entry`, `p` is `payload`.
-pub(crate) const ENTRY_COLUMNS: &str = concat!(
-    "e.seq, e.envelope, e.run_id, e.tape_seq, e.kind, p.key_id, ",
+/// Selects the columns that [`StoredEntry::read`] takes, in its order, of all entries; `e` is `entry`, `p` is `payload`.
+pub(crate) const SELECT_ENTRIES: &str = concat!(
+    "SELECT e.seq, e.envelope, e.run_id, e.tape_seq, e.kind, p.key_id, ",
     "CASE WHEN p.key_id > 0 THEN unseal(p.key_id, p.sealed, substr(e.envelope, 25, 16), e.seq, -1) ",
-    "ELSE p.sealed END"
+    "ELSE p.sealed END FROM entry e LEFT JOIN payload p ON p.seq = e.seq"
 );
 
 /// A payload with what vouches for it.
@@ -97,7 +97,7 @@ pub(crate) struct StoredEntry {
 }
 
 impl StoredEntry {
-    /// Reads a row of [`ENTRY_COLUMNS`], with its chunks where it has any.
+    /// Reads a row of [`SELECT_ENTRIES`], with its chunks where it has any.
     pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> Result<Self, ReadFault> {
         let seq = row_seq(row)?;
         let encoded: Vec<u8> = row.get(1)?;
@@ -110,13 +110,14 @@ impl StoredEntry {
 
     /// Reads the entry that a row of a projection names.
     pub(crate) fn at(connection: &Connection, seq: Seq) -> Result<Self, ReadFault> {
-        let sql = format!(
-            "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1"
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
+        Self::find(connection, seq)?.ok_or_else(|| EntryFault::Row.at(seq))
+    }
+
+    /// Reads an entry; `None` where there is none.
+    pub(crate) fn find(connection: &Connection, seq: Seq) -> Result<Option<Self>, ReadFault> {
+        let mut statement = connection.prepare_cached(&format!("{SELECT_ENTRIES} WHERE e.seq = ?1"))?;
         let mut rows = statement.query([seq.0.cast_signed()])?;
-        let row = rows.next()?.ok_or_else(|| EntryFault::Row.at(seq))?;
-        Self::read(connection, row)
+        rows.next()?.map(|row| Self::read(connection, row)).transpose()
     }
 
     /// Decodes the event.

@@ -38,19 +38,19 @@ impl Lost {
 
 /// The files of one journal and where they have to be. Both are held open elsewhere, so their inodes are not reused.
 pub(crate) struct FilePlaces {
-    database: Place,
-    wal: Place,
+    database: WatchedPlace,
+    wal: WatchedPlace,
     /// The database never shrinks.
     database_bytes: u64,
 }
 
-struct Place {
+struct WatchedPlace {
     path: PathBuf,
     device: u64,
     inode: u64,
 }
 
-impl Place {
+impl WatchedPlace {
     fn of(path: PathBuf) -> io::Result<Self> {
         let found = fs::metadata(&path)?;
         Ok(Self { path, device: found.dev(), inode: found.ino() })
@@ -65,8 +65,8 @@ impl Place {
 impl FilePlaces {
     /// Remembers the files of an open journal.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
-        let wal = Place::of(wal_path(database))?;
-        Ok(Self { database: Place::of(database.to_owned())?, wal, database_bytes: 0 })
+        let wal = WatchedPlace::of(wal_path(database))?;
+        Ok(Self { database: WatchedPlace::of(database.to_owned())?, wal, database_bytes: 0 })
     }
 
     /// Returns the file that is gone, if one is. The write-ahead log has to have `wal_bytes`.

@@ -20,13 +20,17 @@ mod prove;
 
 mod seal;
 
-mod project;
+mod rows;
+mod refold;
+mod table_check;
 
 mod erase;
 
 mod blob;
 mod entry;
 
+#[doc(hidden)]
+pub mod row_tool;
 #[doc(hidden)]
 pub mod untrusted;
 

@@ -8,24 +8,15 @@ use std::thread::JoinHandle;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
+use palyra_journal_core::family::{ReadFamilies, SnapshotQuery};
 use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport};
-use palyra_ports::read_records::{
-    IdQuery, ReadRecords, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
-};
 use palyra_ports::{
     AppendError, AppendTape, Clock, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
 };
-use palyra_types::access::{PrincipalRecord, TokenRecord};
-use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
-use palyra_types::component::ComponentRecord;
-use palyra_types::posture::PostureRecord;
-use palyra_types::run::{IdempotencyDigest, RunRecord};
-use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::shadow::ShadowCounts;
-use palyra_types::skill::SkillRecord;
+use palyra_types::session::SessionRef;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::{Epoch, LogId, PrincipalId, RunId, Seq, TapeSeq};
+use palyra_types::{Epoch, LogId, RunId, Seq, TapeSeq};
 
 use crate::connection::{Access, DATABASE_FILE_NAME, connect, wal_path};
 use crate::counters::Counters;
@@ -33,14 +24,13 @@ use crate::erase::Overwriter;
 use crate::fault::ReadFault;
 use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
+use crate::read;
 use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{self, Anchor, KeySource, Signer, Slot};
 use crate::start::{self, OpenError, OpenOptions, Signing};
 use crate::verify::{Scope, verify};
 use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
-use crate::{project, read};
 
-mod approvals;
 mod checking;
 mod erasure;
 mod proofs;
@@ -272,97 +262,9 @@ impl ReadTape for JournalStore {
     }
 }
 
-impl ReadRecords for JournalStore {
-    fn run(&self, run: RunId) -> BoxFuture<'static, Result<Option<RunRecord>, ReadError>> {
-        self.read(move |connection| read::run(connection, run))
-    }
-
-    fn run_by_idempotency(
-        &self,
-        principal: PrincipalId,
-        digest: IdempotencyDigest,
-    ) -> BoxFuture<'static, Result<Option<RunId>, ReadError>> {
-        self.read(move |connection| read::run_by_idempotency(connection, principal, digest))
-    }
-
-    fn runs(&self, query: RunQuery) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>> {
-        self.read(move |connection| read::runs(connection, &query))
-    }
-
-    fn open_runs(&self) -> BoxFuture<'static, Result<Vec<RunRecord>, ReadError>> {
-        self.read(read::open_runs)
-    }
-
-    fn session(
-        &self,
-        session: SessionRef,
-    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>> {
-        self.read(move |connection| read::session(connection, session))
-    }
-
-    fn session_by_key(
-        &self,
-        principal: PrincipalId,
-        key: String,
-    ) -> BoxFuture<'static, Result<Option<OrchestratorSessionRecord>, ReadError>> {
-        self.read(move |connection| read::session_by_key(connection, principal, &key))
-    }
-
-    fn reset_before(
-        &self,
-        session: SessionRef,
-        seq: Seq,
-    ) -> BoxFuture<'static, Result<Option<Seq>, ReadError>> {
-        self.read(move |connection| read::reset_before(connection, session, seq))
-    }
-
-    fn sessions(
-        &self,
-        query: SessionQuery,
-    ) -> BoxFuture<'static, Result<Vec<OrchestratorSessionRecord>, ReadError>> {
-        self.read(move |connection| read::sessions(connection, &query))
-    }
-
-    fn session_texts(
-        &self,
-        query: SessionTextQuery,
-    ) -> BoxFuture<'static, Result<Vec<SessionTexts>, ReadError>> {
-        self.read(move |connection| read::session_texts(connection, &query))
-    }
-
-    fn ids(&self, query: IdQuery) -> BoxFuture<'static, Result<Vec<[u8; 16]>, ReadError>> {
-        self.read(move |connection| read::ids(connection, &query))
-    }
-
-    fn agents(&self) -> BoxFuture<'static, Result<Vec<AgentRecord>, ReadError>> {
-        self.read(project::all_agents)
-    }
-
-    fn skills(&self) -> BoxFuture<'static, Result<Vec<SkillRecord>, ReadError>> {
-        self.read(read::skills)
-    }
-
-    fn components(&self) -> BoxFuture<'static, Result<Vec<ComponentRecord>, ReadError>> {
-        self.read(read::components)
-    }
-
-    fn postures(&self) -> BoxFuture<'static, Result<Vec<PostureRecord>, ReadError>> {
-        self.read(read::postures)
-    }
-
-    fn shadow(
-        &self,
-        candidate: Option<[u8; 32]>,
-    ) -> BoxFuture<'static, Result<Option<ShadowCounts>, ReadError>> {
-        self.read(move |connection| read::shadow(connection, candidate))
-    }
-
-    fn principals(&self) -> BoxFuture<'static, Result<Vec<PrincipalRecord>, ReadError>> {
-        self.read(|connection| Ok(project::all_principals(connection)?))
-    }
-
-    fn tokens(&self) -> BoxFuture<'static, Result<Vec<TokenRecord>, ReadError>> {
-        self.read(|connection| Ok(project::all_tokens(connection)?))
+impl ReadFamilies for JournalStore {
+    fn run_query(&self, query: SnapshotQuery) -> BoxFuture<'static, Result<(), ReadError>> {
+        self.read(move |connection| read::run_query(connection, query))
     }
 }
 

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::connection;
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::erase::{Cover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
 use crate::schema;
@@ -45,7 +45,7 @@ pub(crate) fn verify(
     progress: &Progress,
 ) -> Result<VerifyReport, ReadFault> {
     let snapshot = connection.unchecked_transaction()?;
-    let mut checks = Checks::default();
+    let mut checks = LogChecks::default();
     let walked = walk(&snapshot, progress, &mut checks);
     let in_order = fault_of(walked)?;
     let by_table = match by_table(&snapshot, &checks) {
@@ -76,7 +76,7 @@ pub(crate) fn verify(
 type Found = Option<(Seq, EntryFault)>;
 
 /// Returns what only a look at whole tables shows.
-fn by_table(connection: &Connection, checks: &Checks) -> Result<Vec<(Seq, EntryFault)>, ReadFault> {
+fn by_table(connection: &Connection, checks: &LogChecks) -> Result<Vec<(Seq, EntryFault)>, ReadFault> {
     let found = [
         unowned_payload(connection)?,
         unowned_chunk(connection)?,
@@ -98,7 +98,7 @@ fn fault_of(walked: Result<(), ReadFault>) -> Result<Found, ReadFault> {
 
 /// What has been seen so far.
 #[derive(Default)]
-struct Checks {
+struct LogChecks {
     entries: u64,
     chain: Option<Chain>,
     epoch: Option<Epoch>,
@@ -112,7 +112,7 @@ struct Checks {
     proofs: Proofs,
 }
 
-fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Result<(), ReadFault> {
+fn walk(connection: &Connection, progress: &Progress, checks: &mut LogChecks) -> Result<(), ReadFault> {
     let counted = "SELECT coalesce(max(seq) + 1, 0) FROM entry";
     let total: i64 = match connection.query_row(counted, [], |row| row.get(0)) {
         // Where the end cannot be read, the walk will say so.
@@ -120,8 +120,7 @@ fn walk(connection: &Connection, progress: &Progress, checks: &mut Checks) -> Re
         total => total?,
     };
     let total = total.cast_unsigned();
-    let sql =
-        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq ORDER BY e.seq");
+    let sql = format!("{SELECT_ENTRIES} ORDER BY e.seq");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     loop {
@@ -161,7 +160,7 @@ fn name_culprit(
     Ok(if vouched { EntryFault::Leaf.at(Seq(seq.0 - 1)) } else { fault })
 }
 
-impl Checks {
+impl LogChecks {
     fn admit(&mut self, connection: &Connection, entry: &StoredEntry) -> Result<(), ReadFault> {
         let envelope = &entry.envelope;
         let seq = envelope.seq;
@@ -188,7 +187,7 @@ impl Checks {
             }
         }
         self.admit_epoch(entry, &event)?;
-        self.proofs.admit(connection, (seq, leaf), &event)
+        self.proofs.admit(connection, seq, leaf, &event)
     }
 
     fn admit_chain(&mut self, entry: &StoredEntry) -> Result<LeafHash, ReadFault> {
@@ -299,9 +298,9 @@ fn wrong_shape(connection: &Connection) -> rusqlite::Result<Found> {
     Ok((!same).then_some((Seq(0), EntryFault::Shape)))
 }
 
-type Column = (String, String, i64, i64, i64);
+type TableColumn = (String, String, i64, i64, i64);
 
-fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> {
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<TableColumn>> {
     let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)";
     let mut statement = connection.prepare(sql)?;
     let read =
@@ -310,7 +309,7 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Column>
 }
 
 /// Finds a static text that does not have its digest, whether or not an entry names it.
-fn wrong_static(connection: &Connection, checks: &Checks) -> rusqlite::Result<Found> {
+fn wrong_static(connection: &Connection, checks: &LogChecks) -> rusqlite::Result<Found> {
     let mut statement = connection.prepare("SELECT hash, CAST(body AS BLOB) FROM static")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base64::Engine as _;
-use palyra_ledger::tree::{verify_consistency, verify_inclusion};
+use palyra_ledger::tree::{SizedRoot, verify_consistency, verify_inclusion};
 use palyra_ledger::{LeafHash, NodeHash, sha256};
 use serde::Deserialize;
 
@@ -143,7 +143,8 @@ fn consistency(json: &[u8]) -> Outcome<(bool, Verdict)> {
     let vector: Consistency = serde_json::from_slice(json)?;
     let (root1, root2) = (label(&vector.root1)?, label(&vector.root2)?);
     let Some(proof) = proof(vector.proof)? else { return Ok((vector.want_err, Verdict::NotHashes)) };
-    let (old, new) = ((vector.size1, NodeHash(root1)), (vector.size2, NodeHash(root2)));
+    let old = SizedRoot::new(vector.size1, NodeHash(root1));
+    let new = SizedRoot::new(vector.size2, NodeHash(root2));
     let verified = verify_consistency(old, new, &proof);
     Ok((vector.want_err, if verified.is_ok() { Verdict::Accepted } else { Verdict::Refused }))
 }

@@ -6,7 +6,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use palyra_types::event::ContentDigest;
 use palyra_types::run::IdempotencyDigest;
-use palyra_types::{EffectId, LogId, PrincipalId, Redacted, RunId};
+use palyra_types::{Content, EffectId, LogId, PrincipalId, Redacted, RunId};
 use sha2::{Digest, Sha256};
 
 use crate::domains;
@@ -53,7 +53,7 @@ pub fn effect_key(log: LogId, run: RunId, effect: EffectId) -> [u8; 32] {
 ///
 /// The key of the HMAC is the principal's id, 80 bits of which are random.
 #[must_use]
-pub fn idempotency_digest(principal: PrincipalId, key: &Redacted<String>) -> IdempotencyDigest {
+pub fn idempotency_digest(principal: PrincipalId, key: &Content<String>) -> IdempotencyDigest {
     IdempotencyDigest(keyed(&principal.to_bytes(), domains::IDEMPOTENCY, &[key.expose().as_bytes()]))
 }
 
@@ -78,16 +78,16 @@ mod tests {
 
     #[test]
     fn domains_keys_and_principals_keep_digests_apart() {
-        let salt = Redacted::new([7; 32]);
+        let salt = Redacted::from([7; 32]);
         assert_ne!(commitment(&PayloadSalt([7; 32]), b"x"), content_digest(&salt, b"x").0);
-        assert_ne!(content_digest(&salt, b"x"), content_digest(&Redacted::new([8; 32]), b"x"));
+        assert_ne!(content_digest(&salt, b"x"), content_digest(&Redacted::from([8; 32]), b"x"));
         let [a, b] = [1, 2].map(|n| idempotency_digest(PrincipalId::from_parts(1, n), &"key".into()));
         assert_ne!(a, b);
     }
 
     #[test]
     fn what_is_bound_is_framed() {
-        let salt = Redacted::new([7; 32]);
+        let salt = Redacted::from([7; 32]);
         let bound = |parts: &[&[u8]]| binding_digest(&salt, parts);
         assert_ne!(bound(&[b"ab", b"c"]), bound(&[b"a", b"bc"]));
         assert_ne!(bound(&[b"abc"]), bound(&[b"abc", b""]));

@@ -24,7 +24,7 @@ pub use frontier::{Frontier, FrontierError, LEAVES_MAX};
 pub use path::{entries_path, tile_path};
 pub use proof::{ProofError, Subtree, consistency_proof, inclusion_proof, root_at};
 pub use tiled::{TileStore, Tiled, TiledError};
-pub use verify::{ProofRefused, verify_consistency, verify_inclusion};
+pub use verify::{ProofRefused, SizedRoot, verify_consistency, verify_inclusion};
 pub use writer::{CompletedTiles, RestoreError, Tile, TreeWriter};
 
 use crate::domains::NODE_PREFIX;

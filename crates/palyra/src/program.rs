@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use palyra_cli::{ConfigMistake, ConfigVerdict, DaemonHooks, OwnModel, PolicyReport, PolicyWork, ServeArgs};
-use palyra_daemon::config::{self, More, Origin};
-use palyra_daemon::{Examination, Examined, Finding, Verdict};
+use palyra_daemon::config::{self, ListExtent, ValueOrigin};
+use palyra_daemon::{CheckVerdict, ConfigFinding, ExaminedPolicies, PolicyExamination};
 
 /// Runs the program with these arguments, its own name first.
 pub fn program(arguments: Vec<OsString>) -> ExitCode {
@@ -47,10 +47,10 @@ fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn check_config(file: Option<&Path>) -> ConfigVerdict {
-    let Verdict { file, findings, more } =
+    let CheckVerdict { file, findings, more } =
         palyra_daemon::check_configuration(file, &palyra_daemon::process_environment());
     let mistakes = findings.into_iter().map(mistake).collect();
-    ConfigVerdict { file, mistakes, incomplete: more == More::Perhaps }
+    ConfigVerdict { file, mistakes, incomplete: more == ListExtent::Perhaps }
 }
 
 fn own_model(file: Option<&Path>) -> OwnModel {
@@ -77,21 +77,21 @@ fn policies(
     state: Option<&Path>,
 ) -> PolicyReport {
     let wanted = match work {
-        PolicyWork::Check => Examination::Check,
-        PolicyWork::Test => Examination::Test,
+        PolicyWork::Check => PolicyExamination::Check,
+        PolicyWork::Test => PolicyExamination::Test,
     };
     let environment = palyra_daemon::process_environment();
-    let Examined { folder, in_force, files, passed, mistakes, remarks } =
+    let ExaminedPolicies { folder, in_force, files, passed, mistakes, remarks } =
         palyra_daemon::examine_policies(wanted, folder, config, &environment, state);
     PolicyReport { folder, in_force, files: files as u64, passed: passed as u64, mistakes, remarks }
 }
 
-fn mistake(finding: Finding) -> ConfigMistake {
-    let Finding { code, message, origin, key } = finding;
-    let in_environment = matches!(origin, Some(Origin::Variable { .. }));
+fn mistake(finding: ConfigFinding) -> ConfigMistake {
+    let ConfigFinding { code, message, origin, key } = finding;
+    let in_environment = matches!(origin, Some(ValueOrigin::Variable { .. }));
     let place = match origin {
-        Some(Origin::File { line, column, .. }) => Some((line, column)),
-        Some(Origin::Default | Origin::Variable { .. } | Origin::Flag) | None => None,
+        Some(ValueOrigin::File { line, column, .. }) => Some((line, column)),
+        Some(ValueOrigin::Default | ValueOrigin::Variable { .. } | ValueOrigin::Flag) | None => None,
     };
     ConfigMistake { code, message, key, place, in_environment }
 }

@@ -32,7 +32,7 @@ pub(crate) fn parse_arguments(text: &str) -> Result<Value, ArgumentsError> {
         return Err(ArgumentsError::TooLarge { bytes: text.len() });
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 0 }
+    let value = DepthReader { depth: 0 }
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|cause| ArgumentsError::Malformed { reason: cause.to_string() })?;
@@ -48,11 +48,11 @@ pub(crate) fn parse_arguments(text: &str) -> Result<Value, ArgumentsError> {
 
 /// Reads one value below `depth` levels of arrays and objects.
 #[derive(Clone, Copy)]
-struct Strict {
+struct DepthReader {
     depth: usize,
 }
 
-impl Strict {
+impl DepthReader {
     fn deeper<E: Error>(self) -> Result<Self, E> {
         if self.depth == ARGUMENTS_DEPTH_MAX {
             return Err(E::custom(format_args!("they nest deeper than {ARGUMENTS_DEPTH_MAX} levels")));
@@ -61,7 +61,7 @@ impl Strict {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for DepthReader {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
@@ -69,7 +69,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for DepthReader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,6 +9,7 @@ mod paths;
 
 use std::cell::Cell;
 
+use palyra_types::Redacted;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, StoredGrantRecord};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, ToolCall, ToolCatalog, ToolName, ToolVerdict,
@@ -171,7 +172,7 @@ fn attack_67_arguments_give_no_authority() {
 
 fn grant(tool: &str, matcher: &[(&str, ArgumentShape)]) -> StoredGrantRecord {
     let rule = |(name, shape): &(&str, ArgumentShape)| ArgumentRule {
-        argument: (*name).into(),
+        argument: Redacted::cleaned((*name).to_owned()),
         shape: shape.clone(),
     };
     granted(tool, matcher.iter().map(rule).collect())
@@ -181,7 +182,7 @@ fn grant(tool: &str, matcher: &[(&str, ArgumentShape)]) -> StoredGrantRecord {
 fn attack_76_a_wide_grant_does_not_grow() {
     let snapshot = shipped();
     let any = || ArgumentShape::Any;
-    let whole = ArgumentShape::Equal(json!(["cargo", "test"]).to_string().into());
+    let whole = ArgumentShape::Equal(Redacted::cleaned(json!(["cargo", "test"]).to_string()));
     let files = [grant("write_file", &[("path", ArgumentShape::Beneath("docs".into())), ("content", any())])];
     let commands = [grant("run_command", &[("argv", whole)])];
     let all = [grant("write_file", &[("path", any()), ("content", any())])];

@@ -14,16 +14,16 @@ use serde_json::Value;
 
 use crate::arguments::parse_arguments;
 use crate::grants::{GrantCoverage, GrantedCall, ProgramsFound, covering_grant, grants_about_their_kind};
-use crate::near::nearest;
 use crate::near_rules::{NearRule, near_rules};
 use crate::policies::ReadOnlyFolder;
 use crate::posture::PosturePlace;
 use crate::quote::{listed, quoted};
-use crate::request::{Circumstances, Ground, NAMED_MAX, PolicyRequest, request_of};
-use crate::rules::{Judgement, Standpoint, conclude};
+use crate::request::{CallOrigin, NAMED_MAX, PathContext, PolicyRequest, WrittenArguments, request_of};
+use crate::rules::{Judgement, PolicyStandpoint, conclude};
 use crate::schema::ArgumentsSchema;
 use crate::skills::{ActiveSkill, forbidding_skill};
 use crate::snapshot::ToolCallPolicySnapshot;
+use crate::suggest::suggest;
 
 const TOOLS_LISTED_MAX: usize = 40;
 
@@ -61,10 +61,30 @@ struct Refusal {
 }
 
 /// A call that was put to the policies.
-struct Judged {
+struct JudgedRequest {
     judgement: Judgement,
     request: PolicyRequest,
     coverage: GrantCoverage,
+}
+
+impl JudgedRequest {
+    fn obstacle(&self) -> Option<CallObstacle> {
+        let is_forbidden = self.judgement.reason == DecisionReason::Forbidden;
+        (is_forbidden && !self.judgement.read_only.is_empty()).then_some(CallObstacle::NoMounts)
+    }
+}
+
+/// What keeps a forbidden call from running in a narrower way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallObstacle {
+    /// Folders would have to be read-only for it, and its sandbox has no mounts for that.
+    NoMounts,
+}
+
+/// A decision, with what its explanation says in words.
+pub(crate) struct ExaminedCall {
+    pub(crate) decision: ToolDecision,
+    pub(crate) obstacle: Option<CallObstacle>,
 }
 
 /// Judges one call against one snapshot; denies whatever nothing permits.
@@ -74,12 +94,24 @@ pub fn decide_tool_call(
     call: &ToolCall,
     evidence: &CallEvidence<'_>,
 ) -> ToolDecision {
+    examine_tool_call(snapshot, call, evidence).decision
+}
+
+/// As [`decide_tool_call`], with the data behind the explanation.
+pub(crate) fn examine_tool_call(
+    snapshot: &ToolCallPolicySnapshot,
+    call: &ToolCall,
+    evidence: &CallEvidence<'_>,
+) -> ExaminedCall {
     let Some((tool, schema)) = snapshot.tool(&call.tool) else {
-        return refused(snapshot, None, unknown_tool(snapshot, call));
+        return ExaminedCall {
+            decision: refused(snapshot, None, unknown_tool(snapshot, call)),
+            obstacle: None,
+        };
     };
-    match evaluate_tool_proposal_security(snapshot, (tool, schema), call, evidence) {
-        Ok(judged) => decided(snapshot, tool, judged),
-        Err(refusal) => refused(snapshot, Some(tool), refusal),
+    match evaluate_tool_proposal_security(snapshot, tool, schema, call, evidence) {
+        Ok(judged) => ExaminedCall { obstacle: judged.obstacle(), decision: decided(snapshot, tool, judged) },
+        Err(refusal) => ExaminedCall { decision: refused(snapshot, Some(tool), refusal), obstacle: None },
     }
 }
 
@@ -95,35 +127,38 @@ pub fn ordinary_verdict(
     let session = SessionRef { principal: context.principal, id: context.session };
     let place = PosturePlace { agent: context.agent, workspace: None, session };
     let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
-    let circumstances = Circumstances { posture, posture_from, ..Circumstances::default() };
+    let circumstances = CallOrigin { posture, posture_from, ..CallOrigin::default() };
     let nothing = Value::Object(serde_json::Map::new());
     let shapes = snapshot.policies().shapes();
-    request_of(tool, shapes, ("{}", &nothing), context, circumstances).map_or(ToolVerdict::Deny, |request| {
-        conclude(&Standpoint::of(snapshot.policies(), &request), &request).verdict
+    let arguments = WrittenArguments { text: "{}", parsed: &nothing };
+    request_of(tool, shapes, arguments, context, circumstances).map_or(ToolVerdict::Deny, |request| {
+        conclude(&PolicyStandpoint::of(snapshot.policies(), &request), &request).verdict
     })
 }
 
 /// Puts a call of a known tool through the stations.
 fn evaluate_tool_proposal_security(
     snapshot: &ToolCallPolicySnapshot,
-    (tool, schema): (&ToolSpec, &ArgumentsSchema),
+    tool: &ToolSpec,
+    schema: &ArgumentsSchema,
     call: &ToolCall,
     evidence: &CallEvidence<'_>,
-) -> Result<Judged, Refusal> {
+) -> Result<JudgedRequest, Refusal> {
     let written = call.arguments.expose();
     let arguments = fitting_arguments(tool, schema, written)?;
     held(tool, evidence.held)?;
     let session = SessionRef { principal: call.context.principal, id: call.context.session };
     let place = PosturePlace { agent: call.context.agent, workspace: evidence.workspace, session };
     let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
-    let circumstances = Circumstances {
+    let circumstances = CallOrigin {
         posture,
         posture_from,
         skill: forbidding_skill(evidence.skills, &tool.name).map(str::to_owned),
-        ground: Ground { root: evidence.workspace, own: &snapshot.rules().own_paths },
+        ground: PathContext { root: evidence.workspace, own: &snapshot.rules().own_paths },
     };
     let shapes = snapshot.policies().shapes();
-    let request = request_of(tool, shapes, (written, &arguments), &call.context, circumstances);
+    let written = WrittenArguments { text: written, parsed: &arguments };
+    let request = request_of(tool, shapes, written, &call.context, circumstances);
     let mut request = request.map_err(|too_much| Refusal {
         reason: DecisionReason::InvalidArguments,
         explanation: format!(
@@ -131,7 +166,7 @@ fn evaluate_tool_proposal_security(
             tool.name, too_much.count
         ),
     })?;
-    let standpoint = Standpoint::of(snapshot.policies(), &request);
+    let standpoint = PolicyStandpoint::of(snapshot.policies(), &request);
     let mut judgement = conclude(&standpoint, &request);
     let mut coverage = GrantCoverage::None;
     if matches!(judgement.reason, DecisionReason::NeedsApproval | DecisionReason::NoApprovalChannel) {
@@ -155,7 +190,7 @@ fn evaluate_tool_proposal_security(
     if tool.conduct != ToolConduct::Prepared {
         judgement = judgement.without_read_only();
     }
-    Ok(Judged { judgement, request, coverage })
+    Ok(JudgedRequest { judgement, request, coverage })
 }
 
 fn fitting_arguments(tool: &ToolSpec, schema: &ArgumentsSchema, written: &str) -> Result<Value, Refusal> {
@@ -185,7 +220,7 @@ fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
     Err(Refusal { reason, explanation: format!("the arguments of `{}` {why}", tool.name) })
 }
 
-fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: Judged) -> ToolDecision {
+fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: JudgedRequest) -> ToolDecision {
     let mut explanation = explanation(snapshot, tool, &judged);
     if judged.judgement.verdict != ToolVerdict::Deny {
         explanation.push_str(&read_only_told(&judged.judgement.read_only));
@@ -193,14 +228,14 @@ fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: Judged) -
     if let Some(posture) = judged.request.posture_told() {
         explanation.push_str(&format!("; posture: {posture}"));
     }
-    let Judged { judgement, request, .. } = judged;
+    let JudgedRequest { judgement, request, .. } = judged;
     ToolDecision {
         verdict: judgement.verdict,
         reason: judgement.reason,
         risk: request.risk(),
         approval: judgement.terms,
         grant: (judgement.reason == DecisionReason::Granted).then_some(request.grant).flatten(),
-        request: Redacted::new(request.to_json()),
+        request: Redacted::cleaned(request.to_json()),
         ..refused(snapshot, Some(tool), Refusal { reason: judgement.reason, explanation })
     }
 }
@@ -209,7 +244,7 @@ fn refused(snapshot: &ToolCallPolicySnapshot, tool: Option<&ToolSpec>, refusal: 
     ToolDecision {
         verdict: ToolVerdict::Deny,
         reason: refusal.reason,
-        explanation: Redacted::new(refusal.explanation),
+        explanation: Redacted::cleaned(refusal.explanation),
         policy_digest: snapshot.digest(),
         contract: tool.map_or(EffectContract::Opaque, |tool| tool.contract),
         parallelism: tool.map_or(Parallelism::Exclusive, |tool| tool.parallelism),
@@ -221,12 +256,12 @@ fn refused(snapshot: &ToolCallPolicySnapshot, tool: Option<&ToolSpec>, refusal: 
         taints: tool.map_or(Taints::NONE, |tool| tool.taints),
         approval: ApprovalTerms::default(),
         grant: None,
-        request: Redacted::new(String::new()),
+        request: Redacted::default(),
     }
 }
 
 /// Says what was decided and by which policies, for people and for the model.
-fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judged) -> String {
+fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &JudgedRequest) -> String {
     let name = &tool.name;
     let by = by_policies(snapshot, &judged.judgement.policies);
     let again = "repeating the call changes nothing";
@@ -306,15 +341,17 @@ fn read_only_told(folders: &[ReadOnlyFolder]) -> String {
 }
 
 /// Says of a forbidden program which folders would have to be read-only, and why they cannot be.
-fn cannot_be_read_only(judged: &Judged) -> String {
-    let folders = judged.judgement.read_only.iter().map(|folder| quoted(&folder.folder, 64));
-    match folders.collect::<Vec<_>>() {
-        folders if folders.is_empty() => String::new(),
-        folders => format!(
-            "; it could run with {} read-only, and the sandbox here (`{}`) has no mounts for that",
-            folders.join(" and "),
-            judged.request.sandbox()
-        ),
+fn cannot_be_read_only(judged: &JudgedRequest) -> String {
+    match judged.obstacle() {
+        None => String::new(),
+        Some(CallObstacle::NoMounts) => {
+            let folders = judged.judgement.read_only.iter().map(|folder| quoted(&folder.folder, 64));
+            format!(
+                "; it could run with {} read-only, and the sandbox here (`{}`) has no mounts for that",
+                folders.collect::<Vec<_>>().join(" and "),
+                judged.request.sandbox()
+            )
+        }
     }
 }
 
@@ -343,7 +380,7 @@ fn unknown_tool(snapshot: &ToolCallPolicySnapshot, call: &ToolCall) -> Refusal {
         format!("there is no tool {named}; this run has no tools, answer without them")
     } else {
         let names = listed(all(), TOOLS_LISTED_MAX);
-        let near = nearest(call.tool.as_str(), all())
+        let near = suggest(call.tool.as_str(), all())
             .map_or(String::new(), |near| format!("did you mean `{near}`? "));
         format!("there is no tool {named}; {near}use one of these exact names: {names}")
     };

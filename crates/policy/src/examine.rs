@@ -5,16 +5,16 @@
 use palyra_types::approval::Approvers;
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolCatalog, ToolName};
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::decide::{CallEvidence, decide_tool_call};
+use crate::decide::{CallEvidence, CallObstacle, ExaminedCall, examine_tool_call};
 use crate::explain::verdict_name;
-use crate::near::nearest;
 use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
 use crate::rules::re_evaluate;
 use crate::snapshot::ToolCallPolicySnapshot;
+use crate::suggest::suggest;
 
 /// Where fixtures that name no workspace take place.
 pub const FIXTURE_WORKSPACE: &str = "/workspace";
@@ -47,7 +47,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
                 continue;
             };
             let names = catalog.iter().map(|tool| tool.name.as_str());
-            let mend = nearest(tool, names)
+            let mend = suggest(tool, names)
                 .map_or("no tool has a name like it".to_owned(), |near| format!("did you mean `{near}`?"));
             let what = format!("`{}` is about a tool `{tool}` that does not exist", known.annotations.id);
             let (file, line) = (known.file.clone(), known.line);
@@ -152,7 +152,7 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
     let context = &fixture.context;
     let call = ToolCall {
         tool: ToolName::new(&fixture.tool),
-        arguments: fixture.arguments.to_string().into(),
+        arguments: Redacted::cleaned(fixture.arguments.to_string()),
         context: CallContext {
             principal: context.user.unwrap_or(PrincipalId::from_parts(0, 1)),
             agent: context.agent.unwrap_or(AgentId::from_parts(0, 2)),
@@ -174,7 +174,8 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
         },
     };
     let workspace = Some(context.workspace.as_deref().unwrap_or(FIXTURE_WORKSPACE));
-    let decision = decide_tool_call(snapshot, &call, &CallEvidence { workspace, ..CallEvidence::default() });
+    let evidence = CallEvidence { workspace, ..CallEvidence::default() };
+    let ExaminedCall { decision, obstacle } = examine_tool_call(snapshot, &call, &evidence);
     let found = verdict_name(decision.verdict);
     let said = decision.explanation.expose();
     let by = re_evaluate(decision.request.expose(), snapshot.policies()).map(|judged| judged.policies);
@@ -185,10 +186,18 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
         let missing = fixture.by.iter().find(|id| !by.contains(id));
         missing.map(|id| format!("`{id}` is not among those that decide: {said}"))
     } else {
-        Some(format!("expected {}, found {found}: {said}", fixture.expect))
+        let sandbox = match (&context.sandbox, obstacle) {
+            (None, Some(CallObstacle::NoMounts)) => NAMES_NO_SANDBOX,
+            (Some(_), _) | (None, None) => "",
+        };
+        Some(format!("expected {}, found {found}: {said}{sandbox}", fixture.expect))
     };
     Ok(TestedFixture { name: fixture.name.clone(), failure })
 }
+
+/// What a fixture without a sandbox lacks where folders have to be read-only for a program.
+const NAMES_NO_SANDBOX: &str = "; the fixture names no sandbox: with `\"context\": {\"sandbox\": \"isolated\"}` it is \
+                                decided as for a host whose sandbox has mounts";
 
 fn isolation(named: Option<&str>) -> Result<Isolation, String> {
     let Some(named) = named else { return Ok(Isolation::DescriptorRelative) };

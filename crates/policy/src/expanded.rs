@@ -14,21 +14,21 @@ const REFERENCES_DEEP_MAX: usize = 64;
 
 /// Refuses a schema that comes to too much, or whose references cannot be followed here.
 pub(crate) fn check(schema: &Value) -> Result<(), String> {
-    let mut count = Count { root: schema, known: BTreeMap::new(), deep: 0 };
+    let mut count = NodeCount { root: schema, known: BTreeMap::new(), deep: 0 };
     if count.nodes(schema)? > NODES_MAX {
         return Err(format!("with its references followed it has more than {NODES_MAX} parts"));
     }
     Ok(())
 }
 
-struct Count<'a> {
+struct NodeCount<'a> {
     root: &'a Value,
     /// What is known of references; `None` while one is being followed.
     known: BTreeMap<&'a str, Option<u64>>,
     deep: usize,
 }
 
-impl<'a> Count<'a> {
+impl<'a> NodeCount<'a> {
     fn nodes(&mut self, value: &'a Value) -> Result<u64, String> {
         let mut nodes: u64 = 1;
         if let Value::Array(items) = value {

@@ -126,7 +126,8 @@ impl PolicyExplanation {
         lines.extend(self.nearest.iter().find_map(NearRule::hint).map(str::to_owned));
         let (unattended, execute, all) = self.considered;
         lines.push(format!(
-            "looked at {unattended} rules about running it unattended and {execute} about running it after a yes, of {all}"
+            "of {all} rules, {unattended} decide whether this tool runs without asking, and {execute} whether it runs after a \
+             person agreed; those were checked"
         ));
         lines
     }

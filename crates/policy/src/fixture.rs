@@ -101,13 +101,20 @@ pub(crate) fn context() -> CallContext {
 
 /// A call.
 pub(crate) fn call(name: &str, arguments: &Value) -> ToolCall {
-    ToolCall { tool: ToolName::new(name), arguments: arguments.to_string().into(), context: context() }
+    ToolCall {
+        tool: ToolName::new(name),
+        arguments: Redacted::cleaned(arguments.to_string()),
+        context: context(),
+    }
 }
 
 /// A grant of the caller's for version 1 of a tool, given in the workspace of all tests.
 pub(crate) fn granted(tool: &str, matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
-    let bounds =
-        GrantBounds { workspace: Some(Redacted::new(ROOT.into())), tool_version: Some(1), programs: None };
+    let bounds = GrantBounds {
+        workspace: Some(Redacted::cleaned(ROOT.into())),
+        tool_version: Some(1),
+        programs: None,
+    };
     let stored = StoredGrant {
         grant: StoredGrantId::from_parts(9, 9),
         principal: context().principal,
@@ -116,7 +123,7 @@ pub(crate) fn granted(tool: &str, matcher: Vec<ArgumentRule>) -> StoredGrantReco
         scope: GrantScope::Principal,
         expires: None,
         uses_max: None,
-        tool: tool.into(),
+        tool: Redacted::cleaned(tool.to_owned()),
         matcher,
         bounds,
     };

@@ -9,13 +9,13 @@ mod below;
 
 use std::path::Path;
 
-use palyra_types::StoredGrantId;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, GrantWish, StoredGrantRecord};
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
+use palyra_types::{Redacted, StoredGrantId};
 use serde_json::Value;
 
 use crate::arguments::parse_arguments;
-use crate::request::{Ground, origin_alone, origin_of, read_path, wants_own_yes};
+use crate::request::{PathContext, origin_alone, origin_of, read_path, wants_own_yes};
 pub(crate) use below::grants_about_their_kind;
 use below::has_one_reading;
 pub use below::wanted_kind;
@@ -177,7 +177,7 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
             return Some(rule.argument.expose().clone());
         }
     }
-    let ground = Ground { root: call.workspace, own: &[] };
+    let ground = PathContext { root: call.workspace, own: &[] };
     let leaves = |rule: &&ArgumentRule| match (arguments.get(rule.argument.expose()), &rule.shape) {
         (value, ArgumentShape::Equal(wanted)) => {
             let wanted: Option<Value> = serde_json::from_str(wanted.expose()).ok();
@@ -198,7 +198,7 @@ fn leaving_argument(rules: &[ArgumentRule], call: GrantedCall<'_>) -> Option<Str
 
 /// Whether a path is at or below another; both have to lie inside the workspace and spell no detour.
 fn is_beneath(path_text: &str, above_text: &str, root: Option<&str>) -> bool {
-    let ground = Ground { root, own: &[] };
+    let ground = PathContext { root, own: &[] };
     let (path, above) = (read_path(path_text, ground), read_path(above_text, ground));
     let inside = |text: &str| !text.starts_with(['/', '~', '$']) && text.split('/').all(|part| part != "..");
     has_one_reading(path_text)
@@ -296,7 +296,7 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
     let wide = wish.matcher.iter().all(|rule| match &rule.shape {
         ArgumentShape::Any => true,
         ArgumentShape::Beneath(path) => {
-            read_path(path.expose(), Ground { root: call.workspace, own: &[] }).text == "."
+            read_path(path.expose(), PathContext { root: call.workspace, own: &[] }).text == "."
         }
         ArgumentShape::Equal(_) | ArgumentShape::Origin(_) => false,
     });
@@ -311,15 +311,15 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
 
 /// Returns rules that cover exactly this call: each argument as it is.
 #[must_use]
-pub fn exact_matcher(arguments: &str) -> Option<Vec<ArgumentRule>> {
-    let arguments = parse_arguments(arguments).ok()?;
-    let mut rules: Vec<ArgumentRule> = arguments
-        .as_object()?
-        .iter()
-        .map(|(name, value)| ArgumentRule {
-            argument: name.as_str().into(),
-            shape: ArgumentShape::Equal(value.to_string().into()),
-        })
+pub fn exact_matcher(arguments: &Redacted<String>) -> Option<Vec<ArgumentRule>> {
+    let members = arguments.clone().map(|arguments| {
+        let arguments = parse_arguments(&arguments).ok()?;
+        let members = arguments.as_object()?.iter();
+        Some(members.map(|(name, value)| (name.clone(), value.to_string())).collect::<Vec<_>>())
+    });
+    let members = members.transpose()?.into_elements().into_iter().map(Redacted::unzip);
+    let mut rules: Vec<ArgumentRule> = members
+        .map(|(argument, value)| ArgumentRule { argument, shape: ArgumentShape::Equal(value) })
         .collect();
     rules.sort_by(|a, b| a.argument.expose().cmp(b.argument.expose()));
     Some(rules)

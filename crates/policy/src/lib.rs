@@ -26,7 +26,7 @@ mod answer;
 mod schema;
 mod expanded;
 
-mod near;
+mod suggest;
 mod quote;
 
 #[cfg(test)]

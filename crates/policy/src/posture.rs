@@ -4,7 +4,7 @@
 //! stands; of two settings of one place the one that leaves less holds; nothing here lifts a denial; what could not be
 //! read disables everything, and a setting whose content was erased disables every tool where it held.
 
-mod told;
+mod display;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, PrincipalId, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
-pub use told::posture_name;
+pub use display::posture_name;
 
 /// Stands for every tool: what is left of a setting that was erased.
 const EVERY_TOOL: &str = "";

@@ -25,8 +25,8 @@ pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning
 pub use hosts::host_of;
 pub(crate) use hosts::{origin_alone, origin_of};
 use places::Place;
-pub(crate) use places::{Ground, read_path};
-use risk::{Reach, risk_of};
+pub(crate) use places::{PathContext, read_path};
+use risk::{ArgumentReach, risk_of};
 
 /// The version of the JSON form; a request of another one is not read.
 const FORM: u32 = 1;
@@ -183,11 +183,11 @@ impl PolicyRequest {
 
 /// Where a call comes from beside its context.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Circumstances<'a> {
+pub(crate) struct CallOrigin<'a> {
     pub(crate) posture: StandingPosture,
     pub(crate) posture_from: Option<PostureFrom>,
     pub(crate) skill: Option<String>,
-    pub(crate) ground: Ground<'a>,
+    pub(crate) ground: PathContext<'a>,
 }
 
 /// More was named than can be judged.
@@ -196,27 +196,35 @@ pub(crate) struct NamesTooMuch {
     pub(crate) count: usize,
 }
 
+/// Arguments of a call, as the model wrote them and as they are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WrittenArguments<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) parsed: &'a Value,
+}
+
 /// Makes the request for a call of `tool` whose arguments fit its schema.
 pub(crate) fn request_of(
     tool: &ToolSpec,
     shapes: &ArgumentShapes,
-    (written, arguments): (&str, &Value),
+    arguments: WrittenArguments<'_>,
     context: &CallContext,
-    circumstances: Circumstances<'_>,
+    circumstances: CallOrigin<'_>,
 ) -> Result<PolicyRequest, NamesTooMuch> {
-    let named = arguments::named_by(tool, arguments, circumstances.ground);
+    let named = arguments::named_by(tool, arguments.parsed, circumstances.ground);
     if named.count > NAMED_MAX {
         return Err(NamesTooMuch { count: named.count });
     }
-    let reach = Reach { places: &named.places, hosts: !named.hosts.is_empty(), argv: !named.argv.is_empty() };
+    let reach =
+        ArgumentReach { places: &named.places, hosts: !named.hosts.is_empty(), argv: !named.argv.is_empty() };
     let risk = risk_of(tool, reach);
-    let (args, args_left_out) = shapes.show(tool, arguments, circumstances.ground);
+    let (args, args_left_out) = shapes.show(tool, arguments.parsed, circumstances.ground);
     Ok(PolicyRequest {
         agent: context.agent.to_string(),
         context: RequestContext {
             approvers: approvers_name(context.approvers).to_owned(),
             args,
-            args_bytes: written.len() as u64,
+            args_bytes: arguments.text.len() as u64,
             args_left_out,
             argv: named.argv,
             hosts: named.hosts,

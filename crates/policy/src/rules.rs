@@ -76,7 +76,7 @@ impl Judgement {
 /// Judges one request by policies; whatever nothing permits is denied.
 #[must_use]
 pub fn evaluate_with_config(policies: &PolicySet, request: &PolicyRequest) -> Judgement {
-    conclude(&Standpoint::of(policies, request), request)
+    conclude(&PolicyStandpoint::of(policies, request), request)
 }
 
 /// Judges a recorded request again, word for word.
@@ -104,7 +104,7 @@ const REMEMBERED_MAX: usize = 100_000;
 #[derive(Debug)]
 pub struct Reevaluation<'p> {
     policies: &'p PolicySet,
-    remembered: BTreeMap<String, Standpoint>,
+    remembered: BTreeMap<String, PolicyStandpoint>,
 }
 
 impl<'p> Reevaluation<'p> {
@@ -120,7 +120,7 @@ impl<'p> Reevaluation<'p> {
         if let Some(standpoint) = self.remembered.get(&seen) {
             return conclude(standpoint, request);
         }
-        let standpoint = Standpoint::of(self.policies, request);
+        let standpoint = PolicyStandpoint::of(self.policies, request);
         let judgement = conclude(&standpoint, request);
         if self.remembered.len() >= REMEMBERED_MAX {
             self.remembered.clear();
@@ -132,13 +132,13 @@ impl<'p> Reevaluation<'p> {
 
 /// What the policies say to a request, before anybody else is heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standpoint {
+pub(crate) struct PolicyStandpoint {
     answer: Answer,
     terms: ApprovalTerms,
     read_only: Vec<ReadOnlyFolder>,
 }
 
-impl Standpoint {
+impl PolicyStandpoint {
     pub(crate) fn of(policies: &PolicySet, request: &PolicyRequest) -> Self {
         let (answer, read_only) = match policies.ask(request) {
             Answer::Denied(forbids) if !forbids.is_empty() => {
@@ -173,7 +173,7 @@ fn around_forbids(
 }
 
 /// Hears everybody else.
-pub(crate) fn conclude(standpoint: &Standpoint, request: &PolicyRequest) -> Judgement {
+pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -> Judgement {
     let terms = standpoint.terms;
     let (verdict, reason, policies) = match (&standpoint.answer, request.posture) {
         _ if request.skill.is_some() => (ToolVerdict::Deny, DecisionReason::SkillForbids, &[][..]),

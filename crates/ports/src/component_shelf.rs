@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::ToolName;
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
 
 /// Looks at components and offers them as tools.
 pub trait ComponentShelf: Send + Sync {
@@ -15,7 +15,7 @@ pub trait ComponentShelf: Send + Sync {
     /// Nothing is offered by that.
     fn examine(
         &self,
-        source: Redacted<PathBuf>,
+        source: Content<PathBuf>,
     ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentShelfError>>;
 
     /// Says whether exactly these could be offered: by the rules in force, among the tools there are.

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
 
 use crate::CancelFlag;
 use crate::bound_credential::{BoundCredential, CredentialHandle};
@@ -30,11 +30,11 @@ pub struct FetchRequest {
     /// What to do there.
     pub method: FetchMethod,
     /// Where, as it was written; it is read strictly, and once.
-    pub url: Redacted<String>,
+    pub url: Content<String>,
     /// Further headers. Those that steer the connection are refused.
-    pub headers: Vec<(String, Redacted<String>)>,
+    pub headers: Vec<(String, Content<String>)>,
     /// What is sent along; nothing when empty.
-    pub body: Redacted<Vec<u8>>,
+    pub body: Content<Vec<u8>>,
     /// Whom the grant lets it reach, redirects included.
     pub hosts: HostScope,
     /// Credentials that the adapter adds for their hosts, on every hop that leads to one.
@@ -48,9 +48,9 @@ impl FetchRequest {
     pub fn get(url: impl Into<String>) -> Self {
         Self {
             method: FetchMethod::Get,
-            url: Redacted::new(url.into()),
+            url: Content::new(url.into()),
             headers: Vec::new(),
-            body: Redacted::new(Vec::new()),
+            body: Content::new(Vec::new()),
             hosts: HostScope::AnyPublic,
             credentials: Vec::new(),
             limits: FetchLimits::default(),
@@ -205,7 +205,7 @@ pub struct CredentialHeader {
     /// Its name, such as `authorization`.
     pub name: String,
     /// Its whole value, such as `Bearer ...`.
-    pub value: Redacted<String>,
+    pub value: Content<String>,
 }
 
 /// A handle that stands for nothing, or for nothing that can be had now.
@@ -251,15 +251,15 @@ impl Default for FetchLimits {
 #[derive(Debug, Clone)]
 pub struct FetchResponse {
     /// Whose answer it is, after all redirects.
-    pub url: Redacted<String>,
+    pub url: Content<String>,
     /// The redirects that led there, in order.
     pub hops: Vec<FetchHop>,
     /// The status code.
     pub status: u16,
     /// The headers that say something about the body or the answer; lower-case names, in order.
-    pub headers: Vec<(String, Redacted<String>)>,
+    pub headers: Vec<(String, Content<String>)>,
     /// The body, unpacked.
-    pub body: Redacted<Vec<u8>>,
+    pub body: Content<Vec<u8>>,
     /// Whether that is all of it.
     pub completeness: BodyCompleteness,
 }
@@ -270,7 +270,7 @@ pub struct FetchHop {
     /// The status code that sent us on.
     pub status: u16,
     /// Whom it sent us on from.
-    pub from: Redacted<String>,
+    pub from: Content<String>,
     /// How the next one was asked.
     pub next: FetchMethod,
 }

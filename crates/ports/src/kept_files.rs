@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_types::effect::KeptFileId;
-use palyra_types::{EffectId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::{Content, EffectId, PrincipalId, RunId, SessionId, Timestamp};
 
 /// Lists, reads and deletes kept files.
 pub trait KeptFiles: Send + Sync {
@@ -108,7 +108,7 @@ pub struct KeptEntry {
     /// Its permission bits.
     pub mode: u32,
     /// Its bytes.
-    pub bytes: Redacted<Vec<u8>>,
+    pub bytes: Content<Vec<u8>>,
 }
 
 /// Why kept files cannot be read or deleted.

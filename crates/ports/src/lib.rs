@@ -4,6 +4,7 @@
 //! system, and none assumes that there is only one log.
 
 pub mod append_tape;
+pub mod recorder;
 pub mod erase_journal;
 pub mod maintain_journal;
 pub mod granted_writes;
@@ -14,6 +15,7 @@ pub mod read_approvals;
 pub mod read_records;
 pub mod read_tape;
 
+pub mod model_directory;
 pub mod model_provider;
 pub mod redactor;
 pub mod secret_store;
@@ -69,11 +71,10 @@ pub use process_sandbox::{
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
 };
-pub use read_approvals::ReadApprovals;
-pub use read_records::ReadRecords;
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
-pub use redactor::{Cleaned, Findings, RedactStream, Redactor};
+pub use recorder::{AttachedData, Recorder};
+pub use redactor::{CheckedText, Cleaned, Findings, RedactStream, Redactor, SecretFound};
 pub use secret_store::{
     NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames,
     SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,

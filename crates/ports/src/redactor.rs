@@ -1,8 +1,14 @@
 //! Taking secrets out of text before it is decided on, hashed or stored.
 //!
-//! Owns what a door asks of a redactor: whole texts, JSON texts, and texts that come in pieces. Knows no rule.
+//! Owns what a door asks of a redactor: whole texts, JSON texts, texts that come in pieces, and values that must not be
+//! rewritten. Knows no rule.
 
-use palyra_types::Redacted;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_types::model::ModelName;
+use palyra_types::tool::ToolName;
+use palyra_types::{Content, Redacted};
 
 /// How every placeholder begins.
 pub const PLACEHOLDER_BEGINS: &str = "<secret:";
@@ -15,13 +21,87 @@ pub trait Redactor: Send + Sync {
     fn ruleset(&self) -> u32;
 
     /// Returns the text with every recognised secret replaced by a placeholder.
-    fn redact(&self, text: Redacted<String>) -> Cleaned;
+    fn redact(&self, text: Content<String>) -> Cleaned;
 
     /// Does the same for a text that may be JSON: what was valid JSON stays valid.
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned;
+    fn redact_json(&self, text: Content<String>) -> Cleaned;
 
     /// Begins a text that comes in pieces, wherever it may be cut.
     fn begin(&self) -> Box<dyn RedactStream>;
+}
+
+impl<'r> dyn Redactor + 'r {
+    /// Admits a value that must not be rewritten: bytes, a path, a name by which something is found again.
+    ///
+    /// # Errors
+    /// [`SecretFound`] where [`Redactor::redact`] would change its text.
+    pub fn check<T: CheckedText>(&self, content: Content<T>) -> Result<Redacted<T>, SecretFound> {
+        let mut found = Findings::default();
+        content.expose().for_each_text(&mut |text| {
+            found = found.plus(self.redact(text.into()).findings);
+        });
+        if found.changed() {
+            Err(SecretFound { found })
+        } else {
+            Ok(Redacted::cleaned(content.into_exposed()))
+        }
+    }
+}
+
+/// A value that [`check`](trait@Redactor) searches for secrets.
+pub trait CheckedText {
+    /// Shows each text of it; text that is not UTF-8 with its other bytes replaced.
+    fn for_each_text(&self, see: &mut dyn FnMut(&str));
+}
+
+impl CheckedText for String {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(self);
+    }
+}
+
+impl CheckedText for ToolName {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(self.as_str());
+    }
+}
+
+impl CheckedText for PathBuf {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(&self.to_string_lossy());
+    }
+}
+
+impl CheckedText for ModelName {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(self.as_str());
+    }
+}
+
+impl CheckedText for Arc<str> {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(self);
+    }
+}
+
+impl CheckedText for Arc<[u8]> {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(&String::from_utf8_lossy(self));
+    }
+}
+
+impl CheckedText for Vec<u8> {
+    fn for_each_text(&self, see: &mut dyn FnMut(&str)) {
+        see(&String::from_utf8_lossy(self));
+    }
+}
+
+/// A value that must not be rewritten holds a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a secret was found in a value that must not be rewritten")]
+pub struct SecretFound {
+    /// How much was found.
+    pub found: Findings,
 }
 
 /// A text that comes in pieces. What it gives out is, put together, what [`Redactor::redact`] makes of the whole.
@@ -29,7 +109,7 @@ pub trait Redactor: Send + Sync {
 /// Text is held back only while it may be part of a secret, and never more than a bounded number of bytes.
 pub trait RedactStream: Send {
     /// Takes a piece; returns what may be shown by now, possibly nothing.
-    fn push(&mut self, piece: &str) -> Redacted<String>;
+    fn push(&mut self, piece: Content<&str>) -> Redacted<String>;
 
     /// Ends the text; returns what was held back. What comes after it begins a new one.
     fn finish(&mut self) -> Redacted<String>;
@@ -73,38 +153,5 @@ impl Findings {
     }
 }
 
-/// Leaves every text as it is: rule set 0.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PassThrough;
-
-impl Redactor for PassThrough {
-    fn ruleset(&self) -> u32 {
-        0
-    }
-
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
-        Cleaned { text, findings: Findings::default() }
-    }
-
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
-        self.redact(text)
-    }
-
-    fn begin(&self) -> Box<dyn RedactStream> {
-        Box::new(Self)
-    }
-}
-
-impl RedactStream for PassThrough {
-    fn push(&mut self, piece: &str) -> Redacted<String> {
-        piece.into()
-    }
-
-    fn finish(&mut self) -> Redacted<String> {
-        Redacted::default()
-    }
-
-    fn take_findings(&mut self) -> Findings {
-        Findings::default()
-    }
-}
+#[cfg(test)]
+mod tests;

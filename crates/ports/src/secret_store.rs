@@ -8,7 +8,7 @@ mod sent_as;
 
 use std::collections::BTreeSet;
 
-use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
+use palyra_types::{Content, PrincipalId, Seq, Timestamp};
 
 use crate::bound_credential::CredentialUser;
 
@@ -79,7 +79,7 @@ pub trait SecretStore: Send + Sync {
     ///
     /// # Errors
     /// [`SecretStoreError::Locked`] when the vault has none, or cannot be read.
-    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError>;
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError>;
 
     /// Opens the vault, until the next start, with the passphrase that was tried last and was right.
     ///
@@ -126,7 +126,7 @@ pub enum SecretChange {
     /// The secret is forgotten, also one that is damaged.
     Remove(SecretName),
     /// A passphrase takes the place of the key file, or of another passphrase.
-    Passphrase(Redacted<String>),
+    Passphrase(Content<String>),
 }
 
 /// The name of a secret: `[a-z][a-z0-9_.-]*`, at most 64 characters. It is no secret itself.
@@ -165,7 +165,7 @@ pub struct NewSecret {
     /// Its name.
     pub name: SecretName,
     /// Its value; [`SECRET_CHARS_MIN`] to [`SECRET_BYTES_MAX`].
-    pub value: Redacted<String>,
+    pub value: Content<String>,
     /// The hosts to which it may be given, in lower case, `host:port` where the port is not 443; empty for none yet.
     /// When the secret is there, `None` keeps its hosts.
     pub hosts: Option<BTreeSet<String>>,
@@ -207,7 +207,7 @@ impl SecretRecord {
 #[derive(Debug, Clone)]
 pub struct OpenedSecret {
     /// The value.
-    pub value: Redacted<String>,
+    pub value: Content<String>,
     /// How it is sent.
     pub sent_as: SentAs,
 }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use futures::future::BoxFuture;
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 /// Files of a skill, at most.
 pub const SKILL_FILES_MAX: usize = 256;
@@ -19,8 +19,7 @@ pub const SKILL_DEPTH_MAX: usize = 8;
 /// Reads folders of skills, and keeps copies of them by name.
 pub trait SkillFolders: Send + Sync {
     /// Reads a folder whole, following no link and leaving out a `.git` at its top.
-    fn read(&self, source: Redacted<PathBuf>)
-    -> BoxFuture<'static, Result<Vec<SkillFile>, SkillFolderError>>;
+    fn read(&self, source: Content<PathBuf>) -> BoxFuture<'static, Result<Vec<SkillFile>, SkillFolderError>>;
 
     /// Keeps a copy under a name, durably, in place of whatever had that name.
     fn keep(&self, name: String, files: Vec<SkillFile>) -> BoxFuture<'static, Result<(), SkillFolderError>>;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use futures::future::BoxFuture;
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
-use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolName};
-use palyra_types::{ErrorCode, Redacted};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
+use palyra_types::effect::{Before, RawPreImage, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
+use palyra_types::tool::{Isolation, RawToolOutcome, ToolCatalog, ToolName};
+use palyra_types::{Content, ErrorCode, Redacted};
 
 use crate::bound_credential::BoundCredential;
 use crate::hear_output::OutputSink;
@@ -27,7 +27,7 @@ pub trait ToolRuntime: Send + Sync {
 
     /// Works out what a call would do, and changes nothing. Only tools of
     /// [`ToolConduct::Prepared`](palyra_types::tool::ToolConduct) are asked.
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>>;
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>>;
 
     /// Runs the granted call. A failure *of the tool* is an outcome; an error means the outcome is not known
     /// or nothing was started. The caller keeps the deadline and raises the flag; work stops soon after.
@@ -38,26 +38,26 @@ pub trait ToolRuntime: Send + Sync {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>>;
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>>;
 }
 
 /// What a call would do, as its tool works it out; the caller adds digests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PreparedCall {
     /// The tool's own record of the plan, in canonical JSON, with all that it found and depends on.
-    pub body: Redacted<String>,
+    pub body: Content<String>,
     /// What the files were before; at most [`palyra_types::effect::PRE_IMAGE_BYTES_MAX`] together.
-    pub pre_images: Vec<PreImage>,
+    pub pre_images: Vec<RawPreImage>,
     /// One line that says what the call does.
-    pub summary: Redacted<String>,
+    pub summary: Content<String>,
     /// What it would change, as a unified diff where there is one; at most
     /// [`palyra_types::effect::PREVIEW_BYTES_MAX`].
-    pub preview: Redacted<String>,
+    pub preview: Content<String>,
     /// What an approval does not bind; empty when all is bound.
-    pub unbound: Redacted<String>,
+    pub unbound: Content<String>,
     /// What the model reads of a call that would change nothing: no person is asked about it. Empty when it would change
     /// something.
-    pub unchanged: Redacted<String>,
+    pub unchanged: Content<String>,
     /// Digest of the workspace's files that the call runs, by which a stored grant knows them again; `None` when it
     /// runs none.
     pub programs: Option<[u8; 32]>,
@@ -88,10 +88,10 @@ pub struct EffectKey(pub [u8; 32]);
 pub trait RestoreFiles: Send + Sync {
     /// Puts back each file, in order, that is still what the run left; says of each what became of it. What was put
     /// back already is left alone, so that it can be repeated after a restart.
-    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>>;
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<RawUndoneFile>>;
 
     /// Says what [`restore`](Self::restore) would do; changes nothing.
-    fn preview(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+    fn preview(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<RawUndoneFile>> {
         let why = || UndoResult::Failed("files cannot be looked at here".into());
         let files =
             order.files.into_iter().map(|file| UndoneFile { path: file.path, result: why() }).collect();
@@ -110,9 +110,9 @@ pub trait RestoreFiles: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedFile {
     /// What is there.
-    pub now: Before,
+    pub now: Before<Content<Vec<u8>>>,
     /// The whole difference, as a unified diff.
-    pub difference: Redacted<String>,
+    pub difference: Content<String>,
     /// Why it cannot be put there, or cannot be shown whole.
     pub refusal: Option<String>,
 }
@@ -121,7 +121,7 @@ impl ComparedFile {
     /// Refuses to compare a file.
     #[must_use]
     pub fn refused(refusal: String) -> Self {
-        Self { now: Before::Absent, difference: Redacted::default(), refusal: Some(refusal) }
+        Self { now: Before::Absent, difference: Content::default(), refusal: Some(refusal) }
     }
 }
 
@@ -131,7 +131,7 @@ pub struct RestoreOrder {
     /// The folder of the run.
     pub workspace_root: Redacted<PathBuf>,
     /// The files: of several changes to one path, from the last to the first.
-    pub files: Vec<PreImage>,
+    pub files: Vec<RestoreImage>,
 }
 
 /// A flag that is raised once: blocking work looks at it between steps, other work waits for it.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use palyra_types::session::SessionRef;
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
 
 /// Knows which folders may be workspaces on this machine.
 pub trait Workspaces: Send + Sync {
@@ -14,7 +14,7 @@ pub trait Workspaces: Send + Sync {
     /// [`WorkspaceError`] when the session's own folder cannot be made.
     fn choose(
         &self,
-        wanted: Option<&Redacted<PathBuf>>,
+        wanted: Option<&Content<PathBuf>>,
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError>;
 
@@ -29,7 +29,7 @@ pub trait Workspaces: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceChoice {
     /// Its real path.
-    pub root: Redacted<PathBuf>,
+    pub root: Content<PathBuf>,
     /// Why it is not the one asked for, to be shown to the person.
     pub note: Option<String>,
 }

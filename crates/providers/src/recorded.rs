@@ -7,20 +7,20 @@ use palyra_types::model::{ModelFailure, ModelFailureClass, ModelPiece, UsageSour
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::wire_format::answer_reader::{AnswerReader, Assembly, Pieces};
+use crate::wire_format::answer_reader::{AnswerAssembly, AnswerReader, PieceQueue};
 
 /// What came out of a stream.
 pub(crate) type Given = Vec<Result<ModelPiece, ModelFailure>>;
 
 /// The recordings of a wire format, by name.
-pub(crate) struct Recordings<A: Assembly> {
+pub(crate) struct Recordings<A: AnswerAssembly> {
     /// Begins to read an answer.
     pub(crate) assembly: fn() -> A,
     /// Names and bytes.
     pub(crate) streams: &'static [(&'static str, &'static str)],
 }
 
-impl<A: Assembly> Recordings<A> {
+impl<A: AnswerAssembly> Recordings<A> {
     /// Returns a recording.
     pub(crate) fn stream(&self, name: &str) -> &'static str {
         self.streams.iter().find(|(known, _)| *known == name).expect("a recording").1
@@ -29,7 +29,7 @@ impl<A: Assembly> Recordings<A> {
     /// Reads chunks and a proper end.
     pub(crate) fn read(&self, chunks: &[&[u8]]) -> Given {
         let mut reader = AnswerReader::new((self.assembly)());
-        let mut out = Pieces::new();
+        let mut out = PieceQueue::new();
         for chunk in chunks {
             reader.feed(chunk, &mut out);
         }
@@ -42,7 +42,7 @@ impl<A: Assembly> Recordings<A> {
     /// Reads bytes behind which the connection breaks.
     fn read_torn(&self, bytes: &[u8]) -> Given {
         let mut reader = AnswerReader::new((self.assembly)());
-        let mut out = Pieces::new();
+        let mut out = PieceQueue::new();
         reader.feed(bytes, &mut out);
         out.into()
     }

@@ -25,8 +25,8 @@ impl Secret {
 
     /// Returns the value, for whoever keeps it out of texts.
     #[must_use]
-    pub fn to_be_redacted(&self) -> palyra_types::Redacted<String> {
-        palyra_types::Redacted::new(self.0.clone())
+    pub fn to_be_redacted(&self) -> palyra_types::Content<String> {
+        palyra_types::Content::new(self.0.clone())
     }
 
     /// Returns `text` without the value, should a server have echoed it, and without the beginning of one that

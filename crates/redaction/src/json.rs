@@ -3,13 +3,13 @@
 use palyra_ports::Findings;
 
 /// Cleans a text and says what was found.
-type Clean<'a> = dyn Fn(&str) -> (Option<String>, Findings) + 'a;
+type CleanText<'a> = dyn Fn(&str) -> (Option<String>, Findings) + 'a;
 
 /// Cleans a text that may be JSON; `None` when nothing was found.
 ///
 /// Strings are cleaned as they are meant, without their escapes; then the whole is cleaned as it is written, which
 /// sees names beside values. A second pass that would break the text is not taken.
-pub(crate) fn clean_json(text: &str, clean: &Clean<'_>) -> (Option<String>, Findings) {
+pub(crate) fn clean_json(text: &str, clean: &CleanText<'_>) -> (Option<String>, Findings) {
     if !is_json(text) {
         return clean(text);
     }
@@ -30,7 +30,7 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Cleans every string on its own; what is between them stays as it is written.
-fn clean_strings(text: &str, clean: &Clean<'_>) -> (Option<String>, Findings) {
+fn clean_strings(text: &str, clean: &CleanText<'_>) -> (Option<String>, Findings) {
     let mut out = String::new();
     let mut findings = Findings::default();
     let mut copied = 0;

@@ -11,7 +11,7 @@ mod value_mask;
 mod json;
 
 mod scan;
-mod armoury;
+mod rule_set;
 
 mod rules;
 mod verdict;

@@ -9,9 +9,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use aho_corasick::dfa::DFA;
-use palyra_types::Redacted;
+use palyra_types::Content;
 
-use crate::verdict::{Rank, Span, Verdict, View};
+use crate::verdict::{RuleRank, RuleVerdict, Span, TextView};
 
 mod escaped;
 mod spread;
@@ -28,7 +28,7 @@ enum ValueForm {
 
 /// What comparing a form with a text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Match {
+enum FormMatch {
     No,
     /// The text ends before it can be known.
     Perhaps,
@@ -37,11 +37,11 @@ enum Match {
 }
 
 impl ValueForm {
-    fn compare(&self, rest: &[u8]) -> Match {
+    fn compare(&self, rest: &[u8]) -> FormMatch {
         match self {
-            Self::Exact(form) if rest.starts_with(form) => Match::Bytes(form.len()),
-            Self::Exact(form) if rest.len() < form.len() && form.starts_with(rest) => Match::Perhaps,
-            Self::Exact(_) => Match::No,
+            Self::Exact(form) if rest.starts_with(form) => FormMatch::Bytes(form.len()),
+            Self::Exact(form) if rest.len() < form.len() && form.starts_with(rest) => FormMatch::Perhaps,
+            Self::Exact(_) => FormMatch::No,
             Self::Spread(form) => spread::compare(form, rest),
             Self::Escaped(value) => escaped::compare(value, rest),
         }
@@ -67,23 +67,23 @@ pub enum RegisterError {
 }
 
 /// The values that are looked for.
-pub(crate) struct Registered {
+pub(crate) struct RegisteredValues {
     heads: DFA,
     /// Behind each head, the forms that begin with it.
     groups: Vec<Vec<Arc<ValueForm>>>,
     values: usize,
 }
 
-impl fmt::Debug for Registered {
+impl fmt::Debug for RegisteredValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<{} registered values>", self.values)
     }
 }
 
-impl Registered {
+impl RegisteredValues {
     /// Prepares values; `None` when none of them is long enough.
-    pub(crate) fn new(values: &[Redacted<String>]) -> Result<Option<Self>, RegisterError> {
-        let long = |value: &&Redacted<String>| value.expose().chars().count() >= REGISTERED_CHARS_MIN;
+    pub(crate) fn new(values: &[Content<String>]) -> Result<Option<Self>, RegisterError> {
+        let long = |value: &&Content<String>| value.expose().chars().count() >= REGISTERED_CHARS_MIN;
         if values.iter().filter(long).count() > REGISTERED_VALUES_MAX {
             return Err(RegisterError::TooMany);
         }
@@ -118,23 +118,23 @@ impl Registered {
     }
 
     /// Judges whether a form of a group stands at a place: the longest of them.
-    pub(crate) fn judge(&self, group: usize, at: usize, view: View<'_>) -> Verdict {
+    pub(crate) fn judge(&self, group: usize, at: usize, view: TextView<'_>) -> RuleVerdict {
         let rest = &view.text[at..];
         let mut longest = None;
         for form in &self.groups[group] {
             match form.compare(rest) {
-                Match::Bytes(bytes) => longest = longest.max(Some(bytes)),
-                Match::Perhaps if view.open_at(view.text.len()) => return Verdict::Wait(at),
-                Match::Perhaps | Match::No => {}
+                FormMatch::Bytes(bytes) => longest = longest.max(Some(bytes)),
+                FormMatch::Perhaps if view.open_at(view.text.len()) => return RuleVerdict::Wait(at),
+                FormMatch::Perhaps | FormMatch::No => {}
             }
         }
-        longest.map_or(Verdict::No, |bytes| {
+        longest.map_or(RuleVerdict::No, |bytes| {
             let end = at + bytes;
-            Verdict::Found(Span {
+            RuleVerdict::Found(Span {
                 start: at,
                 end,
                 kind: "vault",
-                rank: Rank::Registered,
+                rank: RuleRank::Registered,
                 grows: None,
                 fills_word: false,
             })

@@ -3,25 +3,25 @@
 //! Owns the automaton's state, the candidates that are still open and the spans that are found. Knows no rule:
 //! those are asked at the places that the prefilter names. Invariant: what is given out does not depend on where
 //! the text was cut. A rule that cannot know says so, and the text waits from where its secret would begin.
-//! Begin at [`Scan::advance`].
+//! Begin at [`TextScan::advance`].
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
 use palyra_ports::Findings;
 
-use crate::armoury::{Armoury, Trigger};
 use crate::byte_set::TOKEN;
 use crate::registered::HEAD_BYTES;
+use crate::rule_set::{CompiledRules, Trigger};
 use crate::rules::boundary;
 use crate::rules::token::TOKEN_BYTES_MAX;
-use crate::verdict::{CONTEXT_BYTES_MAX, Ended, NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{CONTEXT_BYTES_MAX, NOWHERE, RuleRank, RuleVerdict, Span, TextEnd, TextView};
 
 /// Spans that a token is compared with, at most.
 const NEAR_SPANS_MAX: usize = 8;
 
 /// A place at which a rule could not say yes or no.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct OpenCandidate {
     at: usize,
     end: usize,
     trigger: Trigger,
@@ -31,7 +31,7 @@ struct Candidate {
 
 /// A text being read.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct TextScan {
     shapes: StateID,
     values: StateID,
     /// Everything before this was read.
@@ -40,16 +40,16 @@ pub(crate) struct Scan {
     given: usize,
     /// Where the last placeholder's secret ends.
     covered: usize,
-    open: Vec<Candidate>,
+    open: Vec<OpenCandidate>,
     spans: Vec<Span>,
     findings: Findings,
 }
 
-impl Scan {
-    pub(crate) fn new(armoury: &Armoury) -> Self {
+impl TextScan {
+    pub(crate) fn new(rule_set: &CompiledRules) -> Self {
         Self {
-            shapes: armoury.shapes_start(),
-            values: armoury.values_start(),
+            shapes: rule_set.shapes_start(),
+            values: rule_set.values_start(),
             read: 0,
             given: 0,
             covered: 0,
@@ -60,7 +60,7 @@ impl Scan {
     }
 
     /// Reads what is new in a text.
-    pub(crate) fn advance(&mut self, armoury: &Armoury, view: View<'_>) {
+    pub(crate) fn advance(&mut self, rule_set: &CompiledRules, view: TextView<'_>) {
         for span in &mut self.spans {
             grow(span, view);
         }
@@ -73,22 +73,22 @@ impl Scan {
                 if goes_on && is_short && candidate.trigger.is_token() {
                     self.open.push(candidate);
                 } else {
-                    self.decide(armoury, candidate, view);
+                    self.decide(rule_set, candidate, view);
                 }
             }
         }
-        match armoury.values() {
-            None => self.read_shapes(armoury, view),
-            Some(values) => self.read_both(armoury, values, view),
+        match rule_set.values() {
+            None => self.read_shapes(rule_set, view),
+            Some(values) => self.read_both(rule_set, values, view),
         }
         self.read = view.text.len();
     }
 
     /// Compares what was read and not given out with other values, and goes on with them.
-    pub(crate) fn compare_anew(&mut self, armoury: &Armoury, view: View<'_>) {
+    pub(crate) fn compare_anew(&mut self, rule_set: &CompiledRules, view: TextView<'_>) {
         self.open.retain(|candidate| !matches!(candidate.trigger, Trigger::Registered(_)));
-        self.values = armoury.values_start();
-        let Some(values) = armoury.values() else { return };
+        self.values = rule_set.values_start();
+        let Some(values) = rule_set.values() else { return };
         let found = self.spans.clone();
         let mut state = self.values;
         // A value is looked at from its head on, of which all but the last byte may have been given out.
@@ -96,7 +96,7 @@ impl Scan {
         for (at, byte) in (from..).zip(&view.text[from..self.read]) {
             state = values.next_state(Anchored::No, state, *byte);
             if values.is_special(state) && values.is_match(state) {
-                self.hit_values(armoury, values, state, at + 1, view);
+                self.hit_values(rule_set, values, state, at + 1, view);
             }
         }
         self.values = state;
@@ -111,29 +111,29 @@ impl Scan {
         spans.into_iter().for_each(|span| self.keep(span, view));
     }
 
-    fn read_shapes(&mut self, armoury: &Armoury, view: View<'_>) {
-        let automaton = armoury.shapes();
+    fn read_shapes(&mut self, rule_set: &CompiledRules, view: TextView<'_>) {
+        let automaton = rule_set.shapes();
         let mut state = self.shapes;
         for (at, byte) in (self.read..).zip(&view.text[self.read..]) {
             state = automaton.next_state(Anchored::No, state, *byte);
             if automaton.is_special(state) && automaton.is_match(state) {
-                self.hit_shapes(armoury, state, at + 1, view);
+                self.hit_shapes(rule_set, state, at + 1, view);
             }
         }
         self.shapes = state;
     }
 
-    fn read_both(&mut self, armoury: &Armoury, values: &impl Automaton, view: View<'_>) {
-        let automaton = armoury.shapes();
+    fn read_both(&mut self, rule_set: &CompiledRules, values: &impl Automaton, view: TextView<'_>) {
+        let automaton = rule_set.shapes();
         let (mut shape, mut value) = (self.shapes, self.values);
         for (at, byte) in (self.read..).zip(&view.text[self.read..]) {
             shape = automaton.next_state(Anchored::No, shape, *byte);
             value = values.next_state(Anchored::No, value, *byte);
             if values.is_special(value) && values.is_match(value) {
-                self.hit_values(armoury, values, value, at + 1, view);
+                self.hit_values(rule_set, values, value, at + 1, view);
             }
             if automaton.is_special(shape) && automaton.is_match(shape) {
-                self.hit_shapes(armoury, shape, at + 1, view);
+                self.hit_shapes(rule_set, shape, at + 1, view);
             }
         }
         (self.shapes, self.values) = (shape, value);
@@ -142,56 +142,63 @@ impl Scan {
     #[cold]
     fn hit_values(
         &mut self,
-        armoury: &Armoury,
+        rule_set: &CompiledRules,
         values: &impl Automaton,
         state: StateID,
         end: usize,
-        view: View<'_>,
+        view: TextView<'_>,
     ) {
         for index in 0..values.match_len(state) {
             let pattern = values.match_pattern(state, index);
             let start = end - values.pattern_len(pattern);
-            self.meet(armoury, start, end, Trigger::Registered(pattern.as_usize()), view);
+            self.meet(rule_set, start, end, Trigger::Registered(pattern.as_usize()), view);
         }
     }
 
     #[cold]
-    fn hit_shapes(&mut self, armoury: &Armoury, state: StateID, end: usize, view: View<'_>) {
-        let automaton = armoury.shapes();
+    fn hit_shapes(&mut self, rule_set: &CompiledRules, state: StateID, end: usize, view: TextView<'_>) {
+        let automaton = rule_set.shapes();
         for index in 0..automaton.match_len(state) {
             let pattern = automaton.match_pattern(state, index);
             let start = end - automaton.pattern_len(pattern);
-            for trigger in armoury.triggers(pattern.as_usize()) {
-                self.meet(armoury, start, end, *trigger, view);
+            for trigger in rule_set.triggers(pattern.as_usize()) {
+                self.meet(rule_set, start, end, *trigger, view);
             }
         }
     }
 
-    fn meet(&mut self, armoury: &Armoury, at: usize, end: usize, trigger: Trigger, view: View<'_>) {
+    fn meet(
+        &mut self,
+        rule_set: &CompiledRules,
+        at: usize,
+        end: usize,
+        trigger: Trigger,
+        view: TextView<'_>,
+    ) {
         let boundary = boundary(view.text, at) || self.spans.last().is_some_and(|span| span.end == at);
         if trigger.needs_boundary() && !boundary {
             return;
         }
-        self.decide(armoury, Candidate { at, end, trigger, from: NOWHERE }, view);
+        self.decide(rule_set, OpenCandidate { at, end, trigger, from: NOWHERE }, view);
     }
 
-    fn decide(&mut self, armoury: &Armoury, candidate: Candidate, view: View<'_>) {
-        let Candidate { at, end, trigger, .. } = candidate;
+    fn decide(&mut self, rule_set: &CompiledRules, candidate: OpenCandidate, view: TextView<'_>) {
+        let OpenCandidate { at, end, trigger, .. } = candidate;
         // Within a token that was found, another one could only cover a part of it.
         let mut near = self.spans.iter().rev().take(NEAR_SPANS_MAX);
         if trigger.is_token() && near.any(|span| span.fills_word && span.start < at && at < span.end) {
             return;
         }
-        match armoury.judge(trigger, at, end, view) {
-            Verdict::No => {}
-            Verdict::Wait(from) => self.open.push(Candidate { from, ..candidate }),
-            Verdict::Found(span) => self.keep(span, view),
-            Verdict::Several(spans) => spans.into_iter().for_each(|span| self.keep(span, view)),
+        match rule_set.judge(trigger, at, end, view) {
+            RuleVerdict::No => {}
+            RuleVerdict::Wait(from) => self.open.push(OpenCandidate { from, ..candidate }),
+            RuleVerdict::Found(span) => self.keep(span, view),
+            RuleVerdict::Several(spans) => spans.into_iter().for_each(|span| self.keep(span, view)),
         }
     }
 
     /// Keeps a span in its place: by start, then by rank, then the longer one first.
-    fn keep(&mut self, mut span: Span, view: View<'_>) {
+    fn keep(&mut self, mut span: Span, view: TextView<'_>) {
         grow(&mut span, view);
         let order = |span: &Span| (span.start, span.rank, std::cmp::Reverse(span.end));
         let place = self.spans.partition_point(|other| order(other) <= order(&span));
@@ -204,17 +211,17 @@ impl Scan {
     }
 
     /// Writes what may be given out by now.
-    pub(crate) fn give(&mut self, armoury: &Armoury, view: View<'_>, out: &mut Vec<u8>) {
-        let held = self.held_from(armoury, view);
+    pub(crate) fn give(&mut self, rule_set: &CompiledRules, view: TextView<'_>, out: &mut Vec<u8>) {
+        let held = self.held_from(rule_set, view);
         let mut done = 0;
         while let Some(first) = self.spans.get(done).copied() {
             if first.start >= held {
                 break;
             }
             let (mut end, mut beyond, mut registered) = (first.end, done + 1, 0);
-            registered += u32::from(first.rank == Rank::Registered);
+            registered += u32::from(first.rank == RuleRank::Registered);
             while let Some(next) = self.spans.get(beyond).filter(|next| next.start < end) {
-                registered += u32::from(next.rank == Rank::Registered);
+                registered += u32::from(next.rank == RuleRank::Registered);
                 (end, beyond) = (end.max(next.end), beyond + 1);
             }
             if end > held {
@@ -239,7 +246,7 @@ impl Scan {
     }
 
     /// Gives out everything before `until`, and forgets the spans that are done.
-    fn hold(&mut self, view: View<'_>, until: usize, out: &mut Vec<u8>, done: usize) {
+    fn hold(&mut self, view: TextView<'_>, until: usize, out: &mut Vec<u8>, done: usize) {
         let until = until.min(view.text.len());
         if until > self.given {
             out.extend_from_slice(&view.text[self.given..until]);
@@ -248,7 +255,7 @@ impl Scan {
         self.spans.drain(..done);
     }
 
-    fn replace(&mut self, view: View<'_>, first: Span, end: usize, registered: u32, out: &mut Vec<u8>) {
+    fn replace(&mut self, view: TextView<'_>, first: Span, end: usize, registered: u32, out: &mut Vec<u8>) {
         // What goes on from a placeholder that was given out already is a part of it.
         if first.start >= self.covered {
             if first.start > self.given {
@@ -265,12 +272,12 @@ impl Scan {
     }
 
     /// Returns the first place whose text cannot be judged yet.
-    fn held_from(&self, armoury: &Armoury, view: View<'_>) -> usize {
+    fn held_from(&self, rule_set: &CompiledRules, view: TextView<'_>) -> usize {
         match view.ended {
-            Ended::Yes => view.text.len(),
-            Ended::NotYet => {
+            TextEnd::Yes => view.text.len(),
+            TextEnd::NotYet => {
                 let open = self.open.iter().map(|candidate| candidate.from).min().unwrap_or(NOWHERE);
-                open.min(armoury.partial_start(view.text, self.given)).min(view.text.len())
+                open.min(rule_set.partial_start(view.text, self.given)).min(view.text.len())
             }
         }
     }
@@ -310,7 +317,7 @@ impl Scan {
 }
 
 /// Lets a span reach as far as what it consists of does.
-fn grow(span: &mut Span, view: View<'_>) {
+fn grow(span: &mut Span, view: TextView<'_>) {
     let Some(set) = span.grows else { return };
     span.end = set.run(view.text, span.end, usize::MAX);
     if !view.open_at(span.end) {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use palyra_ports::{Cleaned, Findings, RedactStream, Redactor};
-use palyra_types::Redacted;
+use palyra_types::{Content, Redacted};
 
-use crate::armoury::{Armoury, InForce};
 use crate::json;
 use crate::registered::RegisterError;
-use crate::scan::Scan;
+use crate::rule_set::{CompiledRules, InForce};
+use crate::scan::TextScan;
 use crate::stream::Stream;
-use crate::verdict::{Ended, View};
+use crate::verdict::{TextEnd, TextView};
 
 /// Number of the rules in this crate, recorded with each entry. Raised whenever a rule changes.
 pub const RULESET: u32 = 1;
@@ -18,14 +18,14 @@ pub const RULESET: u32 = 1;
 /// Finds secrets by their shape, by their name, by their place, and by knowing them.
 #[derive(Debug)]
 pub struct SecretScanner {
-    armoury: Arc<InForce>,
+    rule_set: Arc<InForce>,
 }
 
 impl SecretScanner {
     /// Makes a scanner that knows no value yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { armoury: Arc::new(InForce::new()) }
+        Self { rule_set: Arc::new(InForce::new()) }
     }
 
     /// Replaces the registered values. Those shorter than [`crate::REGISTERED_CHARS_MIN`] are not looked for. Texts
@@ -33,18 +33,18 @@ impl SecretScanner {
     ///
     /// # Errors
     /// [`RegisterError`]; what was registered before is looked for as before.
-    pub fn register(&self, values: &[Redacted<String>]) -> Result<(), RegisterError> {
-        let armoury = Armoury::new(values)?;
-        self.armoury.replace(armoury);
+    pub fn register(&self, values: &[Content<String>]) -> Result<(), RegisterError> {
+        let rule_set = CompiledRules::new(values)?;
+        self.rule_set.replace(rule_set);
         Ok(())
     }
 
     pub(crate) fn in_force(&self) -> Arc<InForce> {
-        Arc::clone(&self.armoury)
+        Arc::clone(&self.rule_set)
     }
 
-    fn armoury(&self) -> Arc<Armoury> {
-        self.armoury.now()
+    fn rule_set(&self) -> Arc<CompiledRules> {
+        self.rule_set.now()
     }
 }
 
@@ -59,36 +59,36 @@ impl Redactor for SecretScanner {
         RULESET
     }
 
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
-        let (clean, findings) = clean(&self.armoury(), text.expose());
-        Cleaned { text: clean.map_or(text, Redacted::new), findings }
+    fn redact(&self, text: Content<String>) -> Cleaned {
+        let (clean, findings) = clean(&self.rule_set(), text.expose());
+        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
-        let armoury = self.armoury();
-        let (clean, findings) = json::clean_json(text.expose(), &|part| clean_text(&armoury, part));
-        Cleaned { text: clean.map_or(text, Redacted::new), findings }
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
+        let rule_set = self.rule_set();
+        let (clean, findings) = json::clean_json(text.expose(), &|part| clean_text(&rule_set, part));
+        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
-        Box::new(Stream::new(Arc::clone(&self.armoury)))
+        Box::new(Stream::new(Arc::clone(&self.rule_set)))
     }
 }
 
-fn clean_text(armoury: &Armoury, text: &str) -> (Option<String>, Findings) {
-    clean(armoury, text)
+fn clean_text(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
+    clean(rule_set, text)
 }
 
 /// Returns a text without its secrets; `None` when it had none.
-fn clean(armoury: &Armoury, text: &str) -> (Option<String>, Findings) {
-    let mut scan = Scan::new(armoury);
-    let view = View { text: text.as_bytes(), ended: Ended::Yes };
-    scan.advance(armoury, view);
+fn clean(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
+    let mut scan = TextScan::new(rule_set);
+    let view = TextView { text: text.as_bytes(), ended: TextEnd::Yes };
+    scan.advance(rule_set, view);
     if scan.is_clean() {
         return (None, Findings::default());
     }
     let mut out = Vec::with_capacity(text.len());
-    scan.give(armoury, view, &mut out);
+    scan.give(rule_set, view, &mut out);
     let out = String::from_utf8(out).expect("spans begin and end between characters");
     (Some(out), scan.take_findings())
 }

@@ -10,10 +10,10 @@ use aho_corasick::automaton::{Automaton, StateID};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{MaskStream, MaskValues};
 
-use crate::armoury::{Armoury, InForce, Trigger};
 use crate::registered::HEAD_BYTES;
+use crate::rule_set::{CompiledRules, InForce, Trigger};
 use crate::scanner::SecretScanner;
-use crate::verdict::{Ended, Verdict, View};
+use crate::verdict::{RuleVerdict, TextEnd, TextView};
 
 impl MaskValues for SecretScanner {
     fn begin(&self) -> Box<dyn MaskStream> {
@@ -24,7 +24,7 @@ impl MaskValues for SecretScanner {
 /// Masks bytes as they come.
 struct ValueMask {
     in_force: Arc<InForce>,
-    armoury: Arc<Armoury>,
+    rule_set: Arc<CompiledRules>,
     state: StateID,
     /// What was not given out yet.
     bytes: Vec<u8>,
@@ -38,25 +38,25 @@ struct ValueMask {
 
 impl ValueMask {
     fn new(in_force: Arc<InForce>) -> Self {
-        let armoury = in_force.now();
-        let state = armoury.values_start();
-        Self { in_force, armoury, state, bytes: Vec::new(), read: 0, open: Vec::new(), found: Vec::new() }
+        let rule_set = in_force.now();
+        let state = rule_set.values_start();
+        Self { in_force, rule_set, state, bytes: Vec::new(), read: 0, open: Vec::new(), found: Vec::new() }
     }
 
     /// Goes on with the values that are registered by now, from what was not given out yet.
     fn take_up_values(&mut self) {
         let now = self.in_force.now();
-        if !Arc::ptr_eq(&now, &self.armoury) {
+        if !Arc::ptr_eq(&now, &self.rule_set) {
             self.state = now.values_start();
-            self.armoury = now;
+            self.rule_set = now;
             self.read = 0;
             self.open.clear();
             self.found.clear();
         }
     }
 
-    fn advance(&mut self, ended: Ended) -> Vec<u8> {
-        let Some(heads) = self.armoury.values() else {
+    fn advance(&mut self, ended: TextEnd) -> Vec<u8> {
+        let Some(heads) = self.rule_set.values() else {
             self.read = 0;
             return std::mem::take(&mut self.bytes);
         };
@@ -70,16 +70,16 @@ impl ValueMask {
             }
         }
         self.read = self.bytes.len();
-        let view = View { text: &self.bytes, ended };
-        let (armoury, found) = (&self.armoury, &mut self.found);
+        let view = TextView { text: &self.bytes, ended };
+        let (rule_set, found) = (&self.rule_set, &mut self.found);
         self.open.retain(|(at, group)| {
-            match armoury.judge(Trigger::Registered(*group), *at, at + HEAD_BYTES, view) {
-                Verdict::Wait(_) => true,
-                Verdict::Found(span) => {
+            match rule_set.judge(Trigger::Registered(*group), *at, at + HEAD_BYTES, view) {
+                RuleVerdict::Wait(_) => true,
+                RuleVerdict::Found(span) => {
                     found.push((span.start, span.end));
                     false
                 }
-                Verdict::No | Verdict::Several(_) => false,
+                RuleVerdict::No | RuleVerdict::Several(_) => false,
             }
         });
         self.found.sort_unstable();
@@ -87,10 +87,10 @@ impl ValueMask {
     }
 
     /// Gives out what can no longer be part of a value.
-    fn give(&mut self, ended: Ended) -> Vec<u8> {
+    fn give(&mut self, ended: TextEnd) -> Vec<u8> {
         let head = match ended {
-            Ended::Yes => 0,
-            Ended::NotYet => HEAD_BYTES - 1,
+            TextEnd::Yes => 0,
+            TextEnd::NotYet => HEAD_BYTES - 1,
         };
         let waiting = self.open.iter().map(|(at, _)| *at).min();
         let mut until = waiting.unwrap_or(usize::MAX).min(self.bytes.len().saturating_sub(head));
@@ -125,12 +125,12 @@ impl MaskStream for ValueMask {
     fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.take_up_values();
         self.bytes.extend_from_slice(piece);
-        self.advance(Ended::NotYet)
+        self.advance(TextEnd::NotYet)
     }
 
     fn finish(&mut self) -> Vec<u8> {
         self.take_up_values();
-        let rest = self.advance(Ended::Yes);
+        let rest = self.advance(TextEnd::Yes);
         *self = Self::new(Arc::clone(&self.in_force));
         rest
     }

@@ -7,23 +7,23 @@ pub(crate) const CONTEXT_BYTES_MAX: usize = 256;
 
 /// A part of a text, as far as it is there.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct TextView<'a> {
     pub(crate) text: &'a [u8],
     /// Whether nothing comes after it.
-    pub(crate) ended: Ended,
+    pub(crate) ended: TextEnd,
 }
 
 /// Whether a text is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum TextEnd {
     Yes,
     NotYet,
 }
 
-impl<'a> View<'a> {
+impl<'a> TextView<'a> {
     /// Returns whether what is at `at` is not known yet.
     pub(crate) fn open_at(self, at: usize) -> bool {
-        at >= self.text.len() && self.ended == Ended::NotYet
+        at >= self.text.len() && self.ended == TextEnd::NotYet
     }
 
     pub(crate) fn byte(self, at: usize) -> Option<u8> {
@@ -53,7 +53,7 @@ pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) kind: &'static str,
-    pub(crate) rank: Rank,
+    pub(crate) rank: RuleRank,
     /// What it goes on with where it is longer than what was looked at.
     pub(crate) grows: Option<&'static ByteSet>,
     /// Whether it reaches to the end of its word, so that no token in it can reach beyond it.
@@ -62,7 +62,7 @@ pub(crate) struct Span {
 
 /// Whose name a placeholder bears when several rules found the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
+pub(crate) enum RuleRank {
     Registered,
     Token,
     Vendor,
@@ -72,7 +72,7 @@ pub(crate) enum Rank {
 
 /// What a rule says of a place.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum RuleVerdict {
     No,
     /// It cannot say yet; a secret would begin at this place or later.
     Wait(usize),
@@ -80,5 +80,5 @@ pub(crate) enum Verdict {
     Several(Vec<Span>),
 }
 
-/// Stands for "nowhere yet" in [`Verdict::Wait`].
+/// Stands for "nowhere yet" in [`RuleVerdict::Wait`].
 pub(crate) const NOWHERE: usize = usize::MAX;

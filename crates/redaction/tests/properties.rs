@@ -2,7 +2,7 @@
 
 use palyra_ports::Redactor;
 use palyra_redaction::{REGISTERED_VALUES_MAX, RegisterError, SecretScanner};
-use palyra_types::Redacted;
+use palyra_types::Content;
 use proptest::prelude::*;
 
 fn scanner() -> SecretScanner {
@@ -15,7 +15,7 @@ fn clean(scanner: &SecretScanner, text: &str) -> String {
 
 fn streamed(scanner: &SecretScanner, pieces: &[&str]) -> String {
     let mut stream = scanner.begin();
-    let mut out: String = pieces.iter().map(|piece| stream.push(piece).into_exposed()).collect();
+    let mut out: String = pieces.iter().map(|piece| stream.push((*piece).into()).into_exposed()).collect();
     out.push_str(stream.finish().expose());
     out
 }
@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn registered_values_are_found_wherever_they_are_cut(value in "[!-~]{12,40}", before in "[a-z ]{0,6}", cut in 0_usize..50) {
         let scanner = scanner();
-        scanner.register(&[Redacted::new(value.clone())]).expect("a few values");
+        scanner.register(&[Content::new(value.clone())]).expect("a few values");
         let text = format!("{before} {value} and more");
         let whole = clean(&scanner, &text);
         prop_assert!(whole.contains("<secret:vault>") && !whole.contains(&value), "{}", whole);
@@ -125,9 +125,9 @@ fn said_meanwhile(moments: &[(&[&str], &str)]) -> String {
     let mut stream = scanner.begin();
     let mut out = String::new();
     for (values, piece) in moments {
-        let values: Vec<_> = values.iter().map(|value| Redacted::new((*value).to_owned())).collect();
+        let values: Vec<_> = values.iter().map(|value| Content::new((*value).to_owned())).collect();
         scanner.register(&values).expect("a few values");
-        out.push_str(stream.push(piece).expose());
+        out.push_str(stream.push((*piece).into()).expose());
     }
     out.push_str(stream.finish().expose());
     out
@@ -156,7 +156,7 @@ fn a_text_that_has_begun_is_compared_with_what_is_registered_meanwhile() {
 #[test]
 fn a_set_of_too_many_values_is_refused_and_the_one_before_stays() {
     let scanner = scanner();
-    let value = |at: usize| Redacted::new(format!("canary-number-{at:05}"));
+    let value = |at: usize| Content::new(format!("canary-number-{at:05}"));
     let most: Vec<_> = (0..REGISTERED_VALUES_MAX).map(value).collect();
     scanner.register(&most).expect("so many are taken");
     let last = format!("it is canary-number-{:05}.", REGISTERED_VALUES_MAX - 1);
@@ -172,11 +172,11 @@ fn nothing_is_held_back_that_cannot_become_a_secret() {
     scanner.register(&["wanderlust-is-secret".into()]).expect("a few values");
     let mut stream = scanner.begin();
     for piece in ["Hello ", "there, ", "wan", " the answer (42) ", "is: max_tokens = 5; ", "done."] {
-        assert_eq!(stream.push(piece).expose(), piece);
+        assert_eq!(stream.push(piece.into()).expose(), piece);
     }
-    assert_eq!(stream.push("wand").expose(), "");
-    assert_eq!(stream.push("er").expose(), "");
-    assert_eq!(stream.push(" on").expose(), "wander on");
+    assert_eq!(stream.push("wand".into()).expose(), "");
+    assert_eq!(stream.push("er".into()).expose(), "");
+    assert_eq!(stream.push(" on".into()).expose(), "wander on");
     assert_eq!(stream.finish().expose(), "");
 }
 
@@ -187,15 +187,15 @@ fn a_text_without_an_end_is_not_held_for_ever() {
     let begun = ["gh", "p_"].concat();
     let mut held = begun.len();
     let mut most = 0;
-    let first = stream.push(&begun);
+    let first = stream.push(begun.as_str().into());
     held -= first.expose().len();
     for _ in 0..2_000 {
         held += 5;
-        held -= stream.push("a-b.c").expose().len();
+        held -= stream.push("a-b.c".into()).expose().len();
         most = most.max(held);
     }
     assert!(most <= 1_100, "{most} bytes were held");
     let mut stream = scanner.begin();
-    let out: usize = (0..2_000).map(|_| stream.push(&begun).expose().len()).sum();
+    let out: usize = (0..2_000).map(|_| stream.push(begun.as_str().into()).expose().len()).sum();
     assert!(out >= 2_000 * begun.len() - 2_048, "{out}");
 }

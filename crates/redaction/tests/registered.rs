@@ -112,8 +112,8 @@ fn a_value_cut_anywhere_is_found_as_in_the_whole() {
         let whole = scanner.redact(text.as_str().into()).text.into_exposed();
         for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
             let mut stream = scanner.begin();
-            let mut out = stream.push(&text[..cut]).into_exposed();
-            out.push_str(stream.push(&text[cut..]).expose());
+            let mut out = stream.push((&text[..cut]).into()).into_exposed();
+            out.push_str(stream.push((&text[cut..]).into()).expose());
             out.push_str(stream.finish().expose());
             if out == whole {
                 continue;

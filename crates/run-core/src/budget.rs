@@ -27,15 +27,15 @@ pub struct Budget {
     /// The last call that was counted: a call may be decided more than once.
     counted_to: EffectId,
     usage: TokenUsage,
-    counted_any: Counted,
+    counted_any: UsageCount,
     context_tokens: u64,
     active: Duration,
-    activity: Activity,
+    activity: RunActivity,
 }
 
 /// Whether any usage was added: the first one brings its source with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Counted {
+enum UsageCount {
     #[default]
     Nothing,
     Something,
@@ -102,7 +102,7 @@ impl Budget {
     }
 
     /// Counts one entry; `activity` tells what the run is at after it.
-    pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp, activity: Activity) {
+    pub(crate) fn evolve(&mut self, event: &TapeEvent, time: Timestamp, activity: RunActivity) {
         self.count_time(event, time, activity);
         match event {
             TapeEvent::Run(RunEvent::Started(started)) => self.limits = started.limits,
@@ -132,10 +132,10 @@ impl Budget {
 
     fn charge(&mut self, usage: TokenUsage) {
         self.usage = match self.counted_any {
-            Counted::Nothing => usage,
-            Counted::Something => self.usage.plus(usage),
+            UsageCount::Nothing => usage,
+            UsageCount::Something => self.usage.plus(usage),
         };
-        self.counted_any = Counted::Something;
+        self.counted_any = UsageCount::Something;
     }
 
     /// Charges an attempt without an answer as estimated, from facts alone. A provider that failed before its
@@ -154,7 +154,7 @@ impl Budget {
         });
     }
 
-    fn count_time(&mut self, event: &TapeEvent, time: Timestamp, activity: Activity) {
+    fn count_time(&mut self, event: &TapeEvent, time: Timestamp, activity: RunActivity) {
         let span = self.activity.span(time);
         // While the daemon was down nobody worked: the span before a restart is not counted, and of one
         // that a tool ended no more than the tool itself took.
@@ -176,7 +176,7 @@ impl Budget {
 
 /// What a run is at after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Activity {
+pub(crate) enum RunActivity {
     /// Queued, waiting or over.
     #[default]
     Idle,
@@ -194,7 +194,7 @@ pub(crate) enum Activity {
     },
 }
 
-impl Activity {
+impl RunActivity {
     /// Returns the time spent up to `now`. Tools and pauses caught by a restart go on without an entry that says
     /// so; their bound is how much of the daemon's absence is counted at most.
     fn span(self, now: Timestamp) -> Duration {

@@ -31,13 +31,13 @@ const TOOL_PAUSE_MAX: Duration = Duration::from_secs(4);
 
 /// Whose text it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Speaker {
+enum TextSource {
     #[default]
     Model,
     Tool,
 }
 
-impl Speaker {
+impl TextSource {
     fn pause(self, since_first: Duration) -> Duration {
         match self {
             Self::Model if since_first < EARLY_SPAN => EARLY_PAUSE,
@@ -61,8 +61,8 @@ impl Speaker {
 /// Holds back text of one attempt, or of one call.
 #[derive(Debug, Default)]
 pub struct TextCoalescer {
-    speaker: Speaker,
-    held: String,
+    speaker: TextSource,
+    held: Redacted<String>,
     first: Option<BootTime>,
     last: Option<BootTime>,
 }
@@ -71,19 +71,19 @@ impl TextCoalescer {
     /// Makes one for what a tool prints.
     #[must_use]
     pub fn of_tool() -> Self {
-        Self { speaker: Speaker::Tool, ..Self::default() }
+        Self { speaker: TextSource::Tool, ..Self::default() }
     }
 
     /// Takes a piece; returns text that is due now.
-    pub fn push(&mut self, piece: &str, now: BootTime) -> Option<Redacted<String>> {
-        self.held.push_str(piece);
-        if self.speaker == Speaker::Tool && !self.held.is_empty() {
+    pub fn push(&mut self, piece: &Redacted<String>, now: BootTime) -> Option<Redacted<String>> {
+        self.held.push(piece);
+        if self.speaker == TextSource::Tool && !self.held.expose().is_empty() {
             self.first.get_or_insert(now);
             self.last.get_or_insert(now);
         }
         let due = match self.deadline() {
             None => self.last.is_none(),
-            Some(deadline) => now >= deadline || self.held.len() >= self.speaker.held_bytes_max(),
+            Some(deadline) => now >= deadline || self.held.expose().len() >= self.speaker.held_bytes_max(),
         };
         if due { self.flush(now) } else { None }
     }
@@ -92,7 +92,7 @@ impl TextCoalescer {
     #[must_use]
     pub fn deadline(&self) -> Option<BootTime> {
         let (first, last) = (self.first?, self.last?);
-        if self.held.is_empty() {
+        if self.held.expose().is_empty() {
             return None;
         }
         Some(last.after(self.speaker.pause(last.since(first))))
@@ -100,12 +100,12 @@ impl TextCoalescer {
 
     /// Returns all held text; `None` when there is none.
     pub fn flush(&mut self, now: BootTime) -> Option<Redacted<String>> {
-        if self.held.is_empty() {
+        if self.held.expose().is_empty() {
             return None;
         }
         self.first.get_or_insert(now);
         self.last = Some(now);
-        Some(Redacted::new(std::mem::take(&mut self.held)))
+        Some(std::mem::take(&mut self.held))
     }
 }
 
@@ -128,8 +128,11 @@ mod tests {
                 let text = coalescer.flush(due).expect("a deadline means that something is held");
                 entries.push((due.0 / 1_000, text.expose().len()));
             }
-            entries
-                .extend(coalescer.push(&"x".repeat(*bytes), now).map(|text| (now_ms, text.expose().len())));
+            entries.extend(
+                coalescer
+                    .push(&Redacted::cleaned("x".repeat(*bytes)), now)
+                    .map(|text| (now_ms, text.expose().len())),
+            );
         }
         entries.extend(coalescer.flush(BootTime(now_ms * 1_000)).map(|text| (now_ms, text.expose().len())));
         entries
@@ -175,17 +178,17 @@ mod tests {
     #[test]
     fn a_piece_that_comes_at_the_deadline_takes_the_held_ones_along() {
         let mut coalescer = TextCoalescer::default();
-        coalescer.push("a", BootTime(0));
-        coalescer.push("b", BootTime(10_000));
-        assert_eq!(coalescer.push("c", BootTime(50_000)), Some("bc".into()));
+        coalescer.push(&"a".into(), BootTime(0));
+        coalescer.push(&"b".into(), BootTime(10_000));
+        assert_eq!(coalescer.push(&"c".into(), BootTime(50_000)), Some("bc".into()));
     }
 
     #[test]
     fn a_flush_of_nothing_is_nothing() {
         let mut coalescer = TextCoalescer::default();
         assert_eq!((coalescer.flush(BootTime(1)), coalescer.deadline()), (None, None));
-        assert_eq!(coalescer.push("", BootTime(2)), None);
-        assert!(coalescer.push("a", BootTime(3)).is_some());
+        assert_eq!(coalescer.push(&"".into(), BootTime(2)), None);
+        assert!(coalescer.push(&"a".into(), BootTime(3)).is_some());
         assert_eq!(coalescer.deadline(), None, "nothing is held");
     }
 
@@ -197,7 +200,7 @@ mod tests {
             if let Some(due) = coalescer.deadline().filter(|due| *due <= now) {
                 out.extend(coalescer.flush(due));
             }
-            out.extend(coalescer.push("x", now));
+            out.extend(coalescer.push(&"x".into(), now));
         }
         out.extend(coalescer.flush(BootTime(pieces * pause_ms * 1_000)));
         (out.len(), out.into_iter().map(Redacted::into_exposed).collect())
@@ -219,7 +222,7 @@ mod tests {
             if let Some(due) = coalescer.deadline().filter(|due| *due <= now) {
                 out.extend(coalescer.flush(due).map(|_| due.0 / 1_000));
             }
-            out.extend(coalescer.push("x", now).map(|_| now_ms));
+            out.extend(coalescer.push(&"x".into(), now).map(|_| now_ms));
         }
         out
     }
@@ -237,16 +240,19 @@ mod tests {
     #[test]
     fn a_tool_that_prints_much_has_no_more_entries() {
         let mut coalescer = TextCoalescer::of_tool();
-        assert_eq!(coalescer.push(&"x".repeat(1 << 20), BootTime(5)), None);
+        assert_eq!(coalescer.push(&Redacted::cleaned("x".repeat(1 << 20)), BootTime(5)), None);
         assert_eq!(coalescer.deadline(), Some(BootTime(100_005)));
-        assert_eq!(coalescer.push("", BootTime(100_005)).map(|text| text.expose().len()), Some(1 << 20));
+        assert_eq!(
+            coalescer.push(&"".into(), BootTime(100_005)).map(|text| text.expose().len()),
+            Some(1 << 20)
+        );
     }
 
     #[test]
     fn the_first_piece_is_not_held_back() {
         let mut coalescer = TextCoalescer::default();
-        assert!(coalescer.push("a", BootTime(7)).is_some());
-        assert!(coalescer.push("b", BootTime(8)).is_none());
-        assert!(coalescer.push(&"c".repeat(HELD_BYTES_MAX - 1), BootTime(9)).is_some());
+        assert!(coalescer.push(&"a".into(), BootTime(7)).is_some());
+        assert!(coalescer.push(&"b".into(), BootTime(8)).is_none());
+        assert!(coalescer.push(&Redacted::cleaned("c".repeat(HELD_BYTES_MAX - 1)), BootTime(9)).is_some());
     }
 }

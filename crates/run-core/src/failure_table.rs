@@ -107,6 +107,15 @@ pub const fn rule(class: ModelFailureClass) -> FailureRule {
     FailureRule { class, repeats_max, pause, resort, end }
 }
 
+/// The attempt that failed, of which run.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptOrigin {
+    /// The run.
+    pub run: RunId,
+    /// Its attempt.
+    pub attempt: Attempt,
+}
+
 impl FailureRule {
     /// Returns the pause before the same model is asked once more, having been asked again `repeats` times in this
     /// turn; `None` when it may not be.
@@ -115,12 +124,12 @@ impl FailureRule {
         &self,
         repeats: u32,
         asked: Option<Duration>,
-        (run, attempt): (RunId, Attempt),
+        origin: AttemptOrigin,
     ) -> Option<Duration> {
         if repeats >= self.repeats_max {
             return None;
         }
-        let backoff = backoff(repeats, run, attempt);
+        let backoff = backoff(repeats, origin.run, origin.attempt);
         match self.pause {
             Pause::None => None,
             Pause::Backoff => Some(backoff),

@@ -1,8 +1,9 @@
 //! The permission to run exactly one thing, and the lesser one to look at what it would do.
 //!
 //! Invariant: only the run machine makes a [`Grant`], inside the effect that executes it, after the
-//! decision behind it; and an [`Intent`], for a call that policy does not deny. No other crate can: the fields are
-//! private and there is no public constructor.
+//! decision behind it; and an [`Intent`], for a call that policy does not deny. The fields are private and there is no
+//! public constructor. A crate that drives a machine with inputs of its own gets grants from it, so `xtask tidy` lets only
+//! `runtime` and the crates of tests (`sim`, `bench`, `testkit`) name `RunStateMachine`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

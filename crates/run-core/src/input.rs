@@ -8,7 +8,7 @@ use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, Unk
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, Surface, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
-use palyra_types::{ApprovalId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
+use palyra_types::{ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use crate::grant::{Grant, Intent};
 
@@ -203,12 +203,15 @@ pub struct Prepared {
 
 /// Why a call cannot work, found while it was prepared: nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrepareRefusal {
+pub struct PrepareRefusal<T = Redacted<String>> {
     /// The code.
     pub code: ErrorCode,
     /// What the model reads.
-    pub message: Redacted<String>,
+    pub message: T,
 }
+
+/// Why a call cannot work, as its tool says it.
+pub type RawPrepareRefusal = PrepareRefusal<Content<String>>;
 
 /// A person's answer to an approval, with what was found out again for it.
 #[derive(Debug, Clone, PartialEq, Eq)]

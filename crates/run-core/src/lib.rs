@@ -48,7 +48,8 @@ mod scenario;
 pub use approvals::PendingApproval;
 pub use grant::{Execution, Grant, Intent};
 pub use input::{
-    ApprovalAnswer, Decision, Effect, JudgedCall, PrepareRefusal, Prepared, RejudgedCall, RunInput,
+    ApprovalAnswer, Decision, Effect, JudgedCall, PrepareRefusal, Prepared, RawPrepareRefusal, RejudgedCall,
+    RunInput,
 };
 pub use machine::{Counts, Judgement, RunError, RunStateMachine};
 pub use tool_calls::ToolCallState;

@@ -18,7 +18,7 @@ use palyra_types::run::{
 use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
 use crate::approvals::Approvals;
-use crate::budget::{Activity, Budget};
+use crate::budget::{Budget, RunActivity};
 use crate::effects::Effects;
 use crate::input::{Decision, RunInput};
 use crate::loop_guard::LoopCounts;
@@ -86,7 +86,7 @@ pub struct RunStateMachine {
     state: RunLifecycleState,
     accepted: Accepted,
     wait: Option<WaitReason>,
-    held: Held,
+    held: HoldState,
     stopping: Option<CancelReason>,
     model: ModelCall,
     tools: ToolCalls,
@@ -108,7 +108,7 @@ enum Accepted {
 
 /// Whether what was under way is given up, and a person has not let the run go on yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum HoldState {
     No,
     Yes,
 }
@@ -125,7 +125,7 @@ impl RunStateMachine {
             state: RunLifecycleState::Pending,
             accepted: Accepted::NotYet,
             wait: None,
-            held: Held::No,
+            held: HoldState::No,
             stopping: None,
             model: ModelCall::default(),
             tools: ToolCalls::default(),
@@ -170,7 +170,7 @@ impl RunStateMachine {
             }
             TapeEvent::Run(RunEvent::InputReceived { delivery, .. }) => match delivery {
                 InputDelivery::Queue => {
-                    self.held = Held::No;
+                    self.held = HoldState::No;
                     self.wait_for(None);
                 }
                 // It does not answer a question that was not asked yet.
@@ -200,7 +200,7 @@ impl RunStateMachine {
     fn hold(&mut self) {
         if !self.state.is_terminal() {
             self.state = RunLifecycleState::InProgress;
-            self.held = Held::Yes;
+            self.held = HoldState::Yes;
             self.wait_for(Some(WaitReason::OutcomeUnknown));
         }
     }
@@ -208,7 +208,7 @@ impl RunStateMachine {
     /// Lets the run go on once a person has said of every effect what became of it.
     fn lift_doubt(&mut self) {
         let doubted = self.effects.unknown().next().is_some();
-        if self.wait == Some(WaitReason::OutcomeUnknown) && self.held == Held::No && !doubted {
+        if self.wait == Some(WaitReason::OutcomeUnknown) && self.held == HoldState::No && !doubted {
             self.wait = None;
         }
     }
@@ -219,18 +219,18 @@ impl RunStateMachine {
         }
     }
 
-    fn activity(&self, since: Timestamp) -> Activity {
+    fn activity(&self, since: Timestamp) -> RunActivity {
         if self.phase() != RunPhase::Running {
-            return Activity::Idle;
+            return RunActivity::Idle;
         }
         let under_way = self.tools.at_work().chain(self.preparing());
         match under_way.map(|(_, call)| call.terms.deadline).max() {
             Some(deadline_max) if self.model.open().is_none() => {
-                Activity::Bounded { since, longest: deadline_max }
+                RunActivity::Bounded { since, longest: deadline_max }
             }
             Some(_) | None => match self.model.retry() {
-                Some(retry) => Activity::Bounded { since, longest: retry.at.since(since) },
-                None => Activity::AtWork { since },
+                Some(retry) => RunActivity::Bounded { since, longest: retry.at.since(since) },
+                None => RunActivity::AtWork { since },
             },
         }
     }
@@ -318,7 +318,7 @@ impl RunStateMachine {
     }
 
     fn waiting_for(&self) -> Option<WaitReason> {
-        if self.is_parked() || self.held == Held::Yes {
+        if self.is_parked() || self.held == HoldState::Yes {
             return self.wait;
         }
         let busy = self.model.open().is_some()

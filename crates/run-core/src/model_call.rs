@@ -29,9 +29,11 @@ pub struct ModelCall {
     open: Option<OpenAttempt>,
     last_attempt: Attempt,
     turn: u32,
-    tried: Tried,
+    tried: TurnAttempts,
     chain: Redacted<Vec<ModelRef>>,
     place: usize,
+    /// The place of the model that was asked last.
+    asked_place: usize,
     tokens_wished: Option<u64>,
     retry: Option<Retry>,
 }
@@ -73,7 +75,7 @@ impl OpenAttempt {
 
 /// What the current turn has tried; all zero once it has its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tried {
+pub struct TurnAttempts {
     /// Requests.
     pub attempts: u32,
     /// Of them, caught by a restart.
@@ -92,7 +94,7 @@ pub struct Tried {
     pub shorter_than: Option<u64>,
 }
 
-impl Tried {
+impl TurnAttempts {
     /// Returns how many requests of the turn count for its limit: a restart is no failure of a model.
     #[must_use]
     pub fn counted_attempts(&self) -> u32 {
@@ -168,7 +170,7 @@ impl ModelCall {
 
     /// Returns what the current turn has tried.
     #[must_use]
-    pub fn tried(&self) -> Tried {
+    pub fn tried(&self) -> TurnAttempts {
         self.tried
     }
 
@@ -206,6 +208,19 @@ impl ModelCall {
         self.model().is_none_or(|wanted| wanted == model) || self.instead().contains(model)
     }
 
+    /// Returns whether a request to this model goes to another one than the request before it: then how many models
+    /// in between are passed over, because their window is too small.
+    #[must_use]
+    pub fn switch_to(&self, model: &ModelRef) -> Option<usize> {
+        let wanted = self.model()?;
+        let passed_over = if wanted == model {
+            0
+        } else {
+            1 + self.instead().iter().position(|instead| instead == model)?
+        };
+        (self.place + passed_over > self.asked_place).then_some(passed_over)
+    }
+
     /// Returns how many estimated tokens the next request should hold at most; `None` for the model's window.
     #[must_use]
     pub fn tokens_wished(&self) -> Option<u64> {
@@ -217,7 +232,7 @@ impl ModelCall {
             TapeEvent::Run(RunEvent::Started(started)) => {
                 let first = started.model.expose().iter();
                 let chain = first.chain(started.fallbacks.expose()).cloned();
-                self.chain = Redacted::new(chain.collect());
+                self.chain = chain.collect::<Vec<_>>().into();
             }
             TapeEvent::Model(ModelEvent::Requested(requested)) => self.request(requested, time),
             TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
@@ -237,7 +252,7 @@ impl ModelCall {
             }
             TapeEvent::Model(ModelEvent::Message(ModelMessage { .. })) => {
                 self.open = None;
-                self.tried = Tried::default();
+                self.tried = TurnAttempts::default();
             }
             TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, cause, next, retry_at, .. }) => {
                 if let (AbandonCause::Restart, Some(open)) = (cause, self.open) {
@@ -253,7 +268,13 @@ impl ModelCall {
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
                 self.tried.restart_counts = RestartCounts::default();
             }
-            TapeEvent::Run(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) | TapeEvent::Unknown { .. } => {}
+            // The request that follows a switch says where the run is in its chain: tapes of older versions have no
+            // switches.
+            TapeEvent::Model(ModelEvent::Switched { .. })
+            | TapeEvent::Run(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_)
+            | TapeEvent::Unknown { .. } => {}
         }
     }
 
@@ -261,6 +282,7 @@ impl ModelCall {
         if let Some(asked) = requested.model.expose() {
             self.pass_over_to(asked);
         }
+        self.asked_place = self.place;
         self.turn = requested.turn;
         self.last_attempt = requested.attempt;
         self.retry = None;

@@ -61,7 +61,7 @@ pub(crate) enum Act {
 
 /// What one step committed, and what is to be done outside.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Commit {
+pub(crate) struct StepCommit {
     pub(crate) events: Vec<TapeEvent>,
     pub(crate) effects: Vec<Effect>,
 }
@@ -72,14 +72,14 @@ pub(crate) struct Driver {
     pub(crate) machine: RunStateMachine,
     pub(crate) tape: Vec<(TapeEvent, Timestamp)>,
     pub(crate) now: Timestamp,
-    pub(crate) contexts: Contexts,
+    pub(crate) contexts: ContextAnswers,
     /// What policy says to calls that waited.
     pub(crate) policy: asks::PolicyNow,
 }
 
 /// How context requests are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Contexts {
+pub(crate) enum ContextAnswers {
     Fit,
     /// Nothing can be left out.
     Incompressible,
@@ -94,15 +94,15 @@ impl Driver {
             machine: new_machine(),
             tape: Vec::new(),
             now: Timestamp(1_000_000),
-            contexts: Contexts::Fit,
+            contexts: ContextAnswers::Fit,
             policy: asks::PolicyNow::AsBefore,
         }
     }
 
     /// Takes one input as a runtime does: all that is inline happens within the step.
-    pub(crate) fn take(&mut self, input: &RunInput) -> Result<Commit, RunError> {
+    pub(crate) fn take(&mut self, input: &RunInput) -> Result<StepCommit, RunError> {
         let mut copy = self.machine.clone();
-        let mut commit = Commit::default();
+        let mut commit = StepCommit::default();
         let mut next = Some(input.clone());
         while let Some(input) = next.take() {
             let decision = copy.decide(&input, self.now)?;
@@ -129,17 +129,17 @@ impl Driver {
     }
 
     /// Takes an input that must be taken.
-    pub(crate) fn must(&mut self, input: &RunInput) -> Commit {
+    pub(crate) fn must(&mut self, input: &RunInput) -> StepCommit {
         self.take(input).unwrap_or_else(|error| panic!("{error} for {input:?} on {}", self.tape_line()))
     }
 
     /// Loses the machine, replays the tape, and goes on.
-    pub(crate) fn restart(&mut self) -> Result<Commit, RunError> {
+    pub(crate) fn restart(&mut self) -> Result<StepCommit, RunError> {
         self.machine = replay(&self.tape);
         self.take(&RunInput::Recovered)
     }
 
-    pub(crate) fn act(&mut self, act: &Act) -> Option<Result<Commit, RunError>> {
+    pub(crate) fn act(&mut self, act: &Act) -> Option<Result<StepCommit, RunError>> {
         let outcome = match act {
             Act::Take(input) => Some(self.take(input)),
             Act::Restart => Some(self.restart()),
@@ -185,10 +185,10 @@ impl Driver {
         };
         let first = wanted.unwrap_or_else(model);
         match self.contexts {
-            Contexts::Fit => ready(first, tokens_wished.unwrap_or(100)),
-            Contexts::Incompressible => ready(first, 100),
-            Contexts::TooLarge => RunInput::ContextTooLarge,
-            Contexts::FitsFallback(number) => {
+            ContextAnswers::Fit => ready(first, tokens_wished.unwrap_or(100)),
+            ContextAnswers::Incompressible => ready(first, 100),
+            ContextAnswers::TooLarge => RunInput::ContextTooLarge,
+            ContextAnswers::FitsFallback(number) => {
                 let fits = fallback(number);
                 let mut all = std::iter::once(first).chain(instead);
                 all.find(|model| *model == fits).map_or(RunInput::ContextTooLarge, |model| ready(model, 100))
@@ -220,7 +220,7 @@ pub(crate) fn check_from(mut driver: Driver, acts: &[Act], expected: &str) -> Dr
     driver
 }
 
-impl Commit {
+impl StepCommit {
     pub(crate) fn line(&self) -> String {
         let events: Vec<String> = self.events.iter().map(event_line).collect();
         let effects: Vec<String> = self.effects.iter().map(effect_line).collect();
@@ -317,7 +317,7 @@ impl Call {
             decision: ToolDecision {
                 verdict: self.verdict,
                 reason: self.reason,
-                explanation: format!("{:?}", self.reason).into(),
+                explanation: Redacted::cleaned(format!("{:?}", self.reason)),
                 policy_digest: [7; 32],
                 contract: self.contract,
                 parallelism: self.parallelism,
@@ -339,7 +339,7 @@ impl Call {
         ToolProposal {
             model_call_id: "id of the model".into(),
             tool: ToolName::new(self.tool),
-            arguments: self.arguments.as_str().into(),
+            arguments: Redacted::cleaned(self.arguments.clone()),
         }
     }
 }
@@ -380,10 +380,10 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
         taints: Taints::NONE,
         skills: Vec::new(),
         input: UserInput::text("do it".into()),
-        workspace_root: Redacted::new("/root".into()),
-        model: Redacted::new(Some(model())),
-        run_salt: Redacted::new([0; 32]),
-        fallbacks: Redacted::new(chain.collect()),
+        workspace_root: Redacted::cleaned("/root".into()),
+        model: Some(model()).into(),
+        run_salt: [0; 32].into(),
+        fallbacks: chain.collect::<Vec<_>>().into(),
         response_format: None,
     })))
 }
@@ -402,7 +402,7 @@ pub(crate) fn begin() -> Act {
 }
 
 pub(crate) fn text(attempt: u32, text: &str) -> Act {
-    Act::Take(RunInput::Text { attempt: Attempt(attempt), text: text.into() })
+    Act::Take(RunInput::Text { attempt: Attempt(attempt), text: Redacted::cleaned(text.to_owned()) })
 }
 
 /// The model's final answer.
@@ -462,7 +462,7 @@ pub(crate) fn due(attempt: u32) -> Act {
 }
 
 pub(crate) fn reasoning(attempt: u32, text: &str) -> Act {
-    Act::Take(RunInput::Reasoning { attempt: Attempt(attempt), text: text.into() })
+    Act::Take(RunInput::Reasoning { attempt: Attempt(attempt), text: Redacted::cleaned(text.to_owned()) })
 }
 
 /// A tool succeeds with an output of its own.
@@ -484,7 +484,7 @@ pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &st
         effect: EffectId(effect),
         outcome: ToolExecutionOutcome {
             failure,
-            output: output.into(),
+            output: Redacted::cleaned(output.to_owned()),
             output_bytes_total: output.len() as u64,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
@@ -504,7 +504,11 @@ pub(crate) fn prints(effect: u32, text: &str) -> Act {
 }
 
 pub(crate) fn prints_with(effect: u32, text: &str, rest: OutputRest) -> Act {
-    Act::Take(RunInput::ToolPrinted { effect: EffectId(effect), text: text.into(), rest })
+    Act::Take(RunInput::ToolPrinted {
+        effect: EffectId(effect),
+        text: Redacted::cleaned(text.to_owned()),
+        rest,
+    })
 }
 
 pub(crate) fn input() -> Act {

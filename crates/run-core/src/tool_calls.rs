@@ -29,7 +29,7 @@ pub struct ToolCalls {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCallState {
     /// Where it stands.
-    pub station: Station,
+    pub station: CallState,
     /// The tool, as the model named it.
     pub tool: ToolName,
     /// The arguments as they will run: the model's, unless a person changed them.
@@ -65,11 +65,11 @@ pub struct ShownOutput {
 
 /// Where a call stands. Finished and denied calls are gone from the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Station {
+pub enum CallState {
     /// The model wants it.
     Proposed,
     /// A person has to be asked, once it is known what it would do.
-    Wanting,
+    AwaitingPrompt,
     /// A person is asked.
     Asked,
     /// It may run, and has not started.
@@ -154,15 +154,15 @@ impl ToolCallState {
 
     /// Returns whether it is started and a tool works at it: not so a question, which only waits.
     fn is_at_work(&self) -> bool {
-        self.station == Station::Started && self.terms.conduct != ToolConduct::Question
+        self.station == CallState::Started && self.terms.conduct != ToolConduct::Question
     }
 
     /// Returns whether it can be the turn of this call.
     fn waits_for_its_turn(&self) -> bool {
         match self.station {
-            Station::Allowed => true,
-            Station::Wanting => self.terms.conduct == ToolConduct::Prepared,
-            Station::Proposed | Station::Asked | Station::Started => false,
+            CallState::Allowed => true,
+            CallState::AwaitingPrompt => self.terms.conduct == ToolConduct::Prepared,
+            CallState::Proposed | CallState::Asked | CallState::Started => false,
         }
     }
 }
@@ -188,13 +188,13 @@ impl ToolCalls {
 
     /// Returns the calls that may have taken effect and have no outcome.
     pub fn started(&self) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
-        self.at(Station::Started)
+        self.at(CallState::Started)
     }
 
     /// Returns whether this call may have taken effect and has no outcome.
     #[must_use]
     pub fn is_started(&self, effect: EffectId) -> bool {
-        self.calls.get(&effect).is_some_and(|call| call.station == Station::Started)
+        self.calls.get(&effect).is_some_and(|call| call.station == CallState::Started)
     }
 
     /// Returns the started calls at which a tool works.
@@ -209,11 +209,11 @@ impl ToolCalls {
 
     /// Returns whether a person is asked about any call.
     pub(crate) fn any_asked(&self) -> bool {
-        self.at(Station::Asked).next().is_some()
+        self.at(CallState::Asked).next().is_some()
     }
 
     pub(crate) fn started_contract(&self, effect: EffectId) -> Option<EffectContract> {
-        self.get(effect).filter(|call| call.station == Station::Started).map(|call| call.terms.contract)
+        self.get(effect).filter(|call| call.station == CallState::Started).map(|call| call.terms.contract)
     }
 
     /// Returns the calls at which a tool works, with their contracts.
@@ -225,16 +225,16 @@ impl ToolCalls {
     /// to be prepared for it.
     pub(crate) fn unjudged(&self) -> Vec<EffectId> {
         let stuck = |call: &ToolCallState| match call.station {
-            Station::Proposed => true,
-            Station::Wanting => !call.waits_for_its_turn(),
-            Station::Asked | Station::Allowed | Station::Started => false,
+            CallState::Proposed => true,
+            CallState::AwaitingPrompt => !call.waits_for_its_turn(),
+            CallState::Asked | CallState::Allowed | CallState::Started => false,
         };
         self.calls.iter().filter(|(_, call)| stuck(call)).map(|(effect, _)| *effect).collect()
     }
 
     /// Returns how long a started call has run, at most its deadline: across a restart nobody knows better.
     pub(crate) fn running_for(&self, effect: EffectId, now: Timestamp) -> Duration {
-        let call = self.get(effect).filter(|call| call.station == Station::Started);
+        let call = self.get(effect).filter(|call| call.station == CallState::Started);
         call.map_or(Duration::ZERO, |call| now.since(call.started_at).min(call.terms.deadline))
     }
 
@@ -267,7 +267,7 @@ impl ToolCalls {
         turns
     }
 
-    fn at(&self, station: Station) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
+    fn at(&self, station: CallState) -> impl Iterator<Item = (EffectId, &ToolCallState)> {
         let here = move |call: &&ToolCallState| call.station == station;
         self.calls.iter().filter(move |(_, call)| here(call)).map(|(effect, call)| (*effect, call))
     }
@@ -297,7 +297,7 @@ impl ToolCalls {
     fn propose(&mut self, proposed: &ToolProposed) {
         self.last_effect = self.last_effect.max(proposed.effect);
         let call = ToolCallState {
-            station: Station::Proposed,
+            station: CallState::Proposed,
             tool: ToolName::new(proposed.tool.expose()),
             arguments: proposed.arguments.clone(),
             digest: proposed.call_digest,
@@ -320,9 +320,9 @@ impl ToolCalls {
         call.terms = Terms::of(decided);
         call.explanation = decided.explanation.clone();
         match decided.verdict {
-            ToolVerdict::Allow => call.station = Station::Allowed,
+            ToolVerdict::Allow => call.station = CallState::Allowed,
             ToolVerdict::Ask => {
-                call.station = Station::Wanting;
+                call.station = CallState::AwaitingPrompt;
                 call.ask = decided.ask.map(|ask| (ask.terms, Some(ask.approval)));
             }
             ToolVerdict::Deny => {}
@@ -331,7 +331,7 @@ impl ToolCalls {
 
     fn ask(&mut self, requested: &ApprovalRequested) {
         if let Some(call) = self.calls.get_mut(&requested.effect) {
-            call.station = Station::Asked;
+            call.station = CallState::Asked;
             call.ask = Some((requested.terms, None));
             call.binding = requested.binding;
         }
@@ -339,7 +339,7 @@ impl ToolCalls {
 
     fn resolve(&mut self, resolved: &ApprovalResolved) {
         let Some(call) = self.calls.get_mut(&resolved.effect) else { return };
-        call.station = Station::Wanting;
+        call.station = CallState::AwaitingPrompt;
         if let (ApprovalState::Approved, Some(edited)) = (resolved.state, &resolved.edited) {
             call.arguments = edited.clone();
             call.digest = resolved.edited_digest;
@@ -349,7 +349,7 @@ impl ToolCalls {
 
     fn start(&mut self, started: &ToolStarted, time: Timestamp) {
         if let Some(call) = self.calls.get_mut(&started.effect) {
-            call.station = Station::Started;
+            call.station = CallState::Started;
             call.started_at = time;
             call.plan = Arc::new(started.plan.clone());
         }

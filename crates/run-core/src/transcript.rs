@@ -30,14 +30,14 @@ pub struct Transcript {
     run: RunId,
     last: TapeSeq,
     answering: bool,
-    items: Vec<Item>,
+    items: Vec<TranscriptItem>,
     /// Said while a model was answering: the next request shows it, after that answer.
-    steering: Vec<Item>,
-    open_text: BTreeMap<Attempt, String>,
+    steering: Vec<TranscriptItem>,
+    open_text: BTreeMap<Attempt, Redacted<String>>,
 }
 
 #[derive(Debug, Clone)]
-enum Item {
+enum TranscriptItem {
     User { text: Redacted<String>, attachments: Vec<RenderedAttachment> },
     Assistant { text: Redacted<String>, calls: Vec<Call>, continuation: Option<Arc<ProviderContinuation>> },
 }
@@ -79,13 +79,13 @@ impl Transcript {
                 place.push(said);
             }
             TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
-                self.open_text.entry(*attempt).or_default().push_str(text.expose());
+                self.open_text.entry(*attempt).or_default().push(text);
             }
             TapeEvent::Model(ModelEvent::Message(message)) => {
                 self.answering = false;
                 let text = self.open_text.remove(&message.attempt).unwrap_or_default();
-                self.items.push(Item::Assistant {
-                    text: Redacted::new(text),
+                self.items.push(TranscriptItem::Assistant {
+                    text,
                     calls: Vec::new(),
                     continuation: message.continuation.clone().map(Arc::new),
                 });
@@ -127,10 +127,10 @@ impl Transcript {
                 self.answering = true;
                 self.items.append(&mut self.steering);
             }
-            TapeEvent::Model(ModelEvent::Reasoning { .. })
-            | TapeEvent::Tool(ToolEvent::Started(_) | ToolEvent::Output(_))
-            | TapeEvent::Approval(ApprovalEvent::Voted(_) | ApprovalEvent::GrantStored(_))
-            | TapeEvent::Run(_)
+            TapeEvent::Run(_)
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_)
             | TapeEvent::Unknown { .. } => {}
         }
     }
@@ -142,16 +142,18 @@ impl Transcript {
         for item in self.items.iter().chain(&self.steering) {
             match item {
                 // Nobody typed nothing, and providers refuse it.
-                Item::User { text, attachments } if text.expose().is_empty() && attachments.is_empty() => {
+                TranscriptItem::User { text, attachments }
+                    if text.expose().is_empty() && attachments.is_empty() =>
+                {
                     messages.push(ChatMessage::user(ERASED_INPUT.into()));
                 }
-                Item::User { text, attachments } => {
+                TranscriptItem::User { text, attachments } => {
                     let (text, attachments) = (text.clone(), attachments.clone());
                     messages.push(ChatMessage::User { text, attachments });
                 }
-                Item::Assistant { text, calls, continuation } => {
+                TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
-                        self.render((text, continuation), calls, &mut messages);
+                        self.render(text, continuation.as_ref(), calls, &mut messages);
                     }
                 }
             }
@@ -169,8 +171,8 @@ impl Transcript {
             result: None,
         };
         match self.items.last_mut() {
-            Some(Item::Assistant { calls, .. }) => calls.push(call),
-            Some(Item::User { .. }) | None => self.items.push(Item::Assistant {
+            Some(TranscriptItem::Assistant { calls, .. }) => calls.push(call),
+            Some(TranscriptItem::User { .. }) | None => self.items.push(TranscriptItem::Assistant {
                 text: Redacted::default(),
                 calls: vec![call],
                 continuation: None,
@@ -178,7 +180,7 @@ impl Transcript {
         }
     }
 
-    fn user(&self, input: &UserInput) -> Item {
+    fn user(&self, input: &UserInput) -> TranscriptItem {
         let rendered = input.attachments.iter().map(|attachment| RenderedAttachment {
             attachment: Arc::new(attachment.clone()),
             place: match &attachment.body {
@@ -189,12 +191,13 @@ impl Transcript {
             },
             data: None,
         });
-        Item::User { text: input.text.clone(), attachments: rendered.collect() }
+        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect() }
     }
 
     fn render(
         &self,
-        (text, continuation): (&Redacted<String>, &Option<Arc<ProviderContinuation>>),
+        text: &Redacted<String>,
+        continuation: Option<&Arc<ProviderContinuation>>,
         calls: &[Call],
         messages: &mut Vec<ChatMessage>,
     ) {
@@ -206,14 +209,16 @@ impl Transcript {
         messages.push(ChatMessage::Assistant {
             text: text.clone(),
             calls: rendered.collect(),
-            continuation: continuation.clone(),
+            continuation: continuation.cloned(),
         });
         for call in calls {
             let (status, text) =
                 call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
             let text = match &call.edited {
                 None => text,
-                Some(edited) => Redacted::new(format!("{EDITED} {}\n{}", edited.expose(), text.expose())),
+                Some(edited) => {
+                    edited.clone().zip(text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}"))
+                }
             };
             let tool = call.tool.clone();
             messages.push(ChatMessage::ToolResult { call: self.call_id(call.effect), tool, text, status });
@@ -250,8 +255,8 @@ impl Transcript {
 
     fn call_mut(&mut self, effect: EffectId) -> Option<&mut Call> {
         let calls = self.items.iter_mut().rev().filter_map(|item| match item {
-            Item::Assistant { calls, .. } => Some(calls),
-            Item::User { .. } => None,
+            TranscriptItem::Assistant { calls, .. } => Some(calls),
+            TranscriptItem::User { .. } => None,
         });
         calls.flatten().find(|call| call.effect == effect)
     }
@@ -276,8 +281,10 @@ fn told(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
 /// Returns the arguments when they look like a JSON object, else an empty object: providers refuse a history
 /// that holds anything else. The model reads what was wrong in the call's result.
 fn object_text(arguments: &Redacted<String>) -> Redacted<String> {
-    let text = arguments.expose().trim();
-    if is_json_object(text) { Redacted::new(text.to_owned()) } else { "{}".into() }
+    arguments.clone().map(|arguments| {
+        let text = arguments.trim();
+        if is_json_object(text) { text.to_owned() } else { "{}".to_owned() }
+    })
 }
 
 fn is_json_object(text: &str) -> bool {
@@ -285,11 +292,11 @@ fn is_json_object(text: &str) -> bool {
 }
 
 /// Puts what a person said behind what happened.
-pub(crate) fn with_note(text: &str, note: &Redacted<String>) -> Redacted<String> {
-    match note.expose().trim() {
-        "" => text.into(),
-        note => Redacted::new(format!("{text}: {note}")),
-    }
+pub(crate) fn with_note(text: &'static str, note: &Redacted<String>) -> Redacted<String> {
+    Redacted::from(text).zip(note.clone()).map(|(text, note)| match note.trim() {
+        "" => text,
+        note => format!("{text}: {note}"),
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_admin::Caller;
+use palyra_admin::check_identity;
+use palyra_journal_core::families::approvals;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::SecretFound;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{ApprovalAnswer, RunInput};
@@ -15,19 +20,13 @@ use palyra_types::approval::{
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
-use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, StoredGrantId, Timestamp};
+use palyra_types::{ApprovalId, Content, PrincipalId, RunId, StoredGrantId, Timestamp};
 
 use crate::asking::Change;
-use crate::caller::Caller;
-use crate::components::ComponentsHandle;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::grants::GrantsHandle;
-use crate::identity::check_identity;
-use crate::rules::PolicyHandle;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
-use crate::skills::SkillsHandle;
 
 pub(crate) mod expiry;
 
@@ -63,9 +62,9 @@ pub struct ApprovalReply {
     /// The answer.
     pub decision: ApprovalDecision,
     /// What they say with it.
-    pub note: Redacted<String>,
+    pub note: Content<String>,
     /// The arguments that shall run instead: a JSON object.
-    pub edited: Option<Redacted<String>>,
+    pub edited: Option<Content<String>>,
     /// What shall be remembered beyond the call; only with a yes.
     pub remember: Option<Remember>,
     /// The run that it is believed to belong to.
@@ -76,7 +75,7 @@ impl ApprovalReply {
     /// Says yes or no, and nothing else.
     #[must_use]
     pub fn plain(decision: ApprovalDecision) -> Self {
-        Self { decision, note: Redacted::default(), edited: None, remember: None, run: None }
+        Self { decision, note: Content::default(), edited: None, remember: None, run: None }
     }
 }
 
@@ -90,7 +89,7 @@ pub struct Remember {
     /// How often it may be used.
     pub uses_max: Option<u32>,
     /// What arguments have to look like; those not named have to be equal to those of the call.
-    pub rules: Vec<ArgumentRule>,
+    pub rules: Vec<ArgumentRule<Content<String>>>,
 }
 
 /// For which calls something is remembered.
@@ -131,32 +130,8 @@ impl ApprovalsHandle {
         Self { engine, sessions, owner }
     }
 
-    /// Returns the way to stored grants.
-    #[must_use]
-    pub fn grants(&self) -> GrantsHandle {
-        GrantsHandle::new(Arc::clone(&self.engine), self.owner)
-    }
-
     pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
         (Arc::clone(&self.engine), self.owner)
-    }
-
-    /// Returns the way to the rules that ask.
-    #[must_use]
-    pub fn rules(&self) -> PolicyHandle {
-        PolicyHandle::new(Arc::clone(&self.engine))
-    }
-
-    /// Returns the way to components.
-    #[must_use]
-    pub fn components(&self) -> ComponentsHandle {
-        ComponentsHandle::new(Arc::clone(&self.engine), self.owner)
-    }
-
-    /// Returns the way to skills.
-    #[must_use]
-    pub fn skills(&self) -> SkillsHandle {
-        SkillsHandle::new(Arc::clone(&self.engine), self.owner)
     }
 
     /// Returns an approval.
@@ -164,7 +139,8 @@ impl ApprovalsHandle {
     /// # Errors
     /// [`RequestError::ApprovalNotFound`], also for one that the caller may not see.
     pub async fn get(&self, caller: Caller, approval: ApprovalId) -> Result<ApprovalRecord, RequestError> {
-        let record = self.engine.ports.approvals.approval(approval).await?;
+        let record =
+            self.engine.ports.families.query(move |rows, log| approvals::record(rows, log, approval)).await?;
         record.filter(|record| self.sees(caller, record)).ok_or(RequestError::ApprovalNotFound)
     }
 
@@ -175,7 +151,7 @@ impl ApprovalsHandle {
     /// [`RequestError::Read`].
     pub async fn list(&self, caller: Caller, query: ApprovalQuery) -> Result<ApprovalPage, RequestError> {
         let sees = |record: &ApprovalRecord| self.sees(caller, record);
-        Ok(page::read(&*self.engine.ports.approvals, query, sees).await?)
+        Ok(page::read(&*self.engine.ports.families, query, sees).await?)
     }
 
     /// Answers an approval; returns once that is durable. Repeating an answer, with the same edit and the same wish to
@@ -198,7 +174,7 @@ impl ApprovalsHandle {
         if let Some(repeated) = repeated(&self.engine, caller, &record, &reply).await? {
             return Ok(repeated);
         }
-        self.engine.until_clock_is_right(record.created).await?;
+        self.engine.runs.until_clock_is_right(record.created).await?;
         let answer = self.answer(caller, &record, &reply)?;
         let grant = answer.remember.as_ref().map(|wish| wish.grant);
         let session = SessionRef { principal: record.principal, id: record.session };
@@ -248,7 +224,8 @@ impl ApprovalsHandle {
             limit: RECORD_PAGE_ROWS_MAX,
             ..ApprovalQuery::default()
         };
-        let waiting = self.engine.ports.approvals.approvals(query).await?;
+        let waiting =
+            self.engine.ports.families.query(move |rows, log| approvals::records(rows, log, &query)).await?;
         Ok(waiting.iter().find(|other| other.effect == record.effect).map(|other| other.approval))
     }
 
@@ -275,6 +252,8 @@ impl ApprovalsHandle {
             }
             let cleaned = redactor.redact_json(edited.clone());
             if cleaned.findings.changed() {
+                let found = SecretFound { found: cleaned.findings };
+                self.engine.ports.recorder.note_refused(caller.principal, found);
                 return Err(refused(
                     "the edited arguments hold a secret; secrets never reach a tool this way",
                 ));
@@ -283,7 +262,7 @@ impl ApprovalsHandle {
             Ok((cleaned.text, ContentDigest::default()))
         });
         let edited = edited.transpose()?;
-        let remember = reply.remember.as_ref().map(|wish| self.wish(record, wish)).transpose()?;
+        let remember = reply.remember.as_ref().map(|wish| self.wish(caller, record, wish)).transpose()?;
         Ok(ApprovalAnswer {
             approval: record.approval,
             by: caller.principal,
@@ -294,19 +273,23 @@ impl ApprovalsHandle {
             remember,
             judged: None,
             prepared: None,
-            fresh: fresh_approval(&self.engine),
+            fresh: fresh_approval(&self.engine.runs),
         })
     }
 
     /// Makes a grant of what a person wants remembered.
-    fn wish(&self, record: &ApprovalRecord, wish: &Remember) -> Result<GrantWish, RequestError> {
+    fn wish(
+        &self,
+        caller: Caller,
+        record: &ApprovalRecord,
+        wish: &Remember,
+    ) -> Result<GrantWish, RequestError> {
         let refused = |what: &str| RequestError::InvalidArgument { what: what.to_owned() };
-        if !self.engine.grants.has_room() {
+        if !self.engine.views.grants.has_room() {
             return Err(RequestError::QueueFull);
         }
-        for rule in &wish.rules {
-            self.check_rule(rule)?;
-        }
+        let matcher =
+            wish.rules.iter().map(|rule| self.check_rule(caller, rule)).collect::<Result<_, _>>()?;
         let now = self.engine.ports.clock.wall();
         let expires = match (wish.expires, wish.scope) {
             (Some(expires), _) if expires <= now => return Err(refused("the grant would be over already")),
@@ -324,21 +307,26 @@ impl ApprovalsHandle {
         let (ms, random) = self.engine.ports.entropy.id_parts(now);
         let grant = StoredGrantId::from_parts(ms, random);
         // The run adds what was not chosen, and sees whether it makes sense for the call.
-        Ok(GrantWish { grant, scope, expires, uses_max: wish.uses_max, matcher: wish.rules.clone() })
+        Ok(GrantWish { grant, scope, expires, uses_max: wish.uses_max, matcher })
     }
 
     /// A rule is compared with later calls as it is written.
-    fn check_rule(&self, rule: &ArgumentRule) -> Result<(), RequestError> {
-        let redactor = &*self.engine.ports.redactor;
-        check_identity(redactor, "the argument of a rule", rule.argument.expose())?;
-        match &rule.shape {
-            ArgumentShape::Equal(value) => check_identity(redactor, "the value of a rule", value.expose()),
-            ArgumentShape::Beneath(path) => check_identity(redactor, "the path of a rule", path.expose()),
-            ArgumentShape::Origin(origin) => {
-                check_identity(redactor, "the address of a rule", origin.expose())
-            }
-            ArgumentShape::Any => Ok(()),
-        }
+    fn check_rule(
+        &self,
+        caller: Caller,
+        rule: &ArgumentRule<Content<String>>,
+    ) -> Result<ArgumentRule, RequestError> {
+        let recorder = &self.engine.ports.recorder;
+        let check =
+            |field, text: &Content<String>| check_identity(recorder, caller.principal, field, text.expose());
+        let argument = check("the argument of a rule", &rule.argument)?;
+        let shape = match &rule.shape {
+            ArgumentShape::Equal(value) => ArgumentShape::Equal(check("the value of a rule", value)?),
+            ArgumentShape::Beneath(path) => ArgumentShape::Beneath(check("the path of a rule", path)?),
+            ArgumentShape::Origin(origin) => ArgumentShape::Origin(check("the address of a rule", origin)?),
+            ArgumentShape::Any => ArgumentShape::Any,
+        };
+        Ok(ArgumentRule { argument, shape })
     }
 
     /// Follows approvals that the caller may see: those that wait first, then each change.

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{ReadApprovals, ReadError};
+use palyra_journal_core::families::approvals;
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
+use palyra_ports::ReadError;
 use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ApprovalId, PrincipalId, RunId, Timestamp};
@@ -38,8 +40,8 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// Counts those that wait, in one moment in which nothing is asked or answered: before any run is taken up.
-    pub(crate) async fn load(approvals: &dyn ReadApprovals) -> Result<Self, ReadError> {
-        let waiting = approvals.waiting_approvals().await?.into_iter().collect();
+    pub(crate) async fn load(families: &dyn ReadFamilies) -> Result<Self, ReadError> {
+        let waiting = families.query(|rows, _| approvals::waiting(rows)).await?.into_iter().collect();
         Ok(Self {
             changes: broadcast::Sender::new(CHANGES_MAX),
             waiting: Mutex::new(waiting),

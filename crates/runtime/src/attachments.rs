@@ -6,15 +6,14 @@
 
 use std::sync::Arc;
 
-use palyra_ports::Redactor;
-use palyra_types::Redacted;
+use palyra_ports::{Redactor, SecretFound};
+use palyra_types::Content;
 use palyra_types::attachment::{
     ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENT_TEXT_BYTES_MAX, ATTACHMENTS_MAX, Attachment,
     AttachmentBody, Blob, INPUT_ATTACHMENTS_BYTES_MAX,
 };
+use palyra_types::media_type::{MediaTypeError, is_plain_text, is_text_type, media_type_of};
 
-/// Characters of a media type, at most (RFC 6838, section 4.2: 127 on each side).
-const MEDIA_TYPE_CHARS_MAX: usize = 255;
 /// Characters of a name that a refusal shows.
 const NAME_CHARS_SHOWN_MAX: usize = 60;
 
@@ -22,11 +21,11 @@ const NAME_CHARS_SHOWN_MAX: usize = 60;
 #[derive(Debug, Clone)]
 pub struct IncomingFile {
     /// What the sender calls it.
-    pub name: Redacted<String>,
+    pub name: Content<String>,
     /// What the sender says it is; empty leaves that to the bytes.
-    pub media_type: Redacted<String>,
+    pub media_type: Content<String>,
     /// Its bytes.
-    pub content: Blob,
+    pub content: Content<Arc<[u8]>>,
 }
 
 /// Files that may come in.
@@ -79,6 +78,27 @@ pub enum AdmitFilesError {
         /// Its name.
         name: String,
     },
+    /// Its media type holds a secret.
+    #[error("file {number}: its media type looks like it holds a secret; send another media type, or none")]
+    SecretInMediaType {
+        /// Which, from 1.
+        number: usize,
+        /// How much was found.
+        refused: SecretFound,
+    },
+    /// It holds a secret, and its bytes are binary.
+    #[error(
+        "file {number} ({name}) looks like it holds a secret, and only text can be recorded without it; remove the \
+         secret from the file"
+    )]
+    SecretInFile {
+        /// Which, from 1.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// How much was found.
+        refused: SecretFound,
+    },
     /// It is not what it says it is.
     #[error("file {number} ({name}) says it is {declared}, but its bytes are {found}")]
     NotWhatItSays {
@@ -91,6 +111,21 @@ pub enum AdmitFilesError {
         /// What it is.
         found: &'static str,
     },
+}
+
+impl AdmitFilesError {
+    /// Returns how much was found where a file is refused because of a secret.
+    pub(crate) fn secret_found(&self) -> Option<SecretFound> {
+        match self {
+            Self::SecretInMediaType { refused, .. } | Self::SecretInFile { refused, .. } => Some(*refused),
+            Self::TooMany { .. }
+            | Self::TooLargeTogether { .. }
+            | Self::TooLarge { .. }
+            | Self::BadName { .. }
+            | Self::BadMediaType { .. }
+            | Self::NotWhatItSays { .. } => None,
+        }
+    }
 }
 
 /// Checks the sizes that are announced, before any byte is there.
@@ -128,12 +163,17 @@ pub(crate) fn admit_files(
             return Err(AdmitFilesError::BadName { number });
         }
         let media_type = media_type(number, file)?;
-        let content = cleaned(&media_type, &file.content, redactor);
+        let media_type = redactor.check(Content::new(media_type));
+        let media_type =
+            media_type.map_err(|refused| AdmitFilesError::SecretInMediaType { number, refused })?;
+        let content = cleaned(number, media_type.expose(), file, redactor)?;
         let bytes = content.expose();
         let (sha256, size) = (palyra_ledger::sha256(bytes), bytes.len() as u64);
         let body = match std::str::from_utf8(bytes) {
-            Ok(text) if is_text(&media_type) && bytes.len() <= ATTACHMENT_TEXT_BYTES_MAX => {
-                AttachmentBody::Text(text.into())
+            Ok(_) if is_text_type(media_type.expose()) && bytes.len() <= ATTACHMENT_TEXT_BYTES_MAX => {
+                AttachmentBody::Text(
+                    content.clone().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                )
             }
             Ok(_) | Err(_) => {
                 let index = u32::try_from(admitted.blobs.len()).unwrap_or(u32::MAX);
@@ -143,23 +183,29 @@ pub(crate) fn admit_files(
         };
         admitted.attachments.push(Attachment {
             name: redactor.redact(file.name.clone()).text,
-            media_type: Redacted::new(media_type),
+            media_type,
             bytes: size,
-            sha256: Redacted::new(sha256),
+            sha256: sha256.into(),
             body,
         });
     }
     Ok(admitted)
 }
 
-/// Texts may hold what a journal must not keep.
-fn cleaned(media_type: &str, content: &Blob, redactor: &dyn Redactor) -> Blob {
-    match std::str::from_utf8(content.expose()) {
-        Ok(text) if is_text(media_type) => {
-            let cleaned = redactor.redact(text.into()).text.into_exposed();
-            Redacted::new(Arc::from(cleaned.into_bytes()))
+/// Replaces secrets in text of any media type; in other files nothing can be replaced.
+fn cleaned(
+    number: usize,
+    media_type: &str,
+    file: &IncomingFile,
+    redactor: &dyn Redactor,
+) -> Result<Blob, AdmitFilesError> {
+    match std::str::from_utf8(file.content.expose()) {
+        Ok(text) if is_text_type(media_type) || is_plain_text(text.as_bytes()) => {
+            Ok(redactor.redact(text.into()).text.map(|text| Arc::from(text.into_bytes())))
         }
-        Ok(_) | Err(_) => content.clone(),
+        Ok(_) | Err(_) => redactor.check(file.content.clone()).map_err(|refused| {
+            AdmitFilesError::SecretInFile { number, name: shown(file.name.expose()), refused }
+        }),
     }
 }
 
@@ -173,109 +219,14 @@ fn is_file_name(name: &str) -> bool {
 
 /// Returns what a file is, if it may say so.
 fn media_type(number: usize, file: &IncomingFile) -> Result<String, AdmitFilesError> {
-    let (name, bytes) = (file.name.expose().as_str(), file.content.expose().as_ref());
-    let said = file.media_type.expose().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let said = if said == "image/jpg" { "image/jpeg".to_owned() } else { said };
-    if said.is_empty() || said == OCTETS {
-        return Ok(told(name, bytes).to_owned());
-    }
-    if !is_media_type(&said) {
-        return Err(AdmitFilesError::BadMediaType { number, name: shown(name) });
-    }
-    let signed = signature(bytes);
-    let fits = if SIGNED.contains(&said.as_str()) {
-        signed == Some(said.as_str())
-    } else if is_text(&said) {
-        signed.is_none() && is_plain_text(bytes)
-    } else {
-        // Many formats are ZIP archives inside.
-        signed.is_none() || (signed == Some(ZIP) && said.starts_with("application/"))
-    };
-    if fits {
-        return Ok(said);
-    }
-    let found = match signed {
-        Some(signed) => signed,
-        None if bytes.is_empty() => "none",
-        None if is_plain_text(bytes) => "text",
-        None => "something else",
-    };
-    Err(AdmitFilesError::NotWhatItSays { number, name: shown(name), declared: said, found })
-}
-
-fn is_media_type(text: &str) -> bool {
-    let token = |part: &str| {
-        part.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c))
-    };
-    text.len() <= MEDIA_TYPE_CHARS_MAX
-        && text.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
-}
-
-const OCTETS: &str = "application/octet-stream";
-const ZIP: &str = "application/zip";
-
-/// What the first bytes of a file can prove.
-const SIGNED: [&str; 6] = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", ZIP];
-
-/// Tells a file by its first bytes: the signatures of PNG (RFC 2083), JPEG (ITU T.81), GIF (87a, 89a), WebP (RFC
-/// 9649), PDF (ISO 32000) and ZIP (APPNOTE 4.3).
-fn signature(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        [b'%', b'P', b'D', b'F', b'-', ..] => Some("application/pdf"),
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(ZIP),
-        _ => None,
-    }
-}
-
-/// Tells what a file is that does not say so.
-fn told(name: &str, bytes: &[u8]) -> &'static str {
-    match signature(bytes) {
-        Some(signed) => signed,
-        None if is_plain_text(bytes) => text_type(name),
-        None => OCTETS,
-    }
-}
-
-fn text_type(name: &str) -> &'static str {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("md" | "markdown") => "text/markdown",
-        Some("csv") => "text/csv",
-        Some("html" | "htm") => "text/html",
-        Some("json") => "application/json",
-        Some("xml") => "application/xml",
-        Some("yaml" | "yml") => "application/yaml",
-        Some("toml") => "application/toml",
-        Some(_) | None => "text/plain",
-    }
-}
-
-/// Returns whether a type is one that models read as text.
-fn is_text(media_type: &str) -> bool {
-    media_type.starts_with("text/")
-        || media_type.ends_with("+json")
-        || media_type.ends_with("+xml")
-        || matches!(
-            media_type,
-            "application/json"
-                | "application/xml"
-                | "application/yaml"
-                | "application/x-yaml"
-                | "application/toml"
-                | "application/javascript"
-                | "application/sql"
-                | "application/x-sh"
-                | "application/x-ndjson"
-        )
-}
-
-fn is_plain_text(bytes: &[u8]) -> bool {
-    !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
+    let name = file.name.expose();
+    let declared = file.media_type.expose();
+    media_type_of(name, declared, file.content.expose().as_ref()).map_err(|error| match error {
+        MediaTypeError::NoMediaType => AdmitFilesError::BadMediaType { number, name: shown(name) },
+        MediaTypeError::Contradicted { declared, found } => {
+            AdmitFilesError::NotWhatItSays { number, name: shown(name), declared, found }
+        }
+    })
 }
 
 /// A name as a refusal shows it to whoever sent it.

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use palyra_admin::skills::SkillError;
+use palyra_admin::{AdminError, OpenError};
 use palyra_ports::{AppendError, KeptFileError, ReadError, WorkspaceError};
 use palyra_types::approval::ApprovalState;
-use palyra_types::model::ModelFailure;
 use palyra_types::{ErrorCode, PrincipalId};
 
 use crate::attachments::AdmitFilesError;
-use crate::component_error::ComponentError;
-use crate::skill_book::SkillError;
-use crate::vault_error::VaultError;
 
 /// Why a handle did not do what a caller asked.
 ///
@@ -26,15 +24,6 @@ pub enum RequestError {
     /// No such run for this principal.
     #[error("no such run")]
     RunNotFound,
-    /// No such agent.
-    #[error("no such agent; `main` always exists")]
-    AgentNotFound,
-    /// No such model.
-    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
-    ModelNotConfigured {
-        /// What was asked for.
-        model: String,
-    },
     /// The client expects another default model.
     #[error("the daemon's default model is now `{model}`, from another source than the client has seen")]
     ModelMismatch {
@@ -56,12 +45,6 @@ pub enum RequestError {
         /// Which, and what would be.
         what: String,
     },
-    /// A text by which something is found again looks like it holds a secret.
-    #[error("{field} looks like it holds a secret; it would be recorded as it is, so use another one")]
-    SecretInIdentity {
-        /// Which text.
-        field: &'static str,
-    },
     /// An input is too large.
     #[error("the input has {bytes} bytes; at most {bytes_max} are taken")]
     TooLarge {
@@ -77,7 +60,7 @@ pub enum RequestError {
     #[error("the session is archived; restore it, or use another one")]
     SessionArchived,
     /// The place to branch from does not exist.
-    #[error("the run's tape ends at {last}, before the place to branch from")]
+    #[error("the run's tape ends at {last}, before that place")]
     BranchOutOfRange {
         /// The last number.
         last: u32,
@@ -120,9 +103,6 @@ pub enum RequestError {
         /// By how much.
         behind: Duration,
     },
-    /// No such stored grant for this principal.
-    #[error("no such stored grant")]
-    GrantNotFound,
     /// The outcome of the effect is known.
     #[error("the outcome of this effect is known, or a person said it already")]
     EffectNotUnknown,
@@ -138,9 +118,9 @@ pub enum RequestError {
         /// Why, and what to do.
         what: String,
     },
-    /// The kept files cannot be read or deleted.
+    /// Something that people decide outside of runs was refused.
     #[error(transparent)]
-    KeptFiles(#[from] KeptFileError),
+    Admin(AdminError),
     /// The daemon stops.
     #[error("the daemon is shutting down")]
     ShuttingDown,
@@ -153,18 +133,6 @@ pub enum RequestError {
     /// No workspace.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// A skill could not be installed, switched or used.
-    #[error(transparent)]
-    Skill(#[from] SkillError),
-    /// A component could not be looked at, added or removed.
-    #[error(transparent)]
-    Component(#[from] ComponentError),
-    /// The vault refused.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// A model provider failed.
-    #[error(transparent)]
-    Model(#[from] ModelFailure),
 }
 
 impl RequestError {
@@ -175,12 +143,10 @@ impl RequestError {
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::SessionMismatch => ErrorCode::SessionMismatch,
             Self::RunNotFound => ErrorCode::RunNotFound,
-            Self::AgentNotFound => ErrorCode::AgentNotFound,
-            Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::ModelMismatch { .. } => ErrorCode::ModelMismatch,
             Self::WorkspaceRefused => ErrorCode::WorkspaceRefused,
             Self::AttachOutOfRange { .. } => ErrorCode::AttachOutOfRange,
-            Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
+            Self::InvalidArgument { .. } => ErrorCode::InvalidArgument,
             Self::TooLarge { .. } => ErrorCode::MessageTooLarge,
             Self::IdempotencyConflict => ErrorCode::IdempotencyConflict,
             Self::SessionArchived => ErrorCode::SessionArchived,
@@ -194,19 +160,48 @@ impl RequestError {
             Self::ApproverNotEligible => ErrorCode::ApproverNotEligible,
             Self::EditRefused { .. } => ErrorCode::EditRefused,
             Self::ClockBehind { .. } => ErrorCode::ClockBehind,
-            Self::GrantNotFound => ErrorCode::GrantNotFound,
             Self::EffectNotUnknown => ErrorCode::EffectNotUnknown,
             Self::UndoNothing => ErrorCode::UndoNothing,
             Self::UndoOpenRun => ErrorCode::UndoOpenRun,
-            Self::KeptFileRefused { .. } | Self::KeptFiles(_) => ErrorCode::KeptFileRefused,
+            Self::KeptFileRefused { .. } => ErrorCode::KeptFileRefused,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Append(error) => error.code(),
             Self::Read(error) => error.code(),
             Self::Workspace(error) => error.code(),
-            Self::Skill(error) => error.code(),
-            Self::Component(error) => error.code(),
-            Self::Vault(error) => error.code(),
-            Self::Model(failure) => failure.class.code(),
+            Self::Admin(error) => error.code(),
+        }
+    }
+}
+
+impl From<KeptFileError> for RequestError {
+    fn from(error: KeptFileError) -> Self {
+        Self::Admin(error.into())
+    }
+}
+
+impl From<SkillError> for RequestError {
+    fn from(error: SkillError) -> Self {
+        Self::Admin(error.into())
+    }
+}
+
+impl From<AdminError> for RequestError {
+    fn from(error: AdminError) -> Self {
+        match error {
+            AdminError::SessionNotFound => Self::SessionNotFound,
+            AdminError::RunNotFound => Self::RunNotFound,
+            AdminError::InvalidArgument { what } => Self::InvalidArgument { what },
+            AdminError::Append(error) => Self::Append(error),
+            AdminError::Read(error) => Self::Read(error),
+            other @ (AdminError::AgentNotFound
+            | AdminError::GrantNotFound
+            | AdminError::ModelNotConfigured { .. }
+            | AdminError::SecretInIdentity { .. }
+            | AdminError::KeptFiles(_)
+            | AdminError::Skill(_)
+            | AdminError::Component(_)
+            | AdminError::Vault(_)
+            | AdminError::Model(_)) => Self::Admin(other),
         }
     }
 }
@@ -234,6 +229,15 @@ pub enum StartError {
     /// The tools do not make a valid policy.
     #[error("the policy could not be compiled")]
     Policy(#[from] palyra_policy::CompilePolicyError),
+}
+
+impl From<OpenError> for StartError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Read(error) => Self::Read(error),
+            OpenError::Append(error) => Self::Append(error),
+        }
+    }
 }
 
 impl StartError {

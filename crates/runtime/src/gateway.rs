@@ -5,20 +5,30 @@
 
 use std::sync::Arc;
 
+use palyra_admin::access::AccessHandle;
+use palyra_admin::agents::AgentRegistry;
+use palyra_admin::components::ComponentsHandle;
+use palyra_admin::erasure::ErasureHandle;
+use palyra_admin::grants::GrantsHandle;
+use palyra_admin::health::HealthHandle;
+use palyra_admin::journal::JournalHandle;
+use palyra_admin::models::ModelsHandle;
+use palyra_admin::rules::PolicyHandle;
+use palyra_admin::skills::SkillsHandle;
+use palyra_admin::vault::VaultHandle;
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
 
-use crate::access::AccessHandle;
-use crate::agents::AgentRegistry;
-use crate::approvals::{ApprovalsHandle, expiry};
+use crate::approvals::ApprovalsHandle;
+use crate::approvals::expiry::ApprovalExpiry;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
-use crate::erasure::ErasureHandle;
 use crate::error::StartError;
-use crate::health::HealthHandle;
-use crate::journal::JournalHandle;
-use crate::models::ModelsHandle;
 use crate::parts::RuntimePorts;
+use crate::run_context::RunContext;
+use crate::run_stopping::RunCanceller;
 use crate::runs::RunsHandle;
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
@@ -31,7 +41,7 @@ pub struct GatewayRuntimeState {
     pub sessions: SessionsHandle,
     /// Runs: looking, answering, cancelling; their effects, and taking them back.
     pub runs: RunsHandle,
-    /// What people decide: what waits for them, grants that outlive an answer, rules, skills, components.
+    /// What waits for people, and answering it.
     pub approvals: ApprovalsHandle,
     /// Tapes: pages and live following.
     pub tapes: TapeHandle,
@@ -39,9 +49,9 @@ pub struct GatewayRuntimeState {
     pub agents: AgentRegistry,
     /// Models that can be asked.
     pub models: ModelsHandle,
-    /// Principals and tokens.
-    pub access: AccessHandle,
-    /// The journal as a whole, and erasing content.
+    /// What people decide outside of runs: tokens, secrets, skills, components, rules, grants, erasures.
+    pub admin: AdminHandles,
+    /// The journal as a whole.
     pub journal: JournalHandle,
     /// How the daemon is.
     pub health: HealthHandle,
@@ -83,39 +93,73 @@ pub async fn start_with_policy(
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
 ) -> Result<GatewayRuntimeState, StartError> {
+    let admin_ports = Arc::new(ports.for_admin());
     let ports = Arc::new(ports);
-    let access = AccessHandle::open(Arc::clone(&ports)).await?;
+    let access = AccessHandle::open(Arc::clone(&admin_ports)).await?;
     let owner = access.local_principal();
-    if let Err(error) = access.vault().settle().await {
-        tracing::error!("a change of the vault is recorded and not carried out: {error}");
-    }
-    let agents = AgentRegistry::open(Arc::clone(&ports), owner).await?;
-    let models = ModelsHandle::new(Arc::clone(&ports));
+    let drain = Drain::default();
+    let background = BackgroundDriver::new(Arc::clone(&ports.clock), drain.clone());
+    let vault = VaultHandle::new(Arc::clone(&admin_ports), owner);
+    background.at_start("vault_changes", settle_vault(&vault)).await;
+    let agents = AgentRegistry::open(Arc::clone(&admin_ports), owner).await?;
     let hub = TapeHub::default();
-    let engine = Engine::new(Arc::clone(&ports), agents.clone(), hub.clone(), policy, config.clone()).await?;
-    let engine = Arc::new(engine);
-    engine.skills.check_all(&ports).await;
-    crate::components::offer_all(&engine).await;
+    let views = AdminViews::load(&admin_ports, agents.clone(), policy, drain.clone()).await?;
+    let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
+    let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
+    background.at_start("skill_copies", views.skills.check_all()).await;
+    let components = ComponentsHandle::new(Arc::clone(&admin_ports), owner);
+    background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = Undoing::new(Arc::clone(&engine));
-    undoing.finish_open().await;
-    crate::jobs::doubt_lost(&ports).await;
+    background.at_start("open_undos", undoing.finish_open()).await;
+    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    tokio::spawn(expiry::run(Arc::clone(&engine), sessions.clone()));
-    let tapes = TapeHandle::new(Arc::clone(&ports), hub);
-    let speaking = (sessions.clone(), tapes.clone());
-    let erasures = ErasureHandle::new(Arc::clone(&ports), speaking, (agents.clone(), access.clone()));
+    background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
+    let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
+    let stopper =
+        RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
+    let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
+        Arc::new(sessions.clone()),
+        Arc::clone(&views.skills) as Arc<_>,
+        Arc::new(components.clone()),
+        Arc::new(policy.clone()),
+        Arc::new(hub),
+        Arc::new(access.clone()),
+        Arc::new(agents.clone()),
+    ];
+    let models =
+        ModelsHandle::new(ports.models.clone(), Arc::clone(&ports.clock), Arc::clone(&ports.redactor));
+    let proofs = Arc::clone(&ports.proofs);
+    let health =
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
+    let admin = AdminHandles {
+        access,
+        vault,
+        skills: SkillsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        components,
+        policy,
+        grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
+    };
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        journal: JournalHandle::new(Arc::clone(&ports), erasures),
-        health: HealthHandle::new(Arc::clone(&ports)),
+        models,
+        journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
+        health,
         sessions,
         agents,
-        models,
-        access,
+        admin,
         config,
+    })
+}
+
+async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {
+    vault.settle().await.map_err(|error| {
+        TickFailure::new(format_args!("a change of the vault is recorded and not carried out: {error}"))
     })
 }

@@ -7,11 +7,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_admin::AdminError;
+use palyra_admin::Caller;
+use palyra_admin::grants::GrantsHandle;
+use palyra_journal_core::families::id_query::{IdQuery, IdTable};
+use palyra_journal_core::families::runs::SessionTextQuery;
+use palyra_journal_core::families::{ids, runs, sessions, tokens};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
-use palyra_ports::read_records::{
-    IdQuery, IdTable, RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery,
-    SessionTextQuery,
-};
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::id_name::{IdFragment, IdKind, IdName};
 use palyra_types::run::{RunRecord, Surface};
@@ -19,7 +23,6 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
 use crate::approvals::ApprovalsHandle;
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run_location::{RunLocation, run_location};
@@ -34,6 +37,7 @@ const LOOKED_AT_MAX: usize = 2_000;
 pub struct IdsHandle {
     engine: Arc<Engine>,
     approvals: ApprovalsHandle,
+    grants: GrantsHandle,
     owner: PrincipalId,
 }
 
@@ -74,11 +78,11 @@ pub struct IdMatch {
 }
 
 impl IdsHandle {
-    /// Makes one; whoever can look at approvals can look for ids.
+    /// Makes one of the handles that look at approvals and at stored grants.
     #[must_use]
-    pub fn of(approvals: &ApprovalsHandle) -> Self {
+    pub fn of(approvals: &ApprovalsHandle, grants: &GrantsHandle) -> Self {
         let (engine, owner) = approvals.engine_and_owner();
-        Self { engine, approvals: approvals.clone(), owner }
+        Self { engine, approvals: approvals.clone(), grants: grants.clone(), owner }
     }
 
     /// Finds what a name of this kind fits; `folder` is where `last` counts, for callers that have folders.
@@ -95,7 +99,7 @@ impl IdsHandle {
         let folder = folder.filter(|_| caller.surface == Surface::LocalSocket);
         let mut found = match name {
             IdName::Fragment(fragment) => self.by_fragment(caller, kind, fragment).await?,
-            IdName::Last(back) => self.last(caller, kind, (*back, folder.as_deref())).await?,
+            IdName::Last(back) => self.last(caller, kind, *back, folder.as_deref()).await?,
         };
         let more = found.len() > ID_MATCHES_MAX;
         found.truncate(ID_MATCHES_MAX);
@@ -113,17 +117,17 @@ impl IdsHandle {
             IdKind::Session => self.search_table(caller, IdTable::Sessions, fragment).await,
             IdKind::Approval => self.search_table(caller, IdTable::Approvals, fragment).await,
             IdKind::Grant => {
-                let mut grants = self.approvals.grants().list(caller, GrantFilter::All).await?;
+                let mut grants = self.grants.list(caller, GrantFilter::All).await?;
                 grants.retain(|record| fragment.matches(record.stored.grant.to_bytes()));
                 let found = grants.iter().rev().map(|record| IdMatch {
                     id: WrittenId::of(record.stored.grant),
-                    about: Redacted::new(record.stored.tool.expose().clone()),
+                    about: record.stored.tool.clone(),
                     created: Some(record.created),
                 });
                 Ok(found.take(ID_MATCHES_MAX + 1).collect())
             }
             IdKind::Agent => {
-                let agents = self.engine.agents.snapshot();
+                let agents = self.engine.views.agents.snapshot();
                 let fits = agents.iter().filter(|agent| fragment.matches(agent.id.to_bytes()));
                 let found = fits.map(|agent| IdMatch {
                     id: WrittenId::of(agent.id),
@@ -133,7 +137,7 @@ impl IdsHandle {
                 Ok(newest_first(found.collect()))
             }
             IdKind::Token if caller.is_in_person(self.owner) => {
-                let tokens = self.engine.ports.records.tokens().await?;
+                let tokens = self.engine.ports.families.query(|rows, _| tokens::all(rows)).await?;
                 let fits = tokens.iter().filter(|token| fragment.matches(token.id.to_bytes()));
                 let found = fits.map(|token| IdMatch {
                     id: WrittenId::of(token.id),
@@ -158,7 +162,8 @@ impl IdsHandle {
         let mut query = IdQuery { table, principal, fragment: fragment.clone(), below: None, limit };
         let (mut found, mut looked_at) = (Vec::new(), 0);
         loop {
-            let page = self.engine.ports.records.ids(query.clone()).await?;
+            let of_page = query.clone();
+            let page = self.engine.ports.families.query(move |rows, _| ids(rows, &of_page)).await?;
             let is_last = page.len() < limit;
             query.below = page.last().copied();
             for id in page {
@@ -181,15 +186,16 @@ impl IdsHandle {
         table: IdTable,
         id: [u8; 16],
     ) -> Result<Option<IdMatch>, RequestError> {
-        let records = &self.engine.ports.records;
+        let families = &self.engine.ports.families;
         match table {
             IdTable::Runs => {
-                let run = records.run(RunId::from_bytes(id)).await?;
+                let run = RunId::from_bytes(id);
+                let run = families.query(move |rows, _| runs::record(rows, run)).await?;
                 Ok(run.filter(|run| run.principal == caller.principal).as_ref().map(run_match))
             }
             IdTable::Sessions => {
                 let session = SessionRef { principal: caller.principal, id: SessionId::from_bytes(id) };
-                match records.session(session).await? {
+                match families.query(move |rows, _| sessions::record(rows, session)).await? {
                     Some(record) => Ok(Some(self.session_match(&record).await?)),
                     None => Ok(None),
                 }
@@ -206,7 +212,8 @@ impl IdsHandle {
         &self,
         caller: Caller,
         kind: IdKind,
-        (back, folder): (u32, Option<&Path>),
+        back: u32,
+        folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
         let back = usize::try_from(back).unwrap_or(usize::MAX);
         match kind {
@@ -234,12 +241,14 @@ impl IdsHandle {
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
         let (principal, limit) = (caller.principal, 100);
+        let families = &self.engine.ports.families;
         let mut query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit };
         // Runs whose folder was erased with their content: which of them ran here is not known, so they are not counted.
         let mut unknown = Vec::new();
         let (mut left, mut looked_at) = (back, 0);
         loop {
-            let page = self.engine.ports.records.runs(query.clone()).await?;
+            let of_page = query.clone();
+            let page = families.query(move |rows, _| runs::records(rows, &of_page)).await?;
             for run in &page {
                 match run_location(&self.engine.ports, run, folder).await? {
                     RunLocation::Here if left == 0 => return Ok(vec![run_match(run)]),
@@ -266,9 +275,11 @@ impl IdsHandle {
         let (principal, limit) = (caller.principal, RECORD_PAGE_ROWS_MAX);
         let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit };
         let mut left = back;
-        for session in self.engine.ports.records.sessions(query).await? {
+        let families = &self.engine.ports.families;
+        let sessions = families.query(move |rows, _| sessions::records(rows, &query, runs::has_input));
+        for session in sessions.await? {
             let run = match session.last_run {
-                Some(run) => self.engine.ports.records.run(run).await?,
+                Some(run) => families.query(move |rows, _| runs::record(rows, run)).await?,
                 None => None,
             };
             let is_here = match &run {
@@ -296,7 +307,8 @@ impl IdsHandle {
             let page = self.approvals.list(caller, query.clone()).await?;
             looked_at += page.records.len();
             for record in &page.records {
-                let run = self.engine.ports.records.run(record.run).await?;
+                let run = record.run;
+                let run = self.engine.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
                 let is_here = match &run {
                     Some(run) => run_location(&self.engine.ports, run, folder).await? == RunLocation::Here,
                     None => folder.is_none(),
@@ -318,7 +330,12 @@ impl IdsHandle {
             (Some(text), _) | (None, Some(text)) => text.clone(),
             (None, None) => {
                 let query = SessionTextQuery { sessions: vec![record.session], search: None };
-                let texts = self.engine.ports.records.session_texts(query).await?;
+                let texts = self
+                    .engine
+                    .ports
+                    .families
+                    .query(move |rows, _| runs::session_texts(rows, &query))
+                    .await?;
                 texts.into_iter().next().unwrap_or_default().first_input
             }
         };
@@ -331,8 +348,8 @@ fn run_match(run: &RunRecord) -> IdMatch {
 }
 
 fn approval_match(record: &ApprovalRecord) -> IdMatch {
-    let call = [record.prompt.tool.expose().as_str(), record.prompt.summary.expose()];
-    let about = Redacted::new(call.join(" ").trim().to_owned());
+    let call = record.prompt.tool.clone().zip(record.prompt.summary.clone());
+    let about = call.map(|(tool, summary)| [tool, summary].join(" ").trim().to_owned());
     IdMatch { id: WrittenId::of(record.approval), about, created: Some(record.created) }
 }
 
@@ -347,8 +364,8 @@ fn not_found(kind: IdKind) -> RequestError {
         IdKind::Run => RequestError::RunNotFound,
         IdKind::Session => RequestError::SessionNotFound,
         IdKind::Approval => RequestError::ApprovalNotFound,
-        IdKind::Grant => RequestError::GrantNotFound,
-        IdKind::Agent => RequestError::AgentNotFound,
+        IdKind::Grant => AdminError::GrantNotFound.into(),
+        IdKind::Agent => AdminError::AgentNotFound.into(),
         IdKind::Token => RequestError::InvalidArgument { what: "no such token".to_owned() },
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! Owns the conditions: what is put in place is what was shown, in the folder of its run, where the rules would let the
 //! person say yes to `write_file`. How files are written is the restoring port's; that it is recorded first is
-//! [`Undoing`]'s. Begin at [`KeptHandle::place`].
+//! [`Undoing`]'s. Begin at [`KeptFiles::place`].
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use palyra_admin::Caller;
+use palyra_admin::unless_secret;
 use palyra_policy::{CallEvidence, PolicyRequest, decide_tool_call, explain};
 use palyra_ports::{ComparedFile, KeptContent, KeptEntry, KeptFile, KeptFileError, RestoreOrder};
 use palyra_types::approval::{Approvers, Separation};
@@ -16,9 +17,8 @@ use palyra_types::run::RunRecord;
 use palyra_types::tool::{
     CallContext, DecisionReason, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict,
 };
-use palyra_types::{PrincipalId, Redacted, TapeSeq};
+use palyra_types::{Content, PrincipalId, Redacted, TapeSeq};
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::undo::{Placing, Undoing, images};
@@ -28,14 +28,13 @@ const TOOL: &str = "write_file";
 /// The shipped rule that keeps every tool out of git's folders.
 const GIT_RULE: &str = "never-into-git";
 
-/// Looks at kept files of a caller's run, and puts them in place.
-#[derive(Clone)]
-pub struct KeptHandle {
-    engine: Arc<Engine>,
-    undoing: Undoing,
-    caller: Caller,
-    owner: PrincipalId,
-    record: RunRecord,
+/// Kept files of a caller's run.
+pub(crate) struct KeptFiles<'h> {
+    pub(crate) engine: &'h Engine,
+    pub(crate) undoing: &'h Undoing,
+    pub(crate) caller: Caller,
+    pub(crate) owner: PrincipalId,
+    pub(crate) record: RunRecord,
 }
 
 /// A kept file beside what is at its place.
@@ -51,46 +50,15 @@ pub struct ShownKeptFile {
     pub refusal: Option<String>,
 }
 
-struct Looked {
-    shown: ShownKeptFile,
+pub(crate) struct Looked {
+    pub(crate) shown: ShownKeptFile,
     entries: Vec<KeptEntry>,
     compared: Vec<ComparedFile>,
     workspace_root: Redacted<PathBuf>,
 }
 
-impl KeptHandle {
-    pub(crate) fn new(
-        engine: Arc<Engine>,
-        undoing: Undoing,
-        (caller, owner): (Caller, PrincipalId),
-        record: RunRecord,
-    ) -> Self {
-        Self { engine, undoing, caller, owner, record }
-    }
-
-    /// Lists what the run's commands left, oldest first.
-    ///
-    /// # Errors
-    /// [`RequestError::KeptFileRefused`] when the files cannot be read.
-    pub async fn list(&self) -> Result<Vec<KeptFile>, RequestError> {
-        let mut files = self.engine.ports.kept.list(Some(self.record.run)).await?;
-        files.retain(|file| file.owner.principal == self.record.principal);
-        Ok(files)
-    }
-
-    /// Shows a kept file beside what is at its place now.
-    ///
-    /// # Errors
-    /// [`RequestError::KeptFileRefused`] when there is no such file of this run.
-    pub async fn show(&self, file: KeptFileId) -> Result<ShownKeptFile, RequestError> {
-        Ok(self.look(file).await?.shown)
-    }
-
-    /// Puts a kept file in place, where it and its place are what was shown; what it displaces is kept aside.
-    ///
-    /// # Errors
-    /// [`RequestError::KeptFileRefused`], with what prevents it; [`RequestError::Append`].
-    pub async fn place(
+impl KeptFiles<'_> {
+    pub(crate) async fn place(
         &self,
         file: KeptFileId,
         shown_sha256: [u8; 32],
@@ -107,39 +75,28 @@ impl KeptHandle {
         let sha256 = shown.file.sha256.unwrap_or_default();
         self.keep_displaced(&file, &entries, &compared).await?;
         let before: Vec<_> = compared.iter().map(|compared| digest(&compared.now)).collect();
-        let files = images(entries, &before);
+        let files = images(&*self.engine.ports.redactor, entries, &before).unwrap_or_default();
         let placement = KeptPlacement { file, sha256, before };
         self.undoing.place(turn, &self.record, Placing { placement, workspace_root, files }).await
     }
 
-    /// Deletes a kept file that has this digest.
-    ///
-    /// # Errors
-    /// [`RequestError::KeptFileRefused`] when there is no such file of this run, or it has another digest.
-    pub async fn discard(&self, file: KeptFileId, sha256: Option<[u8; 32]>) -> Result<(), RequestError> {
-        let content = self.read(file.clone()).await?;
-        if content.file.sha256 != sha256 {
-            let what = "the kept file is not what was listed; look at it again".to_owned();
-            return Err(RequestError::KeptFileRefused { what });
-        }
-        Ok(self.engine.ports.kept.remove(vec![file]).await?)
-    }
-
-    async fn read(&self, file: KeptFileId) -> Result<KeptContent, RequestError> {
+    pub(crate) async fn read(&self, file: KeptFileId) -> Result<KeptContent, RequestError> {
         let content = self.engine.ports.kept.read(file).await?;
         let owner = content.file.owner;
         let is_its = owner.run == self.record.run && owner.principal == self.record.principal;
         if is_its { Ok(content) } else { Err(KeptFileError::NotFound.into()) }
     }
 
-    async fn look(&self, file: KeptFileId) -> Result<Looked, RequestError> {
+    pub(crate) async fn look(&self, file: KeptFileId) -> Result<Looked, RequestError> {
         let KeptContent { file, entries, refusal } = self.read(file).await?;
         let started = self.started().await?;
         let workspace_root = started.as_ref().map(|started| started.workspace_root.clone());
         let is_its_folder = workspace_root.as_ref().is_some_and(|root| *root.expose() == file.workspace);
         let workspace_root = workspace_root.unwrap_or_default();
         let compared = if is_its_folder && refusal.is_none() {
-            let files = images(entries.clone(), &vec![None; entries.len()]);
+            let files = images(&*self.engine.ports.redactor, entries.clone(), &vec![None; entries.len()]);
+            // A name that cannot be recorded is refused below.
+            let files = files.unwrap_or_default();
             let order = RestoreOrder { workspace_root: workspace_root.clone(), files };
             self.engine.ports.restore.compare(order).await
         } else {
@@ -171,8 +128,14 @@ impl KeptHandle {
 
     /// Says that a file holds a secret, which would be put in place without having been seen.
     fn secret_in(&self, entry: &KeptEntry) -> Option<String> {
+        let redactor = &*self.engine.ports.redactor;
+        if unless_secret(redactor, &entry.place.to_string_lossy()).is_none() {
+            return Some(
+                "the name of a file in it holds a secret, and names are recorded as they are".to_owned(),
+            );
+        }
         let text = String::from_utf8_lossy(entry.bytes.expose()).into_owned();
-        let holds = self.engine.ports.redactor.redact(text.into()).findings.changed();
+        let holds = redactor.redact(text.into()).findings.changed();
         holds.then(|| format!("`{}` holds a secret, which is not shown", entry.place.display()))
     }
 
@@ -199,9 +162,9 @@ impl KeptHandle {
         entries.iter().find_map(|entry| {
             let content = String::from_utf8_lossy(entry.bytes.expose());
             let arguments = serde_json::json!({ "path": entry.place.to_string_lossy(), "content": content });
-            let arguments = Redacted::new(arguments.to_string());
+            let arguments = ports.redactor.redact_json(arguments.to_string().into()).text;
             let call = ToolCall { tool: tool.clone(), arguments, context: context.clone() };
-            let decision = decide_tool_call(&self.engine.policy.snapshot(), &call, &evidence);
+            let decision = decide_tool_call(&self.engine.views.policy.snapshot(), &call, &evidence);
             let terms = &decision.approval;
             let wants_others = terms.separation == Separation::AnotherPerson || terms.needed > 1;
             match decision.verdict {
@@ -219,7 +182,7 @@ impl KeptHandle {
 
     /// Returns whether a denial is only that no tool writes into `.git`: the owner of the daemon decides that file by file.
     fn may_change_git(&self, decision: &ToolDecision) -> bool {
-        let snapshot = self.engine.policy.snapshot();
+        let snapshot = self.engine.views.policy.snapshot();
         let request = PolicyRequest::from_json(decision.request.expose()).ok();
         let deciding = request.map(|request| explain(snapshot.policies(), &request).deciding);
         let is_git_rule = deciding.is_some_and(|policies| {
@@ -250,7 +213,7 @@ impl KeptHandle {
     }
 }
 
-fn digest(now: &Before) -> Option<[u8; 32]> {
+fn digest(now: &Before<Content<Vec<u8>>>) -> Option<[u8; 32]> {
     match now {
         Before::File { bytes, .. } => Some(palyra_ledger::sha256(bytes.expose())),
         Before::Absent | Before::Withheld { .. } => None,

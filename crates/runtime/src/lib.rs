@@ -8,21 +8,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-pub mod caller;
-
 pub mod gateway;
 
 mod alarm;
 
 mod engine;
+mod run_context;
 mod asking;
-mod standing_grants;
-mod skill_book;
-mod policy;
-mod identity;
-mod placeholders;
-
-mod drain;
 
 mod attachments;
 
@@ -34,49 +26,26 @@ pub mod tape;
 
 pub mod runs;
 
-pub mod effects;
 pub mod ids;
 
 mod run_location;
+mod run_stopping;
 mod undo;
 
 pub mod kept;
-mod kept_erasure;
 
 pub mod approvals;
 
-pub mod grants;
-pub mod rules;
-pub mod postures;
-mod shadow;
-pub mod shadow_report;
-mod component_error;
-pub mod components;
-pub mod skills;
-
-mod jobs;
 mod recovery;
-
-pub mod access;
-pub mod vault;
-mod vault_error;
-pub mod agents;
-pub mod erasure;
-pub mod journal;
-pub mod model_directory;
-pub mod models;
-pub mod image_test;
-
-pub mod health;
 
 pub mod config;
 pub mod error;
 pub mod parts;
 
-pub use caller::Caller;
 pub use config::GatewayRuntimeConfigSnapshot;
 pub use error::RequestError;
 pub use gateway::GatewayRuntimeState;
-pub use model_directory::ModelDirectory;
+pub use palyra_admin::Caller;
+pub use palyra_ports::model_directory::{self, ModelDirectory};
 pub use parts::RuntimePorts;
 pub use undo::{UndoPreview, UndoReport};

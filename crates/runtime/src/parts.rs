@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use palyra_admin::AdminPorts;
+use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
-    AppendTape, Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal,
-    ReadApprovals, ReadRecords, ReadTape, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime,
-    Workspaces,
+    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadTape,
+    Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -14,13 +15,11 @@ use crate::model_directory::ModelDirectory;
 /// One adapter per port.
 pub struct RuntimePorts {
     /// Appends to the journal.
-    pub append: Arc<dyn AppendTape>,
+    pub recorder: Recorder,
     /// Reads tapes.
     pub tapes: Arc<dyn ReadTape>,
-    /// Reads projections.
-    pub records: Arc<dyn ReadRecords>,
-    /// Reads approvals, stored grants and effects.
-    pub approvals: Arc<dyn ReadApprovals>,
+    /// Reads records.
+    pub families: Arc<dyn ReadFamilies>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
     /// Proves what the journal holds.
@@ -49,4 +48,25 @@ pub struct RuntimePorts {
     pub entropy: Arc<dyn Entropy>,
     /// The configured models; replaced as a whole when the configuration changes.
     pub models: watch::Receiver<Arc<ModelDirectory>>,
+}
+
+impl RuntimePorts {
+    /// Returns what decisions of people need of it.
+    pub(crate) fn for_admin(&self) -> AdminPorts {
+        AdminPorts {
+            recorder: self.recorder.clone(),
+            tapes: Arc::clone(&self.tapes),
+            families: Arc::clone(&self.families),
+            maintain: Arc::clone(&self.maintain),
+            erasures: Arc::clone(&self.erasures),
+            tools: Arc::clone(&self.tools),
+            kept: Arc::clone(&self.kept),
+            redactor: Arc::clone(&self.redactor),
+            secrets: Arc::clone(&self.secrets),
+            skills: Arc::clone(&self.skills),
+            components: Arc::clone(&self.components),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+        }
+    }
 }

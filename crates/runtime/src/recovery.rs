@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord};
@@ -16,7 +18,7 @@ pub(crate) async fn take_up_open_runs(
     ports: &Arc<RuntimePorts>,
     sessions: &SessionsHandle,
 ) -> Result<usize, ReadError> {
-    let open = ports.records.open_runs().await?;
+    let open = ports.families.query(|rows, _| runs::open(rows)).await?;
     if ports.maintain.status().health == JournalHealth::Quarantined {
         tracing::warn!(runs = open.len(), "the journal is read-only: no run is taken up");
         return Ok(open.len());

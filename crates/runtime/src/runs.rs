@@ -1,29 +1,40 @@
-//! Runs, for callers: looking, answering, cancelling.
+//! Runs, for callers: looking, answering, cancelling, bookmarks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::AppendError;
+use palyra_admin::{Caller, check_short_text};
+use palyra_journal_core::families::bookmarks::of_principal;
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
+use palyra_ports::{AppendError, KeptFile};
+use palyra_types::effect::{KeptFileId, UndoneFile};
+use palyra_types::event::{Bookmark, SessionEvent};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
 use palyra_types::session::SessionRef;
-use palyra_types::{PrincipalId, RunId, Seq};
+use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
 use palyra_run_core::RunInput;
 
-use crate::caller::Caller;
-use crate::effects::EffectsHandle;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::kept::KeptHandle;
+
+use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run_location::{RunLocation, run_location};
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
-use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
+use crate::session::{
+    Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted, place_in_tape,
+};
 use crate::undo::{UndoPreview, UndoReport, Undoing};
 
 pub use crate::session::{InputReach, InputRequest};
+
+const BOOKMARKS_MAX: usize = 500;
+const BOOKMARK_CHARS_MAX: usize = 80;
+mod effects;
 
 /// Looks at runs and speaks to them.
 #[derive(Clone)]
@@ -76,12 +87,6 @@ impl RunsHandle {
         Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing, owner }
     }
 
-    /// Returns the way to what runs did.
-    #[must_use]
-    pub fn effects(&self) -> EffectsHandle {
-        EffectsHandle::new(Arc::clone(&self.engine), self.sessions.clone())
-    }
-
     /// Takes back what a finished run changed in files, from the last change to the first; a file that changed since
     /// is left alone. Returns once what became of each file is durable; repeating it changes nothing twice.
     ///
@@ -102,13 +107,69 @@ impl RunsHandle {
         self.undoing.preview(&record).await
     }
 
-    /// Returns the way to what commands of a run left in protected places.
+    /// Lists what the commands of a run left in protected places, oldest first.
     ///
     /// # Errors
-    /// [`RequestError::RunNotFound`], also for another principal's run.
-    pub async fn kept(&self, caller: Caller, run: RunId) -> Result<KeptHandle, RequestError> {
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::KeptFileRefused`] when the files
+    /// cannot be read.
+    pub async fn kept_files(&self, caller: Caller, run: RunId) -> Result<Vec<KeptFile>, RequestError> {
+        let KeptFiles { engine, record, .. } = self.kept(caller, run).await?;
+        let mut files = engine.ports.kept.list(Some(run)).await?;
+        files.retain(|file| file.owner.principal == record.principal);
+        Ok(files)
+    }
+
+    /// Shows a kept file beside what is at its place now.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`]; [`RequestError::KeptFileRefused`] when there is no such file of this run.
+    pub async fn show_kept_file(
+        &self,
+        caller: Caller,
+        run: RunId,
+        file: KeptFileId,
+    ) -> Result<ShownKeptFile, RequestError> {
+        Ok(self.kept(caller, run).await?.look(file).await?.shown)
+    }
+
+    /// Puts a kept file in place, where it and its place are what was shown; what it displaces is kept aside.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`]; [`RequestError::KeptFileRefused`], with what prevents it;
+    /// [`RequestError::Append`].
+    pub async fn place_kept_file(
+        &self,
+        caller: Caller,
+        run: RunId,
+        file: KeptFileId,
+        shown_sha256: [u8; 32],
+    ) -> Result<Vec<UndoneFile>, RequestError> {
+        self.kept(caller, run).await?.place(file, shown_sha256).await
+    }
+
+    /// Deletes a kept file that has this digest.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`]; [`RequestError::KeptFileRefused`] when there is no such file of this run, or it has
+    /// another digest.
+    pub async fn discard_kept_file(
+        &self,
+        caller: Caller,
+        run: RunId,
+        file: KeptFileId,
+        sha256: Option<[u8; 32]>,
+    ) -> Result<(), RequestError> {
+        let kept = self.kept(caller, run).await?;
+        if kept.read(file.clone()).await?.file.sha256 != sha256 {
+            let what = "the kept file is not what was listed; look at it again".to_owned();
+            return Err(RequestError::KeptFileRefused { what });
+        }
+        Ok(kept.engine.ports.kept.remove(vec![file]).await?)
+    }
+
+    async fn kept(&self, caller: Caller, run: RunId) -> Result<KeptFiles<'_>, RequestError> {
         let record = self.get(caller, run).await?;
-        Ok(KeptHandle::new(Arc::clone(&self.engine), self.undoing.clone(), (caller, self.owner), record))
+        Ok(KeptFiles { engine: &self.engine, undoing: &self.undoing, caller, owner: self.owner, record })
     }
 
     /// Returns a run.
@@ -116,7 +177,7 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run.
     pub async fn get(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
-        let record = self.ports.records.run(run).await?;
+        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
         record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)
     }
 
@@ -132,7 +193,8 @@ impl RunsHandle {
         folder: Option<PathBuf>,
     ) -> Result<RunPage, RequestError> {
         let limit = query.limit;
-        let mut runs = self.ports.records.runs(RunQuery { principal: caller.principal, ..query }).await?;
+        let query = RunQuery { principal: caller.principal, ..query };
+        let mut runs = self.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
         if let Some(folder) = folder.filter(|_| caller.surface == Surface::LocalSocket) {
             let mut here = Vec::with_capacity(runs.len());
@@ -251,6 +313,55 @@ impl RunsHandle {
             Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl RunsHandle {
+    /// Returns the caller's bookmarks, oldest first.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn bookmarks(&self, caller: Caller) -> Result<Vec<(Seq, Bookmark)>, RequestError> {
+        let families = &self.ports.families;
+        Ok(families.query(move |rows, log| of_principal(rows, log, caller.principal)).await?)
+    }
+
+    /// Gives a place in a tape, 0 for its end, a name that no other bookmark of the caller has.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], [`RequestError::BranchOutOfRange`], [`RequestError::InvalidArgument`] for a name
+    /// that does not fit and one bookmark too many, [`RequestError::Append`].
+    pub async fn place_bookmark(
+        &self,
+        caller: Caller,
+        run: RunId,
+        tape_seq: TapeSeq,
+        name: Content<String>,
+    ) -> Result<(), RequestError> {
+        let record = self.get(caller, run).await?;
+        let tape_seq = place_in_tape(record.last_tape_seq, (tape_seq.0 > 0).then_some(tape_seq))?;
+        check_short_text("a bookmark's name", Some(&name), BOOKMARK_CHARS_MAX)?;
+        let name = self.ports.redactor.redact(name).text;
+        let existing = self.bookmarks(caller).await?;
+        if existing.len() >= BOOKMARKS_MAX || existing.iter().any(|(_, bookmark)| bookmark.name == name) {
+            let what = format!("the name is taken, or there are {BOOKMARKS_MAX} bookmarks; remove one first");
+            return Err(RequestError::InvalidArgument { what });
+        }
+        let placed = SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name });
+        Ok(self.ports.recorder.record_now(caller.principal, Some(record.session), placed).await.map(drop)?)
+    }
+
+    /// Removes a bookmark of the caller by its name, or the number of the entry that placed it.
+    ///
+    /// # Errors
+    /// [`RequestError::InvalidArgument`] where there is none; [`RequestError::Append`].
+    pub async fn remove_bookmark(&self, caller: Caller, name: &str) -> Result<(), RequestError> {
+        let mut existing = self.bookmarks(caller).await?.into_iter();
+        let named = existing.find(|(seq, one)| one.name.expose() == name || seq.to_string() == name);
+        let missing = "there is no such bookmark; `palyra runs bookmarks` lists them".to_owned();
+        let (seq, _) = named.ok_or(RequestError::InvalidArgument { what: missing })?;
+        let removed = SessionEvent::BookmarkRemoved(seq);
+        Ok(self.ports.recorder.record_now(caller.principal, None, removed).await.map(drop)?)
     }
 }
 

@@ -35,6 +35,7 @@ mod loaded;
 mod history;
 
 pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
+pub(crate) use branch::place_in_tape;
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use request::{

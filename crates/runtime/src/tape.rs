@@ -7,6 +7,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::ErasureSubscriber;
+use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
@@ -14,11 +20,10 @@ use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{Redacted, RunId, Seq, TapeSeq};
+use palyra_types::{RunId, Seq, TapeSeq};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::caller::Caller;
 use crate::error::RequestError;
 use crate::parts::RuntimePorts;
 
@@ -50,6 +55,14 @@ impl Closed {
     }
 }
 
+impl ErasureSubscriber for TapeHub {
+    /// Sends every follower back to the journal, where content may have been erased.
+    fn forget_erased(&self) -> BoxFuture<'_, ()> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        std::future::ready(()).boxed()
+    }
+}
+
 impl TapeHub {
     /// Shows committed entries to whoever follows the run.
     pub(crate) fn publish(&self, run: RunId, entries: Vec<OrchestratorTapeRecord>) {
@@ -66,11 +79,6 @@ impl TapeHub {
     pub(crate) fn look_again(&self, run: RunId) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
-    }
-
-    /// Sends every follower back to the journal, where content may have been erased.
-    pub(crate) fn look_again_at_all(&self) {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
@@ -123,7 +131,7 @@ impl TapeHandle {
         // Subscribed before the look at the journal, so that nothing falls between the two.
         let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
         (follower.last, follower.stage) = (after, Stage::CatchingUp);
-        let record = self.ports.records.run(run).await?;
+        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
         let record =
             record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
         if after > record.last_tape_seq {
@@ -145,7 +153,7 @@ impl TapeHandle {
         after: TapeSeq,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        let record = self.ports.records.run(run).await?;
+        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
         if record.is_none_or(|record| record.principal != caller.principal) {
             return Err(RequestError::RunNotFound);
         }
@@ -183,7 +191,7 @@ impl TapeHandle {
             return Err(RequestError::InvalidArgument { what });
         };
         let content = match &attachment.body {
-            AttachmentBody::Text(text) => Redacted::new(Arc::from(text.expose().as_bytes())),
+            AttachmentBody::Text(text) => text.clone().map(|text| Arc::from(text.into_bytes())),
             AttachmentBody::Blob { index } => {
                 let read = self.ports.tapes.blob(BlobRef { run, tape_seq, index: *index }).await?;
                 let what = "the content of that file was erased".to_owned();
@@ -205,7 +213,7 @@ impl TapeHandle {
         limit: usize,
     ) -> Result<TapePage, RequestError> {
         let session = SessionRef { principal: caller.principal, id: session };
-        if self.ports.records.session(session).await?.is_none() {
+        if self.ports.families.query(move |rows, _| sessions::record(rows, session)).await?.is_none() {
             return Err(RequestError::SessionNotFound);
         }
         Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)

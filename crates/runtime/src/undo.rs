@@ -10,19 +10,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use palyra_background::TickFailure;
+use palyra_journal_core::families::{runs, undos};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_ports::{
-    AppendClass, AppendError, ComparedFile, JournalAppendRequest, KeptEntry, NewEntry, RestoreOrder,
+use palyra_ports::{AppendClass, AppendError, ComparedFile, KeptEntry, NewEntry, Redactor, RestoreOrder};
+use palyra_types::effect::{
+    Before, KeptPlacement, RawUndoneFile, RestoreImage, UndoRequested, UndoResult, UndoneFile,
 };
-use palyra_types::effect::{Before, KeptPlacement, PreImage, UndoRequested, UndoResult, UndoneFile};
 use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunRecord;
-use palyra_types::{Redacted, RunId, TapeSeq, UndoId};
+use palyra_types::{Content, Redacted, RunId, TapeSeq, UndoId};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use palyra_admin::unless_secret;
 
 /// Takes changes back, one run at a time.
 #[derive(Clone)]
@@ -40,7 +44,7 @@ pub(crate) struct UndoTurn {
 pub(crate) struct Placing {
     pub(crate) placement: KeptPlacement,
     pub(crate) workspace_root: Redacted<PathBuf>,
-    pub(crate) files: Vec<PreImage>,
+    pub(crate) files: Vec<RestoreImage>,
 }
 
 /// What taking back would do to a file.
@@ -66,7 +70,7 @@ pub struct UndoReport {
 /// What a run changed, in the order in which it did.
 struct Changed {
     workspace_root: Redacted<PathBuf>,
-    files: Vec<PreImage>,
+    files: Vec<RestoreImage>,
 }
 
 impl Changed {
@@ -116,10 +120,10 @@ impl Undoing {
         let restore = &self.engine.ports.restore;
         let results = restore.preview(order.clone()).await;
         let compared = restore.compare(order).await;
-        let shown = |(file, compared): (UndoneFile, ComparedFile)| {
+        let shown = |(file, compared): (RawUndoneFile, ComparedFile)| {
             let restored = matches!(file.result, UndoResult::Restored);
             let shows = restored && compared.refusal.is_none();
-            let difference = if shows { compared.difference } else { Redacted::default() };
+            let difference = if shows { compared.difference } else { Content::default() };
             let difference = self.engine.ports.redactor.redact(difference).text;
             UndoPreview { is_made: made.contains(file.path.expose()), file: self.cleaned(file), difference }
         };
@@ -168,32 +172,45 @@ impl Undoing {
     }
 
     /// Carries out what was wished before the daemon stopped.
-    pub(crate) async fn finish_open(&self) {
+    ///
+    /// # Errors
+    /// [`TickFailure`] when some of it stays to be done; the next start does it.
+    pub(crate) async fn finish_open(&self) -> Result<(), TickFailure> {
         let _alone = self.one_at_a_time.lock().await;
         if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
-            return;
+            return Ok(());
         }
-        let open = match self.engine.ports.approvals.open_undos().await {
-            Ok(open) => open,
-            Err(error) => {
-                tracing::error!(%error, "what was to be taken back could not be read");
-                return;
-            }
-        };
+        let open = self.engine.ports.families.query(undos::open).await.map_err(|error| {
+            TickFailure::new(format_args!("open undo requests could not be read: {error}"))
+        })?;
+        let mut failed = 0_usize;
         for requested in open {
             let run = requested.run;
             match self.finish(requested).await {
                 Ok(files) => {
                     tracing::info!(%run, files = files.len(), "changes of a run were taken back after a stop");
                 }
-                Err(error) => tracing::error!(%run, %error, "changes of a run could not be taken back"),
+                Err(error) => {
+                    tracing::error!(%run, %error, "changes of a run could not be taken back");
+                    failed += 1;
+                }
             }
+        }
+        match failed {
+            0 => Ok(()),
+            failed => Err(TickFailure::new(format_args!("changes of {failed} runs could not be undone"))),
         }
     }
 
     async fn finish(&self, requested: UndoRequested) -> Result<Vec<UndoneFile>, RequestError> {
         let UndoRequested { undo, run, paths, kept } = requested;
-        let record = self.engine.ports.records.run(run).await?.ok_or(RequestError::RunNotFound)?;
+        let record = self
+            .engine
+            .ports
+            .families
+            .query(move |rows, _| runs::record(rows, run))
+            .await?
+            .ok_or(RequestError::RunNotFound)?;
         let mut changed = self.changed(run).await?;
         if let Some(placement) = kept {
             match self.placed(&changed, &placement).await {
@@ -205,13 +222,14 @@ impl Undoing {
     }
 
     /// Returns the changes of a placement, where the kept file is still what it was.
-    async fn placed(&self, changed: &Changed, placement: &KeptPlacement) -> Option<Vec<PreImage>> {
+    async fn placed(&self, changed: &Changed, placement: &KeptPlacement) -> Option<Vec<RestoreImage>> {
         let content = self.engine.ports.kept.read(placement.file.clone()).await.ok()?;
         let is_same = content.file.sha256 == Some(placement.sha256)
             && content.file.workspace == *changed.workspace_root.expose()
             && content.refusal.is_none()
             && content.entries.len() == placement.before.len();
-        is_same.then(|| images(content.entries, &placement.before))
+        let redactor = &*self.engine.ports.redactor;
+        is_same.then(|| images(redactor, content.entries, &placement.before)).flatten()
     }
 
     /// Ends a placement whose file is gone.
@@ -250,14 +268,16 @@ impl Undoing {
         Ok(files)
     }
 
-    fn cleaned(&self, file: UndoneFile) -> UndoneFile {
+    fn cleaned(&self, file: RawUndoneFile) -> UndoneFile {
         let redactor = &self.engine.ports.redactor;
         let result = match file.result {
             UndoResult::Conflict(difference) => UndoResult::Conflict(redactor.redact(difference).text),
             UndoResult::Failed(why) => UndoResult::Failed(redactor.redact(why).text),
-            result @ (UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld) => result,
+            UndoResult::Restored => UndoResult::Restored,
+            UndoResult::AlreadyRestored => UndoResult::AlreadyRestored,
+            UndoResult::Withheld => UndoResult::Withheld,
         };
-        UndoneFile { result, ..file }
+        UndoneFile { path: file.path, result }
     }
 
     async fn append(
@@ -273,10 +293,7 @@ impl Undoing {
             run: None,
             event,
         };
-        let entries = vec![entry];
-        let redaction = self.engine.redaction_of(&entries);
-        let request = JournalAppendRequest { entries, class, redaction, ..JournalAppendRequest::default() };
-        self.engine.ports.append.append(request).await?;
+        self.engine.ports.recorder.record(vec![entry], class, Vec::new()).await?;
         Ok(())
     }
 
@@ -291,7 +308,7 @@ impl Undoing {
                 if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
                     changed.workspace_root = started.workspace_root.clone();
                 } else if let TapeEvent::Tool(ToolEvent::Started(started)) = entry.event {
-                    changed.files.extend(started.plan.pre_images);
+                    changed.files.extend(started.plan.pre_images.into_iter().map(RestoreImage::from));
                 }
             }
             if page.more == MoreEntries::None {
@@ -302,11 +319,19 @@ impl Undoing {
 }
 
 /// Returns the changes that put these files in place where that is still what it was.
-pub(crate) fn images(entries: Vec<KeptEntry>, before: &[Option<[u8; 32]>]) -> Vec<PreImage> {
-    let image = |(entry, before): (KeptEntry, &Option<[u8; 32]>)| PreImage {
-        path: Redacted::new(entry.place.to_string_lossy().into_owned()),
-        before: Before::File { bytes: entry.bytes, mode: entry.mode },
-        after_sha256: *before,
+///
+/// `None` where the name of one holds a secret: names are recorded as they are.
+pub(crate) fn images(
+    redactor: &dyn Redactor,
+    entries: Vec<KeptEntry>,
+    before: &[Option<[u8; 32]>],
+) -> Option<Vec<RestoreImage>> {
+    let image = |(entry, before): (KeptEntry, &Option<[u8; 32]>)| {
+        Some(RestoreImage {
+            path: unless_secret(redactor, &entry.place.to_string_lossy())?,
+            before: Before::File { bytes: entry.bytes, mode: entry.mode },
+            after_sha256: *before,
+        })
     };
     entries.into_iter().zip(before).map(image).collect()
 }

@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::pipe::PipeFlags;
 use rustix::process::Pid;
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use crate::fork::fork;
-use crate::message::{self, Bytes, Order, Told};
-use crate::syscall_filter::{self, Surroundings};
-use crate::{capabilities, landlock_rules, process_limits, turns, workspace};
+use crate::message::{self, KeeperEvent, KeeperOrder, SystemBytes};
+use crate::syscall_filter::{self, FilterSurroundings};
+use crate::{capabilities, cpu_priority, landlock_rules, process_limits, workspace};
 
 /// Exit code of a program that was not started; the failure was told before.
 const NOT_STARTED: i32 = 127;
@@ -26,48 +26,48 @@ const OUT_OF_MEMORY_SCORE: &str = "500";
 /// Starts the program, by its descriptor where one is given, in a process of its own, and tells the daemon that it runs,
 /// or why it does not.
 pub(crate) fn start(
-    order: &Order,
+    order: &KeeperOrder,
     program: Option<&OwnedFd>,
     control: BorrowedFd<'_>,
-) -> Result<Pid, Failure> {
-    let (began, begins) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
+) -> Result<Pid, StepFailure> {
+    let (began, begins) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(StepFailure::at("pipe"))?;
     let pid = fork(|| run(order, program, control, &begins))?;
     drop(begins);
     let mut failed = [0; 1];
     let failed = rustix::io::retry_on_intr(|| rustix::io::read(&began, &mut failed[..]));
     // The pipe closes without a word when the program takes the place of the process.
-    if failed.map_err(Failure::at("pipe"))? == 0 {
-        message::send(control, &Told::Started).map_err(Failure::at("socket"))?;
+    if failed.map_err(StepFailure::at("pipe"))? == 0 {
+        message::send(control, &KeeperEvent::Started).map_err(StepFailure::at("socket"))?;
     }
     Ok(pid)
 }
 
 /// Becomes the program; returns the exit code when it cannot.
-fn run(order: &Order, program: Option<&OwnedFd>, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
+fn run(order: &KeeperOrder, program: Option<&OwnedFd>, control: BorrowedFd<'_>, begins: &OwnedFd) -> i32 {
     let failure = confine(order, program).and_then(|()| become_program(order, program));
     let told = match failure {
         Ok(never) => match never {},
-        Err(failure) => failure.told(),
+        Err(failure) => failure.keeper_event(),
     };
     let _ = message::send(control, &told);
     let _ = rustix::io::write(begins, b"!");
     NOT_STARTED
 }
 
-fn confine(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
+fn confine(order: &KeeperOrder, program: Option<&OwnedFd>) -> Result<(), StepFailure> {
     // Where memory is short on the whole host, what a model wanted goes first. Not every host lets this be said.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
-    turns::take_long_turns();
+    cpu_priority::use_long_slices();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    process_limits::set(order).map_err(Failure::at("limits"))?;
-    capabilities::drop_all(order.user).map_err(Failure::at("capabilities"))?;
-    rustix::thread::set_no_new_privs(true).map_err(Failure::at("no_new_privs"))?;
+    process_limits::set(order).map_err(StepFailure::at("limits"))?;
+    capabilities::drop_all(order.user).map_err(StepFailure::at("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(StepFailure::at("no_new_privs"))?;
     // While the current folder is the workspace.
     landlock_rules::restrict(order, program)?;
     workspace::enter_folder(order)?;
-    close_on_exec().map_err(Failure::at("descriptors"))?;
+    close_on_exec().map_err(StepFailure::at("descriptors"))?;
     // Last of all: it allows little of what was done so far.
-    syscall_filter::apply(Surroundings::of(order))
+    syscall_filter::apply(FilterSurroundings::of(order))
 }
 
 /// Marks every descriptor but the first three, so that the program finds no other.
@@ -77,14 +77,18 @@ fn close_on_exec() -> io::Result<()> {
     if marked < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn become_program(order: &Order, opened: Option<&OwnedFd>) -> Result<std::convert::Infallible, Failure> {
+fn become_program(
+    order: &KeeperOrder,
+    opened: Option<&OwnedFd>,
+) -> Result<std::convert::Infallible, StepFailure> {
     let stage = "program";
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(Failure::at(stage));
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(StepFailure::at(stage));
     let program = text(order.program.as_slice())?;
     let arguments = order.arguments.iter().map(|argument| text(argument.as_slice()));
     let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-    let pair =
-        |(name, value): &(Bytes, Bytes)| text(&[name.os().as_bytes(), b"=", value.os().as_bytes()].concat());
+    let pair = |(name, value): &(SystemBytes, SystemBytes)| {
+        text(&[name.os().as_bytes(), b"=", value.os().as_bytes()].concat())
+    };
     let environment = order.environment.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
     let ended = |texts: &[CString]| -> Vec<*const libc::c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -103,5 +107,5 @@ fn become_program(order: &Order, opened: Option<&OwnedFd>) -> Result<std::conver
             }
         }
     }
-    Err(Failure { stage, cause: io::Error::last_os_error() })
+    Err(StepFailure { stage, cause: io::Error::last_os_error() })
 }

@@ -13,8 +13,8 @@ use palyra_ports::{LimitRung, ProcessLimits};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::held_folder::HeldFolder;
-use crate::off_the_thread::off_the_thread;
+use crate::locked_dir::LockedDir;
+use crate::spawn_blocking::spawn_blocking;
 
 /// Name of the folder that holds all our groups.
 const FOLDER: &str = "palyra";
@@ -38,13 +38,13 @@ const END_PAUSE_MAX: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 pub(crate) struct ControlGroups {
     rung: LimitRung,
     /// With version 1 one folder for memory and one for processes; with version 2 one for both.
-    folders: Vec<(Kind, PathBuf)>,
+    folders: Vec<(GroupKind, PathBuf)>,
     /// Whether they weigh less than others where processors are short.
     weighed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GroupKind {
     V2,
     Memory,
     Processes,
@@ -53,8 +53,8 @@ enum Kind {
 
 /// One program's groups.
 #[derive(Debug)]
-pub(crate) struct Group {
-    folders: Vec<(Kind, HeldFolder)>,
+pub(crate) struct ControlGroup {
+    folders: Vec<(GroupKind, LockedDir)>,
 }
 
 impl ControlGroups {
@@ -77,18 +77,18 @@ impl ControlGroups {
         let offered = fs::read_to_string(divided.join(DIVISION)).ok()?;
         let has = |name: &str| offered.split_ascii_whitespace().any(|offered| offered == name);
         let place = divided.join(FOLDER);
-        let made = has("memory") && has("pids") && make(Kind::V2, &place).is_ok();
+        let made = has("memory") && has("pids") && make(GroupKind::V2, &place).is_ok();
         let usable = made && fs::write(place.join(DIVISION), "+memory +pids").is_ok();
         let weighed = usable && has("cpu") && fs::write(place.join("cpu.weight"), WEIGHT.to_string()).is_ok();
         if weighed {
             // Among each other they weigh the same.
             let _ = fs::write(place.join(DIVISION), "+cpu");
         }
-        usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(Kind::V2, place)], weighed })
+        usable.then(|| Self { rung: LimitRung::CgroupV2, folders: vec![(GroupKind::V2, place)], weighed })
     }
 
     fn find_v1(own: &str, mounts: &str) -> Option<Self> {
-        let folder = |kind: Kind, controller: &str| -> Option<(Kind, PathBuf)> {
+        let folder = |kind: GroupKind, controller: &str| -> Option<(GroupKind, PathBuf)> {
             let path = own.lines().find_map(|line| {
                 let mut parts = line.splitn(3, ':').skip(1);
                 let names = parts.next()?;
@@ -98,8 +98,8 @@ impl ControlGroups {
                 mount_of(mounts, "cgroup", controller)?.join(path.trim_start_matches('/')).join(FOLDER);
             make(kind, &place).ok().map(|()| (kind, place))
         };
-        let mut folders = vec![folder(Kind::Processes, "pids")?, folder(Kind::Memory, "memory")?];
-        let shared = folder(Kind::Processor, "cpu");
+        let mut folders = vec![folder(GroupKind::Processes, "pids")?, folder(GroupKind::Memory, "memory")?];
+        let shared = folder(GroupKind::Processor, "cpu");
         let weigh = |place: &Path| fs::write(place.join("cpu.shares"), SHARES.to_string()).is_ok();
         let weighed = shared.as_ref().is_some_and(|(_, place)| weigh(place));
         folders.extend(shared);
@@ -116,33 +116,33 @@ impl ControlGroups {
     }
 
     /// Makes the groups of one program; `name` is used once.
-    pub(crate) fn make(&self, name: &str) -> io::Result<Group> {
-        let mut group = Group { folders: Vec::new() };
+    pub(crate) fn make(&self, name: &str) -> io::Result<ControlGroup> {
+        let mut group = ControlGroup { folders: Vec::new() };
         for (kind, place) in &self.folders {
-            group.folders.push((*kind, HeldFolder::make(place, name)?));
+            group.folders.push((*kind, LockedDir::make(place, name)?));
         }
         Ok(group)
     }
 }
 
-impl Group {
+impl ControlGroup {
     /// Sets what all processes of the group may use up together.
     pub(crate) fn limit(&self, limits: &ProcessLimits) -> io::Result<()> {
         for (kind, folder) in &self.folders {
             let set = |file: &str, value: u64| fs::write(folder.path.join(file), value.to_string());
             match kind {
-                Kind::V2 => {
+                GroupKind::V2 => {
                     set("memory.max", limits.memory_bytes_max)?;
                     // Not everywhere there is swap to count.
                     let _ = set("memory.swap.max", 0);
                     set("pids.max", limits.processes_max)?;
                 }
-                Kind::Memory => {
+                GroupKind::Memory => {
                     set("memory.limit_in_bytes", limits.memory_bytes_max)?;
                     let _ = set("memory.memsw.limit_in_bytes", limits.memory_bytes_max);
                 }
-                Kind::Processes => set("pids.max", limits.processes_max)?,
-                Kind::Processor => {}
+                GroupKind::Processes => set("pids.max", limits.processes_max)?,
+                GroupKind::Processor => {}
             }
         }
         Ok(())
@@ -150,17 +150,17 @@ impl Group {
 
     /// Returns the files to which a process of one thread writes `0` to be held.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let file = |(kind, folder): &(Kind, HeldFolder)| match kind {
-            Kind::V2 => Some(folder.path.join(PROCESSES)),
-            Kind::Memory | Kind::Processes => Some(folder.path.join(THREADS)),
-            Kind::Processor => None,
+        let file = |(kind, folder): &(GroupKind, LockedDir)| match kind {
+            GroupKind::V2 => Some(folder.path.join(PROCESSES)),
+            GroupKind::Memory | GroupKind::Processes => Some(folder.path.join(THREADS)),
+            GroupKind::Processor => None,
         };
         self.folders.iter().filter_map(file).collect()
     }
 
     /// Returns the files to which it writes `0` to share processors fairly.
     pub(crate) fn share_files(&self) -> Vec<PathBuf> {
-        let shares = self.folders.iter().filter(|(kind, _)| *kind == Kind::Processor);
+        let shares = self.folders.iter().filter(|(kind, _)| *kind == GroupKind::Processor);
         shares.map(|(_, folder)| folder.path.join(THREADS)).collect()
     }
 
@@ -176,38 +176,38 @@ impl Group {
             counts.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count.trim() != "0")
         };
         self.folders.iter().any(|(kind, folder)| match kind {
-            Kind::V2 => ended(folder.path.join("memory.events")),
-            Kind::Memory => ended(folder.path.join("memory.oom_control")),
-            Kind::Processes | Kind::Processor => false,
+            GroupKind::V2 => ended(folder.path.join("memory.events")),
+            GroupKind::Memory => ended(folder.path.join("memory.oom_control")),
+            GroupKind::Processes | GroupKind::Processor => false,
         })
     }
 }
 
-impl Drop for Group {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
         let folders = std::mem::take(&mut self.folders);
         if !folders.is_empty() {
-            off_the_thread(move || remove_all(&folders));
+            spawn_blocking(move || remove_all(&folders));
         }
     }
 }
 
-fn remove_all(folders: &[(Kind, HeldFolder)]) {
+fn remove_all(folders: &[(GroupKind, LockedDir)]) {
     for (kind, folder) in folders {
         let _ = remove(*kind, &folder.path);
     }
 }
 
 /// Removes a group, and ends whoever is still in it: there are such only when their keeper was killed.
-fn remove(kind: Kind, folder: &Path) -> io::Result<()> {
+fn remove(kind: GroupKind, folder: &Path) -> io::Result<()> {
     match fs::remove_dir(folder) {
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
         done => return done,
     }
     match kind {
-        Kind::V2 => fs::write(folder.join("cgroup.kill"), "1")?,
-        Kind::Processes => fs::write(folder.join("pids.max"), "0")?,
-        Kind::Memory | Kind::Processor => {}
+        GroupKind::V2 => fs::write(folder.join("cgroup.kill"), "1")?,
+        GroupKind::Processes => fs::write(folder.join("pids.max"), "0")?,
+        GroupKind::Memory | GroupKind::Processor => {}
     }
     for pid in fs::read_to_string(folder.join(PROCESSES))?.lines().filter_map(|pid| pid.parse().ok()) {
         end_one_of(folder, pid);
@@ -229,16 +229,16 @@ fn end_one_of(folder: &Path, pid: i32) {
 }
 
 /// Makes our folder, and removes what an earlier daemon left in it.
-fn make(kind: Kind, place: &Path) -> io::Result<()> {
+fn make(kind: GroupKind, place: &Path) -> io::Result<()> {
     match fs::create_dir(place) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    for left in HeldFolder::abandoned(place, "")? {
+    for left in LockedDir::abandoned(place, "")? {
         let _ = remove(kind, &left.path);
     }
     // The folder may be another user's.
-    let tried = HeldFolder::make(place, &format!("{}-tried", std::process::id()))?;
+    let tried = LockedDir::make(place, &format!("{}-tried", std::process::id()))?;
     fs::remove_dir(&tried.path)
 }
 
@@ -273,7 +273,7 @@ mod tests {
     fn a_group_that_is_ours_to_divide_is_used() {
         let (root, found) = hierarchy("/", "/", "cpuset memory pids");
         let found = found.expect("groups");
-        assert_eq!(found.folders, [(Kind::V2, root.path().join(FOLDER))]);
+        assert_eq!(found.folders, [(GroupKind::V2, root.path().join(FOLDER))]);
         let group = found.make("1-1").expect("a group");
         group.limit(&ProcessLimits { processes_max: 7, ..ProcessLimits::default() }).expect("limits");
         let read =
@@ -315,7 +315,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let groups = ControlGroups {
             rung: LimitRung::CgroupV2,
-            folders: vec![(Kind::V2, place.path().to_owned())],
+            folders: vec![(GroupKind::V2, place.path().to_owned())],
             weighed: false,
         };
         // Its maker is in another table of processes: nobody here has that number.
@@ -323,7 +323,7 @@ mod tests {
         let left = place.path().join("1-1");
         fs::create_dir(&left).expect("one whose maker is gone, though its number is not");
         std::thread::scope(|scope| {
-            let look = || (0..200).try_for_each(|_| make(Kind::V2, place.path()));
+            let look = || (0..200).try_for_each(|_| make(GroupKind::V2, place.path()));
             let looking: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
             for one in looking {
                 one.join().expect("it looked").expect("it found the place");

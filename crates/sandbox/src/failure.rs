@@ -4,21 +4,24 @@
 
 use std::io;
 
-use crate::message::Told;
+use crate::message::KeeperEvent;
 
 /// A step that failed, for the refusal.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct StepFailure {
     pub(crate) stage: &'static str,
     pub(crate) cause: io::Error,
 }
 
-impl Failure {
+impl StepFailure {
     pub(crate) fn at<E: Into<io::Error>>(stage: &'static str) -> impl FnOnce(E) -> Self {
         move |cause| Self { stage, cause: cause.into() }
     }
 
-    pub(crate) fn told(&self) -> Told {
-        Told::Failed { stage: self.stage.to_owned(), errno: self.cause.raw_os_error().unwrap_or(libc::EIO) }
+    pub(crate) fn keeper_event(&self) -> KeeperEvent {
+        KeeperEvent::Failed {
+            stage: self.stage.to_owned(),
+            errno: self.cause.raw_os_error().unwrap_or(libc::EIO),
+        }
     }
 }

@@ -10,16 +10,16 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, pidfd_open};
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 
 /// Exit code of a child whose maker was gone before it began.
 const ALONE: i32 = 71;
 
 /// The maker of this process.
-pub(crate) struct Maker(OwnedFd);
+pub(crate) struct MakerProcess(OwnedFd);
 
 /// Makes a child that runs `body` and exits with what it returns. It ends with its maker at the latest.
-pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, Failure> {
+pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, StepFailure> {
     fork_of(|maker| {
         drop(maker);
         body()
@@ -27,25 +27,25 @@ pub(crate) fn fork(body: impl FnOnce() -> i32) -> Result<Pid, Failure> {
 }
 
 /// The same for a child that becomes another user: from then on the kernel does not end it with its maker any more, until
-/// [`Maker::end_with`] says so again.
-pub(crate) fn fork_of(body: impl FnOnce(Maker) -> i32) -> Result<Pid, Failure> {
-    let maker = pidfd_open(getpid(), PidfdFlags::empty()).map_err(Failure::at("pidfd"))?;
+/// [`MakerProcess::end_with`] says so again.
+pub(crate) fn fork_of(body: impl FnOnce(MakerProcess) -> i32) -> Result<Pid, StepFailure> {
+    let maker = pidfd_open(getpid(), PidfdFlags::empty()).map_err(StepFailure::at("pidfd"))?;
     // SAFETY: this process has one thread, so the child may do anything that the parent may.
     match unsafe { libc::fork() } {
-        -1 => Err(Failure { stage: "fork", cause: io::Error::last_os_error() }),
+        -1 => Err(StepFailure { stage: "fork", cause: io::Error::last_os_error() }),
         0 => {
             let code = match end_with(&maker) {
-                Ok(()) => body(Maker(maker)),
+                Ok(()) => body(MakerProcess(maker)),
                 Err(_alone) => ALONE,
             };
             // SAFETY: ends the child without running what the parent registered for its own exit.
             unsafe { libc::_exit(code) }
         }
-        pid => Pid::from_raw(pid).ok_or(Failure { stage: "fork", cause: io::Error::other("no child") }),
+        pid => Pid::from_raw(pid).ok_or(StepFailure { stage: "fork", cause: io::Error::other("no child") }),
     }
 }
 
-impl Maker {
+impl MakerProcess {
     /// Has the kernel end this process with its maker; fails when that is gone already.
     pub(crate) fn end_with(&self) -> io::Result<()> {
         end_with(&self.0)

@@ -18,14 +18,17 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
 use serde::de::DeserializeOwned;
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use crate::fork::{fork, fork_of, wait_for};
 use crate::mapped_mounts::MappedMounts;
-use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Order, Place, Tier, Told, WayOut};
+use crate::message::{
+    self, EgressMode, KeeperEvent, KeeperOrder, KeeperPlace, MESSAGE_BYTES_MAX, Namespaces, SandboxTier,
+    SystemBytes,
+};
 use crate::program_ids::ProgramIds;
 use crate::reaper::HandedOver;
 use crate::user_mapper::UserMapper;
-use crate::{child, memory_watch, mounts, namespaces, reaper, turns};
+use crate::{child, cpu_priority, memory_watch, mounts, namespaces, reaper};
 
 /// Keeps one program: the whole life of a process that was started with the hidden sub-command. Its standard input is
 /// the socket to the daemon; output and errors are the program's.
@@ -36,7 +39,7 @@ pub fn run() -> ExitCode {
     let Ok(control) = take_control() else { return ExitCode::FAILURE };
     let told = match keep(control.as_fd()) {
         Ok(told) => told,
-        Err(failure) => failure.told(),
+        Err(failure) => failure.keeper_event(),
     };
     // A daemon that is gone needs no word.
     let _ = message::send(control.as_fd(), &told);
@@ -77,7 +80,7 @@ pub fn probe() -> ExitCode {
     match tried {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
-        Err(Failure { stage, cause }) => {
+        Err(StepFailure { stage, cause }) => {
             // The daemon reads it.
             let _ = writeln!(io::stderr(), "{stage}: {cause}");
             ExitCode::FAILURE
@@ -85,20 +88,20 @@ pub fn probe() -> ExitCode {
     }
 }
 
-fn try_namespaces() -> Result<i32, Failure> {
+fn try_namespaces() -> Result<i32, StepFailure> {
     namespaces::make(None)
-        .and_then(|()| namespaces::make_mounts(Tier::Isolated))
-        .map_err(Failure::at("namespaces"))?;
+        .and_then(|()| namespaces::make_mounts(SandboxTier::Isolated))
+        .map_err(StepFailure::at("namespaces"))?;
     tried_in_child(mounts::probe)
 }
 
 /// Tries all that a program's own user needs, with the first of the folders that can be shown so.
-fn try_users(folders: &[PathBuf]) -> Result<i32, Failure> {
+fn try_users(folders: &[PathBuf]) -> Result<i32, StepFailure> {
     let ids = ProgramIds::of(0);
     let helper = UserMapper::begin(ids)?;
     namespaces::make(Some(&helper))
-        .and_then(|()| namespaces::make_mounts(Tier::Isolated))
-        .map_err(Failure::at("namespaces"))?;
+        .and_then(|()| namespaces::make_mounts(SandboxTier::Isolated))
+        .map_err(StepFailure::at("namespaces"))?;
     let mut tree = Err(io::Error::from(io::ErrorKind::NotFound));
     for folder in folders {
         tree = helper.map_readable(folder);
@@ -107,51 +110,53 @@ fn try_users(folders: &[PathBuf]) -> Result<i32, Failure> {
         }
     }
     helper.end()?;
-    let tree = tree.map_err(Failure::at("idmapped mount"))?;
+    let tree = tree.map_err(StepFailure::at("idmapped mount"))?;
     tried_in_child(|| mounts::probe_mapped(tree, ids))
 }
 
 /// Does it in a process of its own: a process table is mounted by one that lives in it.
-fn tried_in_child(work: impl FnOnce() -> Result<(), Failure>) -> Result<i32, Failure> {
+fn tried_in_child(work: impl FnOnce() -> Result<(), StepFailure>) -> Result<i32, StepFailure> {
     let pid = fork(|| match work() {
         Ok(()) => 0,
-        Err(Failure { stage, cause }) => {
+        Err(StepFailure { stage, cause }) => {
             let _ = writeln!(io::stderr(), "{stage}: {cause}");
             1
         }
     })?;
-    let status = wait_for(pid).map_err(Failure::at("wait"))?;
+    let status = wait_for(pid).map_err(StepFailure::at("wait"))?;
     Ok(status.exit_status().unwrap_or(1))
 }
 
-fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
-    let Some((place, _)) = hear::<Place>(control)? else { return Ok(Told::Stopped) };
+fn keep(control: BorrowedFd<'_>) -> Result<KeeperEvent, StepFailure> {
+    let Some((place, _)) = hear::<KeeperPlace>(control)? else { return Ok(KeeperEvent::Stopped) };
     let helper = take_place(&place)?;
     // Nothing so far depends on the program, so that a keeper can wait here for one.
-    let Some((mut order, mut sealed)) = hear::<Order>(control)? else { return Ok(Told::Stopped) };
+    let Some((mut order, mut sealed)) = hear::<KeeperOrder>(control)? else {
+        return Ok(KeeperEvent::Stopped);
+    };
     if 1 + order.sealed.len() != sealed.len() || order.namespaces != place.namespaces {
-        return Err(Failure { stage: "order", cause: io::Error::other("it does not fit") });
+        return Err(StepFailure { stage: "order", cause: io::Error::other("it does not fit") });
     }
     // The kernel finds the current folder again when it copies the mounts: from here on the workspace is where this
     // process is, and no path has to lead there.
     let workspace = sealed.remove(0);
     let mapped = MappedMounts::make(&mut order, helper, workspace.as_fd(), control)?;
-    rustix::process::fchdir(workspace).map_err(Failure::at("folder"))?;
-    let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(Failure::at("pipe"))?;
+    rustix::process::fchdir(workspace).map_err(StepFailure::at("folder"))?;
+    let (reports, report) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(StepFailure::at("pipe"))?;
     let pid = match order.namespaces {
         Namespaces::Own => {
-            namespaces::make_mounts(order.tier).map_err(Failure::at("namespaces"))?;
-            if order.way_out == WayOut::Guarded {
-                let listener = namespaces::listen().map_err(Failure::at("egress socket"))?;
-                message::send_with(control, &Told::Listening, &[listener.as_fd()])
-                    .map_err(Failure::at("egress socket"))?;
+            namespaces::make_mounts(order.tier).map_err(StepFailure::at("namespaces"))?;
+            if order.egress == EgressMode::Guarded {
+                let listener = namespaces::listen().map_err(StepFailure::at("egress socket"))?;
+                message::send_with(control, &KeeperEvent::Listening, &[listener.as_fd()])
+                    .map_err(StepFailure::at("egress socket"))?;
             }
             let handed = HandedOver { sealed: &sealed, mapped };
             fork_of(|maker| reaper::run(&order, handed, control, &report, &maker))?
         }
         Namespaces::None => {
             rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-                .map_err(Failure::at("subreaper"))?;
+                .map_err(StepFailure::at("subreaper"))?;
             child::start(&order, None, control)?
         }
     };
@@ -160,30 +165,30 @@ fn keep(control: BorrowedFd<'_>) -> Result<Told, Failure> {
 }
 
 /// Waits for the daemon's next message; `None` when it is gone.
-fn hear<M: DeserializeOwned>(control: BorrowedFd<'_>) -> Result<Option<(M, Vec<OwnedFd>)>, Failure> {
+fn hear<M: DeserializeOwned>(control: BorrowedFd<'_>) -> Result<Option<(M, Vec<OwnedFd>)>, StepFailure> {
     let heard = message::receive_with(control, MESSAGE_BYTES_MAX, RecvFlags::empty());
-    let (bytes, descriptors) = heard.map_err(Failure::at("order"))?;
+    let (bytes, descriptors) = heard.map_err(StepFailure::at("order"))?;
     if bytes.is_empty() {
         return Ok(None);
     }
-    Ok(Some((serde_json::from_slice(&bytes).map_err(Failure::at("order"))?, descriptors)))
+    Ok(Some((serde_json::from_slice(&bytes).map_err(StepFailure::at("order"))?, descriptors)))
 }
 
 /// Leaves the daemon's session, groups and namespaces, as far as that is the same for every program. Returns the helper
 /// that stays where this process was, where the program may be another user.
-fn take_place(place: &Place) -> Result<Option<UserMapper>, Failure> {
-    rustix::process::setsid().map_err(Failure::at("session"))?;
+fn take_place(place: &KeeperPlace) -> Result<Option<UserMapper>, StepFailure> {
+    rustix::process::setsid().map_err(StepFailure::at("session"))?;
     for file in &place.group_files {
-        std::fs::write(file.path(), "0").map_err(Failure::at("control group"))?;
+        std::fs::write(file.path(), "0").map_err(StepFailure::at("control group"))?;
     }
-    let joined = |file: &Bytes| std::fs::write(file.path(), "0").is_ok();
+    let joined = |file: &SystemBytes| std::fs::write(file.path(), "0").is_ok();
     if !place.share_files.iter().all(joined) || !place.weighed {
-        turns::weigh_less();
+        cpu_priority::lower_weight();
     }
     match place.namespaces {
         Namespaces::Own => {
             let helper = place.user.map(UserMapper::begin).transpose()?;
-            namespaces::make(helper.as_ref()).map_err(Failure::at("namespaces"))?;
+            namespaces::make(helper.as_ref()).map_err(StepFailure::at("namespaces"))?;
             Ok(helper)
         }
         Namespaces::None => Ok(None),
@@ -191,40 +196,45 @@ fn take_place(place: &Place) -> Result<Option<UserMapper>, Failure> {
 }
 
 /// Waits for the child's end, or for the daemon's word or end, whichever comes first; nothing is left afterwards.
-fn watch(order: &Order, control: BorrowedFd<'_>, pid: Pid, reports: &OwnedFd) -> Result<Told, Failure> {
-    reaper::let_go_of_output().map_err(Failure::at("output"))?;
-    let child = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(Failure::at("pidfd"))?;
+fn watch(
+    order: &KeeperOrder,
+    control: BorrowedFd<'_>,
+    pid: Pid,
+    reports: &OwnedFd,
+) -> Result<KeeperEvent, StepFailure> {
+    reaper::let_go_of_output().map_err(StepFailure::at("output"))?;
+    let child = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(StepFailure::at("pidfd"))?;
     let mut ready = [PollFd::new(&child, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
     let over = wait(&mut ready, order)?;
     let stopped = over.is_none() && ready[0].revents().is_empty();
     if stopped || over.is_some() {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
-    let status = wait_for(pid).map_err(Failure::at("wait"))?;
+    let status = wait_for(pid).map_err(StepFailure::at("wait"))?;
     if order.namespaces == Namespaces::None {
-        reaper::end_descendants().map_err(Failure::at("descendants"))?;
+        reaper::end_descendants().map_err(StepFailure::at("descendants"))?;
     }
     if let Some(over) = over {
         return Ok(over);
     }
     Ok(match order.namespaces {
-        _ if stopped => Told::Stopped,
+        _ if stopped => KeeperEvent::Stopped,
         Namespaces::Own => reaper::reported(reports),
-        Namespaces::None => reaper::told_of(status),
+        Namespaces::None => reaper::exit_event(status),
     })
 }
 
 /// Waits until one of them is ready. Where nothing else counts what the program uses up, looks meanwhile, and returns
 /// what to tell when it is too much.
-fn wait(ready: &mut [PollFd<'_>], order: &Order) -> Result<Option<Told>, Failure> {
+fn wait(ready: &mut [PollFd<'_>], order: &KeeperOrder) -> Result<Option<KeeperEvent>, StepFailure> {
     let looks = order.namespaces == Namespaces::None && !order.limits.memory_is_counted;
     let pause = Timespec { tv_sec: 0, tv_nsec: memory_watch::PAUSE.subsec_nanos().into() };
     loop {
         let some = rustix::io::retry_on_intr(|| poll(ready, looks.then_some(&pause)));
-        if some.map_err(Failure::at("poll"))? > 0 {
+        if some.map_err(StepFailure::at("poll"))? > 0 {
             return Ok(None);
         }
-        let used = memory_watch::used_below().map_err(Failure::at("memory"))?;
+        let used = memory_watch::used_below().map_err(StepFailure::at("memory"))?;
         if let Some(over) = used.over(&order.limits) {
             return Ok(Some(over));
         }

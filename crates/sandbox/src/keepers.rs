@@ -19,9 +19,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use tokio::process::{Child, Command};
 use tokio::task::AbortHandle;
 
-use crate::control_groups::{ControlGroups, Group};
+use crate::control_groups::{ControlGroup, ControlGroups};
 use crate::hidden_commands::{self, KEEP};
-use crate::message::{self, Bytes, MESSAGE_BYTES_MAX, Namespaces, Place};
+use crate::message::{self, KeeperPlace, MESSAGE_BYTES_MAX, Namespaces, SystemBytes};
 use crate::program_ids::ProgramIds;
 
 /// Keepers that this process has made: none has the name of another, whichever sandbox it is of.
@@ -32,12 +32,12 @@ const WAIT_SECS_MAX: u64 = 300;
 
 /// Makes keepers, and holds the one that waits.
 #[derive(Debug)]
-pub(crate) struct Keepers {
+pub(crate) struct KeeperPool {
     executable: PathBuf,
     namespaces: Namespaces,
     users: ProgramUsers,
     groups: Option<ControlGroups>,
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Mutex<Option<WaitingKeeper>>,
 }
 
 /// Whether programs have a user of their own.
@@ -49,10 +49,10 @@ pub(crate) enum ProgramUsers {
 
 /// A keeper that was started, has taken its place and knows no program yet.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct KeeperProcess {
     pub(crate) process: Child,
     pub(crate) control: OwnedFd,
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<ControlGroup>,
     /// As whom its program may run.
     pub(crate) user: Option<ProgramIds>,
     /// Used once.
@@ -60,12 +60,12 @@ pub(crate) struct Keeper {
 }
 
 #[derive(Debug)]
-struct Waiting {
-    keeper: Keeper,
+struct WaitingKeeper {
+    keeper: KeeperProcess,
     end: AbortHandle,
 }
 
-impl Keepers {
+impl KeeperPool {
     pub(crate) fn new(
         executable: PathBuf,
         namespaces: Namespaces,
@@ -80,18 +80,18 @@ impl Keepers {
     }
 
     /// Returns the keeper that waits, if there is one; never blocks.
-    pub(crate) fn take_waiting(&self) -> Option<Keeper> {
+    pub(crate) fn take_waiting(&self) -> Option<KeeperProcess> {
         Self::ready(self.waiting.try_lock().ok()?.take())
     }
 
     /// Returns the keeper that waits or is being made, else a new one. Blocks for as long as a process takes to begin.
-    pub(crate) fn take(&self) -> Result<Keeper, SandboxError> {
+    pub(crate) fn take(&self) -> Result<KeeperProcess, SandboxError> {
         let waiting = self.waiting().take();
         Self::ready(waiting).map_or_else(|| self.make(), Ok)
     }
 
-    fn ready(waiting: Option<Waiting>) -> Option<Keeper> {
-        let Waiting { keeper, end } = waiting?;
+    fn ready(waiting: Option<WaitingKeeper>) -> Option<KeeperProcess> {
+        let WaitingKeeper { keeper, end } = waiting?;
         end.abort();
         keeper.is_silent().then_some(keeper)
     }
@@ -104,7 +104,7 @@ impl Keepers {
             && let Ok(keeper) = self.make()
         {
             let end = tokio::spawn(Self::let_go(Arc::downgrade(self))).abort_handle();
-            *waiting = Some(Waiting { keeper, end });
+            *waiting = Some(WaitingKeeper { keeper, end });
         }
     }
 
@@ -118,11 +118,11 @@ impl Keepers {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Option<Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, Option<WaitingKeeper>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn make(&self) -> Result<Keeper, SandboxError> {
+    fn make(&self) -> Result<KeeperProcess, SandboxError> {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
         let user = match self.users {
@@ -131,14 +131,14 @@ impl Keepers {
         };
         let group = self.groups.as_ref().map(|groups| groups.make(&name));
         let group = group.transpose().map_err(broken("control group"))?;
-        let files = |of: fn(&Group) -> Vec<PathBuf>| {
-            group.as_ref().map(of).unwrap_or_default().iter().map(Bytes::from).collect()
+        let files = |of: fn(&ControlGroup) -> Vec<PathBuf>| {
+            group.as_ref().map(of).unwrap_or_default().iter().map(SystemBytes::from).collect()
         };
-        let place = Place {
+        let place = KeeperPlace {
             namespaces: self.namespaces,
             user,
-            group_files: files(Group::files),
-            share_files: files(Group::share_files),
+            group_files: files(ControlGroup::files),
+            share_files: files(ControlGroup::share_files),
             weighed: self.groups.as_ref().is_some_and(ControlGroups::weighed),
         };
         let (control, keepers) = sockets().map_err(broken("socket"))?;
@@ -146,19 +146,19 @@ impl Keepers {
         process.stdin(Stdio::from(keepers)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let process = process.spawn().map_err(broken("keeper"))?;
         message::send(control.as_fd(), &place).map_err(broken("order"))?;
-        Ok(Keeper { process, control, group, user, name })
+        Ok(KeeperProcess { process, control, group, user, name })
     }
 }
 
-impl Drop for Keepers {
+impl Drop for KeeperPool {
     fn drop(&mut self) {
-        if let Some(Waiting { end, .. }) = self.waiting().take() {
+        if let Some(WaitingKeeper { end, .. }) = self.waiting().take() {
             end.abort();
         }
     }
 }
 
-impl Keeper {
+impl KeeperProcess {
     /// Says whether it has no word: one that waits has something to say only when it failed, or is gone.
     fn is_silent(&self) -> bool {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -171,7 +171,7 @@ impl Keeper {
         drop(control);
         let _ = process.wait().await;
         // Removing a group may wait for processes that are left in it.
-        let _ = tokio::task::spawn_blocking(move || group.map(Group::remove)).await;
+        let _ = tokio::task::spawn_blocking(move || group.map(ControlGroup::remove)).await;
     }
 }
 

@@ -13,7 +13,7 @@ const LINKS_MAX: usize = 40;
 
 /// What is held of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum KeptPart {
     /// Where it lies: it cannot be moved away, and what is in it may change.
     Place,
     /// All of it: a link's target, a file's bytes, a folder with all that is in it.
@@ -21,9 +21,10 @@ pub(crate) enum Held {
 }
 
 /// Returns what to hold for a file of a workspace, in order; nothing when it is not there.
-pub(crate) fn way_to(workspace: &Path, kept: &Path) -> Vec<(PathBuf, Held)> {
+pub(crate) fn way_to(workspace: &Path, kept: &Path) -> Vec<(PathBuf, KeptPart)> {
     let Ok(inner) = kept.strip_prefix(workspace) else { return Vec::new() };
-    let mut way = Way { workspace, at: workspace.to_owned(), rest: parts(inner), held: Vec::new(), links: 0 };
+    let mut way =
+        PathWalk { workspace, at: workspace.to_owned(), rest: parts(inner), held: Vec::new(), links: 0 };
     while let Some(part) = way.rest.pop_front() {
         if !way.step(&part) {
             break;
@@ -32,15 +33,15 @@ pub(crate) fn way_to(workspace: &Path, kept: &Path) -> Vec<(PathBuf, Held)> {
     if way.links == 0 && !way.rest.is_empty() { Vec::new() } else { way.held }
 }
 
-struct Way<'w> {
+struct PathWalk<'w> {
     workspace: &'w Path,
     at: PathBuf,
     rest: VecDeque<OsString>,
-    held: Vec<(PathBuf, Held)>,
+    held: Vec<(PathBuf, KeptPart)>,
     links: usize,
 }
 
-impl Way<'_> {
+impl PathWalk<'_> {
     /// Goes on by one name; says whether there is a way on.
     fn step(&mut self, part: &OsString) -> bool {
         if part == ".." {
@@ -58,15 +59,15 @@ impl Way<'_> {
         if found.is_symlink() {
             return self.follow();
         }
-        let held = if self.rest.is_empty() { Held::Whole } else { Held::Place };
-        if self.at != self.workspace || held == Held::Whole {
+        let held = if self.rest.is_empty() { KeptPart::Whole } else { KeptPart::Place };
+        if self.at != self.workspace || held == KeptPart::Whole {
             self.held.push((self.at.clone(), held));
         }
         true
     }
 
     fn follow(&mut self) -> bool {
-        self.held.push((self.at.clone(), Held::Whole));
+        self.held.push((self.at.clone(), KeptPart::Whole));
         self.links += 1;
         let target = fs::read_link(&self.at).unwrap_or_default();
         self.at.pop();
@@ -88,7 +89,7 @@ impl Way<'_> {
         self.rest = parts(inner);
         self.links += 1;
         if self.rest.is_empty() {
-            self.held.push((self.at.clone(), Held::Whole));
+            self.held.push((self.at.clone(), KeptPart::Whole));
         }
         self.links <= LINKS_MAX
     }
@@ -120,15 +121,15 @@ mod tests {
         symlink("nowhere", work.join("dangling")).expect("a link");
         symlink("loop", work.join("loop")).expect("a link");
         symlink(&work, work.join("all")).expect("a link");
-        let way = |kept: &str| -> Vec<(String, Held)> {
+        let way = |kept: &str| -> Vec<(String, KeptPart)> {
             let inner = |path: &Path| path.strip_prefix(&work).expect("inside").display().to_string();
             way_to(&work, &work.join(kept)).iter().map(|(path, held)| (inner(path), *held)).collect()
         };
-        let told = |way: &[(&str, Held)]| {
+        let owned = |way: &[(&str, KeptPart)]| {
             way.iter().map(|(path, held)| ((*path).to_owned(), *held)).collect::<Vec<_>>()
         };
-        use Held::{Place, Whole};
-        let rows: [(&str, &[(&str, Held)]); 10] = [
+        use KeptPart::{Place, Whole};
+        let rows: [(&str, &[(&str, KeptPart)]); 10] = [
             (".git/hooks", &[(".git", Place), (".git/hooks", Whole)]),
             (".git/missing", &[]),
             (".git/missing/more", &[]),
@@ -144,7 +145,7 @@ mod tests {
             ("all/.git", &[("all", Whole), (".git", Whole)]),
         ];
         for (kept, held) in rows {
-            assert_eq!(way(kept), told(held), "{kept}");
+            assert_eq!(way(kept), owned(held), "{kept}");
         }
         assert!(way("loop").iter().all(|held| *held == ("loop".to_owned(), Whole)));
     }

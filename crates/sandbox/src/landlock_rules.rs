@@ -12,8 +12,8 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use crate::failure::Failure;
-use crate::message::{InWorkspace, Namespaces, Order};
+use crate::failure::StepFailure;
+use crate::message::{InWorkspace, KeeperOrder, Namespaces};
 use crate::mounts::{DEVICES, SYSTEM_FILES, SYSTEM_FOLDERS};
 
 const STAGE: &str = "Landlock";
@@ -22,19 +22,19 @@ const STAGE: &str = "Landlock";
 const KNOWN: ABI = ABI::V9;
 
 /// Restricts this process and all that it starts.
-pub(crate) fn restrict(order: &Order, program: Option<&OwnedFd>) -> Result<(), Failure> {
+pub(crate) fn restrict(order: &KeeperOrder, program: Option<&OwnedFd>) -> Result<(), StepFailure> {
     let status = ruleset(order)
         .and_then(|rules| allow_opened(rules, program))
         .and_then(RulesetCreated::restrict_self)
-        .map_err(|error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) })?;
+        .map_err(|error| StepFailure { stage: STAGE, cause: io::Error::other(error.to_string()) })?;
     let RestrictionStatus { ruleset, no_new_privs, .. } = status;
     if ruleset == RulesetStatus::NotEnforced || !no_new_privs {
-        return Err(Failure { stage: STAGE, cause: io::Error::from_raw_os_error(libc::EOPNOTSUPP) });
+        return Err(StepFailure { stage: STAGE, cause: io::Error::from_raw_os_error(libc::EOPNOTSUPP) });
     }
     Ok(())
 }
 
-fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
+fn ruleset(order: &KeeperOrder) -> Result<RulesetCreated, RulesetError> {
     let mut created =
         Ruleset::default().handle_access(AccessFs::from_all(KNOWN))?.scope(Scope::from_all(KNOWN))?;
     if order.namespaces == Namespaces::None {
@@ -71,7 +71,7 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
             }
         }
     }
-    if order.tier == crate::message::Tier::Isolated {
+    if order.tier == crate::message::SandboxTier::Isolated {
         created = allow(created, Path::new("/dev/shm"), change)?;
     }
     let in_workspace = match order.access {

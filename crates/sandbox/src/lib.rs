@@ -17,8 +17,8 @@ mod sandbox;
 mod offer;
 mod keepers;
 mod scratch;
-mod held_folder;
-mod off_the_thread;
+mod locked_dir;
+mod spawn_blocking;
 mod process;
 
 pub mod keeper;
@@ -39,14 +39,14 @@ mod syscall_filter;
 mod allowed_calls;
 mod capabilities;
 mod process_limits;
-mod turns;
-mod metronome;
+mod cpu_priority;
+mod scheduler_tick;
 mod control_groups;
 mod children;
 mod memory_watch;
 mod program_pages;
 
 pub use hidden_commands::{KEEP, PROBE};
-pub use metronome::stir;
 pub use program_pages::release_program_pages;
 pub use sandbox::Sandbox;
+pub use scheduler_tick::notify;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, fchown, stat};
 use rustix::thread::{Gid, Uid};
 
-use crate::failure::Failure;
-use crate::message::{self, Order, Told};
+use crate::failure::StepFailure;
+use crate::message::{self, KeeperEvent, KeeperOrder};
 use crate::program_ids::ProgramIds;
 use crate::user_mapper::UserMapper;
 
@@ -28,11 +28,11 @@ pub(crate) struct MappedMounts {
 impl MappedMounts {
     /// Makes those of an order, and takes its user away where that cannot be. The helper is gone afterwards.
     pub(crate) fn make(
-        order: &mut Order,
+        order: &mut KeeperOrder,
         helper: Option<UserMapper>,
         workspace: BorrowedFd<'_>,
         control: BorrowedFd<'_>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, StepFailure> {
         let wanted = order.user.take();
         let Some(helper) = helper else { return Ok(Self::default()) };
         let mut made = Self::default();
@@ -40,14 +40,15 @@ impl MappedMounts {
             match helper.map_workspace(workspace) {
                 Ok(tree) => {
                     made = Self { workspace: Some(tree), readable: closed(order, &helper) };
-                    give_output(ids).map_err(Failure::at(STAGE))?;
+                    give_output(ids).map_err(StepFailure::at(STAGE))?;
                     order.user = Some(ids);
                 }
                 Err(error) if is_lacking(&error) => {
                     let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                    message::send(control, &Told::RunsAsRoot { errno }).map_err(Failure::at("socket"))?;
+                    message::send(control, &KeeperEvent::RunsAsRoot { errno })
+                        .map_err(StepFailure::at("socket"))?;
                 }
-                Err(error) => return Err(Failure::at(STAGE)(error)),
+                Err(error) => return Err(StepFailure::at(STAGE)(error)),
             }
         }
         helper.end()?;
@@ -68,8 +69,8 @@ fn is_lacking(error: &std::io::Error) -> bool {
 
 /// Maps what was named readable and only root may read. What lies closed in a folder that is open stays closed, and so
 /// does what cannot be mapped.
-fn closed(order: &Order, helper: &UserMapper) -> Vec<(PathBuf, OwnedFd)> {
-    let paths = order.readable.iter().map(crate::message::Bytes::path);
+fn closed(order: &KeeperOrder, helper: &UserMapper) -> Vec<(PathBuf, OwnedFd)> {
+    let paths = order.readable.iter().map(crate::message::SystemBytes::path);
     let closed = paths.filter(|path| !is_open_to_others(path));
     closed
         .filter_map(|path| Some((helper.map_readable(&path).ok()?, path)))

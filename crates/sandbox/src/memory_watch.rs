@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::children::children_of;
-use crate::message::{Limits, Told};
+use crate::message::{KeeperEvent, Limits};
 
 /// How often it looks; a program on two processors gets some 500 MiB further meanwhile.
 pub(crate) const PAUSE: Duration = Duration::from_millis(100);
@@ -52,18 +52,18 @@ fn child_ends() -> libc::sigset_t {
 
 /// What a program and all that it started use up.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Used {
+pub(crate) struct UsedResources {
     bytes: u64,
     tasks: u64,
 }
 
-impl Used {
+impl UsedResources {
     /// Returns what to tell when that is too much.
-    pub(crate) fn over(&self, limits: &Limits) -> Option<Told> {
+    pub(crate) fn over(&self, limits: &Limits) -> Option<KeeperEvent> {
         match self {
             // Very many have much memory, too.
-            Self { tasks, .. } if *tasks > limits.processes_max => Some(Told::OverProcesses),
-            Self { bytes, .. } if *bytes > limits.memory_bytes_max => Some(Told::OverMemory),
+            Self { tasks, .. } if *tasks > limits.processes_max => Some(KeeperEvent::OverProcesses),
+            Self { bytes, .. } if *bytes > limits.memory_bytes_max => Some(KeeperEvent::OverMemory),
             _ => None,
         }
     }
@@ -86,9 +86,9 @@ impl Used {
 }
 
 /// Returns what all others in this process's table of processes use.
-pub(crate) fn used_in_this_table() -> io::Result<Used> {
+pub(crate) fn used_in_this_table() -> io::Result<UsedResources> {
     let own = std::process::id();
-    let mut used = Used::default();
+    let mut used = UsedResources::default();
     for process in fs::read_dir("/proc")?.flatten() {
         let pid = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
         if pid.is_some_and(|pid| pid != own) {
@@ -99,8 +99,8 @@ pub(crate) fn used_in_this_table() -> io::Result<Used> {
 }
 
 /// Returns what this process's children use, and theirs.
-pub(crate) fn used_below() -> io::Result<Used> {
-    let mut used = Used::default();
+pub(crate) fn used_below() -> io::Result<UsedResources> {
+    let mut used = UsedResources::default();
     let mut left = children_of(rustix::process::getpid())?;
     let mut seen = BTreeSet::new();
     while let Some(pid) = left.pop() {

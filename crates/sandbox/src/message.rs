@@ -28,45 +28,45 @@ const _: () = assert!(COMMAND_BYTES_MAX / 3 * 4 + 4096 < MESSAGE_BYTES_MAX);
 
 /// Where a keeper takes its place before it knows what for; its first message.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct KeeperPlace {
     pub(crate) namespaces: Namespaces,
     /// As whom its program may run, where the host lets that be another user than the daemon's.
     pub(crate) user: Option<ProgramIds>,
     /// Files of control groups to which the keeper adds itself.
-    pub(crate) group_files: Vec<Bytes>,
+    pub(crate) group_files: Vec<SystemBytes>,
     /// The same of groups that hold nobody to anything, and that may be closed to who has a priority of its own.
-    pub(crate) share_files: Vec<Bytes>,
+    pub(crate) share_files: Vec<SystemBytes>,
     /// Whether who is in all of them stands back where processors are short.
     pub(crate) weighed: bool,
 }
 
 /// What a keeper is to start; its second message. The workspace comes along as its first descriptor.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Order {
-    pub(crate) tier: Tier,
+pub(crate) struct KeeperOrder {
+    pub(crate) tier: SandboxTier,
     pub(crate) namespaces: Namespaces,
     /// As whom the program runs; `None` for the daemon's user.
     pub(crate) user: Option<ProgramIds>,
-    pub(crate) program: Bytes,
-    pub(crate) arguments: Vec<Bytes>,
-    pub(crate) environment: Vec<(Bytes, Bytes)>,
-    pub(crate) directory: Bytes,
+    pub(crate) program: SystemBytes,
+    pub(crate) arguments: Vec<SystemBytes>,
+    pub(crate) environment: Vec<(SystemBytes, SystemBytes)>,
+    pub(crate) directory: SystemBytes,
     /// Where the program finds the workspace; what lies there is the descriptor's.
-    pub(crate) workspace: Bytes,
+    pub(crate) workspace: SystemBytes,
     pub(crate) access: InWorkspace,
-    pub(crate) kept: Vec<Bytes>,
-    pub(crate) readable: Vec<Bytes>,
+    pub(crate) kept: Vec<SystemBytes>,
+    pub(crate) readable: Vec<SystemBytes>,
     /// Where the files lie whose sealed bytes come along, in order.
-    pub(crate) sealed: Vec<Bytes>,
+    pub(crate) sealed: Vec<SystemBytes>,
     /// A folder that stands for `/tmp` where that cannot be had privately.
-    pub(crate) scratch: Option<Bytes>,
+    pub(crate) scratch: Option<SystemBytes>,
     /// Whether a listener is made in the new network, and handed out.
-    pub(crate) way_out: WayOut,
+    pub(crate) egress: EgressMode,
     pub(crate) limits: Limits,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Tier {
+pub(crate) enum SandboxTier {
     Confined,
     Isolated,
 }
@@ -85,7 +85,7 @@ pub(crate) enum Namespaces {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum WayOut {
+pub(crate) enum EgressMode {
     None,
     Guarded,
 }
@@ -119,7 +119,7 @@ impl Limits {
 
 /// A keeper's word to the daemon.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum KeeperEvent {
     /// The listener comes along.
     Listening,
     /// The program is about to run as root, like the daemon: its workspace cannot be mapped to another user.
@@ -147,22 +147,22 @@ pub(crate) const STOP: &[u8] = b"stop";
 
 /// A file name or an argument: bytes as the system has them, in Base64.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bytes(Vec<u8>);
+pub(crate) struct SystemBytes(Vec<u8>);
 
-impl Serialize for Bytes {
+impl Serialize for SystemBytes {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&STANDARD.encode(&self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Bytes {
+impl<'de> Deserialize<'de> for SystemBytes {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         STANDARD.decode(text).map(Self).map_err(serde::de::Error::custom)
     }
 }
 
-impl Bytes {
+impl SystemBytes {
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(self.os())
     }
@@ -176,24 +176,24 @@ impl Bytes {
     }
 }
 
-impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for Bytes {
+impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for SystemBytes {
     fn from(text: &T) -> Self {
         Self(text.as_ref().as_bytes().to_vec())
     }
 }
 
-impl Order {
+impl KeeperOrder {
     pub(crate) fn new(command: &ConfinedCommand, namespaces: Namespaces) -> Self {
-        let all = |paths: &[PathBuf]| paths.iter().map(Bytes::from).collect();
+        let all = |paths: &[PathBuf]| paths.iter().map(SystemBytes::from).collect();
         Self {
             tier: match command.tier {
-                ProcessTier::Confined => Tier::Confined,
-                ProcessTier::Isolated => Tier::Isolated,
+                ProcessTier::Confined => SandboxTier::Confined,
+                ProcessTier::Isolated => SandboxTier::Isolated,
             },
             namespaces,
             user: None,
             program: (&command.program).into(),
-            arguments: command.arguments.iter().map(Bytes::from).collect(),
+            arguments: command.arguments.iter().map(SystemBytes::from).collect(),
             environment: command
                 .environment
                 .iter()
@@ -207,11 +207,11 @@ impl Order {
             },
             kept: all(&command.kept),
             readable: all(&command.readable),
-            sealed: command.sealed.iter().map(|file| Bytes::from(&file.path)).collect(),
+            sealed: command.sealed.iter().map(|file| SystemBytes::from(&file.path)).collect(),
             scratch: None,
-            way_out: match command.network {
-                Network::None => WayOut::None,
-                Network::Guarded => WayOut::Guarded,
+            egress: match command.network {
+                Network::None => EgressMode::None,
+                Network::Guarded => EgressMode::Guarded,
             },
             limits: Limits::uncounted(&command.limits),
         }

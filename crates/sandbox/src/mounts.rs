@@ -19,10 +19,10 @@ use rustix::mount::{
     move_mount, open_tree, unmount,
 };
 
-use crate::failure::Failure;
-use crate::kept_files::{Held, way_to};
+use crate::failure::StepFailure;
+use crate::kept_files::{KeptPart, way_to};
 use crate::mapped_mounts::MappedMounts;
-use crate::message::{InWorkspace, Order};
+use crate::message::{InWorkspace, KeeperOrder};
 use crate::program_ids::ProgramIds;
 use crate::workspace::WorkspacePlace;
 
@@ -89,9 +89,9 @@ pub(crate) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/
 /// Tier B: the host's own root, read-only but for the workspace, with a process table, scratch space and kept files
 /// of its own. Returns the program where it is to be started by its descriptor, and what is kept.
 pub(crate) fn beside_the_host(
-    order: &Order,
+    order: &KeeperOrder,
     sealed: &[OwnedFd],
-) -> Result<(Option<OwnedFd>, Vec<PathBuf>), Failure> {
+) -> Result<(Option<OwnedFd>, Vec<PathBuf>), StepFailure> {
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
@@ -99,7 +99,12 @@ pub(crate) fn beside_the_host(
     let readable = open_all(order, MappedMounts::default())?;
     // Landlock knows nothing of modes, owners, times and attributes: without this a program could change those of every
     // file of its user.
-    change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID, Depth::All)?;
+    change_attributes(
+        None,
+        Path::new("/"),
+        libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
+        MountDepth::All,
+    )?;
     mount_proc(Path::new("/proc"))?;
     cover_kernel_files(Path::new("/proc"))?;
     // Covered at once by the scratch space, so that nobody finds the files but where they belong.
@@ -117,10 +122,10 @@ pub(crate) fn beside_the_host(
 
 /// Tier C: nothing but what is named here. Returns the same.
 pub(crate) fn own_root(
-    order: &Order,
+    order: &KeeperOrder,
     sealed: &[OwnedFd],
     mut mapped: MappedMounts,
-) -> Result<(Option<OwnedFd>, Vec<PathBuf>), Failure> {
+) -> Result<(Option<OwnedFd>, Vec<PathBuf>), StepFailure> {
     be_private()?;
     let place = WorkspacePlace::here(order)?;
     let kept = ways(order);
@@ -128,31 +133,31 @@ pub(crate) fn own_root(
     let mut sources = open_all(order, mapped)?;
     let mut system = Vec::new();
     for path in SYSTEM_FILES {
-        system.extend(Source::open_if_there(Path::new(path))?);
+        system.extend(MountSource::open_if_there(Path::new(path))?);
     }
     let mut links = Vec::new();
     for path in SYSTEM_FOLDERS {
         match fs::read_link(path) {
             Ok(target) => links.push((path, target)),
-            Err(_) => system.extend(Source::open_if_there(Path::new(path))?),
+            Err(_) => system.extend(MountSource::open_if_there(Path::new(path))?),
         }
     }
-    let devices = DEVICES.iter().map(|path| Source::open(Path::new(path), Change::Allowed));
+    let devices = DEVICES.iter().map(|path| MountSource::open(Path::new(path), MountChange::Allowed));
     let devices = devices.collect::<Result<Vec<_>, _>>()?;
 
     let root = Path::new(BUILDING_SITE);
     tmpfs(root, "mode=755,size=16m,nr_inodes=4k")?;
     for (link, target) in links {
-        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
+        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(StepFailure::at("root"))?;
     }
     make_folder(&root.join("proc"))?;
     for source in system {
         source.put_apart(root, &root.join("proc"))?;
     }
-    order.user.map_or(Ok(()), |user| name_user(root, user)).map_err(Failure::at("system file"))?;
+    order.user.map_or(Ok(()), |user| name_user(root, user)).map_err(StepFailure::at("system file"))?;
     // The shallow before the deep, so that none hides another.
     sources.sort_by_key(|source| source.path.components().count());
-    let in_scratch = |source: &Source| SCRATCH.iter().any(|scratch| source.path.starts_with(scratch));
+    let in_scratch = |source: &MountSource| SCRATCH.iter().any(|scratch| source.path.starts_with(scratch));
     let (above_scratch, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(in_scratch);
     for source in sources.into_iter().chain(devices) {
         source.put(root)?;
@@ -163,7 +168,7 @@ pub(crate) fn own_root(
         ("/dev/stdout", "/proc/self/fd/1"),
         ("/dev/stderr", "/proc/self/fd/2"),
     ] {
-        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(Failure::at("root"))?;
+        std::os::unix::fs::symlink(target, below(root, Path::new(link))).map_err(StepFailure::at("root"))?;
     }
     mount_proc(&root.join("proc"))?;
     cover_kernel_files(&root.join("proc"))?;
@@ -185,15 +190,15 @@ pub(crate) fn own_root(
 }
 
 /// Takes the current folder, or a mount of it that was made before, to be put where the workspace is.
-fn open_workspace(order: &Order, mapped: Option<OwnedFd>) -> Result<Source, Failure> {
+fn open_workspace(order: &KeeperOrder, mapped: Option<OwnedFd>) -> Result<MountSource, StepFailure> {
     let change = match order.access {
-        InWorkspace::Read => Change::Refused,
-        InWorkspace::Change => Change::Allowed,
+        InWorkspace::Read => MountChange::Refused,
+        InWorkspace::Change => MountChange::Allowed,
     };
     let path = order.workspace.path();
     match mapped {
-        Some(tree) => Ok(Source { path, tree, change }),
-        None => Source::open_here(&path, change),
+        Some(tree) => Ok(MountSource { path, tree, change }),
+        None => MountSource::open_here(&path, change),
     }
 }
 
@@ -229,7 +234,7 @@ fn name_user(root: &Path, user: ProgramIds) -> io::Result<()> {
 }
 
 /// Copies the sealed files to a file system of their own at `place`, ready to be put where they belong.
-fn seal(order: &Order, sealed: &[OwnedFd], place: &Path) -> Result<Vec<Source>, Failure> {
+fn seal(order: &KeeperOrder, sealed: &[OwnedFd], place: &Path) -> Result<Vec<MountSource>, StepFailure> {
     const SEALED_BYTES_MAX: u64 = 1 << 30;
     if sealed.is_empty() {
         return Ok(Vec::new());
@@ -240,9 +245,9 @@ fn seal(order: &Order, sealed: &[OwnedFd], place: &Path) -> Result<Vec<Source>, 
         let path = path.path();
         // Some kernels call a process after its file's name.
         let copy = place.join(index.to_string()).join(path.file_name().unwrap_or_default());
-        copy_sealed(bytes, &copy).map_err(Failure::at("sealed file"))?;
-        let source = Source::open(&copy, Change::Refused)?;
-        sources.push(Source { path, ..source });
+        copy_sealed(bytes, &copy).map_err(StepFailure::at("sealed file"))?;
+        let source = MountSource::open(&copy, MountChange::Refused)?;
+        sources.push(MountSource { path, ..source });
     }
     Ok(sources)
 }
@@ -258,15 +263,19 @@ fn copy_sealed(bytes: &OwnedFd, to: &Path) -> io::Result<()> {
 /// Puts the sealed files over their names. Who renames another file over such a name, outside of these mounts, takes
 /// the mount off it: so a program that the kernel starts by itself is started by what is returned. One that it starts by
 /// an interpreter is opened by name all the same.
-fn put_all(order: &Order, copies: Vec<Source>, sealed: &[OwnedFd]) -> Result<Option<OwnedFd>, Failure> {
+fn put_all(
+    order: &KeeperOrder,
+    copies: Vec<MountSource>,
+    sealed: &[OwnedFd],
+) -> Result<Option<OwnedFd>, StepFailure> {
     let mut program = None;
     for (copy, bytes) in copies.into_iter().zip(sealed) {
         if fs::symlink_metadata(&copy.path).is_err() {
             let cause = io::Error::from(io::ErrorKind::NotFound);
-            return Err(Failure { stage: "sealed file", cause });
+            return Err(StepFailure { stage: "sealed file", cause });
         }
-        if copy.path == order.program.path() && is_native(bytes).map_err(Failure::at("sealed file"))? {
-            program = Some(copy.tree.try_clone().map_err(Failure::at("sealed file"))?);
+        if copy.path == order.program.path() && is_native(bytes).map_err(StepFailure::at("sealed file"))? {
+            program = Some(copy.tree.try_clone().map_err(StepFailure::at("sealed file"))?);
         }
         copy.put(Path::new("/"))?;
     }
@@ -287,64 +296,64 @@ fn is_native(file: &OwnedFd) -> io::Result<bool> {
 }
 
 /// Tries the two mounts that hosts forbid first, in namespaces just made.
-pub(crate) fn probe() -> Result<(), Failure> {
+pub(crate) fn probe() -> Result<(), StepFailure> {
     be_private()?;
     mount_proc(Path::new("/proc"))?;
     mount_scratch(Path::new(BUILDING_SITE), 1 << 20)
 }
 
 /// Tries to put a mapped folder of root's somewhere and to look at it as the user that it is mapped to, likewise.
-pub(crate) fn probe_mapped(tree: OwnedFd, user: ProgramIds) -> Result<(), Failure> {
+pub(crate) fn probe_mapped(tree: OwnedFd, user: ProgramIds) -> Result<(), StepFailure> {
     be_private()?;
     let site = Path::new(BUILDING_SITE);
     mount_scratch(site, 1 << 20)?;
     let path = site.join("mapped");
-    Source { path: path.clone(), tree, change: Change::Allowed }.put_at(&path)?;
+    MountSource { path: path.clone(), tree, change: MountChange::Allowed }.put_at(&path)?;
     let stage = "user of the program";
-    user.become_them().map_err(Failure::at(stage))?;
-    let shown = fs::metadata(&path).map_err(Failure::at(stage))?.uid();
+    user.become_them().map_err(StepFailure::at(stage))?;
+    let shown = fs::metadata(&path).map_err(StepFailure::at(stage))?.uid();
     if shown == user.number() {
         Ok(())
     } else {
-        Err(Failure::at(stage)(io::Error::from_raw_os_error(libc::EOVERFLOW)))
+        Err(StepFailure::at(stage)(io::Error::from_raw_os_error(libc::EOVERFLOW)))
     }
 }
 
 /// Makes `root` the only thing that there is.
-fn enter(root: &Path) -> Result<(), Failure> {
+fn enter(root: &Path) -> Result<(), StepFailure> {
     let stage = "pivot_root";
-    rustix::process::chdir(root).map_err(Failure::at(stage))?;
-    rustix::process::pivot_root(".", ".").map_err(Failure::at(stage))?;
-    unmount(".", UnmountFlags::DETACH).map_err(Failure::at(stage))?;
-    rustix::process::chdir("/").map_err(Failure::at(stage))?;
-    change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY, Depth::This)
+    rustix::process::chdir(root).map_err(StepFailure::at(stage))?;
+    rustix::process::pivot_root(".", ".").map_err(StepFailure::at(stage))?;
+    unmount(".", UnmountFlags::DETACH).map_err(StepFailure::at(stage))?;
+    rustix::process::chdir("/").map_err(StepFailure::at(stage))?;
+    change_attributes(None, Path::new("/"), libc::MOUNT_ATTR_RDONLY, MountDepth::This)
 }
 
 /// Looks what has to be held for the kept files, while all of the host can be seen.
-fn ways(order: &Order) -> Vec<(PathBuf, Held)> {
+fn ways(order: &KeeperOrder) -> Vec<(PathBuf, KeptPart)> {
     let workspace = order.workspace.path();
     order.kept.iter().flat_map(|kept| way_to(&workspace, &kept.path())).collect()
 }
 
 /// Binds what is held onto itself, so that none can be moved away, and what stays as it is read-only. Returns the paths.
-fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<Vec<PathBuf>, Failure> {
-    let mut done: Vec<(PathBuf, Held)> = Vec::new();
+fn keep_files(kept: Vec<(PathBuf, KeptPart)>) -> Result<Vec<PathBuf>, StepFailure> {
+    let mut done: Vec<(PathBuf, KeptPart)> = Vec::new();
     for (path, held) in kept {
         // What stays as it is with all that is in it needs no more.
         if done
             .iter()
-            .any(|(folder, held)| *held == Held::Whole && path != *folder && path.starts_with(folder))
+            .any(|(folder, held)| *held == KeptPart::Whole && path != *folder && path.starts_with(folder))
         {
             continue;
         }
-        if done.contains(&(path.clone(), Held::Whole)) || done.contains(&(path.clone(), held)) {
+        if done.contains(&(path.clone(), KeptPart::Whole)) || done.contains(&(path.clone(), held)) {
             continue;
         }
         let change = match held {
-            Held::Place => Change::Allowed,
-            Held::Whole => Change::Refused,
+            KeptPart::Place => MountChange::Allowed,
+            KeptPart::Whole => MountChange::Refused,
         };
-        Source::open_itself(&path, change)?.put(Path::new("/"))?;
+        MountSource::open_itself(&path, change)?.put(Path::new("/"))?;
         done.push((path, held));
     }
     let mut paths: Vec<PathBuf> = done.into_iter().map(|(path, _)| path).collect();
@@ -353,47 +362,47 @@ fn keep_files(kept: Vec<(PathBuf, Held)>) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-fn be_private() -> Result<(), Failure> {
+fn be_private() -> Result<(), StepFailure> {
     let deep = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    mount_change("/", deep).map_err(Failure::at("private mounts"))
+    mount_change("/", deep).map_err(StepFailure::at("private mounts"))
 }
 
-fn mount_proc(at: &Path) -> Result<(), Failure> {
+fn mount_proc(at: &Path) -> Result<(), StepFailure> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", at, "proc", flags, None).map_err(Failure::at("/proc"))
+    mount("proc", at, "proc", flags, None).map_err(StepFailure::at("/proc"))
 }
 
 /// Puts a device that cannot be opened over what tells of the kernel and of everybody's doings; no program needs it. A file of the
 /// kernel that belongs to root is else open to a program of a daemon that is root.
-fn cover_kernel_files(proc: &Path) -> Result<(), Failure> {
+fn cover_kernel_files(proc: &Path) -> Result<(), StepFailure> {
     for name in KERNEL_FILES {
         let path = proc.join(name);
         if fs::symlink_metadata(&path).is_ok() {
-            let nothing = Source::open(Path::new("/dev/null"), Change::Refused)?;
-            Source { path, ..nothing }.put(Path::new("/"))?;
+            let nothing = MountSource::open(Path::new("/dev/null"), MountChange::Refused)?;
+            MountSource { path, ..nothing }.put(Path::new("/"))?;
         }
     }
     Ok(())
 }
 
-fn mount_scratch(at: &Path, bytes_max: u64) -> Result<(), Failure> {
+fn mount_scratch(at: &Path, bytes_max: u64) -> Result<(), StepFailure> {
     // A file of a page for each inode: a program runs out of both together.
     tmpfs(at, &format!("mode=1777,size={bytes_max},nr_inodes={}", (bytes_max / 4096).clamp(1024, 1 << 20)))
 }
 
-fn tmpfs(at: &Path, options: &str) -> Result<(), Failure> {
-    let options = CString::new(options).map_err(Failure::at("tmpfs"))?;
+fn tmpfs(at: &Path, options: &str) -> Result<(), StepFailure> {
+    let options = CString::new(options).map_err(StepFailure::at("tmpfs"))?;
     mount("tmpfs", at, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())
-        .map_err(Failure::at("tmpfs"))
+        .map_err(StepFailure::at("tmpfs"))
 }
 
-fn open_all(order: &Order, mut mapped: MappedMounts) -> Result<Vec<Source>, Failure> {
+fn open_all(order: &KeeperOrder, mut mapped: MappedMounts) -> Result<Vec<MountSource>, StepFailure> {
     let mut sources = Vec::new();
     for path in &order.readable {
         let path = path.path();
         match mapped.take_readable(&path) {
-            Some(tree) => sources.push(Source { path, tree, change: Change::Refused }),
-            None => sources.extend(Source::open_if_there(&path)?),
+            Some(tree) => sources.push(MountSource { path, tree, change: MountChange::Refused }),
+            None => sources.extend(MountSource::open_if_there(&path)?),
         }
     }
     Ok(sources)
@@ -401,55 +410,56 @@ fn open_all(order: &Order, mut mapped: MappedMounts) -> Result<Vec<Source>, Fail
 
 /// Whether a program may change what is mounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum MountChange {
     Allowed,
     Refused,
 }
 
 /// Whether a change is for one mount or for all below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum MountDepth {
     This,
     All,
 }
 
 /// A copy of a part of the host's tree, not put anywhere yet.
-struct Source {
+struct MountSource {
     path: PathBuf,
     tree: OwnedFd,
-    change: Change,
+    change: MountChange,
 }
 
-impl Source {
-    fn open(path: &Path, change: Change) -> Result<Self, Failure> {
-        Self::try_open(path, change).map_err(|cause| Failure { stage: "mount source", cause: cause.into() })
+impl MountSource {
+    fn open(path: &Path, change: MountChange) -> Result<Self, StepFailure> {
+        Self::try_open(path, change)
+            .map_err(|cause| StepFailure { stage: "mount source", cause: cause.into() })
     }
 
     /// Opens a link itself, where it is one.
-    fn open_itself(path: &Path, change: Change) -> Result<Self, Failure> {
+    fn open_itself(path: &Path, change: MountChange) -> Result<Self, StepFailure> {
         Self::try_open_with(path, change, OpenTreeFlags::AT_SYMLINK_NOFOLLOW)
-            .map_err(|cause| Failure { stage: "kept file", cause: cause.into() })
+            .map_err(|cause| StepFailure { stage: "kept file", cause: cause.into() })
     }
 
     /// Opens the current folder, to be put at a path.
-    fn open_here(path: &Path, change: Change) -> Result<Self, Failure> {
+    fn open_here(path: &Path, change: MountChange) -> Result<Self, StepFailure> {
         let here = Self::open(Path::new("."), change)?;
         Ok(Self { path: path.to_owned(), ..here })
     }
 
-    fn open_if_there(path: &Path) -> Result<Option<Self>, Failure> {
-        match Self::try_open(path, Change::Refused) {
+    fn open_if_there(path: &Path) -> Result<Option<Self>, StepFailure> {
+        match Self::try_open(path, MountChange::Refused) {
             Ok(source) => Ok(Some(source)),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => Ok(None),
-            Err(error) => Err(Failure { stage: "mount source", cause: error.into() }),
+            Err(error) => Err(StepFailure { stage: "mount source", cause: error.into() }),
         }
     }
 
-    fn try_open(path: &Path, change: Change) -> Result<Self, Errno> {
+    fn try_open(path: &Path, change: MountChange) -> Result<Self, Errno> {
         Self::try_open_with(path, change, OpenTreeFlags::empty())
     }
 
-    fn try_open_with(path: &Path, change: Change, more: OpenTreeFlags) -> Result<Self, Errno> {
+    fn try_open_with(path: &Path, change: MountChange, more: OpenTreeFlags) -> Result<Self, Errno> {
         let flags =
             OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
         Ok(Self { path: path.to_owned(), tree: open_tree(CWD, path, flags | more)?, change })
@@ -458,7 +468,7 @@ impl Source {
     /// Puts a part of the system there as a file system of its own: what the program watches or locks of it is not what
     /// others open. A folder of programs is seen through an overlay that changes nothing, a small file is copied. Where
     /// the kernel cannot do the one or the file is large, it is mounted as everything else. `empty` is a folder without content.
-    fn put_apart(self, root: &Path, empty: &Path) -> Result<(), Failure> {
+    fn put_apart(self, root: &Path, empty: &Path) -> Result<(), StepFailure> {
         const COPIED_BYTES_MAX: u64 = 512 * 1024;
         let to = below(root, &self.path);
         let found = fs::metadata(&self.path).ok();
@@ -467,7 +477,7 @@ impl Source {
         if has_programs && found.as_ref().is_some_and(fs::Metadata::is_dir) {
             make_folder(&to)?;
             let layers = format!("lowerdir={}:{}", self.path.display(), empty.display());
-            let layers = CString::new(layers).map_err(Failure::at("overlay"))?;
+            let layers = CString::new(layers).map_err(StepFailure::at("overlay"))?;
             let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
             if mount("overlay", &to, "overlay", flags, layers.as_c_str()).is_ok() {
                 return Ok(());
@@ -476,27 +486,27 @@ impl Source {
             && let Ok(bytes) = fs::read(&self.path)
         {
             make_folder(to.parent().unwrap_or(root))?;
-            return fs::write(&to, bytes).map_err(Failure::at("system file"));
+            return fs::write(&to, bytes).map_err(StepFailure::at("system file"));
         }
         self.put(root)
     }
 
     /// Mounts it at its own path below `root`.
-    fn put(self, root: &Path) -> Result<(), Failure> {
+    fn put(self, root: &Path) -> Result<(), StepFailure> {
         let to = below(root, &self.path);
         self.put_at(&to)
     }
 
-    fn put_at(self, to: &Path) -> Result<(), Failure> {
+    fn put_at(self, to: &Path) -> Result<(), StepFailure> {
         let is_folder = rustix::fs::fstat(&self.tree)
             .map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
-            .map_err(Failure::at("mount"))?;
+            .map_err(StepFailure::at("mount"))?;
         if fs::symlink_metadata(to).is_err() {
             if is_folder {
                 make_folder(to)?;
             } else {
                 make_folder(to.parent().unwrap_or(to))?;
-                fs::write(to, "").map_err(Failure::at("mount point"))?;
+                fs::write(to, "").map_err(StepFailure::at("mount point"))?;
             }
         }
         // Not a workspace in memory, which lies in the same folder.
@@ -504,27 +514,32 @@ impl Source {
         let attributes = match (self.change, is_device) {
             // A device is written to all the same; its mode and its times stay.
             (_, true) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_RDONLY,
-            (Change::Allowed, false) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-            (Change::Refused, false) => {
+            (MountChange::Allowed, false) => libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
+            (MountChange::Refused, false) => {
                 libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_RDONLY
             }
         };
-        change_attributes(Some(&self.tree), Path::new(""), attributes, Depth::All)?;
+        change_attributes(Some(&self.tree), Path::new(""), attributes, MountDepth::All)?;
         move_mount(&self.tree, "", CWD, to, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
-            .map_err(Failure::at("mount"))
+            .map_err(StepFailure::at("mount"))
     }
 }
 
 /// Sets attributes of a mount; none is ever taken away.
-fn change_attributes(tree: Option<&OwnedFd>, path: &Path, set: u64, depth: Depth) -> Result<(), Failure> {
+fn change_attributes(
+    tree: Option<&OwnedFd>,
+    path: &Path,
+    set: u64,
+    depth: MountDepth,
+) -> Result<(), StepFailure> {
     let stage = "mount attributes";
-    let path = CString::new(path.as_os_str().as_bytes()).map_err(Failure::at(stage))?;
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(StepFailure::at(stage))?;
     let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let flags = match (tree, depth) {
-        (Some(_), Depth::All) => libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
-        (Some(_), Depth::This) => libc::AT_EMPTY_PATH,
-        (None, Depth::All) => libc::AT_RECURSIVE,
-        (None, Depth::This) => 0,
+        (Some(_), MountDepth::All) => libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+        (Some(_), MountDepth::This) => libc::AT_EMPTY_PATH,
+        (None, MountDepth::All) => libc::AT_RECURSIVE,
+        (None, MountDepth::This) => 0,
     };
     let folder = tree.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
     // SAFETY: path and attributes live across the call, and the size is that of the attributes.
@@ -538,11 +553,11 @@ fn change_attributes(tree: Option<&OwnedFd>, path: &Path, set: u64, depth: Depth
             size_of::<libc::mount_attr>(),
         )
     };
-    if changed < 0 { Err(Failure { stage, cause: io::Error::last_os_error() }) } else { Ok(()) }
+    if changed < 0 { Err(StepFailure { stage, cause: io::Error::last_os_error() }) } else { Ok(()) }
 }
 
-fn make_folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path).map_err(Failure::at("mount point"))
+fn make_folder(path: &Path) -> Result<(), StepFailure> {
+    fs::create_dir_all(path).map_err(StepFailure::at("mount point"))
 }
 
 /// Returns where an absolute path lies below another root.

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use palyra_ports::GUARD_PORT;
 use rustix::thread::UnshareFlags;
 
-use crate::message::Tier;
+use crate::message::SandboxTier;
 use crate::user_mapper::UserMapper;
 
 /// Makes the namespaces that are the same for every program; the next child is process 1 of the new table. The user
@@ -31,14 +31,14 @@ pub(crate) fn make(helper: Option<&UserMapper>) -> io::Result<()> {
 }
 
 /// Makes the rest of a tier's namespaces. Mounts are copied here, so that a program finds those of its own time.
-pub(crate) fn make_mounts(tier: Tier) -> io::Result<()> {
+pub(crate) fn make_mounts(tier: SandboxTier) -> io::Result<()> {
     let flags = match tier {
-        Tier::Confined => UnshareFlags::NEWNS,
-        Tier::Isolated => UnshareFlags::NEWNS | UnshareFlags::NEWUTS,
+        SandboxTier::Confined => UnshareFlags::NEWNS,
+        SandboxTier::Isolated => UnshareFlags::NEWNS | UnshareFlags::NEWUTS,
     };
     // SAFETY: this process has one thread and shares no descriptor table.
     unsafe { rustix::thread::unshare_unsafe(flags)? };
-    if tier == Tier::Isolated {
+    if tier == SandboxTier::Isolated {
         rustix::system::sethostname(b"sandbox")?;
     }
     Ok(())

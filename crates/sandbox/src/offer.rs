@@ -13,9 +13,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::control_groups::ControlGroups;
 use crate::hidden_commands::{self, PROBE};
-use crate::syscall_filter::{self, Others, Surroundings, UnmappedMemory};
+use crate::syscall_filter::{self, FilterSurroundings, TableSharing, UnmappedMemory};
 
-const STRICTEST: Surroundings = Surroundings { unmapped: UnmappedMemory::Refused, others: Others::InSight };
+const STRICTEST: FilterSurroundings =
+    FilterSurroundings { unmapped: UnmappedMemory::Refused, others: TableSharing::InSight };
 
 /// How long the process that tries is waited for: a mount can hang where what lies below it does.
 const PROBE_PAUSE_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -107,14 +108,14 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
             path
         };
-        let told =
+        let failure =
             |script: &Path, pause: &Timespec| missing(script, &[], pause).err().map(|why| why.to_string());
         let hangs = script("hangs", "#!/bin/sh\nexec sleep 1000\n");
         let soon = Timespec { tv_sec: 0, tv_nsec: 1 };
-        assert_eq!(told(&hangs, &soon).as_deref(), Some("the probe took too long"));
+        assert_eq!(failure(&hangs, &soon).as_deref(), Some("the probe took too long"));
         let fails = script("fails", "#!/bin/sh\necho 'mount: no' >&2; (sleep 10 &); exit 1\n");
-        assert_eq!(told(&fails, &PROBE_PAUSE_MAX).as_deref(), Some("mount: no"));
+        assert_eq!(failure(&fails, &PROBE_PAUSE_MAX).as_deref(), Some("mount: no"));
         let works = script("works", "#!/bin/sh\nexit 0\n");
-        assert_eq!(told(&works, &PROBE_PAUSE_MAX), None);
+        assert_eq!(failure(&works, &PROBE_PAUSE_MAX), None);
     }
 }

@@ -14,11 +14,11 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
-use crate::control_groups::Group;
-use crate::keepers::{Keeper, broken};
-use crate::message::{STOP, Told, receive_with};
-use crate::metronome::Playing;
-use crate::scratch::Scratch;
+use crate::control_groups::ControlGroup;
+use crate::keepers::{KeeperProcess, broken};
+use crate::message::{KeeperEvent, STOP, receive_with};
+use crate::scheduler_tick::TickGuard;
+use crate::scratch::ScratchFolder;
 use crate::workspace;
 
 /// Bytes of a keeper's word, at most.
@@ -36,8 +36,8 @@ pub(crate) struct Process {
 impl Process {
     /// Waits until the program runs, or has failed to. It is ended when nobody waits any more.
     pub(crate) async fn begin(
-        mut keeper: Keeper,
-        scratch: Option<Scratch>,
+        mut keeper: KeeperProcess,
+        scratch: Option<ScratchFolder>,
         program: String,
     ) -> Result<Self, SandboxError> {
         let output = take_output(&mut keeper).map_err(broken("output"))?;
@@ -54,8 +54,10 @@ impl Process {
         };
         tokio::spawn(follow(keeper, scratch, control, begun, end));
         match begins.await {
-            Ok(Begun { told: Told::Failed { stage, errno }, .. }) => Err(refusal(program, stage, errno)),
-            Ok(Begun { listener, runs_as_root, .. }) => {
+            Ok(StartedKeeper { told: KeeperEvent::Failed { stage, errno }, .. }) => {
+                Err(refusal(program, stage, errno))
+            }
+            Ok(StartedKeeper { listener, runs_as_root, .. }) => {
                 process.listener = listener;
                 process.runs_as_root = runs_as_root;
                 Ok(process)
@@ -73,8 +75,8 @@ impl Process {
 }
 
 /// A keeper's first word, and what came before it.
-struct Begun {
-    told: Told,
+struct StartedKeeper {
+    told: KeeperEvent,
     listener: Option<OwnedFd>,
     runs_as_root: Option<i32>,
 }
@@ -112,10 +114,10 @@ impl Drop for Process {
 
 /// Hears the keeper until it is gone, tells how the program ended, and takes away what was made for it.
 async fn follow(
-    keeper: Keeper,
-    scratch: Option<Scratch>,
+    keeper: KeeperProcess,
+    scratch: Option<ScratchFolder>,
     control: Arc<AsyncFd<OwnedFd>>,
-    begun: oneshot::Sender<Begun>,
+    begun: oneshot::Sender<StartedKeeper>,
     end: watch::Sender<Option<Ended>>,
 ) {
     let mut begun = Some(begun);
@@ -125,26 +127,26 @@ async fn follow(
     let mut playing = None;
     while let Some((told, descriptor)) = hear(&control).await {
         match &told {
-            Told::Listening => {
+            KeeperEvent::Listening => {
                 listener = descriptor;
                 continue;
             }
-            Told::RunsAsRoot { errno } => {
+            KeeperEvent::RunsAsRoot { errno } => {
                 runs_as_root = Some(*errno);
                 continue;
             }
-            Told::Started => playing = Some(Playing::begin()),
-            Told::Failed { .. } => {}
-            Told::OverMemory => ended = Some(Ended::OverMemory),
-            Told::OverProcesses => ended = Some(Ended::OverProcesses),
-            Told::KeptLost => ended = Some(Ended::KeptLost),
-            Told::Exited { code } => ended = Some(Ended::Exited { code: *code }),
-            Told::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
-            Told::Stopped => ended = Some(Ended::Stopped),
+            KeeperEvent::Started => playing = Some(TickGuard::begin()),
+            KeeperEvent::Failed { .. } => {}
+            KeeperEvent::OverMemory => ended = Some(Ended::OverMemory),
+            KeeperEvent::OverProcesses => ended = Some(Ended::OverProcesses),
+            KeeperEvent::KeptLost => ended = Some(Ended::KeptLost),
+            KeeperEvent::Exited { code } => ended = Some(Ended::Exited { code: *code }),
+            KeeperEvent::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
+            KeeperEvent::Stopped => ended = Some(Ended::Stopped),
         }
         // The first word decides whether it has begun.
         if let Some(begun) = begun.take() {
-            let _ = begun.send(Begun { told, listener: listener.take(), runs_as_root });
+            let _ = begun.send(StartedKeeper { told, listener: listener.take(), runs_as_root });
         }
         if ended.is_some() {
             break;
@@ -154,7 +156,7 @@ async fn follow(
     if let Some(scratch) = scratch {
         let _ = tokio::task::spawn_blocking(move || scratch.remove()).await;
     }
-    let out_of_memory = || keeper.group.as_ref().is_some_and(Group::ran_out_of_memory);
+    let out_of_memory = || keeper.group.as_ref().is_some_and(ControlGroup::ran_out_of_memory);
     match ended {
         // A word of the keeper means that the program and all that it started are gone: the keeper itself may take its
         // time, for the kernel waits until nobody looks at its mounts any more.
@@ -175,7 +177,7 @@ async fn follow(
 }
 
 /// Waits for the keeper's next word; `None` when it is gone, or makes no sense.
-async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(Told, Option<OwnedFd>)> {
+async fn hear(control: &AsyncFd<OwnedFd>) -> Option<(KeeperEvent, Option<OwnedFd>)> {
     loop {
         let mut ready = control.readable().await.ok()?;
         match ready.try_io(|socket| receive_with(socket.as_fd(), TOLD_BYTES_MAX, RecvFlags::DONTWAIT)) {
@@ -198,7 +200,7 @@ fn into_async(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     Ok(unsafe { AsyncFd::register(socket) }?)
 }
 
-fn take_output(keeper: &mut Keeper) -> io::Result<(OwnedFd, OwnedFd)> {
+fn take_output(keeper: &mut KeeperProcess) -> io::Result<(OwnedFd, OwnedFd)> {
     let missing = || io::Error::other("the supervisor has no output");
     let output = keeper.process.stdout.take().ok_or_else(missing)?.into_owned_fd()?;
     let errors = keeper.process.stderr.take().ok_or_else(missing)?.into_owned_fd()?;
@@ -233,12 +235,12 @@ mod tests {
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .expect("a pair");
         let ours = into_async(ours).expect("a socket");
-        message::send(ours.get_ref().as_fd(), &Told::Started).expect("a word that nobody reads");
-        let failed = Told::Failed { stage: "namespaces".to_owned(), errno: libc::EPERM };
+        message::send(ours.get_ref().as_fd(), &KeeperEvent::Started).expect("a word that nobody reads");
+        let failed = KeeperEvent::Failed { stage: "namespaces".to_owned(), errno: libc::EPERM };
         message::send(keepers.as_fd(), &failed).expect("its last words");
         drop(keepers);
         let heard = hear(&ours).await;
-        assert!(matches!(heard, Some((Told::Failed { errno: libc::EPERM, .. }, None))), "{heard:?}");
+        assert!(matches!(heard, Some((KeeperEvent::Failed { errno: libc::EPERM, .. }, None))), "{heard:?}");
         assert!(hear(&ours).await.is_none());
     }
 }

@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::message::{Namespaces, Order};
+use crate::message::{KeeperOrder, Namespaces};
 
 /// Sets the limits of this process and of all that it starts; none can be raised again.
-pub(crate) fn set(order: &Order) -> io::Result<()> {
+pub(crate) fn set(order: &KeeperOrder) -> io::Result<()> {
     let limits = &order.limits;
     let mut all = vec![
         (Resource::Core, 0),

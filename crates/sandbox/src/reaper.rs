@@ -11,11 +11,11 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::children::children_of;
-use crate::failure::Failure;
-use crate::fork::Maker;
+use crate::failure::StepFailure;
+use crate::fork::MakerProcess;
 use crate::kept_watch::{KeptMounts, KeptWatch};
 use crate::mapped_mounts::MappedMounts;
-use crate::message::{self, Limits, Order, Tier, Told};
+use crate::message::{self, KeeperEvent, KeeperOrder, Limits, SandboxTier};
 use crate::{capabilities, child, memory_watch, mounts};
 
 /// What the keeper has for the mounts, beside the order.
@@ -29,11 +29,11 @@ const BROKEN: i32 = 70;
 
 /// Puts the mounts in place, starts the program, waits for its end, and reports it; returns the exit code.
 pub(crate) fn run(
-    order: &Order,
+    order: &KeeperOrder,
     handed: HandedOver<'_>,
     control: BorrowedFd<'_>,
     report: &OwnedFd,
-    maker: &Maker,
+    maker: &MakerProcess,
 ) -> i32 {
     match keep(order, handed, control, maker) {
         Ok(told) => {
@@ -43,54 +43,54 @@ pub(crate) fn run(
             0
         }
         Err(failure) => {
-            let _ = message::send(control, &failure.told());
+            let _ = message::send(control, &failure.keeper_event());
             BROKEN
         }
     }
 }
 
 /// Reads what process 1 reported before it ended; without a report it was ended.
-pub(crate) fn reported(reports: &OwnedFd) -> Told {
+pub(crate) fn reported(reports: &OwnedFd) -> KeeperEvent {
     const REPORT_BYTES_MAX: usize = 256;
     let mut bytes = [0; REPORT_BYTES_MAX];
     let length = rustix::io::retry_on_intr(|| rustix::io::read(reports, &mut bytes[..])).unwrap_or(0);
-    serde_json::from_slice(&bytes[..length]).unwrap_or(Told::Stopped)
+    serde_json::from_slice(&bytes[..length]).unwrap_or(KeeperEvent::Stopped)
 }
 
 /// Tells how a process ended.
-pub(crate) fn told_of(status: WaitStatus) -> Told {
+pub(crate) fn exit_event(status: WaitStatus) -> KeeperEvent {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Told::Exited { code },
-        (None, Some(signal)) => Told::Signalled { signal },
-        (None, None) => Told::Stopped,
+        (Some(code), _) => KeeperEvent::Exited { code },
+        (None, Some(signal)) => KeeperEvent::Signalled { signal },
+        (None, None) => KeeperEvent::Stopped,
     }
 }
 
 fn keep(
-    order: &Order,
+    order: &KeeperOrder,
     handed: HandedOver<'_>,
     control: BorrowedFd<'_>,
-    maker: &Maker,
-) -> Result<Told, Failure> {
+    maker: &MakerProcess,
+) -> Result<KeeperEvent, StepFailure> {
     // The folders above what is mounted are for the program, whatever the daemon's own files are for.
     rustix::process::umask(Mode::WGRP | Mode::WOTH);
     let (program, kept) = match order.tier {
-        Tier::Confined => mounts::beside_the_host(order, handed.sealed)?,
-        Tier::Isolated => mounts::own_root(order, handed.sealed, handed.mapped)?,
+        SandboxTier::Confined => mounts::beside_the_host(order, handed.sealed)?,
+        SandboxTier::Isolated => mounts::own_root(order, handed.sealed, handed.mapped)?,
     };
     let kept = if kept.is_empty() { None } else { Some(KeptMounts::look(kept)) };
-    let kept = kept.transpose().map_err(Failure::at("kept file"))?;
+    let kept = kept.transpose().map_err(StepFailure::at("kept file"))?;
     let pid = child::start(order, program.as_ref(), control)?;
-    capabilities::drop_all(order.user).map_err(Failure::at("capabilities"))?;
-    maker.end_with().map_err(Failure::at("keeper"))?;
-    let_go_of_output().map_err(Failure::at("output"))?;
+    capabilities::drop_all(order.user).map_err(StepFailure::at("capabilities"))?;
+    maker.end_with().map_err(StepFailure::at("keeper"))?;
+    let_go_of_output().map_err(StepFailure::at("output"))?;
     let limits = order.limits;
     let told = match kept {
         Some(kept) => KeptWatch::begin(kept).and_then(|kept| reap_and_watch(pid, &limits, &kept)),
         None if limits.memory_is_counted => reap_until(pid),
         None => reap_and_count(pid, &limits),
     };
-    told.map_err(Failure::at("wait"))
+    told.map_err(StepFailure::at("wait"))
 }
 
 /// Lets the readers of the program's output see its end, and not ours.
@@ -101,10 +101,10 @@ pub(crate) fn let_go_of_output() -> io::Result<()> {
     Ok(())
 }
 
-fn reap_until(program: Pid) -> io::Result<Told> {
+fn reap_until(program: Pid) -> io::Result<KeeperEvent> {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == program => return Ok(told_of(status)),
+            Ok(Some((pid, status))) if pid == program => return Ok(exit_event(status)),
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -112,7 +112,7 @@ fn reap_until(program: Pid) -> io::Result<Told> {
 }
 
 /// Does the same where nothing counts all of it together: looks itself, again and again.
-fn reap_and_count(program: Pid, limits: &Limits) -> io::Result<Told> {
+fn reap_and_count(program: Pid, limits: &Limits) -> io::Result<KeeperEvent> {
     memory_watch::begin()?;
     loop {
         if let Some(ended) = reap_all(program)? {
@@ -126,10 +126,10 @@ fn reap_and_count(program: Pid, limits: &Limits) -> io::Result<Told> {
 }
 
 /// Does the same, and looks whether what is kept is still mounted.
-fn reap_and_watch(program: Pid, limits: &Limits, kept: &KeptWatch) -> io::Result<Told> {
+fn reap_and_watch(program: Pid, limits: &Limits, kept: &KeptWatch) -> io::Result<KeeperEvent> {
     loop {
         if kept.is_lost() {
-            return Ok(Told::KeptLost);
+            return Ok(KeeperEvent::KeptLost);
         }
         if let Some(ended) = reap_all(program)? {
             return Ok(ended);
@@ -144,10 +144,10 @@ fn reap_and_watch(program: Pid, limits: &Limits, kept: &KeptWatch) -> io::Result
 }
 
 /// Reaps all that have ended; returns how the program did.
-fn reap_all(program: Pid) -> io::Result<Option<Told>> {
+fn reap_all(program: Pid) -> io::Result<Option<KeeperEvent>> {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, status))) if pid == program => return Ok(Some(told_of(status))),
+            Ok(Some((pid, status))) if pid == program => return Ok(Some(exit_event(status))),
             Ok(None) => return Ok(None),
             Ok(Some(_)) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -13,26 +13,26 @@ use palyra_ports::{
 use rustix::fs::AtFlags;
 
 use crate::control_groups::ControlGroups;
-use crate::keepers::{Keeper, Keepers, ProgramUsers, broken};
-use crate::message::{self, Bytes, Namespaces, Order};
+use crate::keepers::{KeeperPool, KeeperProcess, ProgramUsers, broken};
+use crate::message::{self, KeeperOrder, Namespaces, SystemBytes};
 use crate::offer::probe;
 use crate::process::Process;
-use crate::scratch::{self, Scratch};
+use crate::scratch::{self, ScratchFolder};
 
 /// Holds programs with what this host offers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    parts: Arc<Parts>,
+    parts: Arc<SandboxParts>,
 }
 
 #[derive(Debug)]
-struct Parts {
+struct SandboxParts {
     offer: SandboxOffer,
     groups: Option<ControlGroups>,
     executable: PathBuf,
     /// Where each program that cannot have a `/tmp` of its own gets a folder.
     scratch: PathBuf,
-    keepers: Arc<Keepers>,
+    keepers: Arc<KeeperPool>,
     /// The last workspace whose programs ran as root although others do not, and the system's word for why.
     runs_as_root: Mutex<Option<(PathBuf, i32)>>,
 }
@@ -56,7 +56,7 @@ impl Sandbox {
         let mut offer = self.parts.offer.clone();
         lacking(&mut offer);
         let groups = self.parts.groups.clone().filter(|_| offer.limits != LimitRung::ProcessLimits);
-        let Parts { executable, scratch, .. } = &*self.parts;
+        let SandboxParts { executable, scratch, .. } = &*self.parts;
         Self::of(offer, groups, executable.clone(), scratch.clone())
     }
 
@@ -66,9 +66,9 @@ impl Sandbox {
             true => ProgramUsers::Own,
             false => ProgramUsers::Daemons,
         };
-        let keepers = Arc::new(Keepers::new(executable.clone(), namespaces, users, groups.clone()));
+        let keepers = Arc::new(KeeperPool::new(executable.clone(), namespaces, users, groups.clone()));
         let runs_as_root = Mutex::default();
-        Self { parts: Arc::new(Parts { offer, groups, executable, scratch, keepers, runs_as_root }) }
+        Self { parts: Arc::new(SandboxParts { offer, groups, executable, scratch, keepers, runs_as_root }) }
     }
 
     /// Returns the last workspace whose programs ran as root although this host has users for them, and why: its file
@@ -126,7 +126,7 @@ fn is_there(workspace: &WorkspaceRoot, path: &Path) -> bool {
     rustix::fs::statat(workspace, inner, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
-impl Parts {
+impl SandboxParts {
     /// Returns the mechanism that a command needs and this host lacks.
     fn missing(&self, command: &ConfinedCommand) -> Option<&'static str> {
         let may_change = command.access == WorkspaceAccess::Change;
@@ -141,8 +141,12 @@ impl Parts {
     }
 
     /// Tells a keeper what to keep, and returns the program's scratch folder where it needs one.
-    fn tell(&self, keeper: &Keeper, command: &ConfinedCommand) -> Result<Option<Scratch>, SandboxError> {
-        let mut order = Order::new(command, self.keepers.namespaces());
+    fn tell(
+        &self,
+        keeper: &KeeperProcess,
+        command: &ConfinedCommand,
+    ) -> Result<Option<ScratchFolder>, SandboxError> {
+        let mut order = KeeperOrder::new(command, self.keepers.namespaces());
         if let Some(group) = &keeper.group {
             group.limit(&command.limits).map_err(broken("control group"))?;
             order.limits.memory_is_counted = true;
@@ -151,10 +155,10 @@ impl Parts {
         order.user = keeper.user.filter(|_| command.tier == ProcessTier::Isolated);
         let mut scratch = None;
         if order.namespaces == Namespaces::None {
-            let made = Scratch::make(&self.scratch, &keeper.name).map_err(broken("scratch folder"))?;
-            let folder = Bytes::from(made.path());
+            let made = ScratchFolder::make(&self.scratch, &keeper.name).map_err(broken("scratch folder"))?;
+            let folder = SystemBytes::from(made.path());
             for name in ["TMPDIR", "HOME"] {
-                let named = |known: &(Bytes, Bytes)| known.0.as_slice() == name.as_bytes();
+                let named = |known: &(SystemBytes, SystemBytes)| known.0.as_slice() == name.as_bytes();
                 order.environment.retain(|known| !named(known));
                 order.environment.push((name.into(), folder.clone()));
             }

@@ -15,8 +15,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::held_folder::HeldFolder;
-use crate::off_the_thread::off_the_thread;
+use crate::locked_dir::LockedDir;
+use crate::spawn_blocking::spawn_blocking;
 
 /// How their names begin.
 const BEGINNING: &str = "program-";
@@ -26,15 +26,15 @@ const FOLDERS_AT_ONCE: usize = 1024;
 
 /// One program's folder.
 #[derive(Debug)]
-pub(crate) struct Scratch {
-    folder: Option<HeldFolder>,
+pub(crate) struct ScratchFolder {
+    folder: Option<LockedDir>,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes one in `place`; `name` is used once.
     pub(crate) fn make(place: &Path, name: &str) -> io::Result<Self> {
         fs::create_dir_all(place)?;
-        HeldFolder::make(place, &format!("{BEGINNING}{name}")).map(|folder| Self { folder: Some(folder) })
+        LockedDir::make(place, &format!("{BEGINNING}{name}")).map(|folder| Self { folder: Some(folder) })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -47,22 +47,22 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
-            off_the_thread(move || remove(&folder));
+            spawn_blocking(move || remove(&folder));
         }
     }
 }
 
 /// Removes what earlier daemons left in `place`.
 pub(crate) fn clear(place: &Path) {
-    for left in HeldFolder::abandoned(place, BEGINNING).unwrap_or_default() {
+    for left in LockedDir::abandoned(place, BEGINNING).unwrap_or_default() {
         remove(&left);
     }
 }
 
-fn remove(folder: &HeldFolder) {
+fn remove(folder: &LockedDir) {
     // What cannot be removed now is tried again at the next start.
     let _ = remove_all(&folder.path);
 }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_was_left_is_removed_and_what_is_used_is_not() {
         let place = tempfile::tempdir().expect("a folder");
-        let used = Scratch::make(place.path(), "1-1").expect("a folder");
+        let used = ScratchFolder::make(place.path(), "1-1").expect("a folder");
         let left = place.path().join("program-1-2");
         fs::create_dir_all(left.join("deep")).expect("one that was left");
         fs::write(place.path().join("file"), "").expect("something else");
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_deeper_than_any_stack_or_table_of_descriptors_goes() {
         let place = tempfile::tempdir().expect("a folder");
-        let used = Scratch::make(place.path(), "1-1").expect("a folder");
+        let used = ScratchFolder::make(place.path(), "1-1").expect("a folder");
         deep(used.path(), 30_000);
         fs::create_dir(used.path().join("moved-1")).expect("a name that is taken");
         let few = rustix::process::Rlimit { current: Some(32), maximum: Some(32) };
@@ -197,7 +197,7 @@ mod tests {
             if rustix::process::getuid().is_root() {
                 rustix::thread::set_thread_uid(rustix::thread::Uid::from_raw(65_534)).expect("nobody");
             }
-            let used = Scratch::make(&place, "1-1").expect("a folder");
+            let used = ScratchFolder::make(&place, "1-1").expect("a folder");
             for (name, mode) in [("read-only", 0o555), ("closed", 0)] {
                 let folder = used.path().join(name);
                 fs::create_dir_all(folder.join("inner")).expect("a folder");

@@ -14,8 +14,8 @@ use seccompiler::{
 };
 
 use crate::allowed_calls;
-use crate::failure::Failure;
-use crate::message::{Namespaces, Order};
+use crate::failure::StepFailure;
+use crate::message::{KeeperOrder, Namespaces};
 
 const STAGE: &str = "seccomp";
 
@@ -42,7 +42,7 @@ pub(crate) enum UnmappedMemory {
 
 /// Whether the program shares its tables with other programs of this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum TableSharing {
     /// Namespaces keep them out of its sight.
     OutOfSight,
     /// Their processes, their shared memory and the host's network are there for whoever can name them.
@@ -51,14 +51,14 @@ pub(crate) enum Others {
 
 /// What the filter has to make up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Surroundings {
+pub(crate) struct FilterSurroundings {
     pub(crate) unmapped: UnmappedMemory,
-    pub(crate) others: Others,
+    pub(crate) others: TableSharing,
 }
 
-impl Surroundings {
+impl FilterSurroundings {
     /// Returns those of an order.
-    pub(crate) fn of(order: &Order) -> Self {
+    pub(crate) fn of(order: &KeeperOrder) -> Self {
         Self {
             unmapped: if order.limits.memory_is_counted {
                 UnmappedMemory::Counted
@@ -66,23 +66,25 @@ impl Surroundings {
                 UnmappedMemory::Refused
             },
             others: match order.namespaces {
-                Namespaces::Own => Others::OutOfSight,
-                Namespaces::None => Others::InSight,
+                Namespaces::Own => TableSharing::OutOfSight,
+                Namespaces::None => TableSharing::InSight,
             },
         }
     }
 }
 
 /// Filters the calls of this process and of all that it starts.
-pub(crate) fn apply(around: Surroundings) -> Result<(), Failure> {
-    let broken =
-        |error: &dyn std::error::Error| Failure { stage: STAGE, cause: io::Error::other(error.to_string()) };
+pub(crate) fn apply(around: FilterSurroundings) -> Result<(), StepFailure> {
+    let broken = |error: &dyn std::error::Error| StepFailure {
+        stage: STAGE,
+        cause: io::Error::other(error.to_string()),
+    };
     let program = program(around).map_err(|error| broken(&error))?;
     apply_filter(&program).map_err(|error| broken(&error))
 }
 
 /// Makes the filter; nothing in it depends on the program that it is for.
-pub(crate) fn program(around: Surroundings) -> Result<BpfProgram, BackendError> {
+pub(crate) fn program(around: FilterSurroundings) -> Result<BpfProgram, BackendError> {
     let (always, looked_at) = rules(around)?;
     let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     let rest = SeccompFilter::new(looked_at, refused, SeccompAction::Allow, ARCH)?.try_into()?;
@@ -90,7 +92,7 @@ pub(crate) fn program(around: Surroundings) -> Result<BpfProgram, BackendError> 
 }
 
 /// Returns the calls that are allowed, and those that are with some arguments only.
-fn rules(around: Surroundings) -> Result<(BTreeSet<i64>, Rules), BackendError> {
+fn rules(around: FilterSurroundings) -> Result<(BTreeSet<i64>, Rules), BackendError> {
     let mut always: BTreeSet<i64> = ALWAYS.iter().copied().collect();
     #[cfg(target_arch = "x86_64")]
     always.extend(ALWAYS_X86);
@@ -99,8 +101,8 @@ fn rules(around: Surroundings) -> Result<(BTreeSet<i64>, Rules), BackendError> {
     }
     let mut rules = looked_at()?;
     match around.others {
-        Others::InSight => rules.extend(of_itself_only()?),
-        Others::OutOfSight => {
+        TableSharing::InSight => rules.extend(of_itself_only()?),
+        TableSharing::OutOfSight => {
             always.extend(IN_OWN_TABLES);
             rules.insert(libc::SYS_socket, any_of(0, &[libc::AF_INET as u64, libc::AF_INET6 as u64])?);
             if around.unmapped == UnmappedMemory::Counted {

@@ -17,9 +17,9 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::failure::StepFailure;
 use crate::fork::{fork, wait_for};
-use crate::message::{self, Bytes, MESSAGE_BYTES_MAX};
+use crate::message::{self, MESSAGE_BYTES_MAX, SystemBytes};
 use crate::program_ids::ProgramIds;
 
 const STAGE: &str = "user of the program";
@@ -32,28 +32,28 @@ pub(crate) struct UserMapper {
 
 /// What a keeper asks for.
 #[derive(Debug, Serialize, Deserialize)]
-enum Wish {
+enum MapRequest {
     /// Users for the keeper's own table.
     Users,
     /// A mount of the folder whose descriptor comes along; its owner's files are the program's.
     Workspace,
     /// A mount of what lies at a path; files of root are the program's.
-    Readable(Bytes),
+    Readable(SystemBytes),
 }
 
 /// What came of it; a mount comes along.
 #[derive(Debug, Serialize, Deserialize)]
-enum Answer {
+enum MapReply {
     Done,
     Failed { errno: i32 },
 }
 
 impl UserMapper {
     /// Begins one for this process and a user. To be called before the process leaves the host's tables.
-    pub(crate) fn begin(ids: ProgramIds) -> Result<Self, Failure> {
+    pub(crate) fn begin(ids: ProgramIds) -> Result<Self, StepFailure> {
         let (socket, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-                .map_err(Failure::at(STAGE))?;
+                .map_err(StepFailure::at(STAGE))?;
         let keeper = getpid();
         let process = fork(|| match serve(ids, keeper, &theirs) {
             Ok(()) => 0,
@@ -64,31 +64,31 @@ impl UserMapper {
 
     /// Gives the table of users that this process has just made its users.
     pub(crate) fn map_users(&self) -> io::Result<()> {
-        self.ask(&Wish::Users, &[]).map(drop)
+        self.ask(&MapRequest::Users, &[]).map(drop)
     }
 
     /// Returns a mount of a workspace in which the program is the owner of the owner's files.
     pub(crate) fn map_workspace(&self, workspace: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-        self.ask(&Wish::Workspace, &[workspace])?.ok_or(io::ErrorKind::InvalidData.into())
+        self.ask(&MapRequest::Workspace, &[workspace])?.ok_or(io::ErrorKind::InvalidData.into())
     }
 
     /// Returns a mount of what lies at a path, in which the program is the owner of root's files.
     pub(crate) fn map_readable(&self, path: &Path) -> io::Result<OwnedFd> {
-        self.ask(&Wish::Readable(path.into()), &[])?.ok_or(io::ErrorKind::InvalidData.into())
+        self.ask(&MapRequest::Readable(path.into()), &[])?.ok_or(io::ErrorKind::InvalidData.into())
     }
 
     /// Lets it end, and waits for that.
-    pub(crate) fn end(self) -> Result<(), Failure> {
+    pub(crate) fn end(self) -> Result<(), StepFailure> {
         drop(self.socket);
-        wait_for(self.process).map(drop).map_err(Failure::at(STAGE))
+        wait_for(self.process).map(drop).map_err(StepFailure::at(STAGE))
     }
 
-    fn ask(&self, wish: &Wish, along: &[BorrowedFd<'_>]) -> io::Result<Option<OwnedFd>> {
+    fn ask(&self, wish: &MapRequest, along: &[BorrowedFd<'_>]) -> io::Result<Option<OwnedFd>> {
         message::send_with(self.socket.as_fd(), wish, along)?;
         let (bytes, made) = message::receive_with(&self.socket, MESSAGE_BYTES_MAX, RecvFlags::empty())?;
         match serde_json::from_slice(&bytes)? {
-            Answer::Done => Ok(made.into_iter().next()),
-            Answer::Failed { errno } => Err(io::Error::from_raw_os_error(errno)),
+            MapReply::Done => Ok(made.into_iter().next()),
+            MapReply::Failed { errno } => Err(io::Error::from_raw_os_error(errno)),
         }
     }
 }
@@ -104,17 +104,19 @@ fn serve(ids: ProgramIds, keeper: Pid, socket: &OwnedFd) -> io::Result<()> {
             return Ok(());
         }
         let made = match serde_json::from_slice(&bytes)? {
-            Wish::Users => write_maps(keeper, &ids.map_of_keeper(), &ids.map_of_keeper()).map(|()| None),
-            Wish::Workspace => along
+            MapRequest::Users => {
+                write_maps(keeper, &ids.map_of_keeper(), &ids.map_of_keeper()).map(|()| None)
+            }
+            MapRequest::Workspace => along
                 .first()
                 .ok_or(io::ErrorKind::InvalidData.into())
                 .and_then(|folder| map_workspace(ids, folder, &roots))
                 .map(Some),
-            Wish::Readable(path) => map_tree(CWD, &path.path(), &roots.namespace).map(Some),
+            MapRequest::Readable(path) => map_tree(CWD, &path.path(), &roots.namespace).map(Some),
         };
         let (answer, made) = match made {
-            Ok(made) => (Answer::Done, made),
-            Err(error) => (Answer::Failed { errno: error.raw_os_error().unwrap_or(libc::EIO) }, None),
+            Ok(made) => (MapReply::Done, made),
+            Err(error) => (MapReply::Failed { errno: error.raw_os_error().unwrap_or(libc::EIO) }, None),
         };
         let made: Vec<BorrowedFd<'_>> = made.iter().map(AsFd::as_fd).collect();
         message::send_with(socket, &answer, &made)?;

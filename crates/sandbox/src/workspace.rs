@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
-use crate::failure::Failure;
-use crate::message::Order;
+use crate::failure::StepFailure;
+use crate::message::KeeperOrder;
 
 /// The step that fails where the path leads elsewhere.
 pub(crate) const REPLACED: &str = "workspace";
@@ -27,40 +27,40 @@ pub(crate) struct WorkspacePlace {
 
 impl WorkspacePlace {
     /// Takes the current folder for the one that has to lie at the workspace's path, as it must now.
-    pub(crate) fn here(order: &Order) -> Result<Self, Failure> {
+    pub(crate) fn here(order: &KeeperOrder) -> Result<Self, StepFailure> {
         let found = open_without_links(CWD, Path::new(".")).and_then(|folder| Ok(fstat(&folder)?));
-        let place = Self { path: order.workspace.path(), found: found.map_err(Failure::at(REPLACED))? };
+        let place = Self { path: order.workspace.path(), found: found.map_err(StepFailure::at(REPLACED))? };
         place.open().map(|_| place)
     }
 
     /// Goes to it by its path, with all that was mounted over it meanwhile.
-    pub(crate) fn enter(&self) -> Result<(), Failure> {
-        rustix::process::fchdir(self.open()?).map_err(Failure::at(REPLACED))
+    pub(crate) fn enter(&self) -> Result<(), StepFailure> {
+        rustix::process::fchdir(self.open()?).map_err(StepFailure::at(REPLACED))
     }
 
     /// Opens what lies at its path, which must be the same folder.
-    fn open(&self) -> Result<OwnedFd, Failure> {
-        let opened = open_without_links(CWD, &self.path).map_err(Failure::at(REPLACED))?;
-        let found = fstat(&opened).map_err(Failure::at(REPLACED))?;
+    fn open(&self) -> Result<OwnedFd, StepFailure> {
+        let opened = open_without_links(CWD, &self.path).map_err(StepFailure::at(REPLACED))?;
+        let found = fstat(&opened).map_err(StepFailure::at(REPLACED))?;
         if (found.st_dev, found.st_ino) == (self.found.st_dev, self.found.st_ino) {
             return Ok(opened);
         }
-        Err(Failure { stage: REPLACED, cause: io::Error::from_raw_os_error(libc::ESTALE) })
+        Err(StepFailure { stage: REPLACED, cause: io::Error::from_raw_os_error(libc::ESTALE) })
     }
 }
 
 /// Goes from the workspace to the folder in which the program starts.
-pub(crate) fn enter_folder(order: &Order) -> Result<(), Failure> {
+pub(crate) fn enter_folder(order: &KeeperOrder) -> Result<(), StepFailure> {
     let stage = "folder";
     let (folder, workspace) = (order.directory.path(), order.workspace.path());
     let inner = folder
         .strip_prefix(&workspace)
-        .map_err(|_| Failure { stage, cause: io::Error::from_raw_os_error(libc::EXDEV) })?;
+        .map_err(|_| StepFailure { stage, cause: io::Error::from_raw_os_error(libc::EXDEV) })?;
     if inner.as_os_str().is_empty() {
         return Ok(());
     }
-    let beneath = open_beneath(inner).map_err(Failure::at(stage))?;
-    rustix::process::fchdir(beneath).map_err(Failure::at(stage))
+    let beneath = open_beneath(inner).map_err(StepFailure::at(stage))?;
+    rustix::process::fchdir(beneath).map_err(StepFailure::at(stage))
 }
 
 fn open_beneath(inner: &Path) -> io::Result<OwnedFd> {

@@ -5,12 +5,12 @@
 
 /// Cleans text that comes in pieces, keeping line breaks and tabs.
 #[derive(Debug, Default)]
-pub struct Cleaner {
+pub struct TextCleaner {
     /// A carriage return at the end of a piece: harmless when a line feed follows.
     held_return: bool,
 }
 
-impl Cleaner {
+impl TextCleaner {
     /// Returns the next piece, cleaned.
     pub fn piece(&mut self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
@@ -30,7 +30,7 @@ impl Cleaner {
 
 /// Returns text of several lines, cleaned.
 pub fn clean_text(text: &str) -> String {
-    Cleaner::default().piece(text)
+    TextCleaner::default().piece(text)
 }
 
 /// Returns text on one line, cleaned, with at most `chars_max` characters.
@@ -61,15 +61,15 @@ pub fn clean_styled(text: &str) -> String {
     let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("\u{1b}[") {
         let (before, escape) = rest.split_at(at);
-        clean.push_str(&Cleaner::default().piece(before));
+        clean.push_str(&TextCleaner::default().piece(before));
         let numbers = escape[2..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
         let end = if escape.as_bytes().get(2 + numbers) == Some(&b'm') { numbers + 3 } else { 2 };
         let (escape, after) = escape.split_at(end);
         let is_colour = end > 2;
-        clean.push_str(&if is_colour { escape.to_owned() } else { Cleaner::default().piece(escape) });
+        clean.push_str(&if is_colour { escape.to_owned() } else { TextCleaner::default().piece(escape) });
         rest = after;
     }
-    clean.push_str(&Cleaner::default().piece(rest));
+    clean.push_str(&TextCleaner::default().piece(rest));
     clean
 }
 
@@ -147,7 +147,7 @@ mod tests {
             ("soft\u{ad}hyphen", "soft<U+00AD>hyphen"),
             ("family 👨‍👩‍👧", "family 👨‍👩‍👧"),
         ] {
-            let clean = Cleaner::default().piece(said);
+            let clean = TextCleaner::default().piece(said);
             assert_eq!(clean, shown);
             assert!(!acts(&clean), "{clean:?}");
         }
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn pieces_may_be_cut_anywhere() {
         let said = "one\r\ntwo\rthree\u{1b}[0m\r";
-        let whole = Cleaner::default().piece(said);
+        let whole = TextCleaner::default().piece(said);
         for at in (0..said.len()).filter(|at| said.is_char_boundary(*at)) {
-            let mut cleaner = Cleaner::default();
+            let mut cleaner = TextCleaner::default();
             let cut = cleaner.piece(&said[..at]) + &cleaner.piece(&said[at..]);
             assert_eq!(cut, whole);
         }

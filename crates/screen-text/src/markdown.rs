@@ -12,8 +12,8 @@ mod line_start;
 mod table;
 
 use crate::palette::TextStyle;
-use crate::prose::{ProseRows, RowFrame, Styles};
-use inline::{Ended, parse};
+use crate::prose::{ProseRows, RowFrame, StyleMode};
+use inline::{TextEnd, parse};
 use line_start::{FENCE_SIGNS_MIN, LineKind, line_kind};
 pub(crate) use table::Table;
 
@@ -25,20 +25,20 @@ const OPENING: [char; 9] = ['*', '_', '`', '[', ']', '(', ')', '~', '\\'];
 /// A text that comes in pieces.
 #[derive(Debug, Default)]
 pub struct Markdown {
-    place: Place,
+    place: LinePosition,
     /// The open line from where nothing is decided, and how much of that was written already.
     pending: String,
     written: usize,
     /// A construct in the pending text is open, as far as it was read.
     is_open: bool,
-    fence: Option<Fence>,
+    fence: Option<CodeFence>,
     table: Table,
     rows: ProseRows,
 }
 
 /// The position of the text in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum LinePosition {
     /// Its kind is not known.
     #[default]
     Begin,
@@ -53,7 +53,7 @@ enum Place {
 
 /// What ends program text.
 #[derive(Debug, Clone, Copy)]
-struct Fence {
+struct CodeFence {
     sign: char,
     count: usize,
 }
@@ -69,20 +69,20 @@ impl Markdown {
     pub fn flush(&mut self, frame: RowFrame<'_>) -> String {
         self.end_table(frame);
         match self.place {
-            Place::Begin if self.pending.trim().is_empty() => {}
-            Place::Begin if self.fence.is_some() => self.write_code(frame),
+            LinePosition::Begin if self.pending.trim().is_empty() => {}
+            LinePosition::Begin if self.fence.is_some() => self.write_code(frame),
             // More of the same sign would make it the begin of program text.
-            Place::Begin if self.pending.ends_with(['`', '~']) => {
-                self.place = Place::Fence;
+            LinePosition::Begin if self.pending.ends_with(['`', '~']) => {
+                self.place = LinePosition::Fence;
                 self.write_code(frame);
             }
-            Place::Begin => {
-                self.place = Place::Words(TextStyle::default());
-                self.write_held(Ended::No, frame);
+            LinePosition::Begin => {
+                self.place = LinePosition::Words(TextStyle::default());
+                self.write_held(TextEnd::No, frame);
             }
-            Place::Words(_) => self.write_held(Ended::No, frame),
-            Place::Fence | Place::Code => self.write_code(frame),
-            Place::Row => {
+            LinePosition::Words(_) => self.write_held(TextEnd::No, frame),
+            LinePosition::Fence | LinePosition::Code => self.write_code(frame),
+            LinePosition::Row => {
                 for c in self.pending[self.written..].chars() {
                     self.rows.character(c, TextStyle::default(), frame);
                 }
@@ -96,7 +96,7 @@ impl Markdown {
     /// Ends the text: the next one begins with nothing open. Returns what was kept back.
     pub fn end(&mut self, frame: RowFrame<'_>) -> String {
         let last = self.flush(frame);
-        (self.fence, self.place) = (None, Place::Begin);
+        (self.fence, self.place) = (None, LinePosition::Begin);
         self.pending.clear();
         (self.written, self.is_open) = (0, false);
         self.rows.forget_line();
@@ -118,42 +118,42 @@ impl Markdown {
             return self.line_end(frame);
         }
         match self.place {
-            Place::Code => return self.rows.verbatim(c, frame),
-            Place::Words(style) if frame.styles == Styles::Left => {
+            LinePosition::Code => return self.rows.verbatim(c, frame),
+            LinePosition::Words(style) if frame.styles == StyleMode::Left => {
                 return self.rows.character(c, style, frame);
             }
             _ => self.pending.push(c),
         }
         match self.place {
-            Place::Begin if self.fence.is_some() => self.code_begin(frame),
-            Place::Begin => self.begin(frame),
-            Place::Words(style) => self.words(style, frame),
-            Place::Fence | Place::Row => {
+            LinePosition::Begin if self.fence.is_some() => self.code_begin(frame),
+            LinePosition::Begin => self.begin(frame),
+            LinePosition::Words(style) => self.words(style, frame),
+            LinePosition::Fence | LinePosition::Row => {
                 if self.pending.len() > LINE_PENDING_BYTES_MAX {
                     self.give_up(frame);
                 }
             }
-            Place::Code => {}
+            LinePosition::Code => {}
         }
     }
 
     fn line_end(&mut self, frame: RowFrame<'_>) {
         match self.place {
-            Place::Begin if self.fence.is_some() => self.code_line_end(frame),
-            Place::Begin => {
+            LinePosition::Begin if self.fence.is_some() => self.code_line_end(frame),
+            LinePosition::Begin => {
                 // A blank decides what a lone sign is.
                 self.pending.push(' ');
                 self.begin(frame);
-                if self.place == Place::Begin {
+                if self.place == LinePosition::Begin {
                     self.end_table(frame);
-                    self.place = Place::Words(TextStyle::default());
+                    self.place = LinePosition::Words(TextStyle::default());
                 }
-                self.write_held(Ended::Yes, frame);
+                self.write_held(TextEnd::Yes, frame);
             }
-            Place::Words(_) => self.write_held(Ended::Yes, frame),
-            Place::Fence => self.fence_begins(frame),
-            Place::Row => return self.row_end(frame),
-            Place::Code => {}
+            LinePosition::Words(_) => self.write_held(TextEnd::Yes, frame),
+            LinePosition::Fence => self.fence_begins(frame),
+            LinePosition::Row => return self.row_end(frame),
+            LinePosition::Code => {}
         }
         self.next_line(frame);
     }
@@ -161,7 +161,7 @@ impl Markdown {
     fn next_line(&mut self, frame: RowFrame<'_>) {
         self.rows.end_line(frame);
         self.pending.clear();
-        (self.place, self.written, self.is_open) = (Place::Begin, 0, false);
+        (self.place, self.written, self.is_open) = (LinePosition::Begin, 0, false);
     }
 
     /// Finds out what kind of line it is, as soon as that can be known.
@@ -173,10 +173,10 @@ impl Markdown {
         match kind {
             LineKind::Unknown if self.pending.len() > LINE_PENDING_BYTES_MAX => self.give_up(frame),
             LineKind::Unknown => {}
-            LineKind::Row => self.place = Place::Row,
-            LineKind::Fence => self.place = Place::Fence,
+            LineKind::Row => self.place = LinePosition::Row,
+            LineKind::Fence => self.place = LinePosition::Fence,
             LineKind::Words { signs, hang, heading } => {
-                let level = heading.filter(|_| frame.styles == Styles::Shown);
+                let level = heading.filter(|_| frame.styles == StyleMode::Shown);
                 let style =
                     TextStyle { bold: level.is_some(), underlined: level == Some(1), ..Default::default() };
                 let shown = level.map_or(signs, |level| signs - usize::from(level) - 1);
@@ -186,10 +186,10 @@ impl Markdown {
                     self.rows.character(c, TextStyle::default(), frame);
                 }
                 self.rows.set_hang(&hang);
-                self.place = Place::Words(style);
+                self.place = LinePosition::Words(style);
                 self.is_open = true;
-                if frame.styles == Styles::Left {
-                    self.write_held(Ended::No, frame);
+                if frame.styles == StyleMode::Left {
+                    self.write_held(TextEnd::No, frame);
                 } else {
                     self.words(style, frame);
                 }
@@ -203,17 +203,17 @@ impl Markdown {
         let is_known = self.pending.ends_with(char::is_whitespace)
             && !(self.is_open && parse(&self.pending, style).is_open);
         if is_known || self.pending.len() > LINE_PENDING_BYTES_MAX {
-            self.write_held(Ended::No, frame);
+            self.write_held(TextEnd::No, frame);
         }
     }
 
-    fn write_held(&mut self, ended: Ended, frame: RowFrame<'_>) {
+    fn write_held(&mut self, ended: TextEnd, frame: RowFrame<'_>) {
         let held = std::mem::take(&mut self.pending);
-        let style = if let Place::Words(style) = self.place { style } else { TextStyle::default() };
-        if frame.styles == Styles::Left {
+        let style = if let LinePosition::Words(style) = self.place { style } else { TextStyle::default() };
+        if frame.styles == StyleMode::Left {
             held.chars().for_each(|c| self.rows.character(c, style, frame));
         } else {
-            let text = if ended == Ended::Yes { held.trim_end() } else { &held };
+            let text = if ended == TextEnd::Yes { held.trim_end() } else { &held };
             parse(text, style).text.into_iter().for_each(|(c, style)| self.rows.character(c, style, frame));
         }
         self.is_open = false;
@@ -223,8 +223,8 @@ impl Markdown {
         self.end_table(frame);
         let rest = self.pending.split_off(self.written);
         self.pending = rest;
-        (self.place, self.written) = (Place::Words(TextStyle::default()), 0);
-        self.write_held(Ended::No, frame);
+        (self.place, self.written) = (LinePosition::Words(TextStyle::default()), 0);
+        self.write_held(TextEnd::No, frame);
     }
 
     fn row_end(&mut self, frame: RowFrame<'_>) {
@@ -234,7 +234,7 @@ impl Markdown {
             return self.next_line(frame);
         }
         let row = std::mem::take(&mut self.pending);
-        self.place = Place::Begin;
+        self.place = LinePosition::Begin;
         let before = self.table.push(row);
         self.write_table(before, frame);
     }
@@ -256,8 +256,8 @@ impl Markdown {
             self.fence = Some(fence);
             self.write_code(frame);
         } else if self.written == 0 {
-            self.place = Place::Words(TextStyle::default());
-            self.write_held(Ended::Yes, frame);
+            self.place = LinePosition::Words(TextStyle::default());
+            self.write_held(TextEnd::Yes, frame);
         } else {
             self.write_code(frame);
         }
@@ -271,14 +271,14 @@ impl Markdown {
         if !may_end || self.pending.len() > LINE_PENDING_BYTES_MAX {
             self.write_code(frame);
             self.pending.clear();
-            (self.place, self.written) = (Place::Code, 0);
+            (self.place, self.written) = (LinePosition::Code, 0);
         }
     }
 
     fn code_line_end(&mut self, frame: RowFrame<'_>) {
         self.write_code(frame);
         let signs = self.pending.trim_start_matches(BEFORE_FENCE).trim_end();
-        let ends = |fence: Fence| signs.len() >= fence.count && signs.chars().all(|c| c == fence.sign);
+        let ends = |fence: CodeFence| signs.len() >= fence.count && signs.chars().all(|c| c == fence.sign);
         if self.fence.is_some_and(ends) {
             self.fence = None;
         }
@@ -296,13 +296,13 @@ impl Markdown {
 const BEFORE_FENCE: [char; 2] = [' ', '>'];
 
 /// Reads the line that begins program text; what looks like it and goes on with the same sign is none.
-fn fence_of(line: &str) -> Option<Fence> {
+fn fence_of(line: &str) -> Option<CodeFence> {
     let at = line.find(['`', '~'])?;
     let sign = line[at..].chars().next()?;
     let info = line[at..].trim_start_matches(sign);
     let count = line.len() - at - info.len();
     let is_fence = count >= FENCE_SIGNS_MIN && !(sign == '`' && info.contains('`'));
-    is_fence.then_some(Fence { sign, count })
+    is_fence.then_some(CodeFence { sign, count })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct RowFrame<'a> {
     /// Columns of the terminal.
     pub width: RowWidth,
     /// Whether Markdown is shown as styles.
-    pub styles: Styles,
+    pub styles: StyleMode,
 }
 
 impl RowFrame<'_> {
@@ -36,7 +36,7 @@ impl RowFrame<'_> {
 
 /// Whether a terminal gets styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Styles {
+pub enum StyleMode {
     /// As escape sequences.
     Shown,
     /// As the signs that were written.
@@ -199,7 +199,7 @@ impl ProseRows {
         if self.column == 0 {
             self.open_row(frame);
         } else {
-            if self.gap > 0 && frame.styles == Styles::Shown {
+            if self.gap > 0 && frame.styles == StyleMode::Shown {
                 self.switch_to(self.gap_style);
             }
             self.rows.push_str(&" ".repeat(self.gap));
@@ -217,7 +217,7 @@ impl ProseRows {
         if self.column == 0 {
             self.open_row(frame);
         }
-        if frame.styles == Styles::Shown {
+        if frame.styles == StyleMode::Shown {
             self.switch_to(style);
         }
         self.rows.push(c);

@@ -20,19 +20,19 @@ const COLUMNS_MIN: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowWidth {
     columns: usize,
-    ambiguous: Ambiguous,
+    ambiguous: AmbiguousWidth,
 }
 
 /// How a terminal draws characters that are wide in East Asian fonts only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ambiguous {
+pub enum AmbiguousWidth {
     /// One column, as most terminals show them.
     Narrow,
     /// Two columns, as terminals with an East Asian language show them.
     Wide,
 }
 
-impl Ambiguous {
+impl AmbiguousWidth {
     /// Reads it from the locale that is in force.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| {
@@ -47,7 +47,7 @@ impl Ambiguous {
 
 impl RowWidth {
     /// The last column stays free: some terminals wrap as soon as it is written.
-    pub fn new(columns: usize, ambiguous: Ambiguous) -> Self {
+    pub fn new(columns: usize, ambiguous: AmbiguousWidth) -> Self {
         Self { columns: columns.saturating_sub(1).max(COLUMNS_MIN), ambiguous }
     }
 
@@ -59,8 +59,8 @@ impl RowWidth {
     /// A sign of one character and a blank.
     pub fn of_mark(self) -> usize {
         match self.ambiguous {
-            Ambiguous::Narrow => 2,
-            Ambiguous::Wide => 3,
+            AmbiguousWidth::Narrow => 2,
+            AmbiguousWidth::Wide => 3,
         }
     }
 
@@ -68,8 +68,8 @@ impl RowWidth {
     /// signs and pictures, so that none of them counts less than any terminal may draw.
     pub fn of(self, c: char) -> usize {
         let may_be_wide = match self.ambiguous {
-            Ambiguous::Narrow => c >= '\u{2000}' && !is_narrow_sign(c),
-            Ambiguous::Wide => c >= '\u{80}',
+            AmbiguousWidth::Narrow => c >= '\u{2000}' && !is_narrow_sign(c),
+            AmbiguousWidth::Wide => c >= '\u{80}',
         };
         let least = if may_be_wide { 2 } else { 1 };
         c.width().unwrap_or(1).max(least)

@@ -8,8 +8,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fault::{Fault, Matrix, Phase};
-use crate::story::{Outcome, tell};
-use crate::world::Chronicled;
+use crate::scenario::{Outcome, tell};
+use crate::world::TraceMode;
 
 /// What many stories came to.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +54,7 @@ pub fn run(first: u64, count: u64, threads: usize) -> Campaign {
                     if at >= count {
                         return;
                     }
-                    let outcome = tell(first.wrapping_add(at), None, Chronicled::Digest);
+                    let outcome = tell(first.wrapping_add(at), None, TraceMode::Digest);
                     outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
                 }
             });

@@ -11,7 +11,7 @@ mod decide;
 
 mod settle;
 
-mod wish;
+mod open_input;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +24,8 @@ use palyra_types::run::Surface;
 use palyra_types::tape::OrchestratorTapeRecord;
 
 use crate::dice::Dice;
-use crate::world::{World, turns};
-use wish::Wish;
+use crate::world::{SimWorld, turns};
+use open_input::OpenInput;
 
 /// Sessions that the clients of a story share.
 pub(crate) const SESSIONS: u64 = 3;
@@ -35,24 +35,24 @@ const THOUGHT_MAX: Duration = Duration::from_millis(1_500);
 const ABSENCE_MAX: Duration = Duration::from_secs(130);
 
 /// What a client remembers.
-pub(crate) struct Mind {
+pub(crate) struct ClientMemory {
     pub(crate) name: String,
     dice: Dice,
     acts_left: u32,
     said: u32,
-    unanswered: Vec<Wish>,
+    unanswered: Vec<OpenInput>,
     /// What was said more than once.
     repeated: BTreeSet<String>,
     /// What it saw of each run, from the first entry on and without a gap.
     seen: BTreeMap<RunId, Vec<Arc<OrchestratorTapeRecord>>>,
     following: usize,
     answered: BTreeSet<RunId>,
-    to_answer: Vec<(RunId, Reply)>,
+    to_answer: Vec<(RunId, PersonReply)>,
 }
 
 /// How a person answers a run that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reply {
+enum PersonReply {
     Decision,
     /// What became of calls whose outcome nobody knew.
     Outcome,
@@ -62,7 +62,7 @@ enum Reply {
 
 /// Whether a run has calls whose outcome nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubts {
+pub(crate) enum OpenDoubts {
     None,
     Some,
 }
@@ -70,13 +70,13 @@ pub(crate) enum Doubts {
 /// A client; clones are the same one.
 #[derive(Clone)]
 pub(crate) struct Client {
-    world: Arc<World>,
-    mind: Arc<Mutex<Mind>>,
+    world: Arc<SimWorld>,
+    mind: Arc<Mutex<ClientMemory>>,
 }
 
 impl Client {
-    pub(crate) fn new(world: &Arc<World>, number: u64, acts: u32) -> Self {
-        let mind = Mind {
+    pub(crate) fn new(world: &Arc<SimWorld>, number: u64, acts: u32) -> Self {
+        let mind = ClientMemory {
             name: format!("c{number}"),
             dice: world.dice.apart(),
             acts_left: acts,
@@ -91,7 +91,7 @@ impl Client {
         Self { world: Arc::clone(world), mind: Arc::new(Mutex::new(mind)) }
     }
 
-    fn mind(&self) -> MutexGuard<'_, Mind> {
+    fn mind(&self) -> MutexGuard<'_, ClientMemory> {
         self.mind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,18 +116,18 @@ impl Client {
 
     /// It will decide what a run waits for.
     pub(crate) fn will_decide(&self, run: RunId) {
-        self.mind().to_answer.push((run, Reply::Decision));
+        self.mind().to_answer.push((run, PersonReply::Decision));
     }
 
     /// It will answer a run that waits for a person: with what it knows of calls in doubt, or with words, and if it
     /// was asked before, with a stop.
-    pub(crate) fn will_answer(&self, run: RunId, doubts: Doubts) {
+    pub(crate) fn will_answer(&self, run: RunId, doubts: OpenDoubts) {
         let mut mind = self.mind();
         let again = !mind.answered.insert(run);
         let reply = match (again, doubts) {
-            (false, Doubts::Some) if mind.dice.below(3) > 0 => Reply::Outcome,
-            (false, Doubts::Some | Doubts::None) => Reply::Words,
-            (true, Doubts::Some | Doubts::None) => Reply::Stop,
+            (false, OpenDoubts::Some) if mind.dice.below(3) > 0 => PersonReply::Outcome,
+            (false, OpenDoubts::Some | OpenDoubts::None) => PersonReply::Words,
+            (true, OpenDoubts::Some | OpenDoubts::None) => PersonReply::Stop,
         };
         mind.to_answer.push((run, reply));
     }
@@ -137,8 +137,8 @@ impl Client {
         let mut mind = self.mind();
         mind.following = 0;
         // Without a key nobody can ask what became of it.
-        mind.unanswered.retain(Wish::is_keyed);
-        mind.unanswered.iter_mut().for_each(Wish::now_open);
+        mind.unanswered.retain(OpenInput::is_keyed);
+        mind.unanswered.iter_mut().for_each(OpenInput::now_open);
     }
 
     /// Returns what was seen of a run.
@@ -149,7 +149,7 @@ impl Client {
 
 /// Everything a client needs of a running daemon.
 #[derive(Clone)]
-struct Connected {
+struct ConnectedClient {
     client: Client,
     gateway: GatewayRuntimeState,
     caller: Caller,
@@ -157,8 +157,8 @@ struct Connected {
 
 /// Lets a client act until it has nothing left to do.
 pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller { principal: gateway.access.local_principal(), surface: Surface::LocalSocket };
-    let connected = Connected { client: client.clone(), gateway, caller };
+    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+    let connected = ConnectedClient { client: client.clone(), gateway, caller };
     while !client.is_done() {
         let dice = client.dice();
         think(&client, &dice).await;
@@ -167,7 +167,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
         }
         let again = speak::take_unanswered(&client, &dice);
         match again {
-            Some(wish) => speak::say(&connected, wish).await,
+            Some(open_input) => speak::say(&connected, open_input).await,
             None if !client.world.is_calm() && dice.below(3) == 0 => {
                 let settles = dice.below(2) == 0 && settle::settle_something(&connected).await;
                 if !settles {
@@ -186,10 +186,10 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
             None => {
                 let reply = client.mind().to_answer.pop();
                 match reply {
-                    Some((run, Reply::Decision)) => decide::decide_all(&connected, run).await,
-                    Some((run, Reply::Outcome)) => settle::settle_all(&connected, run).await,
-                    Some((run, Reply::Words)) => speak::answer(&connected, run).await,
-                    Some((run, Reply::Stop)) => speak::cancel(&connected, run).await,
+                    Some((run, PersonReply::Decision)) => decide::decide_all(&connected, run).await,
+                    Some((run, PersonReply::Outcome)) => settle::settle_all(&connected, run).await,
+                    Some((run, PersonReply::Words)) => speak::answer(&connected, run).await,
+                    Some((run, PersonReply::Stop)) => speak::cancel(&connected, run).await,
                     None => {}
                 }
             }
@@ -199,8 +199,8 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
 
 /// Sees to its end every run that it did not see to its end.
 pub(crate) async fn look_at_everything(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller { principal: gateway.access.local_principal(), surface: Surface::LocalSocket };
-    let connected = Connected { client, gateway, caller };
+    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+    let connected = ConnectedClient { client, gateway, caller };
     follow::see_all(&connected).await;
 }
 

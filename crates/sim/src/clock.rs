@@ -8,15 +8,15 @@ use palyra_ports::Clock;
 use palyra_types::{BootTime, Timestamp};
 
 use crate::mutation::Mutation;
-use crate::world::World;
+use crate::world::SimWorld;
 
 /// The clock of one story.
 pub(crate) struct SimClock {
-    world: Arc<World>,
+    world: Arc<SimWorld>,
 }
 
 impl SimClock {
-    pub(crate) fn new(world: Arc<World>) -> Self {
+    pub(crate) fn new(world: Arc<SimWorld>) -> Self {
         Self { world }
     }
 }

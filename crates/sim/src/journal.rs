@@ -8,7 +8,7 @@ mod queue;
 
 mod reads;
 
-mod approvals;
+mod observed_rows;
 
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +24,8 @@ use palyra_types::{BootTime, RunId};
 
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
-use crate::world::World;
-use queue::{Disk, Queued, State, Verdict};
+use crate::world::SimWorld;
+use queue::{DiskRoom, Queued, State, Verdict};
 
 /// Steps that a late append or a late answer takes, at most.
 const LATE_STEPS_MAX: u64 = 40;
@@ -37,13 +37,13 @@ const FULL_SPAN_MAX: Duration = Duration::from_secs(3);
 /// The journal of one story; clones are the same one.
 #[derive(Clone)]
 pub(crate) struct SimJournal {
-    world: Arc<World>,
+    world: Arc<SimWorld>,
     memory: MemoryJournal,
     state: Arc<Mutex<State>>,
 }
 
 impl SimJournal {
-    pub(crate) fn new(world: Arc<World>) -> Self {
+    pub(crate) fn new(world: Arc<SimWorld>) -> Self {
         let journal = Self { world, memory: MemoryJournal::new(), state: Arc::default() };
         journal.show_oracle();
         journal
@@ -55,7 +55,7 @@ impl SimJournal {
     }
 
     /// Does one step's worth of work; returns what is left.
-    pub(crate) fn work(&self) -> Working {
+    pub(crate) fn work(&self) -> JournalProgress {
         let answers = self.lock().answers_due();
         let mut done = !answers.is_empty();
         for (answer, result) in answers {
@@ -70,19 +70,19 @@ impl SimJournal {
         }
         let state = self.lock();
         if done {
-            Working::Done
+            JournalProgress::Done
         } else if state.is_empty() {
-            Working::Nothing
+            JournalProgress::Nothing
         } else if let Some(at) = state.waits_until(now) {
-            Working::At(at)
+            JournalProgress::At(at)
         } else {
-            Working::Now
+            JournalProgress::Now
         }
     }
 
     /// Ends everything that full disks and busy queues hold up.
     pub(crate) fn mend(&self) {
-        self.lock().disk = Disk::Roomy;
+        self.lock().disk = DiskRoom::Roomy;
     }
 
     /// Returns whether nothing is written until the next start.
@@ -144,19 +144,19 @@ impl SimJournal {
             self.mend();
         }
         let disk = self.lock().disk;
-        if disk == Disk::Roomy {
+        if disk == DiskRoom::Roomy {
             let until = now.after(self.world.dice.span(FULL_SPAN_MAX));
             if self.world.strikes(Fault::DiskFull, phase) {
-                self.lock().disk = Disk::Full(until);
+                self.lock().disk = DiskRoom::Full(until);
             } else if class == AppendClass::Normal && self.world.strikes(Fault::DiskFullForNewWork, phase) {
-                self.lock().disk = Disk::EndingsOnly(until);
+                self.lock().disk = DiskRoom::EndingsOnly(until);
             }
             return self.lock().disk.takes(class);
         }
         let takes = disk.takes(class);
         if !takes {
             let fault =
-                if matches!(disk, Disk::Full(_)) { Fault::DiskFull } else { Fault::DiskFullForNewWork };
+                if matches!(disk, DiskRoom::Full(_)) { Fault::DiskFull } else { Fault::DiskFullForNewWork };
             self.world.struck(fault, phase);
         }
         takes
@@ -252,7 +252,7 @@ impl SimJournal {
 
 /// What the journal did in a step, and what is left for it to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Working {
+pub(crate) enum JournalProgress {
     /// It did something, so somebody may have been woken.
     Done,
     /// Nothing.

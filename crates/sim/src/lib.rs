@@ -2,12 +2,12 @@
 //!
 //! Owns the doubles of a story (journal, model, tools, clients), its driver, and the oracle that watches it. Knows
 //! the runtime by its handles and ports only. Invariant: the same seed tells the same story, entry for entry.
-//! Begin at [`story::tell`]; `docs/simulation.md` says how to read a failure.
+//! Begin at [`scenario::tell`]; `docs/simulation.md` says how to read a failure.
 
 mod dice;
 
 pub mod fault;
-mod weather;
+mod fault_rates;
 pub mod mutation;
 
 mod oracle;
@@ -21,12 +21,12 @@ mod tools;
 mod rules;
 mod client;
 
-mod life;
-pub mod story;
+mod daemon_process;
+pub mod scenario;
 
 pub mod campaign;
 
 pub use fault::{Fault, Matrix, Phase};
 pub use mutation::Mutation;
-pub use story::{Outcome, tell};
-pub use world::Chronicled;
+pub use scenario::{Outcome, tell};
+pub use world::TraceMode;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use palyra_sim::campaign::{self, Campaign};
-use palyra_sim::{Chronicled, Outcome, tell};
+use palyra_sim::{Outcome, TraceMode, tell};
 
 /// Stories of a campaign unless told otherwise: enough to reach every cell.
 const SEEDS: u64 = 1_200;
@@ -22,7 +22,7 @@ const LINES_SHOWN: usize = 60;
 /// Runs the real runtime in a world where everything goes wrong.
 #[derive(Debug, Parser)]
 #[command(name = "sim", bin_name = "cargo xtask sim")]
-struct Arguments {
+struct SimArguments {
     /// Tells the story of this seed only, twice, and says what happened.
     seed: Option<u64>,
     /// How many stories to tell.
@@ -40,7 +40,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = SimArguments::parse();
     campaign::silence_expected_panics();
     match arguments.seed {
         Some(seed) => one(seed, &arguments),
@@ -48,9 +48,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn one(seed: u64, arguments: &Arguments) -> ExitCode {
-    let first = tell(seed, None, Chronicled::Words);
-    let again = tell(seed, None, Chronicled::Words);
+fn one(seed: u64, arguments: &SimArguments) -> ExitCode {
+    let first = tell(seed, None, TraceMode::Words);
+    let again = tell(seed, None, TraceMode::Words);
     let same = first == again;
     if arguments.json {
         println!(
@@ -61,20 +61,20 @@ fn one(seed: u64, arguments: &Arguments) -> ExitCode {
             })
         );
     } else {
-        let skip = if arguments.all { 0 } else { first.chronicle.len().saturating_sub(LINES_SHOWN) };
-        first.chronicle.iter().skip(skip).for_each(|line| println!("{line}"));
+        let skip = if arguments.all { 0 } else { first.trace.len().saturating_sub(LINES_SHOWN) };
+        first.trace.iter().skip(skip).for_each(|line| println!("{line}"));
         println!("{first}");
         first.findings.iter().for_each(|finding| println!("FOUND: {finding}"));
         println!("told twice, it is {}", if same { "the same" } else { "NOT THE SAME" });
         if !same {
-            let differs = first.chronicle.iter().zip(&again.chronicle).find(|(one, two)| one != two);
+            let differs = first.trace.iter().zip(&again.trace).find(|(one, two)| one != two);
             println!("first difference: {differs:?}");
         }
     }
     if same && first.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn many(arguments: &Arguments) -> ExitCode {
+fn many(arguments: &SimArguments) -> ExitCode {
     let began = Instant::now();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let campaign = campaign::run(arguments.from, arguments.seeds, threads);

@@ -12,16 +12,16 @@ use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_run_core::failure_table::CLASSES;
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::model::{
     FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest,
-    ProviderName, TokenUsage, ToolProposal, UsageSource,
+    ProviderName, RawModelAnswer, RawToolProposal, TokenUsage, ToolProposal, UsageSource,
 };
 use palyra_types::tool::ToolName;
 
 use crate::fault::{Fault, Phase};
 use crate::tools::{ACT, CHANGE, COUNT, LOOK, PAY, POST, QUESTION, SEND, SIGN, WIRE};
-use crate::world::{World, turns};
+use crate::world::{SimWorld, turns};
 
 /// How large the models' window is: stories are short.
 const CONTEXT_TOKENS: u64 = 200_000;
@@ -39,11 +39,11 @@ const SOME_TOOLS: &[&str] =
 /// The provider `sim`.
 #[derive(Clone)]
 pub(crate) struct SimModel {
-    world: Arc<World>,
+    world: Arc<SimWorld>,
 }
 
 /// One thing that an answer does.
-enum Step {
+enum AnswerStep {
     Turns(u64),
     Pause(Duration),
     Piece(ModelPiece),
@@ -53,32 +53,32 @@ enum Step {
 }
 
 impl SimModel {
-    pub(crate) fn new(world: Arc<World>) -> Self {
+    pub(crate) fn new(world: Arc<SimWorld>) -> Self {
         Self { world }
     }
 
     /// Writes an answer down before it is given; what goes wrong is decided on the way.
-    fn script(&self, phase: Phase) -> VecDeque<Step> {
+    fn script(&self, phase: Phase) -> VecDeque<AnswerStep> {
         let dice = &self.world.dice;
-        let mut steps = VecDeque::from([Step::Turns(dice.below(6)), Step::MayFail(phase)]);
+        let mut steps = VecDeque::from([AnswerStep::Turns(dice.below(6)), AnswerStep::MayFail(phase)]);
         for piece in 0..dice.below(PIECES_MAX) {
-            let words: Redacted<String> = format!("word {piece} {} ", dice.below(1_000)).into();
+            let words: Content<String> = format!("word {piece} {} ", dice.below(1_000)).into();
             let piece =
                 if dice.below(5) == 0 { ModelPiece::Reasoning(words) } else { ModelPiece::Text(words) };
-            steps.push_back(Step::Piece(piece));
-            steps.push_back(Step::Turns(dice.below(4)));
+            steps.push_back(AnswerStep::Piece(piece));
+            steps.push_back(AnswerStep::Turns(dice.below(4)));
             if dice.below(2) == 0 {
-                steps.push_back(Step::Pause(dice.span(Duration::from_millis(400))));
+                steps.push_back(AnswerStep::Pause(dice.span(Duration::from_millis(400))));
             }
-            steps.push_back(Step::MayFail(Phase::Streaming));
+            steps.push_back(AnswerStep::MayFail(Phase::Streaming));
         }
-        steps.push_back(Step::Answer);
+        steps.push_back(AnswerStep::Answer);
         steps
     }
 
-    fn answer(&self) -> ModelAnswer {
+    fn answer(&self) -> RawModelAnswer {
         let dice = &self.world.dice;
-        let proposals: Vec<ToolProposal> = if dice.below(2) == 0 {
+        let proposals: Vec<RawToolProposal> = if dice.below(2) == 0 {
             (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
         } else {
             Vec::new()
@@ -96,7 +96,7 @@ impl SimModel {
             (false, _) => FinishReason::ToolCalls,
         };
         ModelAnswer {
-            response_id: Redacted::new(format!("r{}", dice.below(10_000))),
+            response_id: Content::new(format!("r{}", dice.below(10_000))),
             answered_by: ModelName::new("sim"),
             finish,
             usage,
@@ -105,7 +105,7 @@ impl SimModel {
         }
     }
 
-    fn proposal(&self, at: u64) -> ToolProposal {
+    fn proposal(&self, at: u64) -> RawToolProposal {
         let dice = &self.world.dice;
         let tool = dice.pick(SOME_TOOLS);
         let arguments = match dice.below(12) {
@@ -113,27 +113,27 @@ impl SimModel {
             1..=7 => format!("{{\"n\":{}}}", dice.below(2)),
             _ => format!("{{\"n\":{}}}", dice.below(100_000)),
         };
-        let model_call_id = Redacted::new(format!("call-{at}"));
-        ToolProposal { model_call_id, tool: ToolName::new(tool), arguments: Redacted::new(arguments) }
+        let model_call_id = Content::new(format!("call-{at}"));
+        ToolProposal { model_call_id, tool: ToolName::new(tool), arguments: Content::new(arguments) }
     }
 
     /// Returns how an answer goes wrong here, if it does.
-    fn failure(&self, phase: Phase) -> Option<Wrong> {
+    fn failure(&self, phase: Phase) -> Option<AnswerFault> {
         let world = &self.world;
         let class = CLASSES.into_iter().find(|class| world.strikes(Fault::Model(*class), phase));
         if let Some(class) = class {
-            return Some(Wrong::Fails(class));
+            return Some(AnswerFault::Fails(class));
         }
         if world.strikes(Fault::ModelSilent, phase) {
-            Some(Wrong::Ends)
+            Some(AnswerFault::Ends)
         } else if world.strikes(Fault::ModelPanics, phase) {
-            Some(Wrong::Panics)
+            Some(AnswerFault::Panics)
         } else if world.strikes(Fault::ModelHangs, phase) {
-            Some(Wrong::Hangs)
+            Some(AnswerFault::Hangs)
         } else if world.strikes(Fault::ModelTalksOn, phase) {
-            Some(Wrong::AnswersAndGoesOn)
+            Some(AnswerFault::AnswersAndGoesOn)
         } else if world.strikes(Fault::ModelSlow, phase) {
-            Some(Wrong::Pauses)
+            Some(AnswerFault::Pauses)
         } else {
             None
         }
@@ -141,7 +141,7 @@ impl SimModel {
 }
 
 /// How an answer goes wrong.
-enum Wrong {
+enum AnswerFault {
     Fails(ModelFailureClass),
     Ends,
     Panics,
@@ -151,13 +151,13 @@ enum Wrong {
 }
 
 /// One answer on its way.
-struct Answering {
+struct AnswerStream {
     model: SimModel,
-    steps: VecDeque<Step>,
+    steps: VecDeque<AnswerStep>,
     over: bool,
 }
 
-impl Answering {
+impl AnswerStream {
     fn begin(model: SimModel, request: &ModelRequest) -> Self {
         let phase = model.world.oracle().model_asked(request);
         model.world.note(format_args!("? model asked while {}", phase.name()));
@@ -168,33 +168,33 @@ impl Answering {
     async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
         while let Some(step) = self.steps.pop_front() {
             match step {
-                Step::Turns(count) => turns(count).await,
-                Step::Pause(span) => self.pause(span).await,
-                Step::Piece(piece) => return Some((Ok(piece), self)),
-                Step::Answer => {
+                AnswerStep::Turns(count) => turns(count).await,
+                AnswerStep::Pause(span) => self.pause(span).await,
+                AnswerStep::Piece(piece) => return Some((Ok(piece), self)),
+                AnswerStep::Answer => {
                     let answer = self.model.answer();
                     self.steps.clear();
                     return Some((Ok(ModelPiece::Answer(answer)), self));
                 }
-                Step::MayFail(_) if self.over => {}
-                Step::MayFail(phase) => match self.model.failure(phase) {
+                AnswerStep::MayFail(_) if self.over => {}
+                AnswerStep::MayFail(phase) => match self.model.failure(phase) {
                     None => {}
-                    Some(Wrong::Fails(class)) => {
+                    Some(AnswerFault::Fails(class)) => {
                         self.steps.clear();
                         let asked = self.model.world.dice.below(3) == 0;
                         let retry_after = asked.then(|| self.model.world.dice.span(ASKED_PAUSE_MAX));
                         let failure = ModelFailure { class, detail: "simulated".into(), retry_after };
                         return Some((Err(failure), self));
                     }
-                    Some(Wrong::Ends) => return None,
-                    Some(Wrong::Panics) => panic!("{}", crate::fault::EXPECTED_PANIC),
-                    Some(Wrong::Hangs) => futures::future::pending().await,
-                    Some(Wrong::AnswersAndGoesOn) => {
+                    Some(AnswerFault::Ends) => return None,
+                    Some(AnswerFault::Panics) => panic!("{}", crate::fault::EXPECTED_PANIC),
+                    Some(AnswerFault::Hangs) => futures::future::pending().await,
+                    Some(AnswerFault::AnswersAndGoesOn) => {
                         self.over = true;
                         let answer = self.model.answer();
                         return Some((Ok(ModelPiece::Answer(answer)), self));
                     }
-                    Some(Wrong::Pauses) => {
+                    Some(AnswerFault::Pauses) => {
                         let span = self.model.world.dice.span(PAUSE_MAX);
                         self.pause(span).await;
                     }
@@ -231,8 +231,8 @@ impl ModelProvider for SimModel {
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
         let model = self.clone();
-        stream::once(async move { Answering::begin(model, &request) })
-            .flat_map(|answering| stream::unfold(answering, Answering::next))
+        stream::once(async move { AnswerStream::begin(model, &request) })
+            .flat_map(|answering| stream::unfold(answering, AnswerStream::next))
             .boxed()
     }
 }

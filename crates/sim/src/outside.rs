@@ -8,25 +8,32 @@ use palyra_types::{EffectId, RunId};
 
 /// The world beyond the daemon.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct OutsideWorld {
     file: String,
     versions: u64,
     /// How often each call changed the file.
-    changes: BTreeMap<(RunId, EffectId), u32>,
+    changes: BTreeMap<CallKey, u32>,
     /// Which call each key was used by.
-    deliveries: BTreeMap<[u8; 32], (RunId, EffectId)>,
+    deliveries: BTreeMap<[u8; 32], CallKey>,
+}
+
+/// One call of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CallKey {
+    pub(crate) run: RunId,
+    pub(crate) effect: EffectId,
 }
 
 /// What a call that changes the file came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum FileChange {
     /// It is done, now or before.
     Done,
     /// The file is neither what it was nor what it should become.
     Conflict,
 }
 
-impl Outside {
+impl OutsideWorld {
     /// Returns what the file is.
     pub(crate) fn file(&self) -> &str {
         &self.file
@@ -40,22 +47,22 @@ impl Outside {
 
     /// Changes the file if it is what it was; says so if it has become that already. Returns how often this call
     /// changed it.
-    pub(crate) fn change(&mut self, who: (RunId, EffectId), before: &str, after: &str) -> (Change, u32) {
+    pub(crate) fn change(&mut self, who: CallKey, before: &str, after: &str) -> (FileChange, u32) {
         let times = self.changes.entry(who).or_default();
         let change = if self.file == before {
             self.file = after.to_owned();
             *times += 1;
-            Change::Done
+            FileChange::Done
         } else if self.file == after {
-            Change::Done
+            FileChange::Done
         } else {
-            Change::Conflict
+            FileChange::Conflict
         };
         (change, *times)
     }
 
     /// Takes a delivery; returns who used the key before.
-    pub(crate) fn deliver(&mut self, key: [u8; 32], who: (RunId, EffectId)) -> Option<(RunId, EffectId)> {
+    pub(crate) fn deliver(&mut self, key: [u8; 32], who: CallKey) -> Option<CallKey> {
         self.deliveries.insert(key, who)
     }
 }

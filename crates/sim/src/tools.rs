@@ -10,17 +10,17 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
 use palyra_ports::{Clock, EffectKey, ExecuteToolError, OutputSink, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal, RawPrepareRefusal};
 use palyra_types::ErrorCode;
 use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
-    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
+    ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
 
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
-use crate::outside::Change;
-use crate::world::{World, turns};
+use crate::outside::{CallKey, FileChange};
+use crate::world::{SimWorld, turns};
 
 /// Pure, beside others.
 pub(crate) const LOOK: &str = "look";
@@ -51,12 +51,12 @@ const DEADLINE: Duration = Duration::from_secs(20);
 const SLOW_MAX: Duration = Duration::from_secs(24);
 
 /// What a prepared call will do.
-struct Plan {
+struct CallPlan {
     before: String,
     after: String,
 }
 
-impl Plan {
+impl CallPlan {
     fn read(body: &str) -> Option<Self> {
         let body: serde_json::Value = serde_json::from_str(body).ok()?;
         let text = |name| body.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
@@ -65,7 +65,7 @@ impl Plan {
 }
 
 /// Why a call did not take effect.
-enum Unable {
+enum CallFailure {
     /// The world is not what the plan was made for.
     Conflict,
     /// Nobody knows what an earlier attempt did.
@@ -75,12 +75,12 @@ enum Unable {
 /// The tools; clones are the same.
 #[derive(Clone)]
 pub(crate) struct SimTools {
-    world: Arc<World>,
+    world: Arc<SimWorld>,
     catalog: Arc<ToolCatalog>,
 }
 
 impl SimTools {
-    pub(crate) fn new(world: Arc<World>) -> Self {
+    pub(crate) fn new(world: Arc<SimWorld>) -> Self {
         Self { world, catalog: Self::all() }
     }
 
@@ -118,19 +118,21 @@ impl SimTools {
     }
 
     /// Lets the call take effect in the world; returns why it cannot, or that nobody knows.
-    fn take_effect(&self, grant: &Grant, key: EffectKey) -> Result<(), Unable> {
-        let who = (grant.run(), grant.effect());
+    fn take_effect(&self, grant: &Grant, key: EffectKey) -> Result<(), CallFailure> {
+        let who = CallKey { run: grant.run(), effect: grant.effect() };
         match grant.tool().as_str() {
             CHANGE => {
-                let plan = Plan::read(grant.plan().body.expose()).ok_or(Unable::Doubt)?;
+                let plan = CallPlan::read(grant.plan().body.expose()).ok_or(CallFailure::Doubt)?;
                 let (change, times) = self.world.outside().change(who, &plan.before, &plan.after);
                 if times > 1 {
-                    self.world.oracle().find(format!("call {} of {} changed its file twice", who.1, who.0));
+                    self.world
+                        .oracle()
+                        .find(format!("call {} of {} changed its file twice", who.effect, who.run));
                 }
                 match (change, grant.execution()) {
-                    (Change::Done, _) => Ok(()),
-                    (Change::Conflict, Execution::First) => Err(Unable::Conflict),
-                    (Change::Conflict, Execution::Again) => Err(Unable::Doubt),
+                    (FileChange::Done, _) => Ok(()),
+                    (FileChange::Conflict, Execution::First) => Err(CallFailure::Conflict),
+                    (FileChange::Conflict, Execution::Again) => Err(CallFailure::Doubt),
                 }
             }
             SEND | SIGN => {
@@ -156,7 +158,7 @@ impl SimTools {
         }
     }
 
-    async fn work_out(self, intent: Intent) -> Result<PreparedCall, PrepareRefusal> {
+    async fn work_out(self, intent: Intent) -> Result<PreparedCall, RawPrepareRefusal> {
         let world = Arc::clone(&self.world);
         let strikes = |fault| world.strikes(fault, Phase::Preparing);
         turns(world.dice.below(16)).await;
@@ -193,7 +195,7 @@ impl SimTools {
         self,
         grant: Grant,
         Supervision { cancel, key, output }: Supervision,
-    ) -> Result<ToolExecutionOutcome, ExecuteToolError> {
+    ) -> Result<RawToolOutcome, ExecuteToolError> {
         let world = Arc::clone(&self.world);
         self.print(&output).await;
         let strikes = |fault| world.strikes(fault, Phase::ToolRunning);
@@ -201,8 +203,8 @@ impl SimTools {
         self.acts(&grant);
         match self.take_effect(&grant, key) {
             Ok(()) => {}
-            Err(Unable::Conflict) => return Ok(outcome(Some(ErrorCode::FileConflict), "it changed")),
-            Err(Unable::Doubt) => {
+            Err(CallFailure::Conflict) => return Ok(outcome(Some(ErrorCode::FileConflict), "it changed")),
+            Err(CallFailure::Doubt) => {
                 return Err(ExecuteToolError::OutcomeUnknown { tool: grant.tool().clone() });
             }
         }
@@ -241,7 +243,7 @@ impl ToolRuntime for SimTools {
         Arc::clone(&self.catalog)
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         self.clone().work_out(intent).boxed()
     }
 
@@ -249,7 +251,7 @@ impl ToolRuntime for SimTools {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         self.clone().run(grant, supervision).boxed()
     }
 }
@@ -271,7 +273,7 @@ fn spec(name: &str, contract: EffectContract, parallelism: Parallelism) -> ToolS
     }
 }
 
-fn outcome(failure: Option<ErrorCode>, output: &str) -> ToolExecutionOutcome {
+fn outcome(failure: Option<ErrorCode>, output: &str) -> RawToolOutcome {
     ToolExecutionOutcome {
         failure,
         output: output.into(),

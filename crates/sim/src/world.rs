@@ -14,10 +14,10 @@ use palyra_testkit::FakeClock;
 
 use crate::dice::Dice;
 use crate::fault::{Fault, Matrix, Phase};
+use crate::fault_rates::FaultRates;
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
-use crate::outside::Outside;
-use crate::weather::Weather;
+use crate::outside::OutsideWorld;
 
 /// Lines of the chronicle that are kept for whoever reads about a failure.
 const LINES_KEPT_MAX: usize = 100_000;
@@ -32,22 +32,22 @@ const CLOCK_ON_MAX: Duration = Duration::from_secs(10 * 60);
 const CLOCK_FAR_ON_MAX: Duration = Duration::from_secs(30 * 60 * 60);
 
 /// Shared by everything in a story.
-pub(crate) struct World {
+pub(crate) struct SimWorld {
     pub(crate) clock: FakeClock,
     pub(crate) dice: Dice,
     pub(crate) mutation: Option<Mutation>,
-    weather: Weather,
+    fault_rates: FaultRates,
     calm: AtomicBool,
-    ahead: Mutex<Ahead>,
+    ahead: Mutex<ClockLead>,
     policy_changed: AtomicBool,
     oracle: Mutex<Oracle>,
-    outside: Mutex<Outside>,
-    chronicle: Mutex<Chronicle>,
+    outside: Mutex<OutsideWorld>,
+    trace: Mutex<EventTrace>,
 }
 
 /// Microseconds that the wall clock is ahead of a right one, or behind.
 #[derive(Debug, Default, Clone, Copy)]
-struct Ahead {
+struct ClockLead {
     now: i64,
     /// The most it ever was.
     most: i64,
@@ -55,7 +55,7 @@ struct Ahead {
 
 /// What was noted down.
 #[derive(Default)]
-pub(crate) struct Chronicle {
+pub(crate) struct EventTrace {
     hasher: DefaultHasher,
     pub(crate) lines: Option<Vec<String>>,
     pub(crate) matrix: Matrix,
@@ -64,29 +64,29 @@ pub(crate) struct Chronicle {
 
 /// Whether the chronicle is kept in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chronicled {
+pub enum TraceMode {
     /// Only its digest.
     Digest,
     /// In words as well, up to a limit.
     Words,
 }
 
-impl World {
-    pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: Chronicled) -> Arc<Self> {
+impl SimWorld {
+    pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Arc<Self> {
         let dice = Dice::new(seed);
-        let weather = Weather::of(seed, &dice.apart());
-        let lines = (chronicled == Chronicled::Words).then(Vec::new);
+        let fault_rates = FaultRates::of(seed, &dice.apart());
+        let lines = (chronicled == TraceMode::Words).then(Vec::new);
         Arc::new(Self {
             clock: FakeClock::new(),
             dice,
             mutation,
-            weather,
+            fault_rates,
             calm: AtomicBool::new(false),
             ahead: Mutex::default(),
             policy_changed: AtomicBool::new(false),
             oracle: Mutex::default(),
             outside: Mutex::default(),
-            chronicle: Mutex::new(Chronicle { lines, ..Chronicle::default() }),
+            trace: Mutex::new(EventTrace { lines, ..EventTrace::default() }),
         })
     }
 
@@ -94,25 +94,25 @@ impl World {
         self.oracle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn outside(&self) -> MutexGuard<'_, Outside> {
+    pub(crate) fn outside(&self) -> MutexGuard<'_, OutsideWorld> {
         self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn chronicle(&self) -> MutexGuard<'_, Chronicle> {
-        self.chronicle.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn trace(&self) -> MutexGuard<'_, EventTrace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn weather(&self) -> &Weather {
-        &self.weather
+    pub(crate) fn fault_rates(&self) -> &FaultRates {
+        &self.fault_rates
     }
 
     /// Notes something down.
     pub(crate) fn note(&self, what: Arguments<'_>) {
         let at = self.clock.boot().0;
-        let mut chronicle = self.chronicle();
-        let line = format!("{:>12} {:>7} {what}", at, chronicle.steps);
-        chronicle.hasher.write(line.as_bytes());
-        if let Some(lines) = &mut chronicle.lines
+        let mut trace = self.trace();
+        let line = format!("{:>12} {:>7} {what}", at, trace.steps);
+        trace.hasher.write(line.as_bytes());
+        if let Some(lines) = &mut trace.lines
             && lines.len() < LINES_KEPT_MAX
         {
             lines.push(line);
@@ -121,12 +121,12 @@ impl World {
 
     /// Returns the digest of all that was noted so far.
     pub(crate) fn digest(&self) -> u64 {
-        self.chronicle().hasher.finish()
+        self.trace().hasher.finish()
     }
 
     /// Returns whether a fault strikes now, and counts it if so.
     pub(crate) fn strikes(&self, fault: Fault, phase: Phase) -> bool {
-        if self.is_calm() || !self.dice.in_thousand(self.weather.in_thousand(fault, phase)) {
+        if self.is_calm() || !self.dice.in_thousand(self.fault_rates.in_thousand(fault, phase)) {
             return false;
         }
         self.struck(fault, phase);
@@ -135,7 +135,7 @@ impl World {
 
     /// Counts a fault.
     pub(crate) fn struck(&self, fault: Fault, phase: Phase) {
-        self.chronicle().matrix.count(fault, phase);
+        self.trace().matrix.count(fault, phase);
         self.note(format_args!("! {} while {}", fault.name(), phase.name()));
     }
 

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-use super::output::{Mark, Output};
+use super::output::{NoteKind, Output};
 
 /// The exit code of a program that Ctrl-C ended: 128 and the number of SIGINT, as shells have it.
 pub const INTERRUPTED_EXIT: u8 = 130;
 
 #[derive(Default)]
-struct Shared {
+struct InterruptState {
     presses: AtomicU32,
     /// Another program at the terminal gets them.
     paused: AtomicBool,
@@ -40,11 +40,11 @@ pub(crate) type Undo = Box<dyn Fn() + Send>;
 
 /// Listens for Ctrl-C.
 #[derive(Clone, Default)]
-pub struct Interrupts {
-    shared: Arc<Shared>,
+pub struct InterruptListener {
+    shared: Arc<InterruptState>,
 }
 
-impl Interrupts {
+impl InterruptListener {
     /// Takes Ctrl-C over from the system; must be called within the runtime.
     pub fn listen(output: &Output) -> Self {
         let interrupts = Self::default();
@@ -55,7 +55,7 @@ impl Interrupts {
                 if heard.press() {
                     let parting = heard.shared.parting.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     if !parting.is_empty() {
-                        output.note(Mark::Info, &parting);
+                        output.note(NoteKind::Info, &parting);
                     }
                     heard.leave(INTERRUPTED_EXIT);
                 }
@@ -143,7 +143,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_second_press_of_a_phase_ends_the_program() {
-        let interrupts = Interrupts::default();
+        let interrupts = InterruptListener::default();
         assert!(!interrupts.press());
         interrupts.pressed().await;
         assert!(interrupts.press());
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn another_program_at_the_terminal_gets_the_presses() {
-        let interrupts = Interrupts::default();
+        let interrupts = InterruptListener::default();
         assert!(!interrupts.paused(|| interrupts.press() || interrupts.press()));
         assert!(!interrupts.press() && interrupts.press());
     }

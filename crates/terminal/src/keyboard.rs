@@ -13,7 +13,7 @@ use rustix::stdio::stdin;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::Notify;
 
-use super::interrupts::{Interrupts, UndoId};
+use super::interrupts::{InterruptListener, UndoId};
 
 /// A paste says where it begins and ends.
 const PASTE_IS_MARKED: &str = "\u{1b}[?2004h";
@@ -22,13 +22,13 @@ const PASTE_IS_PLAIN: &str = "\u{1b}[?2004l";
 /// A terminal that is put back as it is now: when this is dropped, and when the program is ended before that.
 pub struct AsItIs {
     before: Termios,
-    interrupts: Interrupts,
+    interrupts: InterruptListener,
     undo: UndoId,
 }
 
 impl AsItIs {
     /// Remembers the terminal on standard input; `None` where there is none.
-    pub fn keep(interrupts: &Interrupts) -> Option<Self> {
+    pub fn keep(interrupts: &InterruptListener) -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let at_parting = before.clone();
         let undo = interrupts.at_parting(Box::new(move || restore(&at_parting)));
@@ -53,7 +53,7 @@ pub struct Keyboard {
 
 impl Keyboard {
     /// Watches the terminal on standard input; `None` where there is none.
-    pub fn watch(interrupts: &Interrupts) -> Option<Self> {
+    pub fn watch(interrupts: &InterruptListener) -> Option<Self> {
         let terminal = AsItIs::keep(interrupts)?;
         let (orders, again) = rustix::pipe::pipe().ok()?;
         let mut quiet = terminal.before.clone();

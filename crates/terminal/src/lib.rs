@@ -16,16 +16,16 @@ mod line_editor;
 mod line_history;
 mod unseen;
 
-pub use interrupts::{INTERRUPTED_EXIT, Interrupts};
+pub use interrupts::{INTERRUPTED_EXIT, InterruptListener};
 pub use keyboard::{AsItIs, Keyboard};
-pub use line_editor::{Completions, LineEditor, Suggestions, Typed, goes_on, joined};
+pub use line_editor::{CompletionSource, LineEditor, LineOutcome, WordSuggestions, goes_on, joined};
 pub use line_history::{HISTORY_FILE_NAME, forget_lines};
-pub use output::{ErrorFormat, Mark, Output};
+pub use output::{ErrorFormat, NoteKind, Output};
 pub use output_error::{OutputError, error_json, error_lines};
 pub use pager::Pager;
-pub use prompt_reader::{PromptReader, PromptReply, Reading};
+pub use prompt_reader::{PromptReader, PromptReply, ReadingMode};
 pub use typed_lines::TypedLines;
-pub use unseen::{Times, Unseen, ask_unseen};
+pub use unseen::{AskCount, HiddenAnswer, ask_unseen};
 
 #[cfg(any(test, feature = "capture"))]
 pub use output::captured::{CapturedKind, captured};

@@ -28,11 +28,11 @@ pub(super) const HISTORY_LINES_MAX: usize = 1_000;
 const HISTORY_LINE_BYTES_MAX: usize = 16 * 1024;
 
 /// Returns what may take the place of the last word of a line, given the line up to the cursor.
-pub type Completions = Arc<dyn Fn(&str) -> Suggestions + Send + Sync>;
+pub type CompletionSource = Arc<dyn Fn(&str) -> WordSuggestions + Send + Sync>;
 
 /// What may take the place of the last word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Suggestions {
+pub enum WordSuggestions {
     /// One of these words.
     Words(Vec<String>),
     /// A file.
@@ -41,7 +41,7 @@ pub enum Suggestions {
 
 /// What came of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Typed {
+pub enum LineOutcome {
     /// A line, or several.
     Text(String),
     /// Ctrl-C.
@@ -52,13 +52,13 @@ pub enum Typed {
 
 /// An editor on standard input and output, which both are a terminal.
 pub struct LineEditor {
-    editor: Option<Editor<Words, FileHistory>>,
+    editor: Option<Editor<WordCompleter, FileHistory>>,
     history: Option<PathBuf>,
 }
 
 impl LineEditor {
     /// Opens an editor; its history comes from a file, where that can be read.
-    pub fn open(history: Option<PathBuf>, completions: Completions) -> Result<Self, OutputError> {
+    pub fn open(history: Option<PathBuf>, completions: CompletionSource) -> Result<Self, OutputError> {
         let config = Config::builder()
             .max_history_size(HISTORY_LINES_MAX)
             .and_then(|config| config.history_ignore_dups(true))
@@ -66,7 +66,7 @@ impl LineEditor {
             .history_ignore_space(true)
             .build();
         let mut editor = Editor::with_config(config).map_err(|error| unusable(&error))?;
-        editor.set_helper(Some(Words { completions, files: FilenameCompleter::new() }));
+        editor.set_helper(Some(WordCompleter { completions, files: FilenameCompleter::new() }));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         if let Some(file) = &history {
             make_private(file);
@@ -77,9 +77,9 @@ impl LineEditor {
     }
 
     /// Reads the next line. Must not be dropped before it returns: keys would be lost.
-    pub async fn read(&mut self, prompt: &str, output: &Output) -> Result<Typed, OutputError> {
+    pub async fn read(&mut self, prompt: &str, output: &Output) -> Result<LineOutcome, OutputError> {
         output.close_line();
-        let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
+        let Some(mut editor) = self.editor.take() else { return Ok(LineOutcome::End) };
         let (shown, history) = (prompt.to_owned(), self.history.clone());
         let read = tokio::task::spawn_blocking(move || {
             let typed = editor.readline(shown.as_str());
@@ -95,10 +95,10 @@ impl LineEditor {
                 if output.columns().is_some_and(|columns| fills_its_row(prompt, &line, columns)) {
                     output.go_up();
                 }
-                Ok(Typed::Text(joined(&line)))
+                Ok(LineOutcome::Text(joined(&line)))
             }
-            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Typed::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(LineOutcome::Interrupted),
+            Err(ReadlineError::Eof) => Ok(LineOutcome::End),
             Err(error) => Err(unusable(&error)),
         }
     }
@@ -126,7 +126,7 @@ fn make_private(file: &Path) {
     }
 }
 
-fn keep(editor: &mut Editor<Words, FileHistory>, line: &str, history: Option<&Path>) {
+fn keep(editor: &mut Editor<WordCompleter, FileHistory>, line: &str, history: Option<&Path>) {
     if line.trim().is_empty() || line.len() > HISTORY_LINE_BYTES_MAX {
         return;
     }
@@ -147,39 +147,39 @@ pub fn goes_on(line: &str) -> bool {
     line.ends_with('\\') && !line.ends_with("\\\\")
 }
 
-struct Words {
-    completions: Completions,
+struct WordCompleter {
+    completions: CompletionSource,
     files: FilenameCompleter,
 }
 
-impl Helper for Words {}
+impl Helper for WordCompleter {}
 
-impl Hinter for Words {
+impl Hinter for WordCompleter {
     type Hint = String;
 }
 
-impl Highlighter for Words {
+impl Highlighter for WordCompleter {
     fn highlight_candidate<'c>(&self, candidate: &'c str, _: rustyline::CompletionType) -> Cow<'c, str> {
         Cow::Borrowed(candidate)
     }
 }
 
-impl Validator for Words {
+impl Validator for WordCompleter {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let more = goes_on(context.input());
         Ok(if more { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
-impl Completer for Words {
+impl Completer for WordCompleter {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = line.get(..at).unwrap_or(line);
         let begin = before.rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
         match (self.completions)(before) {
-            Suggestions::Files => self.files.complete_path(line, at),
-            Suggestions::Words(words) => {
+            WordSuggestions::Files => self.files.complete_path(line, at),
+            WordSuggestions::Words(words) => {
                 let fitting = words.into_iter().filter(|word| word.starts_with(&before[begin..]));
                 let pairs =
                     fitting.map(|word| Pair { display: word.clone(), replacement: format!("{word} ") });
@@ -193,13 +193,13 @@ impl Completer for Words {
 mod tests {
     use super::*;
 
-    fn words(completions: impl Fn(&str) -> Suggestions + Send + Sync + 'static) -> Words {
-        Words { completions: Arc::new(completions), files: FilenameCompleter::new() }
+    fn words(completions: impl Fn(&str) -> WordSuggestions + Send + Sync + 'static) -> WordCompleter {
+        WordCompleter { completions: Arc::new(completions), files: FilenameCompleter::new() }
     }
 
     #[test]
     fn the_last_word_is_completed() {
-        let words = words(|_| Suggestions::Words(vec!["/reset".into(), "/run".into(), "/quit".into()]));
+        let words = words(|_| WordSuggestions::Words(vec!["/reset".into(), "/run".into(), "/quit".into()]));
         let history = FileHistory::with_config(&Config::default());
         let (begin, found) = words.complete("say /r", 6, &Context::new(&history)).unwrap();
         let found: Vec<_> = found.into_iter().map(|pair| pair.replacement).collect();
@@ -232,7 +232,7 @@ mod tests {
     fn the_history_is_private_bounded_and_leaves_long_texts_out() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/history");
-        let open = || LineEditor::open(Some(file.clone()), Arc::new(|_| Suggestions::Files)).unwrap();
+        let open = || LineEditor::open(Some(file.clone()), Arc::new(|_| WordSuggestions::Files)).unwrap();
         let mut first = open();
         let editor = first.editor.as_mut().unwrap();
         keep(editor, &"x".repeat(HISTORY_LINE_BYTES_MAX + 1), Some(&file));
@@ -265,7 +265,8 @@ mod tests {
             ("link", "wide"),
             ("dangling", "not yet"),
         ] {
-            let mut editor = LineEditor::open(Some(at(history)), Arc::new(|_| Suggestions::Files)).unwrap();
+            let mut editor =
+                LineEditor::open(Some(at(history)), Arc::new(|_| WordSuggestions::Files)).unwrap();
             keep(editor.editor.as_mut().unwrap(), "CANARY", Some(&at(history)));
             assert!(std::fs::read_to_string(at(kept)).unwrap().contains("CANARY"), "{history}");
             assert_eq!(std::fs::metadata(at(kept)).unwrap().permissions().mode() & 0o777, 0o600, "{history}");

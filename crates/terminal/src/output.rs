@@ -11,8 +11,9 @@ use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use palyra_screen_text::{
-    ATTENTION, Ambiguous, BAD, Cleaner, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
-    Styles, TOOL_MARK, USUAL, clean_line, clean_styled, escape_json, indented_rows, styled_rows,
+    ATTENTION, AmbiguousWidth, BAD, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
+    StyleMode, TOOL_MARK, TextCleaner, USUAL, clean_line, clean_styled, escape_json, indented_rows,
+    styled_rows,
 };
 
 use crate::output_error::{OutputError, error_json, error_lines};
@@ -27,7 +28,7 @@ const ERASE_LINE: &str = "\r\u{1b}[K";
 
 /// What kind of note it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum NoteKind {
     /// Something happened.
     Info,
     /// Something went well.
@@ -40,7 +41,7 @@ pub enum Mark {
     Ask,
 }
 
-impl Mark {
+impl NoteKind {
     /// Returns its sign.
     pub fn sign(self) -> &'static str {
         match self {
@@ -64,7 +65,7 @@ impl Mark {
 
 /// What a stream leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum StreamKind {
     /// A pipe or a file.
     Plain,
     /// A terminal that takes no escape codes.
@@ -75,7 +76,7 @@ pub enum Kind {
     Colored,
 }
 
-impl Kind {
+impl StreamKind {
     fn of(terminal: bool) -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -111,7 +112,7 @@ impl From<bool> for ErrorFormat {
 /// Where one of the two streams goes.
 pub struct Sink {
     pub writer: Box<dyn Write + Send>,
-    pub kind: Kind,
+    pub kind: StreamKind,
     /// How wide it is, where the terminal is not asked.
     pub columns: Option<usize>,
 }
@@ -133,10 +134,10 @@ struct Streams {
     out: Sink,
     err: Sink,
     errors: ErrorFormat,
-    cleaner: Cleaner,
+    cleaner: TextCleaner,
     /// A model's text on a terminal.
     markdown: Markdown,
-    ambiguous: Ambiguous,
+    ambiguous: AmbiguousWidth,
     /// The last line of standard output is open.
     line_open: bool,
     /// A progress line is on standard error.
@@ -148,8 +149,8 @@ impl Output {
     pub fn of_process(errors: ErrorFormat) -> Self {
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self::new(
-            Sink { writer: Box::new(io::stdout()), kind: Kind::of(out), columns: None },
-            Sink { writer: Box::new(io::stderr()), kind: Kind::of(err), columns: None },
+            Sink { writer: Box::new(io::stdout()), kind: StreamKind::of(out), columns: None },
+            Sink { writer: Box::new(io::stderr()), kind: StreamKind::of(err), columns: None },
             errors,
         )
     }
@@ -160,9 +161,9 @@ impl Output {
             out,
             err,
             errors,
-            cleaner: Cleaner::default(),
+            cleaner: TextCleaner::default(),
             markdown: Markdown::default(),
-            ambiguous: Ambiguous::of(|name| std::env::var(name).ok()),
+            ambiguous: AmbiguousWidth::of(|name| std::env::var(name).ok()),
             line_open: false,
             progress: false,
         };
@@ -203,7 +204,7 @@ impl Output {
     pub fn verbatim(&self, text: &str) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let text =
-            if streams.out.kind.is_terminal() { Cleaner::default().piece(text) } else { text.to_owned() };
+            if streams.out.kind.is_terminal() { TextCleaner::default().piece(text) } else { text.to_owned() };
         streams.write_out(&text)
     }
 
@@ -219,10 +220,10 @@ impl Output {
     pub fn remark(&self, text: &str) -> Result<(), OutputError> {
         let mut streams = self.lock();
         streams.flush_text()?;
-        let colored = streams.out.kind == Kind::Colored;
-        let line = format!("{} {}", Mark::Doubt.sign(), clean_line(text, NOTE_CHARS_MAX));
+        let colored = streams.out.kind == StreamKind::Colored;
+        let line = format!("{} {}", NoteKind::Doubt.sign(), clean_line(text, NOTE_CHARS_MAX));
         let line = streams.in_rows(&line, Stream::Out);
-        let line = if colored { signed(&line, Mark::Doubt) } else { line };
+        let line = if colored { signed(&line, NoteKind::Doubt) } else { line };
         let open = streams.take_open_line();
         streams.write_out(&format!("{}{line}\n", if open { "\n" } else { "" }))
     }
@@ -245,11 +246,11 @@ impl Output {
     fn write_line(&self, line: &str, look: &str, wraps: bool) -> Result<(), OutputError> {
         let mut streams = self.lock();
         let is_terminal = streams.out.kind.is_terminal();
-        let line = if is_terminal { Cleaner::default().piece(line) } else { line.to_owned() };
+        let line = if is_terminal { TextCleaner::default().piece(line) } else { line.to_owned() };
         let rows = if wraps { streams.in_rows(&line, Stream::Out) } else { line };
         streams.flush_text()?;
         streams.take_open_line();
-        let is_styled = !look.is_empty() && streams.out.kind == Kind::Colored;
+        let is_styled = !look.is_empty() && streams.out.kind == StreamKind::Colored;
         let rows = if is_styled { format!("{look}{rows}{PLAIN}") } else { rows };
         streams.write_out(&format!("{rows}\n"))
     }
@@ -258,7 +259,7 @@ impl Output {
     pub fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
         let mut streams = self.lock();
         for (line, look) in lines {
-            let line = Cleaner::default().piece(line);
+            let line = TextCleaner::default().piece(line);
             streams.write_err(&format!("  {line}"), look);
         }
     }
@@ -272,11 +273,11 @@ impl Output {
     }
 
     /// Writes a note to standard error.
-    pub fn note(&self, mark: Mark, text: &str) {
+    pub fn note(&self, mark: NoteKind, text: &str) {
         let mut streams = self.lock();
         let line = format!("{} {}", mark.sign(), clean_line(text, NOTE_CHARS_MAX));
         let rows = streams.in_rows(&line, Stream::Err);
-        let rows = if streams.err.kind == Kind::Colored { signed(&rows, mark) } else { rows };
+        let rows = if streams.err.kind == StreamKind::Colored { signed(&rows, mark) } else { rows };
         streams.write_rows(&rows, USUAL);
     }
 
@@ -296,7 +297,7 @@ impl Output {
     pub fn is_longer_than_screen(&self, lines: usize) -> bool {
         let streams = self.lock();
         let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
-        streams.out.kind > Kind::Dumb && rows > 0 && lines >= rows
+        streams.out.kind > StreamKind::Dumb && rows > 0 && lines >= rows
     }
 
     /// Writes the rows of a page to standard output.
@@ -337,9 +338,9 @@ impl Output {
         let mut streams = self.lock();
         let lines = lines.into_iter().flat_map(|(text, look)| text.split('\n').map(move |line| (line, look)));
         for (at, (line, look)) in lines.enumerate() {
-            let line = Cleaner::default().piece(line);
+            let line = TextCleaner::default().piece(line);
             match at {
-                0 => streams.write_err(&format!("{} {line}", Mark::Ask.sign()), Mark::Ask.color()),
+                0 => streams.write_err(&format!("{} {line}", NoteKind::Ask.sign()), NoteKind::Ask.color()),
                 _ => streams.write_err(&format!("  {line}"), look),
             }
         }
@@ -348,7 +349,7 @@ impl Output {
     /// Writes a line of several columns to standard error.
     pub fn row(&self, text: &str) {
         let mut streams = self.lock();
-        let line = Cleaner::default().piece(text);
+        let line = TextCleaner::default().piece(text);
         streams.write_err(&line, USUAL);
     }
 
@@ -356,7 +357,7 @@ impl Output {
     pub fn printed(&self, line: &str) {
         let mut streams = self.lock();
         if streams.err.kind.is_terminal() {
-            let line = Cleaner::default().piece(line);
+            let line = TextCleaner::default().piece(line);
             let upto = line.char_indices().nth(NOTE_CHARS_MAX);
             let line = upto.map_or(line.clone(), |(at, _)| format!("{}…", &line[..at]));
             let mut line =
@@ -386,7 +387,7 @@ impl Output {
     fn error_lines(&self, lines: &[String]) {
         let mut streams = self.lock();
         for (at, line) in lines.iter().enumerate() {
-            let line = Cleaner::default().piece(line);
+            let line = TextCleaner::default().piece(line);
             streams.write_err(&line, if at == 0 { BAD } else { USUAL });
         }
     }
@@ -439,7 +440,7 @@ impl Output {
         let _ = streams.flush_text();
         // Where nothing can be erased, it would only pile up; and text that stands there stays.
         let taken = streams.line_open && streams.out.kind.is_terminal();
-        if streams.err.kind > Kind::Dumb && !taken {
+        if streams.err.kind > StreamKind::Dumb && !taken {
             let chars_max = streams.err.columns().saturating_sub(2);
             streams.progress = true;
             let _ = write!(streams.err.writer, "{ERASE_LINE}{}", clean_line(text, chars_max));
@@ -466,7 +467,7 @@ impl Output {
     /// Returns whether both streams lead to a terminal that takes escape codes.
     pub fn is_drawn_on(&self) -> bool {
         let streams = self.lock();
-        streams.out.kind.min(streams.err.kind) > Kind::Dumb
+        streams.out.kind.min(streams.err.kind) > StreamKind::Dumb
     }
 
     /// Returns whether standard error is a terminal.
@@ -513,12 +514,13 @@ impl Streams {
         self.erase_progress();
         let _ = self.flush_text();
         self.close_line();
-        let _ = if self.err.kind == Kind::Colored && color != USUAL {
-            writeln!(self.err.writer, "{color}{rows}{PLAIN}")
+        let lines = if self.err.kind == StreamKind::Colored && color != USUAL {
+            format!("{color}{rows}{PLAIN}\n")
         } else {
-            writeln!(self.err.writer, "{rows}")
+            format!("{rows}\n")
         };
-        let _ = self.err.writer.flush();
+        // At once: a note in pieces mixes with what standard output writes to the same terminal.
+        let _ = self.err.writer.write_all(lines.as_bytes()).and_then(|()| self.err.writer.flush());
     }
 
     fn width(&self, stream: Stream) -> RowWidth {
@@ -554,7 +556,7 @@ impl Streams {
     }
 
     fn frame(&self) -> RowFrame<'static> {
-        let styles = if self.out.kind == Kind::Colored { Styles::Shown } else { Styles::Left };
+        let styles = if self.out.kind == StreamKind::Colored { StyleMode::Shown } else { StyleMode::Left };
         RowFrame { mark: MODEL_MARK, width: self.width(Stream::Out), styles }
     }
 
@@ -597,15 +599,15 @@ impl Streams {
 }
 
 /// Colours the sign that a line begins with, and leaves its words as they are.
-fn signed(rows: &str, mark: Mark) -> String {
+fn signed(rows: &str, mark: NoteKind) -> String {
     match (mark.color(), rows.strip_prefix(mark.sign())) {
         (USUAL, _) | (_, None) => rows.to_owned(),
         (color, Some(words)) => format!("{color}{}{PLAIN}{words}", mark.sign()),
     }
 }
 
-fn styled(text: &StyledStr, kind: Kind) -> String {
-    if kind == Kind::Colored { text.ansi().to_string() } else { text.to_string() }
+fn styled(text: &StyledStr, kind: StreamKind) -> String {
+    if kind == StreamKind::Colored { text.ansi().to_string() } else { text.to_string() }
 }
 
 #[cfg(any(test, feature = "capture"))]

@@ -38,11 +38,11 @@ pub(crate) enum GateReply {
 /// A gate between a terminal's input and one prompt at a time. Times are spans since any fixed moment.
 #[derive(Debug, Default)]
 pub(crate) struct PromptGate {
-    phase: Phase,
+    phase: GatePhase,
 }
 
 #[derive(Debug, Default)]
-enum Phase {
+enum GatePhase {
     /// No prompt: input does not answer anything.
     #[default]
     Closed,
@@ -55,25 +55,25 @@ enum Phase {
 impl PromptGate {
     /// Begins a prompt in place of the one before; a half-typed answer to that is dropped.
     pub(crate) fn ask(&mut self, now: Duration) -> &'static [GateAction] {
-        self.phase = Phase::Settling(now);
+        self.phase = GatePhase::Settling(now);
         &[GateAction::Discard]
     }
 
     /// Ends the prompt without an answer.
     pub(crate) fn withdraw(&mut self) {
-        self.phase = Phase::Closed;
+        self.phase = GatePhase::Closed;
     }
 
     /// Takes what was read, nothing at the end of the input. Input before the prompt is dropped and delays it.
     pub(crate) fn received(&mut self, bytes: &[u8], now: Duration) -> Option<GateReply> {
         match &mut self.phase {
-            Phase::Closed => None,
-            Phase::Settling(_) | Phase::Open(_) if bytes.is_empty() => self.close(GateReply::End),
-            Phase::Settling(_) => {
-                self.phase = Phase::Settling(now);
+            GatePhase::Closed => None,
+            GatePhase::Settling(_) | GatePhase::Open(_) if bytes.is_empty() => self.close(GateReply::End),
+            GatePhase::Settling(_) => {
+                self.phase = GatePhase::Settling(now);
                 None
             }
-            Phase::Open(line) => {
+            GatePhase::Open(line) => {
                 let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
                 let room = ANSWER_BYTES_MAX.saturating_sub(line.len());
                 let part = &bytes[..end.unwrap_or(bytes.len())];
@@ -85,7 +85,7 @@ impl PromptGate {
                 if end.is_some() {
                     return self.close(GateReply::Answer(line));
                 }
-                self.phase = Phase::Open(line);
+                self.phase = GatePhase::Open(line);
                 None
             }
         }
@@ -94,30 +94,30 @@ impl PromptGate {
     /// Takes note that nothing more was there to read at `now`; draws the prompt once the silence was long enough.
     pub(crate) fn nothing_to_read(&mut self, now: Duration) -> &'static [GateAction] {
         match self.phase {
-            Phase::Settling(last) if now.saturating_sub(last) >= SILENCE => {
-                self.phase = Phase::Open(Vec::new());
+            GatePhase::Settling(last) if now.saturating_sub(last) >= SILENCE => {
+                self.phase = GatePhase::Open(Vec::new());
                 // What arrives while it is drawn is older than the whole prompt.
                 &[GateAction::Draw, GateAction::Discard, GateAction::Mark]
             }
-            Phase::Settling(_) | Phase::Closed | Phase::Open(_) => &[],
+            GatePhase::Settling(_) | GatePhase::Closed | GatePhase::Open(_) => &[],
         }
     }
 
     /// Returns how long to wait for input before [`nothing_to_read`](Self::nothing_to_read); `None` without a limit.
     pub(crate) fn wait(&self, now: Duration) -> Option<Duration> {
         match self.phase {
-            Phase::Settling(last) => Some((last + SILENCE).saturating_sub(now)),
-            Phase::Closed | Phase::Open(_) => None,
+            GatePhase::Settling(last) => Some((last + SILENCE).saturating_sub(now)),
+            GatePhase::Closed | GatePhase::Open(_) => None,
         }
     }
 
     /// Returns whether the prompt is drawn and takes an answer.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Open(_))
+        matches!(self.phase, GatePhase::Open(_))
     }
 
     fn close(&mut self, reply: GateReply) -> Option<GateReply> {
-        self.phase = Phase::Closed;
+        self.phase = GatePhase::Closed;
         Some(reply)
     }
 }

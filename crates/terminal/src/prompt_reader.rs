@@ -15,17 +15,20 @@ use rustix::stdio::stdin;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 
-use super::interrupts::{Interrupts, UndoId};
-use super::output::Output;
+use super::interrupts::{InterruptListener, UndoId};
+use super::output::{NoteKind, Output};
 use super::prompt_gate::{GateAction, GateReply, PromptGate};
 
 /// In a script: the prompt gets no reply.
 #[cfg(any(test, feature = "capture"))]
 const UNANSWERED: &str = "<unanswered>";
+/// Said above a prompt before which something was typed.
+const TYPED_TOO_EARLY: &str =
+    "what was typed before this question is dropped, since it cannot be an answer to it";
 
 /// How the answer to a prompt is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadingMode {
     /// As a line that is shown while it is typed.
     Shown,
     /// As a line that is not shown.
@@ -48,7 +51,7 @@ pub enum PromptReply {
 /// A person at a terminal who is asked one thing at a time.
 pub struct PromptReader {
     output: Output,
-    interrupts: Interrupts,
+    interrupts: InterruptListener,
     open: Option<OpenPrompt>,
     /// Between prompts nothing that is typed is shown: it would move the cursor out of a marked row.
     _silent: Option<KeptTerminal<'static>>,
@@ -74,7 +77,7 @@ impl Drop for OpenPrompt {
 
 impl PromptReader {
     /// Asks at the terminal of this process; `None` where no person can be asked.
-    pub fn of_process(output: &Output, interrupts: &Interrupts) -> Option<Self> {
+    pub fn of_process(output: &Output, interrupts: &InterruptListener) -> Option<Self> {
         let asks = io::stdin().is_terminal() && output.can_ask();
         asks.then(|| Self {
             output: output.clone(),
@@ -90,14 +93,20 @@ impl PromptReader {
     #[cfg(any(test, feature = "capture"))]
     pub fn scripted(output: &Output, lines: &[&str]) -> Self {
         let script = Some(lines.iter().map(|line| (*line).to_owned()).collect());
-        Self { output: output.clone(), interrupts: Interrupts::default(), open: None, _silent: None, script }
+        Self {
+            output: output.clone(),
+            interrupts: InterruptListener::default(),
+            open: None,
+            _silent: None,
+            script,
+        }
     }
 
     /// Begins a prompt in place of the one before. It is drawn after a silence; what was typed until then is dropped.
     ///
     /// # Errors
     /// What the system says when it has no pipe left.
-    pub fn begin(&mut self, text: &str, reading: Reading) -> io::Result<()> {
+    pub fn begin(&mut self, text: &str, reading: ReadingMode) -> io::Result<()> {
         self.open = None;
         let (cancelled, cancel) = rustix::pipe::pipe()?;
         let (sender, reply) = oneshot::channel();
@@ -145,7 +154,7 @@ impl PromptReader {
     ///
     /// # Errors
     /// What the system says of the terminal.
-    pub async fn ask(&mut self, text: &str, reading: Reading) -> io::Result<Option<String>> {
+    pub async fn ask(&mut self, text: &str, reading: ReadingMode) -> io::Result<Option<String>> {
         self.interrupts.begin("");
         self.begin(text, reading)?;
         let interrupts = self.interrupts.clone();
@@ -170,7 +179,7 @@ impl PromptReader {
 struct KeptTerminal<'a> {
     terminal: BorrowedFd<'a>,
     before: Termios,
-    interrupts: Interrupts,
+    interrupts: InterruptListener,
     undo: UndoId,
 }
 
@@ -182,7 +191,7 @@ impl Drop for KeptTerminal<'_> {
 }
 
 impl<'a> KeptTerminal<'a> {
-    fn keep(terminal: BorrowedFd<'a>, interrupts: &Interrupts) -> io::Result<Self> {
+    fn keep(terminal: BorrowedFd<'a>, interrupts: &InterruptListener) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let at_parting = before.clone();
         let undo = interrupts.at_parting(Box::new(move || restore(stdin(), &at_parting)));
@@ -192,7 +201,7 @@ impl<'a> KeptTerminal<'a> {
 
 impl KeptTerminal<'static> {
     /// The terminal on standard input, which shows nothing of what is typed.
-    fn silent(interrupts: &Interrupts) -> io::Result<Self> {
+    fn silent(interrupts: &InterruptListener) -> io::Result<Self> {
         let kept = Self::keep(stdin(), interrupts)?;
         let mut modes = kept.before.clone();
         modes.local_modes.remove(LocalModes::ECHO);
@@ -205,13 +214,20 @@ impl KeptTerminal<'static> {
 /// The terminal while a prompt settles and is answered.
 struct TerminalPrompt<'a> {
     kept: KeptTerminal<'a>,
-    reading: Reading,
+    reading: ReadingMode,
     gate: PromptGate,
+    /// Whether input came before the prompt was drawn.
+    typed_too_early: bool,
 }
 
 impl<'a> TerminalPrompt<'a> {
-    fn begin(terminal: BorrowedFd<'a>, interrupts: &Interrupts, reading: Reading) -> io::Result<Self> {
-        Ok(Self { kept: KeptTerminal::keep(terminal, interrupts)?, reading, gate: PromptGate::default() })
+    fn begin(
+        terminal: BorrowedFd<'a>,
+        interrupts: &InterruptListener,
+        reading: ReadingMode,
+    ) -> io::Result<Self> {
+        let kept = KeptTerminal::keep(terminal, interrupts)?;
+        Ok(Self { kept, reading, gate: PromptGate::default(), typed_too_early: false })
     }
 
     /// Asks until there is a reply; `None` when the prompt was withdrawn.
@@ -228,25 +244,26 @@ impl<'a> TerminalPrompt<'a> {
             // Taken first: what arrived before this moment is seen by the look.
             let now = began.elapsed();
             let mut ready = self.look(cancelled, Some(Duration::ZERO))?;
-            if ready == Ready::Nothing {
+            if ready == ReadyEvent::Nothing {
                 let actions = self.gate.nothing_to_read(now);
                 self.perform(actions, text, output)?;
-                if self.gate.is_open() && self.reading == Reading::Elsewhere {
+                if self.gate.is_open() && self.reading == ReadingMode::Elsewhere {
                     output.close_line();
                     return Ok(Some(PromptReply::Drawn));
                 }
                 ready = self.look(cancelled, self.gate.wait(began.elapsed()))?;
             }
             match ready {
-                Ready::Cancelled => {
+                ReadyEvent::Cancelled => {
                     self.gate.withdraw();
                     return Ok(None);
                 }
-                Ready::Nothing => {}
-                Ready::Input => {
+                ReadyEvent::Nothing => {}
+                ReadyEvent::Input => {
                     let mut bytes = [0_u8; 4096];
                     // A terminal that is gone has ended.
                     let count = rustix::io::read(self.kept.terminal, &mut bytes).unwrap_or(0);
+                    self.typed_too_early |= !self.gate.is_open();
                     if let Some(reply) = self.gate.received(&bytes[..count], began.elapsed()) {
                         return Ok(Some(self.reply(reply, output)));
                     }
@@ -260,19 +277,24 @@ impl<'a> TerminalPrompt<'a> {
             GateReply::End => PromptReply::End,
             GateReply::Answer(line) => {
                 match self.reading {
-                    Reading::Hidden => output.close_line(),
-                    Reading::Shown | Reading::Elsewhere => output.line_was_typed(),
+                    ReadingMode::Hidden => output.close_line(),
+                    ReadingMode::Shown | ReadingMode::Elsewhere => output.line_was_typed(),
                 }
                 PromptReply::Line(String::from_utf8_lossy(&line).into_owned())
             }
         }
     }
 
-    fn perform(&self, actions: &[GateAction], text: &str, output: &Output) -> io::Result<()> {
+    fn perform(&mut self, actions: &[GateAction], text: &str, output: &Output) -> io::Result<()> {
         for action in actions {
             match action {
                 GateAction::Discard => self.discard()?,
-                GateAction::Draw => output.prompt(text),
+                GateAction::Draw => {
+                    if std::mem::take(&mut self.typed_too_early) {
+                        output.note(NoteKind::Info, TYPED_TOO_EARLY);
+                    }
+                    output.prompt(text);
+                }
                 GateAction::Mark => output.mark_prompt(),
             }
         }
@@ -280,8 +302,8 @@ impl<'a> TerminalPrompt<'a> {
     }
 
     /// Drops all input, and sets how the terminal takes what follows.
-    fn discard(&self) -> io::Result<()> {
-        let reads_lines = self.gate.is_open() && self.reading != Reading::Elsewhere;
+    fn discard(&mut self) -> io::Result<()> {
+        let reads_lines = self.gate.is_open() && self.reading != ReadingMode::Elsewhere;
         let mut modes = self.kept.before.clone();
         if reads_lines {
             modes.local_modes.insert(LocalModes::ICANON | LocalModes::ECHO);
@@ -290,20 +312,30 @@ impl<'a> TerminalPrompt<'a> {
             modes.special_codes[SpecialCodeIndex::VMIN] = 1;
             modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         }
-        if !reads_lines || self.reading == Reading::Hidden {
+        if !reads_lines || self.reading == ReadingMode::Hidden {
             modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+        }
+        if !self.gate.is_open() {
+            // As long as input is gathered into lines, a part of one is not seen.
+            tcsetattr(self.kept.terminal, OptionalActions::Now, &modes)?;
+            self.typed_too_early |= self.has_input();
         }
         tcsetattr(self.kept.terminal, OptionalActions::Flush, &modes)?;
         // It is enough for a success that some of it was changed.
         let shows = tcgetattr(self.kept.terminal)?.local_modes.contains(LocalModes::ECHO);
-        if shows && self.reading == Reading::Hidden {
+        if shows && self.reading == ReadingMode::Hidden {
             return Err(io::Error::other("the terminal goes on showing what is typed"));
         }
         Ok(())
     }
 
+    fn has_input(&self) -> bool {
+        let mut watched = [PollFd::new(&self.kept.terminal, PollFlags::IN)];
+        matches!(poll(&mut watched, Some(&Timespec::default())), Ok(1..))
+    }
+
     /// Waits for input or the end of the prompt, at most so long.
-    fn look(&self, cancelled: &OwnedFd, limit: Option<Duration>) -> io::Result<Ready> {
+    fn look(&self, cancelled: &OwnedFd, limit: Option<Duration>) -> io::Result<ReadyEvent> {
         let mut watched =
             [PollFd::new(&self.kept.terminal, PollFlags::IN), PollFd::new(cancelled, PollFlags::IN)];
         let limit = limit.map(|limit| Timespec {
@@ -317,9 +349,9 @@ impl<'a> TerminalPrompt<'a> {
             }
         }
         Ok(match (watched[1].revents().is_empty(), watched[0].revents().is_empty()) {
-            (false, _) => Ready::Cancelled,
-            (true, false) => Ready::Input,
-            (true, true) => Ready::Nothing,
+            (false, _) => ReadyEvent::Cancelled,
+            (true, false) => ReadyEvent::Input,
+            (true, true) => ReadyEvent::Nothing,
         })
     }
 }
@@ -330,7 +362,7 @@ fn restore(terminal: BorrowedFd<'_>, before: &Termios) {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ready {
+enum ReadyEvent {
     Nothing,
     Input,
     Cancelled,
@@ -345,6 +377,9 @@ mod tests {
     #[test]
     fn what_would_be_shown_is_not_asked() {
         let nothing = std::fs::File::open("/dev/null").unwrap();
-        assert!(TerminalPrompt::begin(nothing.as_fd(), &Interrupts::default(), Reading::Hidden).is_err());
+        assert!(
+            TerminalPrompt::begin(nothing.as_fd(), &InterruptListener::default(), ReadingMode::Hidden)
+                .is_err()
+        );
     }
 }

@@ -4,20 +4,20 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use palyra_types::Redacted;
+use palyra_types::Content;
 
-use super::interrupts::Interrupts;
+use super::interrupts::InterruptListener;
 use super::output::Output;
-use super::prompt_reader::{PromptReader, Reading};
+use super::prompt_reader::{PromptReader, ReadingMode};
 
 /// Bytes that are read from a pipe, at most; a value is refused long before.
 const PIPED_BYTES_MAX: u64 = 128 * 1024;
 
 /// What came of asking.
 #[derive(Debug)]
-pub enum Unseen {
+pub enum HiddenAnswer {
     /// It was given.
-    Given(Redacted<String>),
+    Given(Content<String>),
     /// Two answers that should be the same are not.
     Differ,
     /// Ctrl-C, or the end of the input.
@@ -26,7 +26,7 @@ pub enum Unseen {
 
 /// How often a person is asked for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Times {
+pub enum AskCount {
     /// It is typed once.
     Once,
     /// It cannot be looked at, so it is typed twice.
@@ -40,35 +40,37 @@ pub enum Times {
 /// nothing was asked.
 pub async fn ask_unseen(
     output: &Output,
-    interrupts: &Interrupts,
+    interrupts: &InterruptListener,
     what: &str,
-    times: Times,
-) -> io::Result<Unseen> {
+    times: AskCount,
+) -> io::Result<HiddenAnswer> {
     if !io::stdin().is_terminal() {
         return tokio::task::spawn_blocking(piped).await.map_err(io::Error::other)?;
     }
     interrupts.begin("");
-    let Some(mut reader) = PromptReader::of_process(output, interrupts) else { return Ok(Unseen::Left) };
+    let Some(mut reader) = PromptReader::of_process(output, interrupts) else {
+        return Ok(HiddenAnswer::Left);
+    };
     let mut given: Option<String> = None;
     let rounds: &[&str] = match times {
-        Times::Once => &[""],
-        Times::Twice => &["", " once more"],
+        AskCount::Once => &[""],
+        AskCount::Twice => &["", " once more"],
     };
     for round in rounds {
-        let line = reader.ask(&format!("{what}{round}:"), Reading::Hidden).await?;
+        let line = reader.ask(&format!("{what}{round}:"), ReadingMode::Hidden).await?;
         match (line, &given) {
-            (None, _) => return Ok(Unseen::Left),
-            (Some(line), Some(before)) if line != *before => return Ok(Unseen::Differ),
+            (None, _) => return Ok(HiddenAnswer::Left),
+            (Some(line), Some(before)) if line != *before => return Ok(HiddenAnswer::Differ),
             (Some(line), _) => given = Some(line),
         }
     }
-    Ok(given.map_or(Unseen::Left, |given| Unseen::Given(Redacted::new(given))))
+    Ok(given.map_or(HiddenAnswer::Left, |given| HiddenAnswer::Given(Content::new(given))))
 }
 
-fn piped() -> io::Result<Unseen> {
+fn piped() -> io::Result<HiddenAnswer> {
     let mut text = String::new();
     io::stdin().lock().take(PIPED_BYTES_MAX).read_to_string(&mut text)?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    Ok(Unseen::Given(Redacted::new(line.to_owned())))
+    Ok(HiddenAnswer::Given(Content::new(line.to_owned())))
 }

@@ -7,7 +7,7 @@ use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
 use palyra_types::RunId;
 use palyra_wire::v1::{StartRunRequest, TapeEntry};
 
-use crate::house::House;
+use crate::house::TestHome;
 use crate::script::INPUT;
 use crate::verdict;
 
@@ -16,20 +16,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs with what was shown of them.
 #[derive(Debug, Default)]
-pub(crate) struct Acknowledged(pub(crate) Vec<(RunId, Vec<TapeEntry>)>);
+pub(crate) struct AcknowledgedRuns(pub(crate) Vec<(RunId, Vec<TapeEntry>)>);
 
 /// How a run went on.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Went {
+pub(crate) enum RunProgress {
     /// To its end.
     Ended,
     /// The journal takes nothing more.
     Stopped,
 }
 
-impl Acknowledged {
+impl AcknowledgedRuns {
     /// Starts a run and follows it until it has ended or the journal takes nothing more.
-    pub(crate) async fn run(&mut self, house: &House, client: &Client, key: &str) -> Result<Went> {
+    pub(crate) async fn run(&mut self, house: &TestHome, client: &Client, key: &str) -> Result<RunProgress> {
         let mut follower = RunFollower::start(client, start(house, key));
         let (mut seen, mut opened) = (Vec::new(), None);
         let went = loop {
@@ -37,13 +37,13 @@ impl Acknowledged {
                 event = follower.next() => match event {
                     Ok(Some(FollowEvent::Entry(entry))) => seen.push(*entry),
                     Ok(Some(FollowEvent::Opened(_))) => opened = follower.run(),
-                    Ok(Some(FollowEvent::Ended(_))) => break Went::Ended,
+                    Ok(Some(FollowEvent::Ended(_))) => break RunProgress::Ended,
                     Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => break Went::Stopped,
+                    Ok(None) | Err(_) => break RunProgress::Stopped,
                 },
                 health = not_writable(client) => {
                     health?;
-                    break Went::Stopped;
+                    break RunProgress::Stopped;
                 }
             }
         };
@@ -75,7 +75,7 @@ impl Acknowledged {
 }
 
 /// Returns what starts a scripted run.
-pub(crate) fn start(house: &House, key: &str) -> StartRunRequest {
+pub(crate) fn start(house: &TestHome, key: &str) -> StartRunRequest {
     StartRunRequest {
         input: INPUT.to_owned(),
         idempotency_key: key.to_owned(),
@@ -87,7 +87,7 @@ pub(crate) fn start(house: &House, key: &str) -> StartRunRequest {
 /// Resolves once the journal does not say any more that it can be written.
 async fn not_writable(client: &Client) -> Result<(), ClientError> {
     loop {
-        if client.journal_status().await?.health != "writable" {
+        if client.journal_status().await?.health_name() != "writable" {
             return Ok(());
         }
         tokio::time::sleep(LOOK_EVERY).await;

@@ -9,12 +9,12 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use palyra_client::{Client, ClientError, ConnectOptions, StartPolicy, Target};
+use palyra_client::{Client, ClientError, ConnectOptions, DaemonTarget, StartPolicy};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::equipment::{EFFECTS_VARIABLE, Rules, Setting};
+use crate::tool_setup::{EFFECTS_VARIABLE, Rules, TestSettings};
 
 /// A daemon serves again within this after it was killed: a promise of the product.
 pub const SERVING_WITHIN: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The folder.
 #[derive(Debug)]
-pub struct House {
+pub struct TestHome {
     root: PathBuf,
 }
 
@@ -37,12 +37,12 @@ pub struct Programs {
     /// Where its model is.
     pub model_url: String,
     /// What the daemon is told of its tools.
-    pub setting: Setting,
+    pub setting: TestSettings,
 }
 
 /// A daemon, or the tracer that it is a child of.
 #[derive(Debug)]
-pub struct Daemon {
+pub struct DaemonChild {
     child: Child,
     /// Its process id.
     pub pid: u32,
@@ -53,9 +53,9 @@ pub struct Daemon {
 /// How a start ended.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
-pub enum Started {
+pub enum StartOutcome {
     /// It serves.
-    Serving(Daemon),
+    Serving(DaemonChild),
     /// It was killed first.
     Killed,
     /// It refused with this line.
@@ -65,12 +65,12 @@ pub enum Started {
 impl Programs {
     /// Returns those of a daemon that asks before it acts, with nothing before it on its command line.
     pub(crate) fn asking(daemon: &Path, model_url: String) -> Self {
-        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
+        let setting = TestSettings { rules: Rules::Asking, ..TestSettings::default() };
         Self { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting }
     }
 }
 
-impl House {
+impl TestHome {
     /// Makes a folder in which a daemon has been, and nothing else.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl House {
     ///
     /// # Errors
     /// When nothing can be started, or nothing happens for too long.
-    pub async fn start(&self, programs: &Programs, tracer: &[String]) -> Result<Started> {
+    pub async fn start(&self, programs: &Programs, tracer: &[String]) -> Result<StartOutcome> {
         let words: Vec<&str> = tracer.iter().map(String::as_str).collect();
         let daemon = programs.daemon.display().to_string();
         let words = [&words[..], &[daemon.as_str()]].concat();
@@ -181,22 +181,22 @@ impl House {
         if said["ready"] == true {
             let pid = said["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
             let pid = pid.context("the daemon does not say its number")?;
-            return Ok(Started::Serving(Daemon { child, pid, _out: out }));
+            return Ok(StartOutcome::Serving(DaemonChild { child, pid, _out: out }));
         }
         child.wait().await.context("could not wait for the daemon")?;
-        Ok(if line.is_empty() { Started::Killed } else { Started::Refused(line) })
+        Ok(if line.is_empty() { StartOutcome::Killed } else { StartOutcome::Refused(line) })
     }
 
     /// Starts a daemon that nothing disturbs, and waits until it answers; returns how long that took.
     ///
     /// # Errors
     /// When it does not serve.
-    pub async fn serve(&self, programs: &Programs) -> Result<(Daemon, Client, Duration)> {
+    pub async fn serve(&self, programs: &Programs) -> Result<(DaemonChild, Client, Duration)> {
         let begun = Instant::now();
         let daemon = match self.start(programs, &[]).await? {
-            Started::Serving(daemon) => daemon,
-            Started::Killed => bail!("the daemon died as it started; see daemon.log"),
-            Started::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
+            StartOutcome::Serving(daemon) => daemon,
+            StartOutcome::Killed => bail!("the daemon died as it started; see daemon.log"),
+            StartOutcome::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
         };
         let client = self.client().await.context("could not connect")?;
         client.status().await.context("the daemon does not answer")?;
@@ -208,7 +208,7 @@ impl House {
     /// # Errors
     /// When none does.
     pub async fn client(&self) -> Result<Client, ClientError> {
-        let mut options = ConnectOptions::new(Target::StateDir(self.state()));
+        let mut options = ConnectOptions::new(DaemonTarget::StateDir(self.state()));
         options.start = StartPolicy::Never;
         // A witness: after each restart it demands that the journal continues the signed heads it has seen.
         options.heads = Some(self.root.join("heads"));
@@ -216,7 +216,7 @@ impl House {
     }
 }
 
-impl Daemon {
+impl DaemonChild {
     /// Resolves when it, or its tracer, has ended.
     ///
     /// # Errors
@@ -256,7 +256,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for DaemonChild {
     fn drop(&mut self) {
         // A tracer that is killed lets its daemon go, so that goes first.
         if self.child.id().is_some() {

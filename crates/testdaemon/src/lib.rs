@@ -5,7 +5,7 @@
 //! Begin at the suite you need; `palyra-failures` carries them out.
 
 pub mod tools;
-pub mod equipment;
+pub mod tool_setup;
 
 pub mod keyed;
 

@@ -1,7 +1,7 @@
 //! The daemons of one house, one after the other.
 //!
 //! Owns when clients hear that another one serves, and how long that took after a death. Begin at
-//! [`Life::through_one_death`].
+//! [`DaemonLife::through_one_death`].
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use tokio::sync::watch;
 
-use crate::house::{Daemon, House, Programs};
-use crate::watch::Serving;
+use crate::house::{DaemonChild, Programs, TestHome};
+use crate::watch::ServingReceiver;
 
 /// The daemons of one house.
-pub(crate) struct Life<'a> {
-    house: &'a House,
+pub(crate) struct DaemonLife<'a> {
+    house: &'a TestHome,
     programs: &'a Programs,
     serving: watch::Sender<u32>,
     /// How long it took until another daemon answered, if one died.
     pub(crate) back_after: Option<Duration>,
 }
 
-impl<'a> Life<'a> {
+impl<'a> DaemonLife<'a> {
     /// Begins before the first daemon; clients wait for what comes with it.
-    pub(crate) fn in_house(house: &'a House, programs: &'a Programs) -> (Self, Serving) {
+    pub(crate) fn in_house(house: &'a TestHome, programs: &'a Programs) -> (Self, ServingReceiver) {
         let (serving, seen) = watch::channel(0);
         (Self { house, programs, serving, back_after: None }, seen)
     }
@@ -34,7 +34,7 @@ impl<'a> Life<'a> {
     }
 
     /// Starts the next daemon, which nothing disturbs.
-    pub(crate) async fn again(&mut self) -> Result<Daemon> {
+    pub(crate) async fn again(&mut self) -> Result<DaemonChild> {
         let (daemon, _, took) = self.house.serve(self.programs).await?;
         self.back_after = Some(took);
         self.tell();
@@ -44,9 +44,9 @@ impl<'a> Life<'a> {
     /// Waits for `work`, and replaces the daemon when it dies meanwhile.
     pub(crate) async fn through_one_death<T>(
         &mut self,
-        mut daemon: Daemon,
+        mut daemon: DaemonChild,
         work: impl Future<Output = Result<T>>,
-    ) -> Result<(T, Daemon)> {
+    ) -> Result<(T, DaemonChild)> {
         tokio::pin!(work);
         loop {
             tokio::select! {

@@ -12,15 +12,15 @@ use palyra_wire::v1::{
     StreamEnd, TapeEntry,
 };
 
-use crate::house::House;
-use crate::watch::{Serving, connect};
+use crate::house::TestHome;
+use crate::watch::{ServingReceiver, connect};
 
 /// Pages are longer than what a run can do here.
 const PAGE_SIZE: u32 = 200;
 
 /// How the person answers what nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Person {
+pub(crate) enum ActorKind {
     /// Looks: what happened is said to have happened, what did not is wanted again.
     Careful,
     /// Says that all of it happened.
@@ -30,23 +30,23 @@ pub(crate) enum Person {
 }
 
 /// Says whether an effect of a run happened.
-pub(crate) type Look<'a> = dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + 'a;
+pub(crate) type EffectCheck<'a> = dyn Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + 'a;
 
 /// What a person wants, and how they look whether it happened.
-pub(crate) struct Errand<'a> {
+pub(crate) struct ActorTask<'a> {
     /// What they say.
     pub(crate) input: &'a str,
     /// The key by which the run is found again.
     pub(crate) key: &'a str,
     /// How they answer.
-    pub(crate) person: Person,
+    pub(crate) person: ActorKind,
     /// Says whether an effect of a run happened, by what it left; what was seen of the run tells which effect it is.
-    pub(crate) look: &'a Look<'a>,
+    pub(crate) look: &'a EffectCheck<'a>,
 }
 
 /// What the person saw of a run, from its first entry to its end.
 #[derive(Debug)]
-pub(crate) struct Attended {
+pub(crate) struct AttendedRun {
     pub(crate) run: RunId,
     pub(crate) seen: Vec<TapeEntry>,
     pub(crate) end: StreamEnd,
@@ -60,7 +60,11 @@ pub(crate) struct Attended {
 ///
 /// # Errors
 /// When something is seen that must not be.
-pub(crate) async fn attend(house: &House, serving: Serving, errand: Errand<'_>) -> Result<Attended> {
+pub(crate) async fn attend(
+    house: &TestHome,
+    serving: ServingReceiver,
+    errand: ActorTask<'_>,
+) -> Result<AttendedRun> {
     let client = connect(house, serving.clone()).await?;
     let start = StartRunRequest {
         input: errand.input.to_owned(),
@@ -69,7 +73,7 @@ pub(crate) async fn attend(house: &House, serving: Serving, errand: Errand<'_>) 
         ..StartRunRequest::default()
     };
     let mut follower = RunFollower::start(&client, start);
-    let mut desk = Desk { house, serving, errand, yeses: 0, doubts: Vec::new() };
+    let mut desk = ActorSession { house, serving, errand, yeses: 0, doubts: Vec::new() };
     let mut seen: Vec<TapeEntry> = Vec::new();
     loop {
         match follower.next().await.context("the tape")?.context("the tape ended without its end")? {
@@ -79,22 +83,22 @@ pub(crate) async fn attend(house: &House, serving: Serving, errand: Errand<'_>) 
             }
             FollowEvent::Ended(end) => {
                 let run = follower.run().context("a run without a name ended")?;
-                return Ok(Attended { run, seen, end, yeses: desk.yeses, doubts: desk.doubts });
+                return Ok(AttendedRun { run, seen, end, yeses: desk.yeses, doubts: desk.doubts });
             }
             _ => {}
         }
     }
 }
 
-struct Desk<'a> {
-    house: &'a House,
-    serving: Serving,
-    errand: Errand<'a>,
+struct ActorSession<'a> {
+    house: &'a TestHome,
+    serving: ServingReceiver,
+    errand: ActorTask<'a>,
     yeses: usize,
     doubts: Vec<(u32, bool)>,
 }
 
-impl Desk<'_> {
+impl ActorSession<'_> {
     /// Does what an entry wants of a person.
     async fn read(&mut self, run: RunId, entry: &TapeEntry, seen: &[TapeEntry]) -> Result<()> {
         match &entry.event {
@@ -121,7 +125,7 @@ impl Desk<'_> {
         };
         loop {
             let client = connect(self.house, self.serving.clone()).await?;
-            if answered(client.resolve_approval(request.clone()).await)?.is_some() {
+            if answered(client.call(request.clone()).await)?.is_some() {
                 return Ok(());
             }
         }
@@ -130,13 +134,15 @@ impl Desk<'_> {
     /// Finds an effect among those that nobody knows, and says what became of it.
     async fn settle(&self, run: RunId, effect: u32, happened: bool) -> Result<()> {
         let resolution = match (happened, self.errand.person) {
-            (true, Person::Careful) | (_, Person::Credulous) => "happened",
-            (false, Person::Careful) | (_, Person::Hasty) => "retry",
+            (true, ActorKind::Careful) | (_, ActorKind::Credulous) => {
+                palyra_wire::v1::EffectResolution::Happened
+            }
+            (false, ActorKind::Careful) | (_, ActorKind::Hasty) => palyra_wire::v1::EffectResolution::Retry,
         };
         let request = ResolveEffectRequest {
             run_id: run.to_string(),
             effect_id: effect,
-            resolution: resolution.to_owned(),
+            resolution: resolution.into(),
             ..ResolveEffectRequest::default()
         };
         let mut said = false;
@@ -165,10 +171,10 @@ fn answered<T>(answer: Result<T, ClientError>) -> Result<Option<T>> {
 async fn is_unknown(client: &Client, run: RunId, effect: u32) -> Result<bool, ClientError> {
     let unknown = ListEffectsRequest {
         run_id: run.to_string(),
-        only: "unknown".to_owned(),
+        only: palyra_wire::v1::EffectFilter::Unknown.into(),
         page_size: PAGE_SIZE,
         page_token: String::new(),
     };
-    let listed = client.list_effects(unknown).await?.effects;
+    let listed = client.call(unknown).await?.effects;
     Ok(listed.iter().any(|listed| listed.effect_id == effect))
 }

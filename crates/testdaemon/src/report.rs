@@ -7,7 +7,7 @@ pub const FAILURES_MAX: usize = 10;
 
 /// What a suite found.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Report {
+pub struct SuiteReport {
     /// Which suite.
     pub suite: String,
     /// With which settings.
@@ -15,14 +15,14 @@ pub struct Report {
     /// How long it took, in seconds.
     pub seconds: u64,
     /// Its rows, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
     /// What did not hold.
     pub failures: Vec<String>,
 }
 
 /// One line of the table.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub struct ReportRow {
     /// What was done.
     pub what: String,
     /// How often.
@@ -31,7 +31,7 @@ pub struct Row {
     pub seen: String,
 }
 
-impl Report {
+impl SuiteReport {
     /// Begins a report.
     #[must_use]
     pub fn new(suite: &str, settings: String) -> Self {
@@ -40,7 +40,7 @@ impl Report {
 
     /// Adds a line.
     pub fn row(&mut self, what: impl Into<String>, count: usize, seen: impl Into<String>) {
-        self.rows.push(Row { what: what.into(), count: count as u64, seen: seen.into() });
+        self.rows.push(ReportRow { what: what.into(), count: count as u64, seen: seen.into() });
     }
 
     /// Returns whether everything held.
@@ -53,7 +53,7 @@ impl Report {
     #[must_use]
     pub fn table(&self) -> String {
         let width = self.rows.iter().map(|row| row.what.len()).max().unwrap_or(0);
-        let line = |row: &Row| format!("{:<width$}  {:>6}  {}\n", row.what, row.count, row.seen);
+        let line = |row: &ReportRow| format!("{:<width$}  {:>6}  {}\n", row.what, row.count, row.seen);
         let rows: String = self.rows.iter().map(line).collect();
         let failures: String = self.failures.iter().map(|failure| format!("FAILED: {failure}\n")).collect();
         format!("{} ({}), {} s\n{rows}{failures}", self.suite, self.settings, self.seconds)

@@ -47,14 +47,14 @@ fn reply(body: &Value) -> Reply {
 
 /// A call with what came of it, as a model is told.
 #[derive(Debug)]
-pub(crate) struct Made<'a> {
+pub(crate) struct FinishedCall<'a> {
     pub(crate) tool: &'a str,
     pub(crate) arguments: Value,
     pub(crate) result: String,
 }
 
 /// Returns the calls that have a result with which they are done.
-pub(crate) fn made(messages: &[Value]) -> Vec<Made<'_>> {
+pub(crate) fn made(messages: &[Value]) -> Vec<FinishedCall<'_>> {
     let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
     let made = |call: &'_ Value| {
         let result = messages.iter().find(|message| message["tool_call_id"] == call["id"])?;
@@ -66,7 +66,7 @@ pub(crate) fn made(messages: &[Value]) -> Vec<Made<'_>> {
     calls
         .filter_map(|call| {
             let (arguments, result) = made(call)?;
-            Some(Made { tool: call["function"]["name"].as_str()?, arguments, result })
+            Some(FinishedCall { tool: call["function"]["name"].as_str()?, arguments, result })
         })
         .collect()
 }

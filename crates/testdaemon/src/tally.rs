@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::Report;
-use crate::strace::Call;
+use crate::report::SuiteReport;
+use crate::strace::SystemCall;
 
 /// Returns what a call is about, without folders that differ each time.
-fn about(call: &Call) -> String {
+fn about(call: &SystemCall) -> String {
     let file = match call.path.as_deref() {
         None => "names",
         Some(path) if path.starts_with("anon_inode:") => "wake-ups",
@@ -24,30 +24,30 @@ fn about(call: &Call) -> String {
 
 /// Counts of what was disturbed, by phase and by what it was about.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(BTreeMap<(String, String), Counts>);
+pub(crate) struct PhaseTally(BTreeMap<(String, String), PhaseCounts>);
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Counts {
+struct PhaseCounts {
     hit: usize,
     passed_by: usize,
     out_of_reach: usize,
 }
 
-impl Tally {
-    pub(crate) fn hit(&mut self, phase: &str, call: &Call) {
+impl PhaseTally {
+    pub(crate) fn hit(&mut self, phase: &str, call: &SystemCall) {
         self.0.entry((phase.to_owned(), about(call))).or_default().hit += 1;
     }
 
-    pub(crate) fn passed_by(&mut self, phase: &str, call: &Call) {
+    pub(crate) fn passed_by(&mut self, phase: &str, call: &SystemCall) {
         self.0.entry((phase.to_owned(), about(call))).or_default().passed_by += 1;
     }
 
-    pub(crate) fn out_of_reach(&mut self, phase: &str, call: &Call) {
+    pub(crate) fn out_of_reach(&mut self, phase: &str, call: &SystemCall) {
         self.0.entry((phase.to_owned(), about(call))).or_default().out_of_reach += 1;
     }
 
     /// Adds a line for each thing that was disturbed, or should have been.
-    pub(crate) fn tell(&self, report: &mut Report) {
+    pub(crate) fn tell(&self, report: &mut SuiteReport) {
         for (what, counts) in self.rows() {
             let missed =
                 [(counts.passed_by, "not made this time"), (counts.out_of_reach, "out of strace's reach")];
@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = (String, Counts)> {
+    fn rows(&self) -> impl Iterator<Item = (String, PhaseCounts)> {
         self.0.iter().map(|((phase, about), counts)| (format!("{phase}: {about}"), *counts))
     }
 

@@ -14,10 +14,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
-    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
+    ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
 
 use crate::keyed;
@@ -39,7 +39,7 @@ pub const ASK: &str = "ask";
 
 /// What is wrong with the tools, on purpose: a suite that cannot find it proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flaw {
+pub enum ToolFlaw {
     /// The opaque tool declares that it can be repeated.
     ActRepeats,
     /// The keyed tool makes up a new key for each request.
@@ -51,7 +51,7 @@ pub(crate) struct CountedTools {
     catalog: Arc<ToolCatalog>,
     effects: PathBuf,
     keyed: Option<String>,
-    flaw: Option<Flaw>,
+    flaw: Option<ToolFlaw>,
     /// The tools that ship; they see to every other call.
     shipped: Arc<dyn ToolRuntime>,
 }
@@ -61,12 +61,12 @@ impl CountedTools {
     pub(crate) fn new(
         effects: &Path,
         keyed: Option<&str>,
-        flaw: Option<Flaw>,
+        flaw: Option<ToolFlaw>,
         shipped: Arc<dyn ToolRuntime>,
     ) -> Self {
         let act = match flaw {
-            Some(Flaw::ActRepeats) => EffectContract::Pure,
-            Some(Flaw::NewKeys) | None => EffectContract::Opaque,
+            Some(ToolFlaw::ActRepeats) => EffectContract::Pure,
+            Some(ToolFlaw::NewKeys) | None => EffectContract::Opaque,
         };
         let mut tools: Vec<ToolSpec> = shipped.catalog().iter().cloned().collect();
         tools.extend([spec(LOOK, EffectContract::Pure, &[]), spec(ACT, act, &[])]);
@@ -90,7 +90,7 @@ impl ToolRuntime for CountedTools {
         self.shipped.isolation(tool)
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         self.shipped.prepare(intent)
     }
 
@@ -98,7 +98,7 @@ impl ToolRuntime for CountedTools {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let tool = grant.tool().clone();
         match (tool.as_str(), &self.keyed) {
             (LOOK, _) => async { Ok(outcome("nothing has changed")) }.boxed(),
@@ -119,7 +119,7 @@ impl ToolRuntime for CountedTools {
 fn counted(
     tool: ToolName,
     work: impl FnOnce() -> io::Result<()> + Send + 'static,
-) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
     async move {
         match tokio::task::spawn_blocking(work).await {
             Ok(Ok(())) => Ok(outcome("done")),
@@ -136,10 +136,10 @@ fn act(effects: &Path, grant: &Grant) -> io::Result<()> {
 }
 
 /// Returns the key that a request is made under.
-fn key(flaw: Option<Flaw>, due: EffectKey) -> EffectKey {
+fn key(flaw: Option<ToolFlaw>, due: EffectKey) -> EffectKey {
     match flaw {
-        Some(Flaw::NewKeys) => keyed::made_up(),
-        Some(Flaw::ActRepeats) | None => due,
+        Some(ToolFlaw::NewKeys) => keyed::made_up(),
+        Some(ToolFlaw::ActRepeats) | None => due,
     }
 }
 
@@ -169,7 +169,7 @@ fn spec(name: &str, contract: EffectContract, capabilities: &[Capability]) -> To
     }
 }
 
-fn outcome(output: &str) -> ToolExecutionOutcome {
+fn outcome(output: &str) -> RawToolOutcome {
     ToolExecutionOutcome {
         failure: None,
         output: output.into(),
@@ -185,8 +185,8 @@ mod tests {
     use palyra_testkit::grants::GrantRequest;
 
     use super::*;
-    use crate::equipment::Setting;
     use crate::keyed::{KeyedServer, done, header};
+    use crate::tool_setup::TestSettings;
 
     /// There is no vault here.
     struct NoCredentials;
@@ -207,12 +207,12 @@ mod tests {
         let (effects, log) = (folder.path().join("effects"), folder.path().join("keyed"));
         let server = KeyedServer::start(&log, 1).unwrap();
         let with = |keyed| {
-            let setting = Setting { keyed, ..Setting::default() };
+            let setting = TestSettings { keyed, ..TestSettings::default() };
             let environment = std::collections::BTreeMap::new();
             let nobody: Arc<dyn FillCredential> = Arc::new(NoCredentials);
             let none: Arc<dyn palyra_ports::SecretNames> = Arc::new(palyra_testkit::MemorySecrets::default());
             let config = palyra_daemon::config::load(None, &environment, &[]).unwrap();
-            let place = palyra_daemon::Place {
+            let place = palyra_daemon::ToolContext {
                 own_paths: &[],
                 state_dir: folder.path(),
                 config: &config,
@@ -220,7 +220,7 @@ mod tests {
                 credentials: &nobody,
                 secrets: &none,
             };
-            setting.equipment(&effects, place).tools
+            setting.tool_setup(&effects, place).tools
         };
         let tools = with(Some(server.address().to_string()));
         let run = |tool: &str, key: u8| {

@@ -11,21 +11,21 @@ use palyra_types::RunId;
 use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ListEffectsRequest, ListRunsRequest, RunState, TapeEntry};
 
-use crate::house::House;
-use crate::person::Attended;
-use crate::watch::Watched;
+use crate::house::TestHome;
+use crate::person::AttendedRun;
+use crate::watch::WatchedRun;
 
 const RUNS_MAX: u32 = 500;
 
 /// How often each effect was carried out, by run and effect.
-pub type Effects = BTreeMap<(String, u32), usize>;
+pub type EffectCounts = BTreeMap<(String, u32), usize>;
 
 /// Demands that the journal verifies, that every tape is dense, that clients saw what is stored, and that no
 /// effect happened twice.
 ///
 /// # Errors
 /// The first thing that does not hold.
-pub async fn check_house(house: &House, client: &Client, watched: &[Watched]) -> Result<()> {
+pub async fn check_house(house: &TestHome, client: &Client, watched: &[WatchedRun]) -> Result<()> {
     verify(client).await?;
     for watched in watched {
         check_watched(client, watched).await?;
@@ -60,7 +60,7 @@ pub async fn verify(client: &Client) -> Result<()> {
 /// When the daemon does not say.
 pub async fn all_runs(client: &Client) -> Result<Vec<RunId>> {
     let all = ListRunsRequest { page_size: RUNS_MAX, ..Default::default() };
-    let all = client.list_runs(all).await.context("could not list the runs")?;
+    let all = client.call(all).await.context("could not list the runs")?;
     ensure!(all.runs.len() < RUNS_MAX as usize, "too many runs for one look");
     all.runs.iter().map(|run| run.run_id.parse().ok().context("a run's id is none")).collect()
 }
@@ -81,7 +81,7 @@ pub async fn tape(client: &Client, run: RunId) -> Result<Vec<TapeEntry>> {
     }
 }
 
-async fn check_watched(client: &Client, watched: &Watched) -> Result<()> {
+async fn check_watched(client: &Client, watched: &WatchedRun) -> Result<()> {
     let stored = tape(client, watched.run).await?;
     for (number, (seen, end)) in (1..).zip(watched.seen.iter().zip(&watched.ends)) {
         ensure!(*seen == stored, "client {number} saw {} entries, {} are stored", seen.len(), stored.len());
@@ -99,7 +99,7 @@ async fn check_watched(client: &Client, watched: &Watched) -> Result<()> {
 ///
 /// # Errors
 /// The first thing that does not hold.
-pub(crate) async fn check_attended(client: &Client, attended: &Attended) -> Result<()> {
+pub(crate) async fn check_attended(client: &Client, attended: &AttendedRun) -> Result<()> {
     verify(client).await?;
     ensure!(all_runs(client).await? == [attended.run], "there are other runs");
     let stored = tape(client, attended.run).await?;
@@ -125,11 +125,11 @@ pub(crate) async fn check_attended(client: &Client, attended: &Attended) -> Resu
 pub(crate) async fn in_doubt(client: &Client, run: RunId) -> Result<BTreeSet<u32>> {
     let unknown = ListEffectsRequest {
         run_id: run.to_string(),
-        only: "unknown".to_owned(),
+        only: palyra_wire::v1::EffectFilter::Unknown.into(),
         page_size: 500,
         page_token: String::new(),
     };
-    let listed = client.list_effects(unknown).await.context("could not list the effects")?.effects;
+    let listed = client.call(unknown).await.context("could not list the effects")?.effects;
     Ok(listed.into_iter().map(|listed| listed.effect_id).collect())
 }
 
@@ -169,10 +169,10 @@ fn check_tape(tape: &[TapeEntry]) -> Result<()> {
 }
 
 /// Compares what an opaque tool did with what the tape says of it; takes out what it has looked at.
-fn check_effects(run: RunId, tape: &[TapeEntry], effects: &mut Effects) -> Result<()> {
+fn check_effects(run: RunId, tape: &[TapeEntry], effects: &mut EffectCounts) -> Result<()> {
     for entry in tape {
         let Some(Event::ToolStarted(started)) = &entry.event else { continue };
-        if started.contract != "opaque" {
+        if started.contract_name() != "opaque" {
             continue;
         }
         let effect = started.effect_id;
@@ -190,12 +190,12 @@ fn check_effects(run: RunId, tape: &[TapeEntry], effects: &mut Effects) -> Resul
 }
 
 /// Returns how often each effect of the opaque tool was carried out.
-pub(crate) fn read_effects(house: &House) -> Result<Effects> {
+pub(crate) fn read_effects(house: &TestHome) -> Result<EffectCounts> {
     let text = match std::fs::read_to_string(house.effects()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         text => text.context("could not read the file of effects")?,
     };
-    let mut effects = Effects::new();
+    let mut effects = EffectCounts::new();
     for line in text.lines() {
         let mut words = line.split(' ');
         let (run, effect) = words.next().zip(words.next()).context("a line of effects is none")?;

@@ -10,14 +10,14 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{StartRunRequest, StreamEnd, TapeEntry};
 use tokio::sync::watch;
 
-use crate::house::House;
+use crate::house::TestHome;
 
 /// Clients of one run.
 const OTHERS: usize = 2;
 
 /// What clients saw of one run, each from its first entry to its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Watched {
+pub struct WatchedRun {
     /// The run.
     pub run: RunId,
     /// By client.
@@ -27,13 +27,18 @@ pub struct Watched {
 }
 
 /// Tells that a daemon serves, by counting those that did.
-pub type Serving = watch::Receiver<u32>;
+pub type ServingReceiver = watch::Receiver<u32>;
 
 /// Starts a run and follows it to its end with three clients.
 ///
 /// # Errors
 /// When a client sees something that it must not.
-pub async fn start_and_watch(house: &House, serving: Serving, input: &str, key: &str) -> Result<Watched> {
+pub async fn start_and_watch(
+    house: &TestHome,
+    serving: ServingReceiver,
+    input: &str,
+    key: &str,
+) -> Result<WatchedRun> {
     let client = connect(house, serving).await?;
     let start = StartRunRequest {
         input: input.to_owned(),
@@ -49,14 +54,14 @@ pub async fn start_and_watch(house: &House, serving: Serving, input: &str, key: 
 ///
 /// # Errors
 /// When a client sees something that it must not.
-pub async fn attach_and_watch(house: &House, serving: Serving, run: RunId) -> Result<Watched> {
+pub async fn attach_and_watch(house: &TestHome, serving: ServingReceiver, run: RunId) -> Result<WatchedRun> {
     let client = connect(house, serving).await?;
     let first = RunFollower::attach(&client, run, 0);
     watch_with(&client, first).await
 }
 
 /// Connects as soon as a daemon serves.
-pub(crate) async fn connect(house: &House, mut serving: Serving) -> Result<Client> {
+pub(crate) async fn connect(house: &TestHome, mut serving: ServingReceiver) -> Result<Client> {
     loop {
         serving.borrow_and_update();
         match house.client().await {
@@ -69,7 +74,7 @@ pub(crate) async fn connect(house: &House, mut serving: Serving) -> Result<Clien
     }
 }
 
-async fn watch_with(client: &Client, mut first: RunFollower) -> Result<Watched> {
+async fn watch_with(client: &Client, mut first: RunFollower) -> Result<WatchedRun> {
     let (mut entries, mut others) = (Vec::new(), Vec::new());
     loop {
         let event = first.next().await.context("the first client's tape")?;
@@ -95,7 +100,7 @@ async fn watch_with(client: &Client, mut first: RunFollower) -> Result<Watched> 
                     seen.push(entries);
                     ends.push(end);
                 }
-                return Ok(Watched { run, seen, ends });
+                return Ok(WatchedRun { run, seen, ends });
             }
             _ => {}
         }
@@ -107,8 +112,11 @@ async fn demand_waiting(client: &Client, run: Option<RunId>) -> Result<()> {
     let run = run.context("a run without a name waits")?;
     match client.get_run(run).await {
         Ok(run) => {
-            let is = (run.phase.as_str(), run.waiting_for.as_str());
-            ensure!(is == ("waiting", "outcome_unknown"), "after an unknown outcome the run is {is:?}");
+            let is = (run.phase_name(), run.waiting_for_name());
+            ensure!(
+                (is.0 == "waiting") && (is.1 == "outcome_unknown"),
+                "after an unknown outcome the run is {is:?}"
+            );
             Ok(())
         }
         // The fault may come just now; the tape says the same.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use palyra_ports::{PreparedCall, ToolRuntime};
 use palyra_run_core::{
-    Decision, Effect, Grant, JudgedCall, PrepareRefusal, Prepared, RunInput, RunStateMachine,
+    Decision, Effect, Grant, JudgedCall, Prepared, RawPrepareRefusal, RunInput, RunStateMachine,
 };
 use palyra_types::approval::{ApprovalTerms, Approvers};
-use palyra_types::effect::EffectPlan;
+use palyra_types::effect::{Before, EffectPlan, PreImage, RawPreImage};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
@@ -19,7 +19,9 @@ use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolConduct, ToolDecision,
     ToolName, ToolVerdict,
 };
-use palyra_types::{AgentId, ApprovalId, Attempt, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::{
+    AgentId, ApprovalId, Attempt, Content, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+};
 
 /// Returns a grant for one pure call with a deadline of two minutes and 64 KiB of output.
 ///
@@ -48,7 +50,7 @@ impl GrantRequest {
     pub fn new(tool: &str, arguments: &str, root: &Path) -> Self {
         Self {
             tool: ToolName::new(tool),
-            arguments: arguments.into(),
+            arguments: Redacted::cleaned(arguments.to_owned()),
             root: root.to_owned(),
             contract: EffectContract::Pure,
             deadline: Duration::from_secs(120),
@@ -108,7 +110,10 @@ impl GrantRequest {
     ///
     /// # Panics
     /// When the run machine does not prepare and execute an allowed call: that is a bug of the machine.
-    pub async fn prepared_by(self, tools: &dyn ToolRuntime) -> Result<(PreparedCall, Grant), PrepareRefusal> {
+    pub async fn prepared_by(
+        self,
+        tools: &dyn ToolRuntime,
+    ) -> Result<(PreparedCall, Grant), RawPrepareRefusal> {
         let judged = Some(Box::new(self.decision(ToolConduct::Prepared)));
         let (mut machine, decision) = self.proposed(ToolConduct::Prepared);
         let intent = decision.effects.into_iter().find_map(|effect| match effect {
@@ -120,15 +125,15 @@ impl GrantRequest {
         let call = tools.prepare(intent).await?;
         let plan = EffectPlan {
             binding: ContentDigest::default(),
-            body: call.body.clone(),
-            pre_images: call.pre_images.clone(),
+            body: as_cleaned(&call.body),
+            pre_images: call.pre_images.iter().map(kept).collect(),
         };
         let prepared = Prepared {
             plan,
-            summary: call.summary.clone(),
-            preview: call.preview.clone(),
-            unbound: call.unbound.clone(),
-            unchanged: call.unchanged.clone(),
+            summary: as_cleaned(&call.summary),
+            preview: as_cleaned(&call.preview),
+            unbound: as_cleaned(&call.unbound),
+            unchanged: as_cleaned(&call.unchanged),
             programs: call.programs,
             read_only: call.read_only.clone(),
         };
@@ -163,9 +168,9 @@ impl GrantRequest {
             taints: Taints::NONE,
             skills: Vec::new(),
             input: UserInput::text("use the tool".into()),
-            workspace_root: Redacted::new(self.root.clone()),
-            model: Redacted::new(None),
-            run_salt: Redacted::new([0; 32]),
+            workspace_root: Redacted::cleaned(self.root.clone()),
+            model: Redacted::cleaned(None),
+            run_salt: Redacted::cleaned([0; 32]),
             fallbacks: Redacted::default(),
             response_format: None,
         }
@@ -228,6 +233,20 @@ fn take(machine: &mut RunStateMachine, input: &RunInput) -> Decision {
         machine.evolve(event, now);
     }
     decision
+}
+
+/// Takes content for cleaned, as a redactor that finds nothing would.
+fn as_cleaned<T: Clone>(content: &Content<T>) -> Redacted<T> {
+    Redacted::cleaned(content.expose().clone())
+}
+
+fn kept(image: &RawPreImage) -> PreImage {
+    let before = match &image.before {
+        Before::Absent => Before::Absent,
+        Before::File { bytes, mode } => Before::File { bytes: as_cleaned(bytes), mode: *mode },
+        Before::Withheld { mode } => Before::Withheld { mode: *mode },
+    };
+    PreImage { path: as_cleaned(&image.path), before, after_sha256: image.after_sha256 }
 }
 
 #[cfg(test)]

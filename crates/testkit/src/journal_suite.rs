@@ -9,10 +9,12 @@
 pub mod samples;
 
 pub mod random_appends;
+pub mod content_examples;
 
 pub mod appends;
 pub mod asking;
 pub mod attachments;
+pub mod bookmarks;
 pub mod content;
 pub mod crowd;
 pub mod guards;
@@ -23,15 +25,15 @@ pub mod policies;
 pub mod components;
 pub mod skills;
 
+use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_records::ReadRecords;
-use palyra_ports::{AppendTape, ReadApprovals, ReadTape};
+use palyra_ports::{AppendTape, ReadTape};
 use palyra_types::Seq;
 
 /// Makes the journals that cases run against.
 pub trait JournalFactory {
     /// The journal.
-    type Journal: AppendTape + ReadTape + ReadRecords + ReadApprovals + MaintainJournal + Clone + 'static;
+    type Journal: AppendTape + ReadTape + ReadFamilies + MaintainJournal + Clone + 'static;
 
     /// Makes a fresh journal.
     fn make(&self) -> Self::Journal;
@@ -69,6 +71,7 @@ macro_rules! journal_conformance_tests {
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,
+            bookmarks: bookmarks_stay_until_their_principal_removes_them,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,
             crowd: appends_from_many_tasks_keep_each_runs_order,

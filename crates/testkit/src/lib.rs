@@ -4,13 +4,17 @@
 //! Begin at the double you need.
 
 pub mod grants;
+pub mod pass_through;
 
 pub mod fake_clock;
 
 pub mod fixed_entropy;
 
 pub mod journal_suite;
+pub mod row_store_suite;
+pub mod family_oracle;
 pub mod memory_journal;
+pub mod journal_reads;
 
 pub mod scripted_provider;
 pub mod model_server;
@@ -29,10 +33,13 @@ pub mod pty;
 pub use fake_clock::FakeClock;
 pub use fixed_entropy::{FixedEntropy, suite_seed};
 pub use grants::{GrantRequest, grant_for};
+pub use journal_reads::JournalReads;
 pub use loopback_spellings::LOOPBACK_SPELLINGS;
 pub use memory_journal::MemoryJournal;
 pub use memory_secrets::{ChangeSecrets, MemorySecrets};
+
 pub use no_components::NoComponents;
+pub use pass_through::PassThrough;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
 pub use scripted_tools::{ScriptedTools, ToolScript};
 pub use skill_folders::{MemorySkillFolders, skill_file};

@@ -1,4 +1,4 @@
-//! A journal in memory: events as values, records by a naive fold.
+//! A journal in memory: events as values, records by the families over rows in memory.
 //!
 //! Makes the four journal ports without SQLite and without stored forms, passes the same conformance suite as
 //! the real one, and can be told to fail. Every append is a commit of its own (nothing is grouped), happens
@@ -12,14 +12,11 @@ mod proofs;
 
 mod state;
 
-mod records;
+mod families;
 
 mod approvals;
-mod jobs;
-mod waits;
 
 mod entry;
-mod policies;
 
 mod content;
 

@@ -8,7 +8,7 @@ use palyra_ports::{
     CredentialUser, NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames, SecretReader,
     SecretRecord, SecretStore, SecretStoreError, Unlock, VaultStatus,
 };
-use palyra_types::{PrincipalId, Redacted, Seq};
+use palyra_types::{Content, PrincipalId, Seq};
 
 /// A vault that is open until it gets a passphrase and [`MemorySecrets::lock`] is called.
 #[derive(Debug, Default)]
@@ -16,8 +16,8 @@ pub struct MemorySecrets(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    secrets: BTreeMap<SecretName, (SecretRecord, Redacted<String>)>,
-    passphrase: Option<Redacted<String>>,
+    secrets: BTreeMap<SecretName, (SecretRecord, Content<String>)>,
+    passphrase: Option<Content<String>>,
     locked: bool,
     ready: Option<(SecretChange, Seq)>,
     tried: Unlocking,
@@ -187,7 +187,7 @@ impl SecretStore for MemorySecrets {
         Ok(())
     }
 
-    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
         let mut kept = self.kept();
         if kept.passphrase.as_ref() != Some(passphrase) {
             return Ok(Unlock::Wrong);

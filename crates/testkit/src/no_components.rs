@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ComponentShelf, ComponentShelfError};
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::ToolName;
 
@@ -16,7 +16,7 @@ pub struct NoComponents;
 type Answer<T> = BoxFuture<'static, Result<T, ComponentShelfError>>;
 
 impl ComponentShelf for NoComponents {
-    fn examine(&self, _source: Redacted<PathBuf>) -> Answer<ExaminedComponent> {
+    fn examine(&self, _source: Content<PathBuf>) -> Answer<ExaminedComponent> {
         let what = "components are not run here".to_owned();
         async { Err(ComponentShelfError::Host { what }) }.boxed()
     }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{EffectKey, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, PrepareRefusal, RawPrepareRefusal};
 use palyra_types::effect::EffectPlan;
 use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
-    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
+    ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
-use palyra_types::{EffectId, ErrorCode, Redacted, RunId};
+use palyra_types::{Content, EffectId, ErrorCode, RunId};
 use tokio::sync::watch;
 
 use crate::scripted_provider::Gate;
@@ -108,7 +108,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     scripts: BTreeMap<String, VecDeque<ToolScript>>,
-    found: BTreeMap<String, Result<String, PrepareRefusal>>,
+    found: BTreeMap<String, Result<String, RawPrepareRefusal>>,
     prepared: Vec<Intent>,
     executions: Vec<Execution>,
 }
@@ -195,7 +195,7 @@ impl ToolRuntime for ScriptedTools {
         Arc::clone(&self.catalog)
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         let mut state = self.shared.state();
         let found = state.found.get(intent.tool().as_str()).cloned().unwrap_or_else(|| Ok(String::new()));
         let arguments = intent.arguments().clone();
@@ -204,9 +204,9 @@ impl ToolRuntime for ScriptedTools {
             pre_images: Vec::new(),
             summary: format!("{} {}", intent.tool(), arguments.expose()).into(),
             preview: format!("-{found}\n+{}\n", arguments.expose()).into(),
-            unbound: Redacted::default(),
+            unbound: Content::default(),
             programs: None,
-            unchanged: Redacted::default(),
+            unchanged: Content::default(),
             read_only: Vec::new(),
             secrets: Vec::new(),
         });
@@ -218,7 +218,7 @@ impl ToolRuntime for ScriptedTools {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let script = self.shared.state().scripts.get_mut(grant.tool().as_str()).and_then(VecDeque::pop_front);
         if matches!(script, Some(ToolScript::PanicAtOnce)) {
             Execution::record(&self.shared, &grant, &supervision);
@@ -240,7 +240,7 @@ async fn play(
     script: Option<ToolScript>,
     grant: &Grant,
     supervision: &Supervision,
-) -> Result<ToolExecutionOutcome, ExecuteToolError> {
+) -> Result<RawToolOutcome, ExecuteToolError> {
     let mut script = script;
     while let Some(ToolScript::Print(pieces, then)) = script {
         for (gate, bytes) in pieces {
@@ -338,7 +338,7 @@ fn spec(name: &str, contract: EffectContract, parallelism: Parallelism) -> ToolS
     }
 }
 
-fn outcome(failure: Option<ErrorCode>, output: &str) -> ToolExecutionOutcome {
+fn outcome(failure: Option<ErrorCode>, output: &str) -> RawToolOutcome {
     ToolExecutionOutcome {
         failure,
         output: output.into(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 /// Folders that can be installed, and copies that are kept.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ fn done<T: Send + 'static>(answer: Result<T, SkillFolderError>) -> Answer<T> {
 }
 
 impl SkillFolders for MemorySkillFolders {
-    fn read(&self, source: Redacted<PathBuf>) -> Answer<Vec<SkillFile>> {
+    fn read(&self, source: Content<PathBuf>) -> Answer<Vec<SkillFile>> {
         done(self.lock().sources.get(source.expose()).cloned().ok_or(SkillFolderError::Missing))
     }
 

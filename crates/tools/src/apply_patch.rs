@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use palyra_tool_kit::parse;
 use palyra_types::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::parse;
 use crate::failure::ToolFailure;
 use crate::patch::{FilePatch, PatchKind, read_patch};
 use crate::workspace::{Workspace, WorkspacePath};
-use crate::writing::declaration::Declaration;
-use crate::writing::task::{EXECUTABLE_BITS, PLAIN_BITS, Presence, Rule, Task, refuse_placeholders};
-use crate::writing::{Purpose, WriteOrder};
+use crate::writing::declaration::ToolDeclaration;
+use crate::writing::task::{EXECUTABLE_BITS, FilePresence, PLAIN_BITS, Rule, Task, refuse_placeholders};
+use crate::writing::{WriteOrder, WritePurpose};
 
 pub(crate) const NAME: &str = "apply_patch";
 const VERSION: u32 = 1;
 
 /// Returns what the tool declares.
 pub(crate) fn spec() -> ToolSpec {
-    Declaration {
+    ToolDeclaration {
         name: NAME,
         version: VERSION,
         description: "Applies a unified diff to files of the workspace: changes, new files (`--- /dev/null`), removed \
@@ -43,7 +43,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct PatchArguments {
     patch: String,
     #[serde(default)]
     dry_run: bool,
@@ -51,7 +51,7 @@ struct Arguments {
 
 /// Returns what the arguments want.
 pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder, ToolFailure> {
-    let Arguments { patch, dry_run } = parse(arguments)?;
+    let PatchArguments { patch, dry_run } = parse(arguments)?;
     refuse_placeholders([patch.as_str()])?;
     let mut tasks = Vec::new();
     for file in read_patch(&patch)? {
@@ -62,7 +62,7 @@ pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder
         let why = format!("the patch names `{}` twice; a file has one place in it", twice.path.show());
         return Err(ToolFailure::Patch(why));
     }
-    let purpose = if dry_run { Purpose::Rehearse } else { Purpose::Change };
+    let purpose = if dry_run { WritePurpose::Rehearse } else { WritePurpose::Change };
     Ok(WriteOrder::new(NAME, VERSION, tasks, purpose))
 }
 
@@ -71,18 +71,20 @@ fn tasks_of(workspace: &Workspace, file: FilePatch) -> Result<Vec<Task>, ToolFai
     Ok(match file.kind {
         PatchKind::Create { path, is_executable } => {
             let new_bits = if is_executable { EXECUTABLE_BITS } else { PLAIN_BITS };
-            vec![Task { new_bits, ..Task::new(at(&path)?, Presence::Absent, Rule::Hunks(file.hunks)) }]
+            vec![Task { new_bits, ..Task::new(at(&path)?, FilePresence::Absent, Rule::Hunks(file.hunks)) }]
         }
-        PatchKind::Change { path } => vec![Task::new(at(&path)?, Presence::Present, Rule::Hunks(file.hunks))],
+        PatchKind::Change { path } => {
+            vec![Task::new(at(&path)?, FilePresence::Present, Rule::Hunks(file.hunks))]
+        }
         PatchKind::Remove { path } => {
-            vec![Task::new(at(&path)?, Presence::Present, Rule::Remove(file.hunks))]
+            vec![Task::new(at(&path)?, FilePresence::Present, Rule::Remove(file.hunks))]
         }
         PatchKind::Rename { from, to } => {
             let from = at(&from)?;
-            let made = Task::new(at(&to)?, Presence::Absent, Rule::Hunks(file.hunks));
+            let made = Task::new(at(&to)?, FilePresence::Absent, Rule::Hunks(file.hunks));
             vec![
                 Task { source: from.clone(), ..made },
-                Task::new(from, Presence::Present, Rule::Remove(Vec::new())),
+                Task::new(from, FilePresence::Present, Rule::Remove(Vec::new())),
             ]
         }
     })

@@ -1,22 +1,22 @@
 //! `edit_file`: a text in a file becomes another.
 
+use palyra_tool_kit::parse;
 use palyra_types::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::parse;
 use crate::failure::ToolFailure;
 use crate::workspace::Workspace;
-use crate::writing::declaration::{Declaration, path_property};
-use crate::writing::task::{Presence, Replacement, Rule, Task, Times, refuse_placeholders};
-use crate::writing::{Purpose, WriteOrder};
+use crate::writing::declaration::{ToolDeclaration, path_property};
+use crate::writing::task::{FilePresence, MatchCount, Rule, Task, TextReplacement, refuse_placeholders};
+use crate::writing::{WriteOrder, WritePurpose};
 
 pub(crate) const NAME: &str = "edit_file";
 const VERSION: u32 = 1;
 
 /// Returns what the tool declares.
 pub(crate) fn spec() -> ToolSpec {
-    Declaration {
+    ToolDeclaration {
         name: NAME,
         version: VERSION,
         description: "Replaces a text in a file of the workspace by another. The text has to be there exactly, spaces \
@@ -35,7 +35,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct EditArguments {
     path: String,
     old: String,
     new: String,
@@ -45,7 +45,7 @@ struct Arguments {
 
 /// Returns what the arguments want.
 pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder, ToolFailure> {
-    let Arguments { path, old, new, all } = parse(arguments)?;
+    let EditArguments { path, old, new, all } = parse(arguments)?;
     refuse_placeholders([old.as_str(), new.as_str()])?;
     let why = match (old.is_empty(), old == new) {
         (true, _) => Some("`old` is empty, and it is the text to replace; to create a file use write_file"),
@@ -55,8 +55,8 @@ pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder
     if let Some(why) = why {
         return Err(ToolFailure::Arguments(why.to_owned()));
     }
-    let times = if all { Times::All } else { Times::Once };
+    let times = if all { MatchCount::All } else { MatchCount::Once };
     let path = workspace.path(Some(&path))?;
-    let task = Task::new(path, Presence::Present, Rule::Replace(Replacement { old, new, times }));
-    Ok(WriteOrder::new(NAME, VERSION, vec![task], Purpose::Change))
+    let task = Task::new(path, FilePresence::Present, Rule::Replace(TextReplacement { old, new, times }));
+    Ok(WriteOrder::new(NAME, VERSION, vec![task], WritePurpose::Change))
 }

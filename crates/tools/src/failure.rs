@@ -2,6 +2,7 @@
 //!
 //! Invariant: every text says what to do next, and each maps to one stable code.
 
+use palyra_tool_kit::{CallFailure, InvalidArguments};
 use palyra_types::ErrorCode;
 
 /// Why a granted call failed. Its text becomes the outcome that the model reads.
@@ -58,5 +59,17 @@ impl ToolFailure {
             Self::Cancelled => ErrorCode::ToolCancelled,
             Self::System(_) => ErrorCode::ToolFailed,
         }
+    }
+}
+
+impl From<InvalidArguments> for ToolFailure {
+    fn from(_: InvalidArguments) -> Self {
+        Self::Arguments(InvalidArguments::MESSAGE.to_owned())
+    }
+}
+
+impl From<ToolFailure> for CallFailure {
+    fn from(failure: ToolFailure) -> Self {
+        Self::new(failure.code(), failure.to_string())
     }
 }

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use palyra_ports::CancelFlag;
-use palyra_run_core::Execution;
-use palyra_types::tool::ToolName;
+use palyra_ports::{EffectKey, ExecuteToolError, GrantedWrites, PreparedCall, Supervision};
+use palyra_testkit::GrantRequest;
+use palyra_tool_kit::{ToolInvocation, conclude};
+use palyra_types::tool::{RawToolOutcome, ToolName};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::builtin::{Granted, is_prepared, prepare_call, run_call};
+use crate::builtin::{self, BuiltinTool, FileAct, TOOLS};
 use crate::failure::ToolFailure;
 
 /// A folder with a workspace `root` and a place `outside` beside it.
@@ -66,15 +67,17 @@ impl Fixture {
 pub(crate) fn call_in(root: &Path, output_bytes_max: usize, tool: &str, arguments: &Value) -> String {
     let tool = ToolName::new(tool);
     let arguments = arguments.to_string();
-    let plan = match is_prepared(&tool) {
+    let is_prepared = find(&tool).is_some_and(|row| matches!(row.act, FileAct::Write(_)));
+    let plan = match is_prepared {
         true => match prepare_call(&tool, &arguments, root) {
             Ok(prepared) => prepared.body.into_exposed(),
-            Err(failure) => return told(&failure),
+            Err(failure) => return describe(&failure),
         },
         false => String::new(),
     };
-    let granted = Granted { output_bytes_max, ..granted(root, &tool, &arguments, &plan) };
-    let outcome = run_call(&granted, &CancelFlag::default()).unwrap();
+    let mut invocation = granted(root, &tool, &arguments, &plan);
+    invocation.output_bytes_max = output_bytes_max;
+    let outcome = run_call(&invocation).unwrap();
     let text = outcome.output.into_exposed();
     assert!(text.len() <= output_bytes_max);
     match outcome.failure {
@@ -84,25 +87,37 @@ pub(crate) fn call_in(root: &Path, output_bytes_max: usize, tool: &str, argument
 }
 
 /// Tells a failure by its code before its text.
-pub(crate) fn told(failure: &ToolFailure) -> String {
+pub(crate) fn describe(failure: &ToolFailure) -> String {
     format!("{}: {failure}", failure.code().slug())
 }
 
-/// Returns what a first execution with 64 KiB of room is given.
-pub(crate) fn granted<'g>(
-    root: &'g Path,
-    tool: &'g ToolName,
-    arguments: &'g str,
-    plan: &'g str,
-) -> Granted<'g> {
-    Granted {
-        writes: palyra_ports::GrantedWrites::default(),
-        tool,
-        arguments,
-        workspace_root: root,
-        plan,
-        execution: Execution::First,
-        key: [7; 32],
-        output_bytes_max: 64 * 1024,
+/// Returns the invocation of a first execution with 64 KiB of room.
+pub(crate) fn granted(root: &Path, tool: &ToolName, arguments: &str, plan: &str) -> ToolInvocation {
+    let grant = GrantRequest::new(tool.as_str(), arguments, root).output_bytes_max(64 * 1024).grant();
+    let mut invocation =
+        ToolInvocation::of(&grant, Supervision { key: EffectKey([7; 32]), ..Supervision::default() });
+    plan.clone_into(&mut invocation.plan);
+    invocation
+}
+
+fn find(tool: &ToolName) -> Option<BuiltinTool> {
+    TOOLS.into_iter().find(|row| (row.spec)().name == *tool)
+}
+
+/// Works out on the calling thread what a call would do.
+pub(crate) fn prepare_call(
+    tool: &ToolName,
+    arguments: &str,
+    root: &Path,
+) -> Result<PreparedCall, ToolFailure> {
+    match find(tool).map(|row| row.act) {
+        Some(FileAct::Write(order)) => builtin::prepare(order, arguments, root),
+        Some(FileAct::Read(_) | FileAct::Question) | None => panic!("calls of `{tool}` are not prepared"),
     }
+}
+
+/// Runs one call to its end on the calling thread.
+pub(crate) fn run_call(invocation: &ToolInvocation) -> Result<RawToolOutcome, ExecuteToolError> {
+    let row = find(&invocation.tool).expect("a built-in tool");
+    conclude((row.spec)().contract, invocation, row.act.run(invocation, &GrantedWrites::default()))
 }

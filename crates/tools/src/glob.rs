@@ -4,18 +4,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use globset::{GlobBuilder, GlobMatcher};
+use palyra_tool_kit::{ToolResult, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Call, parse};
+use crate::call::ToolCallContext;
 use crate::credentials::{CREDENTIALS_TOLD, CredentialFilter};
 use crate::failure::ToolFailure;
-use crate::page::{Page, ToolOutput};
+use crate::page::LinePage;
 use crate::quantity::quantity;
-use crate::workspace::{EntryKind, Next, WorkspacePath, show_path, walk};
+use crate::workspace::{EntryKind, WalkStep, WorkspacePath, show_path, walk};
 
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -62,7 +63,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct GlobArguments {
     pattern: String,
     path: Option<String>,
     #[serde(default)]
@@ -72,17 +73,17 @@ struct Arguments {
 }
 
 /// Runs the tool.
-pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFailure> {
-    let arguments: Arguments = parse(arguments)?;
+pub(crate) fn run(call: &ToolCallContext<'_>, arguments: &str) -> Result<ToolResult, ToolFailure> {
+    let arguments: GlobArguments = parse(arguments)?;
     let start = call.workspace.path(arguments.path.as_deref())?;
     let pattern = PathPattern::compile(&arguments.pattern)?;
 
-    let mut page = Page::new(call.output_bytes_max);
+    let mut page = LinePage::new(call.output_bytes_max);
     let filter = CredentialFilter::new(start.as_path(), Some(&arguments.pattern));
     let mut found = 0_u64;
     let report = walk(call.workspace, &start, call.cancel, |entry| {
         if (entry.is_hidden() && !arguments.hidden) || (entry.is_ignored && !arguments.ignored) {
-            return Next::Pass;
+            return WalkStep::Pass;
         }
         let is_hidden = filter.hides(entry.path);
         if pattern.matches(entry.path, &start) {
@@ -91,7 +92,7 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
             let told = if is_hidden { CREDENTIALS_TOLD } else { "" };
             page.push(&format!("{}{slash}{told}\n", show_path(entry.path)));
         }
-        if is_hidden { Next::Pass } else { Next::Enter }
+        if is_hidden { WalkStep::Pass } else { WalkStep::Enter }
     })?;
 
     let mut notes = report.notes();
@@ -108,7 +109,7 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
     Ok(page.finish(&head, &notes))
 }
 
-fn skipped_note(arguments: &Arguments) -> String {
+fn skipped_note(arguments: &GlobArguments) -> String {
     match (arguments.hidden, arguments.ignored) {
         (true, true) => "links and .git were not entered".to_owned(),
         _ => "hidden and ignored names were skipped; `hidden` and `ignored` include them".to_owned(),

@@ -15,7 +15,7 @@ const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TextLine<'a> {
     /// Its number, from one.
     pub(crate) number: u64,
     /// Its bytes with the line end, at most [`LINE_BYTES_MAX`].
@@ -24,7 +24,7 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes_total: u64,
 }
 
-impl Line<'_> {
+impl TextLine<'_> {
     /// Returns whether its end is not held.
     pub(crate) fn is_cut(&self) -> bool {
         self.bytes_total > self.bytes.len() as u64
@@ -39,14 +39,14 @@ impl Line<'_> {
 
 /// The lines of one file.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct FileLines {
     source: BufReader<Take<File>>,
     held: Vec<u8>,
     count: u64,
     bytes: u64,
 }
 
-impl Lines {
+impl FileLines {
     /// Begins at the start of a file.
     pub(crate) fn new(file: File) -> Self {
         let source = BufReader::with_capacity(BLOCK_BYTES, file.take(FILE_BYTES_MAX));
@@ -60,7 +60,7 @@ impl Lines {
     }
 
     /// Returns the next line; `None` at the end of the file or of what is read of it.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<TextLine<'_>>> {
         self.held.clear();
         let kept = (&mut self.source).take(LINE_BYTES_MAX).read_until(b'\n', &mut self.held)? as u64;
         if kept == 0 {
@@ -71,7 +71,7 @@ impl Lines {
             if kept == LINE_BYTES_MAX && !is_whole { self.source.skip_until(b'\n')? as u64 } else { 0 };
         self.count += 1;
         self.bytes += kept + rest;
-        Ok(Some(Line { number: self.count, bytes: &self.held, bytes_total: kept + rest }))
+        Ok(Some(TextLine { number: self.count, bytes: &self.held, bytes_total: kept + rest }))
     }
 
     /// Returns how many lines were met so far.
@@ -96,11 +96,11 @@ mod tests {
 
     use super::*;
 
-    fn lines_of(content: &[u8]) -> Lines {
+    fn lines_of(content: &[u8]) -> FileLines {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         io::Seek::rewind(&mut file).unwrap();
-        Lines::new(file)
+        FileLines::new(file)
     }
 
     #[test]

@@ -5,18 +5,19 @@
 
 use std::time::Duration;
 
+use palyra_tool_kit::{ToolResult, WholeNumber, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Call, Count, parse};
+use crate::call::ToolCallContext;
 use crate::credentials::{CREDENTIALS_TOLD, CredentialFilter};
 use crate::failure::ToolFailure;
-use crate::page::{Page, ToolOutput};
+use crate::page::LinePage;
 use crate::quantity::quantity;
-use crate::workspace::{Entry, EntryKind, Next, show_path, walk};
+use crate::workspace::{EntryKind, WalkEntry, WalkStep, show_path, walk};
 
 const OUTPUT_BYTES_MAX: usize = 32 * 1024;
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -59,19 +60,19 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ListArguments {
     path: Option<String>,
-    depth: Option<Count>,
+    depth: Option<WholeNumber>,
 }
 
 /// Runs the tool.
-pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFailure> {
-    let arguments: Arguments = parse(arguments)?;
-    let depth = arguments.depth.map_or(1, |Count(depth)| depth.clamp(1, DEPTH_MAX));
+pub(crate) fn run(call: &ToolCallContext<'_>, arguments: &str) -> Result<ToolResult, ToolFailure> {
+    let arguments: ListArguments = parse(arguments)?;
+    let depth = arguments.depth.map_or(1, |WholeNumber(depth)| depth.clamp(1, DEPTH_MAX));
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let path = call.workspace.path(arguments.path.as_deref())?;
 
-    let mut page = Page::new(call.output_bytes_max);
+    let mut page = LinePage::new(call.output_bytes_max);
     let filter = CredentialFilter::new(path.as_path(), None);
     let (mut folders, mut others) = (0_u64, 0_u64);
     let report = walk(call.workspace, &path, call.cancel, |entry| {
@@ -82,13 +83,13 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
         if filter.hides(entry.path) {
             let slash = if entry.kind == EntryKind::Folder { "/" } else { "" };
             page.push(&format!("{}{slash}{CREDENTIALS_TOLD}\n", show_path(entry.path)));
-            return Next::Pass;
+            return WalkStep::Pass;
         }
         let next = match entry.kind {
-            EntryKind::Folder if !entry.is_ignored && entry.depth < depth => Next::Enter,
-            _ => Next::Pass,
+            EntryKind::Folder if !entry.is_ignored && entry.depth < depth => WalkStep::Enter,
+            _ => WalkStep::Pass,
         };
-        page.push(&line(entry, next == Next::Pass && depth > 1));
+        page.push(&line(entry, next == WalkStep::Pass && depth > 1));
         next
     })?;
 
@@ -103,7 +104,7 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
     Ok(page.finish(&head, &notes))
 }
 
-fn line(entry: &Entry<'_>, says_why_not_entered: bool) -> String {
+fn line(entry: &WalkEntry<'_>, says_why_not_entered: bool) -> String {
     let path = show_path(entry.path);
     match entry.kind {
         EntryKind::File => match entry.bytes() {

@@ -1,32 +1,23 @@
 //! The text a tool gives back, kept within the bytes it was granted.
 //!
-//! Owns the cut: a page takes whole lines until it is full and counts the rest; what still is too
-//! long in the end loses its middle. Invariant: never longer than the grant, always valid UTF-8.
+//! Owns the cut: a page takes whole lines until it is full and counts the rest. Invariant: never longer than the grant,
+//! always valid UTF-8.
+
+use palyra_tool_kit::ToolResult;
 
 /// Kept free for the notes that say how to go on, in bytes.
 const NOTES_BYTES: usize = 512;
-/// Below this many bytes a cut text keeps no tail.
-const TAIL_FROM_BYTES: usize = 1024;
-
-/// What a tool made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolOutput {
-    /// What the model will read.
-    pub(crate) text: String,
-    /// Bytes there were before anything was left out.
-    pub(crate) bytes_total: u64,
-}
 
 /// Lines, as many as fit.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct LinePage {
     text: String,
     bytes_max: usize,
     bytes_total: u64,
     is_full: bool,
 }
 
-impl Page {
+impl LinePage {
     /// Makes an empty page for a grant of `output_bytes_max`.
     pub(crate) fn new(output_bytes_max: usize) -> Self {
         let bytes_max = output_bytes_max.saturating_sub(NOTES_BYTES);
@@ -71,7 +62,7 @@ impl Page {
     }
 
     /// Returns the page between a first line, if any, and notes; both stand in brackets, the tool's own voice.
-    pub(crate) fn finish(self, head: &str, notes: &[String]) -> ToolOutput {
+    pub(crate) fn finish(self, head: &str, notes: &[String]) -> ToolResult {
         let mut text = String::with_capacity(head.len() + self.text.len() + NOTES_BYTES);
         if !head.is_empty() {
             text.push_str(&format!("[{head}]\n"));
@@ -83,7 +74,7 @@ impl Page {
             }
             text.push_str(&format!("[{}]", notes.join("; ")));
         }
-        ToolOutput { text, bytes_total: self.bytes_total }
+        ToolResult { text, bytes_total: self.bytes_total, ..ToolResult::default() }
     }
 
     fn room(&self) -> usize {
@@ -91,30 +82,13 @@ impl Page {
     }
 }
 
-/// Returns `text` in at most `bytes_max` bytes: its head, what was left out, its tail.
-pub(crate) fn bounded(text: String, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text;
-    }
-    let note = format!("\n[{} bytes in all, the middle left out; ask for a smaller part]\n", text.len());
-    if bytes_max < TAIL_FROM_BYTES {
-        return text[..text.floor_char_boundary(bytes_max)].to_owned();
-    }
-    let room = bytes_max - note.len();
-    let head = &text[..text.floor_char_boundary(room / 4 * 3)];
-    let tail = &text[text.ceil_char_boundary(text.len() - (room - room / 4 * 3))..];
-    format!("{head}{note}{tail}")
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
     fn a_full_page_counts_what_it_leaves_out() {
-        let mut page = Page::new(NOTES_BYTES + 8);
+        let mut page = LinePage::new(NOTES_BYTES + 8);
         for line in ["one\n", "two\n", "three\n", "x\n"] {
             page.push(line);
         }
@@ -122,19 +96,5 @@ mod tests {
         let output = page.finish("head", &["note".to_owned(), "more".to_owned()]);
         assert_eq!(output.text, "[head]\none\ntwo\n[note; more]");
         assert_eq!(output.bytes_total, 16);
-    }
-
-    proptest! {
-        #[test]
-        fn a_bounded_text_fits_and_keeps_its_ends(text in "[a\u{e9}\u{1f600}\n]{0,2000}", bytes_max in 0usize..4000) {
-            let cut = bounded(text.clone(), bytes_max);
-            prop_assert!(cut.len() <= bytes_max);
-            if text.len() <= bytes_max {
-                prop_assert_eq!(cut, text);
-            } else if bytes_max >= TAIL_FROM_BYTES {
-                prop_assert_eq!(cut.chars().next_back(), text.chars().next_back());
-                prop_assert_eq!(cut.chars().next(), text.chars().next());
-            }
-        }
     }
 }

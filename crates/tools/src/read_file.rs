@@ -7,16 +7,17 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use palyra_tool_kit::{ToolResult, WholeNumber, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Call, Count, parse};
+use crate::call::ToolCallContext;
 use crate::failure::ToolFailure;
-use crate::lines::{Line, Lines, is_binary};
-use crate::page::{Page, ToolOutput};
+use crate::lines::{FileLines, TextLine, is_binary};
+use crate::page::LinePage;
 use crate::quantity::quantity;
 
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -59,17 +60,17 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ReadArguments {
     path: String,
-    from: Option<Count>,
-    to: Option<Count>,
+    from: Option<WholeNumber>,
+    to: Option<WholeNumber>,
 }
 
 /// Runs the tool.
-pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFailure> {
-    let arguments: Arguments = parse(arguments)?;
-    let from = arguments.from.map_or(1, |Count(from)| from.max(1));
-    let to = arguments.to.map_or(u64::MAX, |Count(to)| to);
+pub(crate) fn run(call: &ToolCallContext<'_>, arguments: &str) -> Result<ToolResult, ToolFailure> {
+    let arguments: ReadArguments = parse(arguments)?;
+    let from = arguments.from.map_or(1, |WholeNumber(from)| from.max(1));
+    let to = arguments.to.map_or(u64::MAX, |WholeNumber(to)| to);
     if to < from {
         return Err(ToolFailure::Arguments(format!("`to` ({to}) is before `from` ({from})")));
     }
@@ -84,11 +85,11 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
         ))
     };
 
-    let mut lines = Lines::new(opened.file);
+    let mut lines = FileLines::new(opened.file);
     if lines.begin_binary().map_err(unreadable)? {
         return Err(binary());
     }
-    let mut excerpt = Excerpt::new(call.output_bytes_max);
+    let mut excerpt = FileExcerpt::new(call.output_bytes_max);
     while let Some(line) = lines.next().map_err(unreadable)? {
         if line.number % LINES_PER_LOOK == 0 {
             call.check_cancel()?;
@@ -100,8 +101,11 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
             excerpt.take(&line);
         }
     }
-    let file =
-        Measured { bytes: opened.bytes.max(lines.bytes()), bytes_read: lines.bytes(), lines: lines.count() };
+    let file = FileLength {
+        bytes: opened.bytes.max(lines.bytes()),
+        bytes_read: lines.bytes(),
+        lines: lines.count(),
+    };
     if from > file.lines.max(1) {
         return Err(ToolFailure::Arguments(format!(
             "`{shown_path}` has {}; ask for a `from` among them",
@@ -112,13 +116,13 @@ pub(crate) fn run(call: &Call<'_>, arguments: &str) -> Result<ToolOutput, ToolFa
 }
 
 /// How long a file is, as far as it was read.
-struct Measured {
+struct FileLength {
     bytes: u64,
     bytes_read: u64,
     lines: u64,
 }
 
-impl Measured {
+impl FileLength {
     fn count_lines(&self) -> String {
         let lines = quantity(self.lines, "line");
         if self.bytes_read < self.bytes {
@@ -129,19 +133,19 @@ impl Measured {
 }
 
 /// The lines that are shown.
-struct Excerpt {
-    page: Page,
+struct FileExcerpt {
+    page: LinePage,
     last: u64,
     has_invalid: bool,
     cut_line_bytes: Option<u64>,
 }
 
-impl Excerpt {
+impl FileExcerpt {
     fn new(output_bytes_max: usize) -> Self {
-        Self { page: Page::new(output_bytes_max), last: 0, has_invalid: false, cut_line_bytes: None }
+        Self { page: LinePage::new(output_bytes_max), last: 0, has_invalid: false, cut_line_bytes: None }
     }
 
-    fn take(&mut self, line: &Line<'_>) {
+    fn take(&mut self, line: &TextLine<'_>) {
         let text = String::from_utf8_lossy(line.bytes);
         let fits_no_page = line.is_cut() || text.len() > self.page.bytes_max();
         if fits_no_page && !self.page.is_empty() {
@@ -159,7 +163,7 @@ impl Excerpt {
         }
     }
 
-    fn finish(self, from: u64, file: &Measured) -> ToolOutput {
+    fn finish(self, from: u64, file: &FileLength) -> ToolResult {
         let mut notes = Vec::new();
         if file.lines == 0 {
             notes.push("the file is empty".to_owned());

@@ -1,10 +1,10 @@
 //! The reader of patches, for whoever feeds it bytes that nobody vouches for.
 
-use crate::patch::{Line, PatchKind, apply, read_patch};
+use crate::patch::{HunkLine, PatchKind, apply, read_patch};
 
 /// What a patch would do to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patched {
+pub struct PatchedFile {
     /// Every path that the tool would open, as it is written.
     pub paths: Vec<String>,
     /// Lines that have to be there and stay, lines that go, and lines that come.
@@ -15,7 +15,7 @@ pub struct Patched {
 
 /// Reads a patch, and applies the hunks of each of its files to `old`; `None` when it is refused.
 #[must_use]
-pub fn patch(text: &str, old: &[u8]) -> Option<Vec<Patched>> {
+pub fn patch(text: &str, old: &[u8]) -> Option<Vec<PatchedFile>> {
     let files = read_patch(text).ok()?;
     let patched = files.into_iter().map(|file| {
         let paths = match file.kind {
@@ -27,13 +27,13 @@ pub fn patch(text: &str, old: &[u8]) -> Option<Vec<Patched>> {
         let mut lines = [0; 3];
         for line in file.hunks.iter().flat_map(|hunk| &hunk.lines) {
             let at = match line {
-                Line::Kept(_) => 0,
-                Line::Removed(_) => 1,
-                Line::Added(_) => 2,
+                HunkLine::Kept(_) => 0,
+                HunkLine::Removed(_) => 1,
+                HunkLine::Added(_) => 2,
             };
             lines[at] += 1;
         }
-        Patched { paths, lines, made: apply(old, &file.hunks, "a file").ok() }
+        PatchedFile { paths, lines, made: apply(old, &file.hunks, "a file").ok() }
     });
     Some(patched.collect())
 }

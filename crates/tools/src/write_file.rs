@@ -1,22 +1,22 @@
 //! `write_file`: a whole file, new or instead of what it held.
 
+use palyra_tool_kit::parse;
 use palyra_types::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::parse;
 use crate::failure::ToolFailure;
 use crate::workspace::Workspace;
-use crate::writing::declaration::{Declaration, path_property};
-use crate::writing::task::{Presence, Rule, Task, refuse_placeholders};
-use crate::writing::{Purpose, WriteOrder};
+use crate::writing::declaration::{ToolDeclaration, path_property};
+use crate::writing::task::{FilePresence, Rule, Task, refuse_placeholders};
+use crate::writing::{WriteOrder, WritePurpose};
 
 pub(crate) const NAME: &str = "write_file";
 const VERSION: u32 = 1;
 
 /// Returns what the tool declares.
 pub(crate) fn spec() -> ToolSpec {
-    Declaration {
+    ToolDeclaration {
         name: NAME,
         version: VERSION,
         description: "Writes a whole text file in the workspace: a new file, or all of an existing one. Folders that \
@@ -37,7 +37,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct WriteArguments {
     path: String,
     content: String,
     mode: Option<Mode>,
@@ -52,13 +52,13 @@ enum Mode {
 
 /// Returns what the arguments want.
 pub(crate) fn order(workspace: &Workspace, arguments: &str) -> Result<WriteOrder, ToolFailure> {
-    let arguments: Arguments = parse(arguments)?;
+    let arguments: WriteArguments = parse(arguments)?;
     refuse_placeholders([arguments.content.as_str()])?;
     let presence = match arguments.mode {
-        Some(Mode::Create) => Presence::Absent,
-        Some(Mode::Overwrite) | None => Presence::Any,
+        Some(Mode::Create) => FilePresence::Absent,
+        Some(Mode::Overwrite) | None => FilePresence::Any,
     };
     let path = workspace.path(Some(&arguments.path))?;
     let task = Task::new(path, presence, Rule::Content(arguments.content.into_bytes()));
-    Ok(WriteOrder::new(NAME, VERSION, vec![task], Purpose::Change))
+    Ok(WriteOrder::new(NAME, VERSION, vec![task], WritePurpose::Change))
 }

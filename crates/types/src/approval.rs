@@ -164,22 +164,22 @@ pub struct StoredGrant {
 
 /// What one argument of a covered call has to look like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArgumentRule {
+pub struct ArgumentRule<T = Redacted<String>> {
     /// The argument's name.
-    pub argument: Redacted<String>,
+    pub argument: T,
     /// What it has to be.
-    pub shape: ArgumentShape,
+    pub shape: ArgumentShape<T>,
 }
 
 /// What an argument has to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArgumentShape {
+pub enum ArgumentShape<T = Redacted<String>> {
     /// Exactly this value, in canonical JSON.
-    Equal(Redacted<String>),
+    Equal(T),
     /// A path at or below this one.
-    Beneath(Redacted<String>),
+    Beneath(T),
     /// An address with this scheme, host and port, such as `https://api.example`, whatever its path is.
-    Origin(Redacted<String>),
+    Origin(T),
     /// Anything.
     Any,
 }

@@ -3,6 +3,8 @@
 //! Owns the values; how a component is run is an adapter's. Invariant: an id names one addition, whose bytes and whose
 //! description never change.
 
+use crate::content_walk::ContentClass::{Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::tool::{EffectContract, ToolName};
 use crate::{ComponentId, PrincipalId, Redacted, Seq, Timestamp};
 
@@ -148,6 +150,31 @@ pub struct ComponentRecord {
     pub removed: Option<Timestamp>,
     /// The entry that added it.
     pub seq: Seq,
+}
+
+content_rows! {
+    fn component_event(walk, event: ComponentEvent) {
+        match event {
+            ComponentEvent::Added(added) => {
+                let AddedComponent {
+                    component: _, sha256: _, bytes: _, tool_version: _, contract: _, name, text, schema,
+                    capabilities, source,
+                } = added;
+                walk.text(Identity, "name", name);
+                walk.text(Prose, "text", text);
+                walk.json(Identity, "schema", schema);
+                walk.each(capabilities, |walk, capability| match capability {
+                    ComponentCapability::Http(host) => walk.text(Identity, "capabilities.http", host),
+                    ComponentCapability::Secret(name) => walk.text(Identity, "capabilities.secret", name),
+                    ComponentCapability::ReadFiles
+                    | ComponentCapability::WriteFiles
+                    | ComponentCapability::KeyValue => {}
+                });
+                walk.text(Prose, "source", source);
+            }
+            ComponentEvent::Removed { component: _ } => {}
+        }
+    }
 }
 
 #[cfg(test)]

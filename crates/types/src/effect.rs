@@ -6,7 +6,8 @@ use crate::digest::ContentDigest;
 use crate::job::JobRecord;
 use crate::tool::EffectContract;
 use crate::{
-    ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UndoId,
+    ApprovalId, Content, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq,
+    Timestamp, UndoId,
 };
 
 /// Bytes of a preview, at most.
@@ -53,24 +54,41 @@ pub enum OutputRest {
 
 /// What one file was before a call changed it, and what it will be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PreImage {
+pub struct PreImage<P = Redacted<String>, B = Redacted<Vec<u8>>> {
     /// The path below the workspace root.
-    pub path: Redacted<String>,
+    pub path: P,
     /// What was there.
-    pub before: Before,
+    pub before: Before<B>,
     /// SHA-256 of what will be there; `None` when nothing will be.
     pub after_sha256: Option<[u8; 32]>,
 }
 
+/// A file to put back. Its bytes may be those of a kept file, which are not recorded.
+pub type RestoreImage = PreImage<Redacted<String>, Content<Vec<u8>>>;
+
+impl From<PreImage> for RestoreImage {
+    fn from(PreImage { path, before, after_sha256 }: PreImage) -> Self {
+        let before = match before {
+            Before::Absent => Before::Absent,
+            Before::File { bytes, mode } => Before::File { bytes: bytes.into(), mode },
+            Before::Withheld { mode } => Before::Withheld { mode },
+        };
+        Self { path, before, after_sha256 }
+    }
+}
+
+/// What one file was, as a tool finds it.
+pub type RawPreImage = PreImage<Content<String>, Content<Vec<u8>>>;
+
 /// What was at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Before {
+pub enum Before<B = Redacted<Vec<u8>>> {
     /// Nothing.
     Absent,
     /// A file with these bytes and permission bits.
     File {
         /// Its bytes.
-        bytes: Redacted<Vec<u8>>,
+        bytes: B,
         /// Its permission bits.
         mode: u32,
     },
@@ -158,26 +176,29 @@ pub struct EffectRecord {
 
 /// What became of one file when a run's changes were taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndoneFile {
+pub struct UndoneFile<T = Redacted<String>> {
     /// The path below the workspace root.
     pub path: Redacted<String>,
     /// What became of it.
-    pub result: UndoResult,
+    pub result: UndoResult<T>,
 }
+
+/// What became of one file, as a tool says it.
+pub type RawUndoneFile = UndoneFile<Content<String>>;
 
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UndoResult {
+pub enum UndoResult<T = Redacted<String>> {
     /// It is what it was before.
     Restored,
     /// It was that already.
     AlreadyRestored,
     /// It changed since: nothing was done; the difference to what the run left, as a unified diff.
-    Conflict(Redacted<String>),
+    Conflict(T),
     /// What it was before was not kept.
     Withheld,
     /// It could not be written.
-    Failed(Redacted<String>),
+    Failed(T),
 }
 
 /// A taking back, as the journal records it.

@@ -5,8 +5,10 @@
 
 use std::fmt;
 
+use crate::error_class::ErrorClass;
+
 macro_rules! error_codes {
-    ($($name:ident = $number:literal, $slug:literal, $summary:literal, $mend:literal;)*) => {
+    ($($name:ident = $number:literal, $slug:literal, $class:ident, $summary:literal, $mend:literal;)*) => {
         /// A stable error code; prints as `PLY-nnnn`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
@@ -30,6 +32,12 @@ macro_rules! error_codes {
                 match self { $(Self::$name => $slug,)* }
             }
 
+            /// Returns how a client that knows only gRPC or HTTP sees it.
+            #[must_use]
+            pub fn class(self) -> ErrorClass {
+                match self { $(Self::$name => ErrorClass::$class,)* }
+            }
+
             /// Returns one sentence that says what happened.
             #[must_use]
             pub fn summary(self) -> &'static str {
@@ -46,251 +54,251 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    InvalidFrame = 1001, "invalid_frame", "A client message was malformed or came out of order.",
+    InvalidFrame = 1001, "invalid_frame", InvalidArgument, "A client message was malformed or came out of order.",
         "compare the client with gateway.proto; nothing was recorded";
-    InvalidId = 1002, "invalid_id", "An id is not a canonical ULID.",
+    InvalidId = 1002, "invalid_id", InvalidArgument, "An id is not a canonical ULID.",
         "copy the whole id from `palyra runs list` or `palyra sessions list`";
-    MessageTooLarge = 1003, "message_too_large", "A message is larger than its limit.",
+    MessageTooLarge = 1003, "message_too_large", TooLarge, "A message is larger than its limit.",
         "send less, or put it into a file of this folder and ask to read that";
-    InvalidArgument = 1004, "invalid_argument", "A field of a request has a value that is not allowed.",
+    InvalidArgument = 1004, "invalid_argument", InvalidArgument, "A field of a request has a value that is not allowed.",
         "correct what the message names; nothing was recorded";
-    SessionNotFound = 1101, "session_not_found", "No such session is visible to this principal.",
+    SessionNotFound = 1101, "session_not_found", NotFound, "No such session is visible to this principal.",
         "`palyra sessions list` shows the sessions there are";
-    SessionMismatch = 1102, "session_mismatch", "The session id and the session key name different sessions.",
+    SessionMismatch = 1102, "session_mismatch", Conflict, "The session id and the session key name different sessions.",
         "send the id or the key, not both";
-    RunNotFound = 1103, "run_not_found", "No such run is visible to this principal.",
+    RunNotFound = 1103, "run_not_found", NotFound, "No such run is visible to this principal.",
         "`palyra runs list` shows the runs there are";
-    RunFinished = 1104, "run_finished", "The run is over and takes no more input.",
+    RunFinished = 1104, "run_finished", Conflict, "The run is over and takes no more input.",
         "`palyra runs show ID` shows its state";
-    RunNotWaiting = 1105, "run_not_waiting", "The run does not wait for an answer.",
+    RunNotWaiting = 1105, "run_not_waiting", Conflict, "The run does not wait for an answer.",
         "`palyra runs show ID` shows its state";
-    QueueFull = 1106, "queue_full", "A queue is full; the request was not accepted.",
+    QueueFull = 1106, "queue_full", Overloaded, "A queue is full; the request was not accepted.",
         "try again in a moment; `palyra runs list --open` shows the runs that wait";
-    WorkspaceRefused = 1107, "workspace_refused", "A workspace root was sent over a transport that may not choose one.",
+    WorkspaceRefused = 1107, "workspace_refused", PermissionDenied, "A workspace root was sent over a transport that may not choose one.",
         "use the daemon's own socket, without --connect";
-    AgentNotFound = 1108, "agent_not_found", "No such agent exists.",
+    AgentNotFound = 1108, "agent_not_found", NotFound, "No such agent exists.",
         "`palyra admin agents` shows the agents there are";
-    AttachOutOfRange = 1109, "attach_out_of_range", "The tape has not reached the number to attach after.",
+    AttachOutOfRange = 1109, "attach_out_of_range", OutOfRange, "The tape has not reached the number to attach after.",
         "attach after the last number seen on this very run, or after 0";
-    IdempotencyConflict = 1110, "idempotency_conflict", "The idempotency key was used before for another input.",
+    IdempotencyConflict = 1110, "idempotency_conflict", AlreadyExists, "The idempotency key was used before for another input.",
         "use a new key for a new request";
-    SessionArchived = 1111, "session_archived", "The session is archived and takes no new input.",
+    SessionArchived = 1111, "session_archived", Conflict, "The session is archived and takes no new input.",
         "`palyra sessions restore ID` makes it active again";
-    AttachmentRefused = 1112, "attachment_refused", "An attachment is too large, one too many, or not what it says it is.",
+    AttachmentRefused = 1112, "attachment_refused", InvalidArgument, "An attachment is too large, one too many, or not what it says it is.",
         "send fewer or smaller files, with the type they have";
-    BranchOutOfRange = 1113, "branch_out_of_range", "The tape has not reached the place to branch from.",
+    BranchOutOfRange = 1113, "branch_out_of_range", Conflict, "The tape has not reached the place to branch from.",
         "`palyra runs tail ID` shows the numbers there are";
-    Unauthenticated = 1201, "unauthenticated", "The call has no valid credential.",
+    Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
-    PermissionDenied = 1202, "permission_denied", "The credential does not cover this call.",
+    PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
-    ConfigInvalid = 1301, "config_invalid", "A configuration value or key is not valid.",
+    ConfigInvalid = 1301, "config_invalid", NotReady, "A configuration value or key is not valid.",
         "correct it, or move the file away and `palyra init`";
-    ConfigUnreadable = 1302, "config_unreadable", "The configuration file cannot be read.",
+    ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",
         "correct it, or move the file away and `palyra init`";
-    DaemonUnreachable = 1401, "daemon_unreachable", "The daemon cannot be reached.",
+    DaemonUnreachable = 1401, "daemon_unreachable", Unavailable, "The daemon cannot be reached.",
         "`palyra doctor` shows the cause";
-    StateDirLocked = 1402, "state_dir_locked", "Another daemon serves this state directory.",
+    StateDirLocked = 1402, "state_dir_locked", NotReady, "Another daemon serves this state directory.",
         "use the daemon that runs, or choose another directory with --state-dir";
-    StateDirUnusable = 1403, "state_dir_unusable", "The state directory cannot be used.",
+    StateDirUnusable = 1403, "state_dir_unusable", NotReady, "The state directory cannot be used.",
         "choose a directory of your own with --state-dir or PALYRA_HOME";
-    NetworkFilesystem = 1404, "network_filesystem", "The state directory is on a network file system.",
+    NetworkFilesystem = 1404, "network_filesystem", NotReady, "The state directory is on a network file system.",
         "choose a directory on a local disk with --state-dir or PALYRA_HOME";
-    DaemonStartFailed = 1405, "daemon_start_failed", "The daemon was started and did not become ready.",
+    DaemonStartFailed = 1405, "daemon_start_failed", Unavailable, "The daemon was started and did not become ready.",
         "run `palyra serve` in a terminal to see why";
-    BuildMismatch = 1406, "build_mismatch", "The running daemon was built from another version.",
+    BuildMismatch = 1406, "build_mismatch", NotReady, "The running daemon was built from another version.",
         "`palyra admin stop`, then try again";
-    ShuttingDown = 1407, "shutting_down", "The daemon is shutting down and takes no new work.",
+    ShuttingDown = 1407, "shutting_down", Unavailable, "The daemon is shutting down and takes no new work.",
         "try again in a moment; open runs continue at the next start";
-    ModelMismatch = 1408, "model_mismatch", "The running daemon uses another model than this environment names.",
+    ModelMismatch = 1408, "model_mismatch", Conflict, "The running daemon uses another model than this environment names.",
         "`palyra admin stop`, then try again; or name the model to ask with --model";
-    JournalQuarantined = 2001, "journal_quarantined", "The journal is read-only.",
+    JournalQuarantined = 2001, "journal_quarantined", NotReady, "The journal is read-only.",
         "`palyra journal status` names the cause";
-    DiskFull = 2002, "disk_full", "The disk is too full for new work.",
+    DiskFull = 2002, "disk_full", StorageFull, "The disk is too full for new work.",
         "free some space; open runs continue automatically";
-    JournalCorrupt = 2003, "journal_corrupt", "The journal does not verify.",
+    JournalCorrupt = 2003, "journal_corrupt", DataLoss, "The journal does not verify.",
         "copy the state directory first; a restart repairs derived data, other damage needs a backup";
-    JournalNewer = 2004, "journal_newer", "The journal was written by a newer version.",
+    JournalNewer = 2004, "journal_newer", NotReady, "The journal was written by a newer version.",
         "use the version that wrote it; nothing was changed";
-    WriteUnknown = 2005, "write_unknown", "It is unknown whether the write was stored.",
+    WriteUnknown = 2005, "write_unknown", Unknown, "It is unknown whether the write was stored.",
         "`palyra admin stop`; after the next start `palyra runs list` shows what is there";
-    JournalBusy = 2006, "journal_busy", "The journal's queue is full.",
+    JournalBusy = 2006, "journal_busy", Unavailable, "The journal's queue is full.",
         "try again in a moment; `palyra doctor` shows the state of the journal";
-    Fenced = 2007, "fenced", "A newer daemon has taken over this journal.",
+    Fenced = 2007, "fenced", Unavailable, "A newer daemon has taken over this journal.",
         "try again: another daemon serves this directory now";
-    GuardFailed = 2008, "guard_failed", "A condition of the append did not hold.",
+    GuardFailed = 2008, "guard_failed", Aborted, "A condition of the append did not hold.",
         "check the current state and try again";
-    JournalRange = 2009, "journal_range", "The journal has no such entry or size.",
+    JournalRange = 2009, "journal_range", OutOfRange, "The journal has no such entry or size.",
         "`palyra journal status` shows how many entries there are";
-    JournalRolledBack = 2010, "journal_rolled_back", "The journal is shorter than a head it has signed before.",
+    JournalRolledBack = 2010, "journal_rolled_back", NotReady, "The journal is shorter than a head it has signed before.",
         "restore the newest copy of the state directory; `palyra journal accept-rollback` continues without the lost entries";
-    JournalForked = 2011, "journal_forked", "The journal's history differs from the one that this client has seen.",
+    JournalForked = 2011, "journal_forked", DataLoss, "The journal's history differs from the one that this client has seen.",
         "keep a copy of the state directory and compare it with `palyra-verify --since`; trust nothing it says until then";
-    ErasureOpenRun = 2012, "erasure_open_run", "A run whose content is to be erased is still open.",
+    ErasureOpenRun = 2012, "erasure_open_run", Conflict, "A run whose content is to be erased is still open.",
         "`palyra runs cancel ID`, then erase again";
-    ErasureNothing = 2013, "erasure_nothing", "There is no content to erase.",
+    ErasureNothing = 2013, "erasure_nothing", Conflict, "There is no content to erase.",
         "`palyra journal show` lists entries and marks those without content";
-    ErasureNotOverwritten = 2014, "erasure_not_overwritten",
+    ErasureNotOverwritten = 2014, "erasure_not_overwritten", Aborted,
         "The content is erased, but its old bytes are not overwritten yet.",
         "repeat the command; if it fails again, stop other readers of the journal or free disk space";
-    JournalMissing = 2015, "journal_missing", "The journal's file is missing, but other files of the journal exist.",
+    JournalMissing = 2015, "journal_missing", DataLoss, "The journal's file is missing, but other files of the journal exist.",
         "restore `journal.db`; to start with an empty journal, move the state directory away";
-    ModelAuth = 3001, "model_auth", "The model provider refused the credential.",
+    ModelAuth = 3001, "model_auth", UpstreamRefused, "The model provider refused the credential.",
         "check the provider's key, then `palyra model test`";
-    ModelPermission = 3002, "model_permission", "The credential may not use this model.",
+    ModelPermission = 3002, "model_permission", UpstreamRefused, "The credential may not use this model.",
         "check the provider's key, then `palyra model test`";
-    ModelRateLimited = 3003, "model_rate_limited", "The model provider limits the rate of requests.",
+    ModelRateLimited = 3003, "model_rate_limited", LimitReached, "The model provider limits the rate of requests.",
         "try again in a while";
-    ModelQuota = 3004, "model_quota", "The quota at the model provider is exhausted.",
+    ModelQuota = 3004, "model_quota", LimitReached, "The quota at the model provider is exhausted.",
         "raise the quota at the provider, or choose another with --model";
-    ModelTransient = 3005, "model_transient", "The model provider failed temporarily.",
+    ModelTransient = 3005, "model_transient", UpstreamUnavailable, "The model provider failed temporarily.",
         "try again in a while";
-    ModelPermanent = 3006, "model_permanent", "The model provider rejected the request; a retry does not help.",
+    ModelPermanent = 3006, "model_permanent", UpstreamRefused, "The model provider rejected the request; a retry does not help.",
         "choose another with --model; `palyra model test` shows whether it answers at all";
-    ModelContextExceeded = 3007, "model_context_exceeded", "The request is larger than the model's window.",
+    ModelContextExceeded = 3007, "model_context_exceeded", Unprocessable, "The request is larger than the model's window.",
         "shorten the input, or start a new session";
-    ModelContentPolicy = 3008, "model_content_policy", "The model provider's content policy refused the request.",
+    ModelContentPolicy = 3008, "model_content_policy", Unprocessable, "The model provider's content policy refused the request.",
         "rephrase the input, or remove the text that the filter rejects";
-    ModelMalformed = 3009, "model_malformed", "The model provider's answer does not follow its own format.",
+    ModelMalformed = 3009, "model_malformed", UpstreamUnavailable, "The model provider's answer does not follow its own format.",
         "try again; `palyra model test` shows whether the server speaks the format it should";
-    ModelNetwork = 3010, "model_network", "The model provider cannot be reached, or the connection broke.",
+    ModelNetwork = 3010, "model_network", UpstreamUnavailable, "The model provider cannot be reached, or the connection broke.",
         "check the provider's address and the network, then `palyra model test`";
-    ModelTimeout = 3011, "model_timeout", "The model provider did not answer in time.",
+    ModelTimeout = 3011, "model_timeout", DeadlineExceeded, "The model provider did not answer in time.",
         "try again in a while";
-    ModelNotConfigured = 3012, "model_not_configured", "No such model is configured.",
+    ModelNotConfigured = 3012, "model_not_configured", NotFound, "No such model is configured.",
         "`palyra model list` shows the models there are, `palyra model add` adds one";
-    ToolUnknown = 4001, "tool_unknown", "The tool is not in the run's catalogue.",
+    ToolUnknown = 4001, "tool_unknown", NotFound, "The tool is not in the run's catalogue.",
         "no action needed: the model receives this error and continues";
-    ToolArgumentsInvalid = 4002, "tool_arguments_invalid", "The arguments do not fit the tool's schema.",
+    ToolArgumentsInvalid = 4002, "tool_arguments_invalid", InvalidArgument, "The arguments do not fit the tool's schema.",
         "no action needed: the model receives this error and continues";
-    ToolDenied = 4003, "tool_denied", "Policy denies the tool call.",
+    ToolDenied = 4003, "tool_denied", PermissionDenied, "Policy denies the tool call.",
         "no action needed: the model receives this error and continues";
-    PathRefused = 4004, "path_refused", "A path leads out of the workspace or through a link.",
+    PathRefused = 4004, "path_refused", PermissionDenied, "A path leads out of the workspace or through a link.",
         "no action needed: the model receives this error and continues";
-    FileUnsuitable = 4005, "file_unsuitable", "The file is not of a kind the tool can use.",
+    FileUnsuitable = 4005, "file_unsuitable", Unprocessable, "The file is not of a kind the tool can use.",
         "no action needed: the model receives this error and continues";
-    ToolTimedOut = 4006, "tool_timed_out", "The tool did not finish before its deadline.",
+    ToolTimedOut = 4006, "tool_timed_out", DeadlineExceeded, "The tool did not finish before its deadline.",
         "no action needed: the model receives this error and continues";
-    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", "It is unknown whether the tool took effect.",
+    ToolOutcomeUnknown = 4007, "tool_outcome_unknown", Unknown, "It is unknown whether the tool took effect.",
         "check whether it did, then `palyra runs effects resolve ID NUMBER happened|did-not-happen|retry`";
-    ToolFailed = 4008, "tool_failed", "The tool failed.",
+    ToolFailed = 4008, "tool_failed", Unknown, "The tool failed.",
         "no action needed: the model receives this error and continues";
-    FileNotFound = 4009, "file_not_found", "The file or folder does not exist in the workspace.",
+    FileNotFound = 4009, "file_not_found", NotFound, "The file or folder does not exist in the workspace.",
         "no action needed: the model receives this error and continues";
-    PatternInvalid = 4010, "pattern_invalid", "A glob or regular expression is not valid.",
+    PatternInvalid = 4010, "pattern_invalid", InvalidArgument, "A glob or regular expression is not valid.",
         "no action needed: the model receives this error and continues";
-    ToolCancelled = 4011, "tool_cancelled", "The tool was stopped because its run was cancelled.",
+    ToolCancelled = 4011, "tool_cancelled", Cancelled, "The tool was stopped because its run was cancelled.",
         "no action needed: the model receives this error and continues";
-    SecretInArguments = 4012, "secret_in_arguments", "The arguments of a tool call contain a secret.",
+    SecretInArguments = 4012, "secret_in_arguments", InvalidArgument, "The arguments of a tool call contain a secret.",
         "no action needed: the model is asked to use a handle instead";
-    PlaceholderInArguments = 4013, "placeholder_in_arguments",
+    PlaceholderInArguments = 4013, "placeholder_in_arguments", InvalidArgument,
         "The arguments of a tool call contain the placeholder of a removed secret.",
         "no action needed: the model receives this error and continues";
-    FileConflict = 4014, "file_conflict", "A file changed after the call was proposed.",
+    FileConflict = 4014, "file_conflict", Conflict, "A file changed after the call was proposed.",
         "no action needed: the model reads the file again";
-    EditNotUnique = 4015, "edit_not_unique", "The text to replace occurs not at all or more than once in the file.",
+    EditNotUnique = 4015, "edit_not_unique", InvalidArgument, "The text to replace occurs not at all or more than once in the file.",
         "no action needed: the model receives this error and continues";
-    PatchInvalid = 4016, "patch_invalid", "A patch is malformed or does not apply.",
+    PatchInvalid = 4016, "patch_invalid", InvalidArgument, "A patch is malformed or does not apply.",
         "no action needed: the model receives this error and continues";
-    NoApprovalChannel = 4017, "no_approval_channel", "The call needs an approval, and no person can answer in this run.",
+    NoApprovalChannel = 4017, "no_approval_channel", PermissionDenied, "The call needs an approval, and no person can answer in this run.",
         "start the run without `--approve never`, or write a rule that parks such calls";
-    ApprovalDenied = 4018, "approval_denied", "A person denied the tool call.",
+    ApprovalDenied = 4018, "approval_denied", PermissionDenied, "A person denied the tool call.",
         "no action needed: the model receives this error and continues";
-    ApprovalExpired = 4019, "approval_expired", "No person answered the approval in time.",
+    ApprovalExpired = 4019, "approval_expired", DeadlineExceeded, "No person answered the approval in time.",
         "ask for it again in the session; a rule can set a longer time (`@expires`)";
-    ApprovalNotFound = 4101, "approval_not_found", "No such approval is visible to this principal.",
+    ApprovalNotFound = 4101, "approval_not_found", NotFound, "No such approval is visible to this principal.",
         "`palyra approve list` shows the open approvals";
-    ApprovalDecided = 4102, "approval_decided", "The approval is decided already.",
+    ApprovalDecided = 4102, "approval_decided", Conflict, "The approval is decided already.",
         "`palyra approve show ID` shows the decision and who made it";
-    ApproverNotEligible = 4103, "approver_not_eligible", "This principal may not decide this approval.",
+    ApproverNotEligible = 4103, "approver_not_eligible", PermissionDenied, "This principal may not decide this approval.",
         "another person must decide; `palyra approve show ID` lists who can";
-    ApprovalDrifted = 4104, "approval_drifted", "The call changed after you were asked.",
+    ApprovalDrifted = 4104, "approval_drifted", Conflict, "The call changed after you were asked.",
         "decide again: `palyra approve` shows what changed";
-    EditRefused = 4105, "edit_refused", "The edited arguments do not fit the tool, or policy denies them.",
+    EditRefused = 4105, "edit_refused", InvalidArgument, "The edited arguments do not fit the tool, or policy denies them.",
         "correct what the message names; the approval still waits";
-    GrantNotFound = 4106, "grant_not_found", "No such stored grant is visible to this principal.",
+    GrantNotFound = 4106, "grant_not_found", NotFound, "No such stored grant is visible to this principal.",
         "`palyra approve grants` shows the grants there are";
-    EffectNotUnknown = 4107, "effect_not_unknown", "The outcome of this effect is already known.",
+    EffectNotUnknown = 4107, "effect_not_unknown", Conflict, "The outcome of this effect is already known.",
         "`palyra runs effects ID` shows the state of each effect";
-    UndoNothing = 4108, "undo_nothing", "The run changed nothing that can be undone.",
+    UndoNothing = 4108, "undo_nothing", Conflict, "The run changed nothing that can be undone.",
         "`palyra runs effects ID` shows what it did";
-    UndoOpenRun = 4109, "undo_open_run", "You cannot undo a run that is still open.",
+    UndoOpenRun = 4109, "undo_open_run", Conflict, "You cannot undo a run that is still open.",
         "`palyra runs cancel ID`, then undo";
-    ClockBehind = 4110, "clock_behind", "The machine's clock is behind the newest entry of the journal.",
+    ClockBehind = 4110, "clock_behind", NotReady, "The machine's clock is behind the newest entry of the journal.",
         "correct the clock; approvals wait until it has passed the newest entry";
-    KeptFileRefused = 4111, "kept_file_refused", "A kept file cannot be applied.",
+    KeptFileRefused = 4111, "kept_file_refused", Conflict, "A kept file cannot be applied.",
         "`palyra runs kept show RUN PLACE` shows it and says what prevents it";
-    PolicyInvalid = 4201, "policy_invalid", "A policy file is not valid.",
+    PolicyInvalid = 4201, "policy_invalid", InvalidArgument, "A policy file is not valid.",
         "`palyra policy check` names the line and the fix; the previous policies still apply";
-    PolicyUnreadable = 4202, "policy_unreadable", "The policies cannot be read.",
+    PolicyUnreadable = 4202, "policy_unreadable", NotReady, "The policies cannot be read.",
         "make the policy folder readable; until then every call is denied";
-    SkillInvalid = 4301, "skill_invalid", "A skill's folder is not valid.",
+    SkillInvalid = 4301, "skill_invalid", InvalidArgument, "A skill's folder is not valid.",
         "correct what the message names";
-    SkillChanged = 4302, "skill_changed", "A skill changed after it was installed, and is quarantined.",
+    SkillChanged = 4302, "skill_changed", Conflict, "A skill changed after it was installed, and is quarantined.",
         "look at what changed, then install its folder again";
-    SkillNotFound = 4303, "skill_not_found", "No such skill is installed.",
+    SkillNotFound = 4303, "skill_not_found", NotFound, "No such skill is installed.",
         "`palyra tools skills list` shows the skills there are";
-    SkillLimit = 4304, "skill_limit", "There are too many skills, or their texts are too long together.",
+    SkillLimit = 4304, "skill_limit", LimitReached, "There are too many skills, or their texts are too long together.",
         "disable or remove one; the message names the limit";
-    SkillUnreadable = 4305, "skill_unreadable", "A skill's folder could not be read or written this time.",
+    SkillUnreadable = 4305, "skill_unreadable", Unavailable, "A skill's folder could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
-    CommandFailed = 4501, "command_failed", "A command ended with a failure.",
+    CommandFailed = 4501, "command_failed", Unknown, "A command ended with a failure.",
         "the outcome shows what it printed; `palyra runs tail ID` has it whole";
-    SandboxMissing = 4502, "sandbox_missing", "This host lacks a mechanism that the sandbox needs.",
+    SandboxMissing = 4502, "sandbox_missing", NotReady, "This host lacks a mechanism that the sandbox needs.",
         "`palyra doctor` says which; see docs/sandbox.md";
-    SandboxFailed = 4503, "sandbox_failed", "The sandbox could not be created.",
+    SandboxFailed = 4503, "sandbox_failed", Internal, "The sandbox could not be created.",
         "`palyra doctor` tries each mechanism; the message names the step";
-    JobUnknown = 4504, "job_unknown", "The session has no job of this name.",
+    JobUnknown = 4504, "job_unknown", NotFound, "The session has no job of this name.",
         "jobs end with the daemon; start it again";
-    SecretNotFound = 4601, "secret_not_found", "The vault has no secret of this name.",
+    SecretNotFound = 4601, "secret_not_found", NotFound, "The vault has no secret of this name.",
         "`palyra admin vault list` shows the names";
-    SecretNotBound = 4602, "secret_not_bound", "The secret may not be given to this host.",
+    SecretNotBound = 4602, "secret_not_bound", PermissionDenied, "The secret may not be given to this host.",
         "to allow it, run `palyra admin vault bind NAME HOST`";
-    SecretUnsuitable = 4603, "secret_unsuitable", "The value cannot be stored as a secret.",
+    SecretUnsuitable = 4603, "secret_unsuitable", InvalidArgument, "The value cannot be stored as a secret.",
         "correct what the message names; nothing was stored";
-    VaultLocked = 4604, "vault_locked", "The vault has no key to decrypt its secrets.",
+    VaultLocked = 4604, "vault_locked", NotReady, "The vault has no key to decrypt its secrets.",
         "give the passphrase with `palyra admin vault unlock`, or put the key file back";
-    VaultDamaged = 4605, "vault_damaged", "The vault cannot be read or written.",
+    VaultDamaged = 4605, "vault_damaged", DataLoss, "The vault cannot be read or written.",
         "the message names the file; store the secret again, or restore the file from a backup";
-    PassphraseWrong = 4606, "passphrase_wrong", "The passphrase is wrong.",
+    PassphraseWrong = 4606, "passphrase_wrong", InvalidArgument, "The passphrase is wrong.",
         "try again; a lost passphrase and the secrets that it seals cannot be recovered";
-    SecretUnguarded = 4607, "secret_unguarded", "The value cannot be redacted reliably (limit reached), so the vault does not store or use it.",
+    SecretUnguarded = 4607, "secret_unguarded", LimitReached, "The value cannot be redacted reliably (limit reached), so the vault does not store or use it.",
         "remove secrets that are not used";
-    FetchRefused = 4701, "fetch_refused", "The address, the request or a redirect is not allowed.",
+    FetchRefused = 4701, "fetch_refused", PermissionDenied, "The address, the request or a redirect is not allowed.",
         "no action needed: the model receives this error and continues; `egress.allow_private` names hosts of your own network";
-    FetchFailed = 4702, "fetch_failed", "A server could not be reached, or its answer could not be used.",
+    FetchFailed = 4702, "fetch_failed", UpstreamUnavailable, "A server could not be reached, or its answer could not be used.",
         "no action needed: the model receives this error and continues";
-    FetchLimit = 4703, "fetch_limit", "A server took too long to answer.",
+    FetchLimit = 4703, "fetch_limit", DeadlineExceeded, "A server took too long to answer.",
         "no action needed: the model receives this error and continues";
-    FetchStatus = 4704, "fetch_status", "A server answered that the request failed.",
+    FetchStatus = 4704, "fetch_status", UpstreamFailed, "A server answered that the request failed.",
         "no action needed: the model receives this error and continues";
-    FetchBinary = 4705, "fetch_binary", "The server's answer is not text.",
+    FetchBinary = 4705, "fetch_binary", Unprocessable, "The server's answer is not text.",
         "no action needed: the model receives this error and continues";
-    ComponentInvalid = 4801, "component_invalid", "A file is not a component that can be a tool here.",
+    ComponentInvalid = 4801, "component_invalid", InvalidArgument, "A file is not a component that can be a tool here.",
         "the message says what does not fit; docs/components.md says how one is made";
-    ComponentTrapped = 4802, "component_trapped", "The component failed with an error and was stopped.",
+    ComponentTrapped = 4802, "component_trapped", Unknown, "The component failed with an error and was stopped.",
         "check the arguments of the call, then report it to the component's author; other parts are not affected";
-    ComponentLimit = 4803, "component_limit", "The component exceeded a limit.",
+    ComponentLimit = 4803, "component_limit", LimitReached, "The component exceeded a limit.",
         "the message names the limit; reduce the work of the call, or remove a component";
-    ComponentChanged = 4804, "component_changed", "The component changed after it was added.",
+    ComponentChanged = 4804, "component_changed", Conflict, "The component changed after it was added.",
         "check its file, then run `palyra tools add FILE` again";
-    ComponentNotFound = 4805, "component_not_found", "No such component was added.",
+    ComponentNotFound = 4805, "component_not_found", NotFound, "No such component was added.",
         "`palyra tools list` shows the components";
-    ComponentUnreadable = 4806, "component_unreadable", "A component's file could not be read or written this time.",
+    ComponentUnreadable = 4806, "component_unreadable", Unavailable, "A component's file could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
-    TurnLimit = 5001, "turn_limit", "The run used all its model turns.",
+    TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
-    ToolLimit = 5002, "tool_limit", "The run used all its tool calls.",
+    ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
-    TimeLimit = 5003, "time_limit", "The run used all its active time.",
+    TimeLimit = 5003, "time_limit", DeadlineExceeded, "The run used all its active time.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
-    LoopStopped = 5004, "loop_stopped", "The run repeated itself and was stopped.",
+    LoopStopped = 5004, "loop_stopped", Aborted, "The run repeated itself and was stopped.",
         "`palyra runs tail ID` shows the repeated calls; give the missing information in the session";
-    ContextExhausted = 5005, "context_exhausted", "The input does not fit the model's window.",
+    ContextExhausted = 5005, "context_exhausted", TooLarge, "The input does not fit the model's window.",
         "shorten the input, or start a new session";
-    UnknownKind = 5006, "unknown_kind", "The tape holds an entry that this version does not know.",
+    UnknownKind = 5006, "unknown_kind", Conflict, "The tape holds an entry that this version does not know.",
         "continue with the version that wrote it, or run `palyra runs cancel ID`";
-    Internal = 9001, "internal", "An invariant did not hold; this is a bug.",
+    Internal = 9001, "internal", Internal, "An invariant did not hold; this is a bug.",
         "report this bug with the output of `palyra doctor --json`";
 }
 

@@ -28,7 +28,7 @@ pub use model::{
 };
 pub use policy::PolicyEvent;
 pub use run::{HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
-pub use session::SessionEvent;
+pub use session::*;
 pub use tool::{
     Ask, Attested, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
     UnknownOutcomeCause,

@@ -7,6 +7,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod error_class;
 pub mod error_code;
 pub mod id;
 pub mod id_name;
@@ -28,6 +29,8 @@ pub mod tool;
 
 pub mod agent;
 pub mod attachment;
+pub mod media_type;
+mod content_walk;
 pub mod component;
 pub mod job;
 pub mod posture;
@@ -45,10 +48,11 @@ pub mod access;
 pub mod daemon_lock;
 pub mod state_dir;
 
+pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
     AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId,
     SkillId, StoredGrantId, TapeSeq, TokenId, UndoId,
 };
-pub use redacted::Redacted;
+pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp};

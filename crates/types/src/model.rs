@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attachment::RenderedAttachment;
 use crate::tool::{ToolCatalog, ToolName};
-use crate::{ErrorCode, Redacted};
+use crate::{Content, ErrorCode, Redacted};
 
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
@@ -77,6 +77,20 @@ impl ModelRef {
 impl fmt::Display for ModelRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.provider, self.model)
+    }
+}
+
+/// A name of a model is of the configuration, or was checked where an answer comes in.
+impl From<Option<ModelRef>> for Redacted<Option<ModelRef>> {
+    fn from(name: Option<ModelRef>) -> Self {
+        Self::of_name(name)
+    }
+}
+
+/// Names of models are of the configuration.
+impl From<Vec<ModelRef>> for Redacted<Vec<ModelRef>> {
+    fn from(names: Vec<ModelRef>) -> Self {
+        Self::of_name(names)
     }
 }
 
@@ -166,7 +180,7 @@ pub struct ModelRequest {
     /// Which model.
     pub model: ModelRef,
     /// Instructions of the system and of the agent.
-    pub system: Redacted<String>,
+    pub system: Content<String>,
     /// The conversation, oldest first, calls and results paired.
     pub messages: Vec<ChatMessage>,
     /// The tools on offer; may be empty.
@@ -179,22 +193,22 @@ pub struct ModelRequest {
 
 /// What a structured answer has to look like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResponseFormat {
+pub struct ResponseFormat<T = Redacted<Arc<str>>> {
     /// A JSON Schema (2020-12) as JSON text; always an object.
-    pub schema: Redacted<Arc<str>>,
+    pub schema: T,
 }
 
 /// What a provider gave with an answer and wants back with it unchanged, such as signed reasoning.
 ///
 /// Opaque to all but the adapter that made it, which gets it back byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProviderContinuation {
+pub struct ProviderContinuation<T = Redacted<String>> {
     /// The model that gave it; others do not get it.
     pub model: ModelRef,
     /// The adapter's name for the form of `body`, such as `anthropic_messages/1`.
     pub format: String,
     /// What the adapter wants back; at most [`CONTINUATION_BYTES_MAX`].
-    pub body: Redacted<String>,
+    pub body: T,
 }
 
 /// Bytes of a [`ProviderContinuation`], at most.
@@ -208,13 +222,13 @@ pub const ARGUMENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A call the model wants, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolProposal {
+pub struct ToolProposal<T = Redacted<String>> {
     /// The model's own id of the call: informative, never a key.
-    pub model_call_id: Redacted<String>,
+    pub model_call_id: T,
     /// The tool it named.
     pub tool: ToolName,
     /// The arguments as it wrote them; JSON text, possibly malformed.
-    pub arguments: Redacted<String>,
+    pub arguments: T,
 }
 
 /// Why a model stopped.
@@ -276,9 +290,9 @@ impl TokenUsage {
 
 /// The end of a complete answer. Its text was delivered as pieces before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelAnswer {
+pub struct ModelAnswer<T = Redacted<String>> {
     /// The provider's id of the response; may be empty.
-    pub response_id: Redacted<String>,
+    pub response_id: T,
     /// The model that answered, as the provider names it.
     pub answered_by: ModelName,
     /// Why it stopped.
@@ -286,20 +300,26 @@ pub struct ModelAnswer {
     /// What it used; `None` when the provider did not say.
     pub usage: Option<TokenUsage>,
     /// The calls it wants, in its order.
-    pub proposals: Vec<ToolProposal>,
+    pub proposals: Vec<ToolProposal<T>>,
     /// What the provider wants back with this answer in later requests.
-    pub continuation: Option<ProviderContinuation>,
+    pub continuation: Option<ProviderContinuation<T>>,
 }
+
+/// An answer as a provider gives it.
+pub type RawModelAnswer = ModelAnswer<Content<String>>;
+
+/// A call as a provider gives it.
+pub type RawToolProposal = ToolProposal<Content<String>>;
 
 /// One piece of a streamed answer: any number of texts and reasonings, then exactly one answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelPiece {
     /// Some more text; never empty.
-    Text(Redacted<String>),
+    Text(Content<String>),
     /// Some more of the reasoning that the provider shows beside its answer; never empty, never part of it.
-    Reasoning(Redacted<String>),
+    Reasoning(Content<String>),
     /// The end.
-    Answer(ModelAnswer),
+    Answer(RawModelAnswer),
 }
 
 /// The classes of failure at a model provider.
@@ -352,11 +372,14 @@ impl ModelFailureClass {
 /// Why a model request yielded no complete answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("model request failed: {class:?}")]
-pub struct ModelFailure {
+pub struct ModelFailure<T = Content<String>> {
     /// The class, which decides what happens next.
     pub class: ModelFailureClass,
     /// What the provider said, bounded to 2 KiB; content, so not part of the error's own text.
-    pub detail: Redacted<String>,
+    pub detail: T,
     /// The pause the provider asked for.
     pub retry_after: Option<Duration>,
 }
+
+/// A failure as a person may see it: providers quote what they were sent.
+pub type CleanedFailure = ModelFailure<Redacted<String>>;

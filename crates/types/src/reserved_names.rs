@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 46] = [
+pub const RESERVED_TOOL_NAMES: [&str; 47] = [
     "serve",
     "init",
     "chat",
@@ -23,6 +23,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 46] = [
     "version",
     "config",
     "admin",
+    "api",
     "help",
     "list",
     "show",

@@ -1,13 +1,11 @@
 //! One execution on behalf of a session: what it is asked, what it may spend, and where it stands.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub use crate::surface::Surface;
 
-use crate::asking::Approvers;
 use crate::attachment::Attachment;
-use crate::model::{ModelRef, ResponseFormat, TokenUsage};
+use crate::model::TokenUsage;
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 /// The life of a run. Terminal states are final.
@@ -185,56 +183,19 @@ impl Default for RunLimits {
 
 /// What a person typed: one or several messages taken together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserInput {
+pub struct UserInput<T = Redacted<String>> {
     /// The words.
-    pub text: Redacted<String>,
+    pub text: T,
     /// Files that came with them, at most [`crate::attachment::ATTACHMENTS_MAX`].
     pub attachments: Vec<Attachment>,
 }
 
-impl UserInput {
+impl<T> UserInput<T> {
     /// Makes an input without files.
     #[must_use]
-    pub fn text(text: Redacted<String>) -> Self {
+    pub fn text(text: T) -> Self {
         Self { text, attachments: Vec::new() }
     }
-}
-
-/// Everything that defines a run before it begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunSpec {
-    /// Its id.
-    pub run: RunId,
-    /// The conversation it belongs to.
-    pub session: SessionId,
-    /// Who asks.
-    pub principal: PrincipalId,
-    /// The agent that answers.
-    pub agent: AgentId,
-    /// Where the input came from.
-    pub surface: Surface,
-    /// What was typed.
-    pub input: UserInput,
-    /// The folder its tools may see.
-    pub workspace_root: Redacted<PathBuf>,
-    /// How the input met its session.
-    pub delivery: InputDelivery,
-    /// Whether somebody could approve its calls.
-    pub approvers: Approvers,
-    /// The model it starts with.
-    pub model: ModelRef,
-    /// The models that may be asked instead when that one fails, in order.
-    pub fallbacks: Vec<ModelRef>,
-    /// What the final answer has to look like.
-    pub response_format: Option<ResponseFormat>,
-    /// What it may spend.
-    pub limits: RunLimits,
-    /// Digest of the configuration snapshot that governs it.
-    pub config_digest: [u8; 32],
-    /// Key of this run's content digests; erased with the content.
-    pub run_salt: Redacted<[u8; 32]>,
-    /// Digest of the client's idempotency key, scoped to the principal.
-    pub idempotency: Option<IdempotencyDigest>,
 }
 
 /// A client's idempotency key, digested together with its principal.

@@ -3,6 +3,8 @@
 //! Owns the values; what a skill leaves of the tools is policy's. Invariant: an id names one installation, whose
 //! bytes and whose words never change.
 
+use crate::content_walk::ContentClass::{Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::tool::ToolName;
 use crate::{AgentId, PrincipalId, Redacted, Seq, SkillId, Timestamp};
 
@@ -131,4 +133,26 @@ pub struct SkillQuarantine {
     pub since: Timestamp,
     /// Why.
     pub fault: SkillFault,
+}
+
+content_rows! {
+    fn skill_event(walk, event: SkillEvent) {
+        match event {
+            SkillEvent::Installed(installed) => {
+                let InstalledSkill {
+                    skill: _, sha256: _, files: _, bytes: _, name, description, allowed_tools, source,
+                } = installed;
+                walk.text(Identity, "name", name);
+                walk.text(Prose, "description", description);
+                walk.maybe(allowed_tools, |walk, tools| {
+                    walk.each(tools, |walk, tool| walk.text(Identity, "allowed_tools", tool));
+                });
+                walk.text(Prose, "source", source);
+            }
+            SkillEvent::Enabled { skill: _, agent: _ }
+            | SkillEvent::Disabled { skill: _, agent: _ }
+            | SkillEvent::Quarantined { skill: _, fault: _ }
+            | SkillEvent::Removed { skill: _ } => {}
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Tools: what they declare, what a model may ask of them, what policy says, what came of it.
 
+mod digest_text;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::asking::{ApprovalTerms, Approvers};
 use crate::surface::Surface;
-use crate::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, Timestamp};
+use crate::{AgentId, Content, ErrorCode, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, Timestamp};
 
 /// A tool's name as the catalogue has it; a model may also name one that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,6 +29,13 @@ impl ToolName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// A tool's name is of the catalogue, or was checked where a model's answer comes in.
+impl From<&ToolName> for Redacted<String> {
+    fn from(name: &ToolName) -> Self {
+        Self::of_name(name.as_str().to_owned())
     }
 }
 
@@ -240,8 +249,9 @@ impl ToolCatalog {
         let tools = self.iter().map(|tool| {
             serde_json::json!({
                 "name": tool.name.as_str(), "version": tool.version, "description": tool.description,
-                "schema": tool.schema, "contract": format!("{:?}", tool.contract), "risk": format!("{:?}", tool.risk),
-                "conduct": format!("{:?}", tool.conduct), "capabilities": format!("{:?}", tool.capabilities),
+                "schema": tool.schema, "contract": digest_text::contract(tool.contract),
+                "risk": digest_text::risk(tool.risk), "conduct": digest_text::conduct(tool.conduct),
+                "capabilities": digest_text::capabilities(&tool.capabilities),
             })
         });
         let mut text = serde_json::Value::Array(tools.collect());
@@ -437,11 +447,11 @@ impl Isolation {
 
 /// What came of an execution that has a known outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolExecutionOutcome {
+pub struct ToolExecutionOutcome<T = Redacted<String>> {
     /// `None` for success, else the code of the failure.
     pub failure: Option<ErrorCode>,
     /// What the model will read: the output, or the reason for the failure. At most `output_bytes_max`.
-    pub output: Redacted<String>,
+    pub output: T,
     /// Bytes the tool produced before truncation.
     pub output_bytes_total: u64,
     /// Where it ran.
@@ -449,3 +459,9 @@ pub struct ToolExecutionOutcome {
     /// What isolated it.
     pub isolation: Isolation,
 }
+
+/// An outcome as a tool gives it.
+pub type RawToolOutcome = ToolExecutionOutcome<Content<String>>;
+
+#[cfg(test)]
+mod tests;

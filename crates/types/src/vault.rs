@@ -3,6 +3,8 @@
 //! Owns the values. Invariant: names and hosts are content, and what remains when it is erased tells which step was
 //! taken by whom, on which surface, and for which effect.
 
+use crate::content_walk::ContentClass::Identity;
+use crate::content_walk::content_rows;
 use crate::surface::Surface;
 use crate::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
 
@@ -80,4 +82,26 @@ pub struct SecretUsed {
     pub secret: Redacted<String>,
     /// To whom.
     pub host: Redacted<String>,
+}
+
+content_rows! {
+    fn vault_event(walk, event: VaultEvent) {
+        match event {
+            VaultEvent::Put(SecretPut { version: _, via: _, secret, hosts, sent_as }) => {
+                walk.text(Identity, "secret", secret);
+                walk.each(hosts, |walk, host| walk.text(Identity, "hosts", host));
+                walk.text(Identity, "sent_as", sent_as);
+            }
+            VaultEvent::Bound { via: _, secret, hosts, principals: _ } => {
+                walk.text(Identity, "secret", secret);
+                walk.each(hosts, |walk, host| walk.text(Identity, "hosts", host));
+            }
+            VaultEvent::Removed { via: _, secret } => walk.text(Identity, "secret", secret),
+            VaultEvent::Used(SecretUsed { on_behalf: _, refused: _, secret, host }) => {
+                walk.text(Identity, "secret", secret);
+                walk.text(Identity, "host", host);
+            }
+            VaultEvent::Unlocked { via: _, outcome: _ } | VaultEvent::PassphraseSet { via: _ } => {}
+        }
+    }
 }

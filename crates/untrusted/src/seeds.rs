@@ -14,11 +14,11 @@ use palyra_wire::v1::{
 use prost::Message;
 
 /// Seeds by the names of their files.
-pub type Seeds = Vec<(String, Vec<u8>)>;
+pub type SeedFiles = Vec<(String, Vec<u8>)>;
 
 /// Returns the seeds of a target; empty for one that nobody knows.
 #[must_use]
-pub fn of(target: &str) -> Seeds {
+pub fn of(target: &str) -> SeedFiles {
     match target {
         "envelope" => envelopes(),
         "stored_entry" => stored_entries(),
@@ -32,7 +32,7 @@ pub fn of(target: &str) -> Seeds {
     }
 }
 
-fn named(seeds: &[(&str, &str)]) -> Seeds {
+fn named(seeds: &[(&str, &str)]) -> SeedFiles {
     seeds.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
@@ -54,7 +54,7 @@ fn stored(entry: &NewEntry) -> Option<(u16, Vec<u8>, Vec<u8>)> {
     palyra_journal::untrusted::stored(&entry.event)
 }
 
-fn stored_entries() -> Seeds {
+fn stored_entries() -> SeedFiles {
     let entries = entries();
     let seeds = entries.iter().zip(0..).filter_map(|(entry, at)| {
         let (kind, facts, payload) = stored(entry)?;
@@ -65,7 +65,7 @@ fn stored_entries() -> Seeds {
     seeds.collect()
 }
 
-fn envelopes() -> Seeds {
+fn envelopes() -> SeedFiles {
     let entries = entries();
     let seeds = entries.iter().zip(0..).filter_map(|(entry, at)| {
         let (kind, facts, payload) = stored(entry)?;
@@ -89,7 +89,7 @@ fn envelopes() -> Seeds {
     seeds.filter(|(_, bytes)| !bytes.is_empty()).collect()
 }
 
-fn frames() -> Seeds {
+fn frames() -> SeedFiles {
     let run_id = "01JGFJJZ0005QY2RHDPD3YAC6M".to_owned();
     let attachment = Attachment {
         name: "notes.txt".to_owned(),
@@ -125,7 +125,7 @@ fn frames() -> Seeds {
     seeds.into()
 }
 
-fn configurations() -> Seeds {
+fn configurations() -> SeedFiles {
     let mut seeds = named(&[
         (
             "provider",

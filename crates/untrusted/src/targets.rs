@@ -11,16 +11,16 @@ use palyra_types::approval::Approvers;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolName, ToolVerdict};
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 use palyra_wire::v1::RunStreamRequest;
 use prost::Message;
 use sha2::{Digest, Sha256};
 
 /// A function that must not panic, whatever it is given.
-pub type Target = fn(&[u8]);
+pub type FuzzTarget = fn(&[u8]);
 
 /// All targets by the name of their corpus.
-pub const ALL: [(&str, Target); 8] = [
+pub const ALL: [(&str, FuzzTarget); 8] = [
     ("envelope", envelope),
     ("stored_entry", stored_entry),
     ("grpc_frame", grpc_frame),
@@ -82,8 +82,8 @@ pub fn messages(bytes: &[u8]) {
 /// they are split.
 fn answer<'a>(
     bytes: &'a [u8],
-    whole: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::Heard,
-    split: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::Heard,
+    whole: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::PieceResults,
+    split: impl Fn(Vec<&'a [u8]>) -> palyra_providers::untrusted::PieceResults,
 ) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     let at_once = whole(vec![bytes]);
@@ -131,7 +131,7 @@ pub fn tool_arguments(bytes: &[u8]) {
     let snapshot = shipped();
     let arguments = String::from_utf8_lossy(bytes).into_owned();
     for tool in snapshot.catalog().iter() {
-        let written = arguments.as_str().into();
+        let written = Redacted::cleaned(arguments.clone());
         let call = ToolCall { tool: tool.name.clone(), arguments: written, context: nobody() };
         let evidence = CallEvidence::default();
         let decision = decide_tool_call(snapshot, &call, &evidence);
@@ -171,8 +171,11 @@ pub fn patch(bytes: &[u8]) {
 
 /// Returns the paths by which a call is judged; `None` for one that is refused before.
 fn judged_paths(tool: &str, arguments: &serde_json::Value) -> Option<BTreeSet<String>> {
-    let call =
-        ToolCall { tool: ToolName::new(tool), arguments: arguments.to_string().into(), context: nobody() };
+    let call = ToolCall {
+        tool: ToolName::new(tool),
+        arguments: Redacted::cleaned(arguments.to_string()),
+        context: nobody(),
+    };
     let decision = decide_tool_call(shipped(), &call, &CallEvidence::default());
     let request: serde_json::Value = serde_json::from_str(decision.request.expose()).ok()?;
     serde_json::from_value(request["context"]["paths"].clone()).ok()

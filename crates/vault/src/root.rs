@@ -84,7 +84,8 @@ pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<Key, SecretSt
 /// Returns the key of a passphrase, unless it is the wrong one.
 pub(crate) fn derived(folder: &Path, passphrase: &str) -> Result<Option<Key>, SecretStoreError> {
     let file = passphrase_file(folder)?;
-    let key = derive(passphrase, &file.salt, (file.memory_kib, file.passes, file.lanes))?;
+    let cost = DeriveCost { memory_kib: file.memory_kib, passes: file.passes, lanes: file.lanes };
+    let key = derive(passphrase, &file.salt, cost)?;
     Ok(file.is_opened_by(&key).then_some(key))
 }
 
@@ -113,7 +114,8 @@ pub(crate) fn with_passphrase(
 ) -> Result<(Key, Vec<u8>), SecretStoreError> {
     let mut salt = [0; SALT_BYTES];
     entropy.fill(&mut salt);
-    let key = derive(passphrase, &salt, (MEMORY_KIB, PASSES, LANES))?;
+    let cost = DeriveCost { memory_kib: MEMORY_KIB, passes: PASSES, lanes: LANES };
+    let key = derive(passphrase, &salt, cost)?;
     let check = seal(&key, CHECK, CHECK, entropy);
     let file = PassphraseFile { form: 1, memory_kib: MEMORY_KIB, passes: PASSES, lanes: LANES, salt, check };
     let bytes = serde_json::to_vec(&file).map_err(|error| disk("written")(error.into()))?;
@@ -129,13 +131,17 @@ pub(crate) fn has_passphrase(folder: &Path) -> bool {
     folder.join(PASSPHRASE_FILE).is_file()
 }
 
-fn derive(
-    passphrase: &str,
-    salt: &[u8],
-    (memory, passes, lanes): (u32, u32, u32),
-) -> Result<Key, SecretStoreError> {
+/// The work that Argon2 does for a key.
+#[derive(Debug, Clone, Copy)]
+struct DeriveCost {
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+}
+
+fn derive(passphrase: &str, salt: &[u8], cost: DeriveCost) -> Result<Key, SecretStoreError> {
     let unfit = |error: argon2::Error| SecretStoreError::Locked { why: error.to_string() };
-    let params = Params::new(memory, passes, lanes, Some(KEY_BYTES)).map_err(unfit)?;
+    let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(KEY_BYTES)).map_err(unfit)?;
     let mut key = Key::new([0; KEY_BYTES]);
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
         .hash_password_into(passphrase.as_bytes(), salt, &mut *key)

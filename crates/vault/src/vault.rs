@@ -15,7 +15,7 @@ use palyra_ports::{
     Entropy, OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
     SecretStoreError, Unlock, VaultStatus,
 };
-use palyra_types::{Redacted, Seq, Timestamp};
+use palyra_types::{Content, Seq, Timestamp};
 
 use crate::envelope::{Envelope, Key};
 use crate::files;
@@ -53,7 +53,7 @@ struct Ready {
 #[derive(Debug, Default)]
 pub struct Values {
     /// By name; of a secret of which another value is ready, both, the one that is kept first.
-    pub values: Vec<(SecretName, Redacted<String>)>,
+    pub values: Vec<(SecretName, Content<String>)>,
     /// Those that cannot be read now, or do not open.
     pub unread: Vec<SecretName>,
 }
@@ -232,7 +232,7 @@ impl SecretStore for Vault {
         changing::give_up(self, &mut self.ready())
     }
 
-    fn try_passphrase(&self, passphrase: &Redacted<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
         let tried = root::derived(&self.folder, passphrase.expose())?;
         let outcome = if tried.is_some() { Unlock::Opened } else { Unlock::Wrong };
         self.ready().tried = tried;
@@ -282,10 +282,10 @@ fn key_of(state: &State) -> Result<&Key, SecretStoreError> {
     }
 }
 
-fn value_of(key: &Key, name: &SecretName, envelope: &Envelope) -> Result<Redacted<String>, SecretStoreError> {
+fn value_of(key: &Key, name: &SecretName, envelope: &Envelope) -> Result<Content<String>, SecretStoreError> {
     let value = envelope.open(key, name).map_err(|_| damaged(name))?;
     let text = std::str::from_utf8(&value).map_err(|_| damaged(name))?;
-    Ok(Redacted::new(text.to_owned()))
+    Ok(Content::new(text.to_owned()))
 }
 
 fn file_of(name: &SecretName) -> String {

@@ -2,24 +2,24 @@
 //!
 //! Owns docs/journal-format.md, section 8, "calls". Knows facts alone, so that erasures take nothing away. Memory is
 //! bounded: a run's calls are forgotten at its end, and a log with too many open ones is refused.
-//! Begin at [`Calls::entry`].
+//! Begin at [`OpenCalls::entry`].
 
 use std::collections::HashMap;
 
 use crate::digest::Hash;
 use crate::envelope::Envelope;
 use crate::facts::{
-    self, ApprovalFacts, CallFacts, DecidedBy, DecidedFacts, GrantFacts, ProposedFacts, ResolvedFacts,
-    Verdict,
+    self, ApprovalFacts, CallFacts, DecidedBy, DecidedFacts, DecisionVerdict, GrantFacts, ProposedFacts,
+    ResolvedFacts,
 };
-use crate::fault::{Code, Faults};
+use crate::fault::{FaultCode, FaultCount};
 use crate::limits::OPEN_CALLS_MAX;
 
 type Id = [u8; 16];
 
 /// How much of a log is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Extent {
+pub(crate) enum LogExtent {
     /// Every entry.
     #[default]
     Whole,
@@ -29,8 +29,8 @@ pub(crate) enum Extent {
 
 /// What is known of the calls of open runs, and of the stored grants.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
-    extent: Extent,
+pub(crate) struct OpenCalls {
+    extent: LogExtent,
     runs: HashMap<[u8; 16], Run>,
     grants: HashMap<Id, Grant>,
     kept: usize,
@@ -39,15 +39,15 @@ pub(crate) struct Calls {
 
 #[derive(Debug, Default)]
 struct Run {
-    calls: HashMap<u32, Call>,
+    calls: HashMap<u32, OpenCall>,
     approvals: HashMap<Id, Approval>,
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct OpenCall {
     /// As it was proposed, or as it was edited since.
     digest: Hash,
-    verdict: Option<Verdict>,
+    verdict: Option<DecisionVerdict>,
     grant: Option<Id>,
     /// The entry of its start.
     started: Option<u64>,
@@ -57,7 +57,7 @@ struct Call {
 struct Approval {
     effect: u32,
     /// The entry that decided it, and what it said.
-    decided: Option<(u64, facts::Said)>,
+    decided: Option<(u64, facts::ApprovalAnswer)>,
 }
 
 #[derive(Debug)]
@@ -67,15 +67,15 @@ struct Grant {
     is_revoked: bool,
 }
 
-type Objection = Option<&'static str>;
+type CallObjection = Option<&'static str>;
 
-impl Calls {
-    pub(crate) fn new(extent: Extent) -> Self {
+impl OpenCalls {
+    pub(crate) fn new(extent: LogExtent) -> Self {
         Self { extent, ..Self::default() }
     }
 
     /// Takes in the next entry.
-    pub(crate) fn entry(&mut self, envelope: &Envelope<'_>, faults: &mut Faults) {
+    pub(crate) fn entry(&mut self, envelope: &Envelope<'_>, faults: &mut FaultCount) {
         if self.is_full {
             return;
         }
@@ -87,12 +87,12 @@ impl Calls {
             None
         };
         if let Some(what) = objection {
-            faults.add(seq, Code::Attestation, || format!("entry {seq} {what}"));
+            faults.add(seq, FaultCode::Attestation, || format!("entry {seq} {what}"));
         }
         if self.kept > OPEN_CALLS_MAX {
             self.is_full = true;
             let what = || "the log has more open calls and grants than a verifier keeps".to_owned();
-            faults.add(seq, Code::Malformed, what);
+            faults.add(seq, FaultCode::Malformed, what);
         }
     }
 
@@ -106,7 +106,7 @@ impl Calls {
     }
 
     /// Facts that cannot be read say nothing; what builds upon them is objected to.
-    fn on_tape(&mut self, envelope: &Envelope<'_>) -> Objection {
+    fn on_tape(&mut self, envelope: &Envelope<'_>) -> CallObjection {
         let (run, all) = (envelope.run, envelope.facts);
         match envelope.kind {
             facts::TOOL_PROPOSED => self.proposed(run, &ProposedFacts::parse(all)?),
@@ -125,7 +125,7 @@ impl Calls {
         }
     }
 
-    fn proposed(&mut self, run: [u8; 16], proposed: &ProposedFacts) -> Objection {
+    fn proposed(&mut self, run: [u8; 16], proposed: &ProposedFacts) -> CallObjection {
         let call = self.call(run, proposed.effect);
         if call.verdict.is_none() {
             call.digest = proposed.digest;
@@ -133,12 +133,12 @@ impl Calls {
         None
     }
 
-    fn decided(&mut self, run: [u8; 16], decided: &DecidedFacts) -> Objection {
+    fn decided(&mut self, run: [u8; 16], decided: &DecidedFacts) -> CallObjection {
         let objection = match (decided.verdict, decided.by) {
-            (Verdict::Allow, DecidedBy::Approval(approval)) => {
+            (DecisionVerdict::Allow, DecidedBy::Approval(approval)) => {
                 let answered = self.runs.get(&run).and_then(|run| run.approvals.get(&approval));
                 match answered {
-                    Some(Approval { effect, decided: Some((_, facts::Said::Yes)) })
+                    Some(Approval { effect, decided: Some((_, facts::ApprovalAnswer::Yes)) })
                         if *effect == decided.effect =>
                     {
                         None
@@ -146,8 +146,8 @@ impl Calls {
                     _ => Some("allows a call by an approval that was not given for it"),
                 }
             }
-            (Verdict::Allow, DecidedBy::Grant(grant)) => self.used(grant),
-            (Verdict::Allow | Verdict::Ask | Verdict::Deny, _) => None,
+            (DecisionVerdict::Allow, DecidedBy::Grant(grant)) => self.used(grant),
+            (DecisionVerdict::Allow | DecisionVerdict::Ask | DecisionVerdict::Deny, _) => None,
         };
         let call = self.call(run, decided.effect);
         call.verdict = Some(decided.verdict);
@@ -158,35 +158,35 @@ impl Calls {
         objection
     }
 
-    fn used(&mut self, grant: Id) -> Objection {
+    fn used(&mut self, grant: Id) -> CallObjection {
         match (self.grants.get_mut(&grant), self.extent) {
-            (None, Extent::Runs) => None,
-            (None, Extent::Whole) => Some("allows a call by a grant that was not given"),
+            (None, LogExtent::Runs) => None,
+            (None, LogExtent::Whole) => Some("allows a call by a grant that was not given"),
             (Some(grant), extent) => {
                 let is_used_up = grant.uses_max.is_some_and(|uses_max| grant.uses >= uses_max);
                 grant.uses = grant.uses.saturating_add(1);
                 match extent {
-                    Extent::Runs => None,
-                    Extent::Whole if grant.is_revoked => Some("allows a call by a grant that was revoked"),
-                    Extent::Whole if is_used_up => Some("allows a call by a grant that was used up"),
-                    Extent::Whole => None,
+                    LogExtent::Runs => None,
+                    LogExtent::Whole if grant.is_revoked => Some("allows a call by a grant that was revoked"),
+                    LogExtent::Whole if is_used_up => Some("allows a call by a grant that was used up"),
+                    LogExtent::Whole => None,
                 }
             }
         }
     }
 
-    fn started(&mut self, run: [u8; 16], started: &CallFacts, seq: u64) -> Objection {
+    fn started(&mut self, run: [u8; 16], started: &CallFacts, seq: u64) -> CallObjection {
         let call = self.call(run, started.effect);
         call.started = call.started.or(Some(seq));
         match call.verdict {
-            Some(Verdict::Allow) => None,
-            Some(Verdict::Deny) => Some("starts a call that was denied"),
-            Some(Verdict::Ask) => Some("starts a call whose approval is not answered"),
+            Some(DecisionVerdict::Allow) => None,
+            Some(DecisionVerdict::Deny) => Some("starts a call that was denied"),
+            Some(DecisionVerdict::Ask) => Some("starts a call whose approval is not answered"),
             None => Some("starts a call without a decision"),
         }
     }
 
-    fn finished(&mut self, run: [u8; 16], finished: &CallFacts) -> Objection {
+    fn finished(&mut self, run: [u8; 16], finished: &CallFacts) -> CallObjection {
         let tape = self.runs.get(&run);
         let call = tape.and_then(|tape| tape.calls.get(&finished.effect));
         let Some((call, started)) = call.and_then(|call| call.started.map(|started| (call, started))) else {
@@ -195,7 +195,7 @@ impl Calls {
         let attested = finished.attested.as_ref()?;
         if let Some(approval) = attested.approval {
             match tape.and_then(|tape| tape.approvals.get(&approval)) {
-                Some(Approval { effect, decided: Some((seq, facts::Said::Yes)) })
+                Some(Approval { effect, decided: Some((seq, facts::ApprovalAnswer::Yes)) })
                     if *effect == finished.effect && *seq < started => {}
                 _ => return Some("names an approval that was not given for the call before its start"),
             }
@@ -206,7 +206,7 @@ impl Calls {
         (attested.digest != call.digest).then_some("attests another call than the one that was allowed")
     }
 
-    fn asked(&mut self, run: [u8; 16], asked: &ApprovalFacts) -> Objection {
+    fn asked(&mut self, run: [u8; 16], asked: &ApprovalFacts) -> CallObjection {
         let approvals = &mut self.runs.entry(run).or_default().approvals;
         if approvals.contains_key(&asked.approval) {
             return Some("asks for an approval a second time");
@@ -216,7 +216,7 @@ impl Calls {
         None
     }
 
-    fn resolved(&mut self, run: [u8; 16], resolved: &ResolvedFacts, seq: u64) -> Objection {
+    fn resolved(&mut self, run: [u8; 16], resolved: &ResolvedFacts, seq: u64) -> CallObjection {
         let tape = self.runs.get_mut(&run);
         match tape.and_then(|tape| tape.approvals.get_mut(&resolved.asked.approval)) {
             None => Some("decides an approval that its run never asked for"),
@@ -226,7 +226,7 @@ impl Calls {
             }
             Some(approval) => {
                 approval.decided = Some((seq, resolved.said));
-                if resolved.said == facts::Said::Yes && resolved.edited != [0; 32] {
+                if resolved.said == facts::ApprovalAnswer::Yes && resolved.edited != [0; 32] {
                     self.edit(run, resolved);
                 }
                 None
@@ -242,7 +242,7 @@ impl Calls {
         }
     }
 
-    fn granted(&mut self, granted: &GrantFacts) -> Objection {
+    fn granted(&mut self, granted: &GrantFacts) -> CallObjection {
         let uses_max = granted.uses_max;
         if self.grants.contains_key(&granted.grant) {
             return Some("gives a grant a second time");
@@ -252,7 +252,7 @@ impl Calls {
         None
     }
 
-    fn call(&mut self, run: [u8; 16], effect: u32) -> &mut Call {
+    fn call(&mut self, run: [u8; 16], effect: u32) -> &mut OpenCall {
         let calls = &mut self.runs.entry(run).or_default().calls;
         if !calls.contains_key(&effect) {
             self.kept += 1;

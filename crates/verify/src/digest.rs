@@ -14,7 +14,7 @@ const PAYLOAD_DOMAIN: &[u8] = b"palyra/payload/v1\n";
 
 /// The two ways in which the id of a log was ever made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Generation {
+pub(crate) enum IdGeneration {
     /// Begun in format 1, before there were checkpoints.
     First,
     /// Begun with checkpoints.
@@ -41,10 +41,10 @@ pub(crate) fn node(left: &Hash, right: &Hash) -> Hash {
 }
 
 /// Returns the id of the log that `key` and `nonce` begin.
-pub(crate) fn log_id(generation: Generation, key: &Hash, nonce: &Hash) -> LogId {
+pub(crate) fn log_id(generation: IdGeneration, key: &Hash, nonce: &Hash) -> LogId {
     let domain: &[u8] = match generation {
-        Generation::First => b"palyra/log/v1\n",
-        Generation::Second => b"palyra/log/v2\n",
+        IdGeneration::First => b"palyra/log/v1\n",
+        IdGeneration::Second => b"palyra/log/v2\n",
     };
     let mut id = [0; 16];
     id.copy_from_slice(&sha256(&[domain, key, nonce])[..16]);

@@ -38,7 +38,7 @@ impl<'a> Envelope<'a> {
             return None;
         }
         let (header, facts) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-        let mut at = Reader(header);
+        let mut at = HeaderReader(header);
         let [version, flags] = at.take();
         let (kind, epoch) = (u16::from_be_bytes(at.take()), u32::from_be_bytes(at.take()));
         let (seq, time) = (u64::from_be_bytes(at.take()), i64::from_be_bytes(at.take()));
@@ -94,9 +94,9 @@ impl<'a> Envelope<'a> {
 }
 
 /// Reads a fixed header from its front.
-struct Reader<'a>(&'a [u8]);
+struct HeaderReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl HeaderReader<'_> {
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let Some((head, rest)) = self.0.split_first_chunk::<N>() else { return [0; N] };
         self.0 = rest;

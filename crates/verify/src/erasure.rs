@@ -2,13 +2,13 @@
 //!
 //! Owns the ranges that Erased entries name. Knows nothing of payloads.
 
-use crate::facts::Erased;
+use crate::facts::ErasedFacts;
 use crate::limits::{ERASED_RANGES_MAX, REPORTED_ITEMS_MAX};
 use crate::report::ErasedRange;
 
 /// All erased ranges of a log, asked in ascending order.
 #[derive(Debug, Default)]
-pub(crate) struct Erasures {
+pub(crate) struct ErasedRanges {
     /// Ascending and apart, once sealed.
     merged: Vec<(u64, u64)>,
     at: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Erasures {
 #[derive(Debug)]
 pub(crate) struct TooManyRanges;
 
-impl Erasures {
+impl ErasedRanges {
     /// Takes in what the entry `seq` erased.
-    pub(crate) fn add(&mut self, seq: u64, erased: &Erased) -> Result<(), TooManyRanges> {
+    pub(crate) fn add(&mut self, seq: u64, erased: &ErasedFacts) -> Result<(), TooManyRanges> {
         for &(first, last) in &erased.ranges {
             if self.merged.len() >= ERASED_RANGES_MAX {
                 return Err(TooManyRanges);
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn ranges_may_touch_and_overlap() {
-        let mut erasures = Erasures::default();
+        let mut erasures = ErasedRanges::default();
         let erased =
-            |ranges: &[(u64, u64)]| Erased { authoriser: [0; 16], reason: 1, ranges: ranges.to_vec() };
+            |ranges: &[(u64, u64)]| ErasedFacts { authoriser: [0; 16], reason: 1, ranges: ranges.to_vec() };
         erasures.add(30, &erased(&[(9, 12), (2, 3)])).expect("few");
         erasures.add(40, &erased(&[(4, 4), (11, 14)])).expect("few");
         erasures.sort();

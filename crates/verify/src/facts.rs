@@ -73,7 +73,7 @@ pub(crate) struct LogReopened {
 
 /// Facts of Erased.
 #[derive(Debug)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedFacts {
     pub(crate) authoriser: [u8; 16],
     pub(crate) reason: u64,
     /// First and last seq of each range.
@@ -120,7 +120,7 @@ impl LogReopened {
     }
 }
 
-impl Erased {
+impl ErasedFacts {
     /// Reads the facts of the entry `seq`; `None` also where a range is not below it.
     pub(crate) fn parse(facts: &[u8], seq: u64) -> Option<Self> {
         let all = versioned(facts)?;
@@ -146,7 +146,7 @@ pub(crate) struct ProposedFacts {
 
 /// What a decision says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum DecisionVerdict {
     Allow,
     Ask,
     Deny,
@@ -165,7 +165,7 @@ pub(crate) enum DecidedBy {
 #[derive(Debug)]
 pub(crate) struct DecidedFacts {
     pub(crate) effect: u32,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: DecisionVerdict,
     pub(crate) by: DecidedBy,
 }
 
@@ -173,12 +173,12 @@ pub(crate) struct DecidedFacts {
 #[derive(Debug)]
 pub(crate) struct CallFacts {
     pub(crate) effect: u32,
-    pub(crate) attested: Option<Attested>,
+    pub(crate) attested: Option<CallAttestation>,
 }
 
 /// What a call ran under.
 #[derive(Debug)]
-pub(crate) struct Attested {
+pub(crate) struct CallAttestation {
     pub(crate) digest: Hash,
     pub(crate) approval: Option<[u8; 16]>,
     pub(crate) grant: Option<[u8; 16]>,
@@ -193,7 +193,7 @@ pub(crate) struct ApprovalFacts {
 
 /// How an approval ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ApprovalAnswer {
     Yes,
     No,
 }
@@ -202,7 +202,7 @@ pub(crate) enum Said {
 #[derive(Debug)]
 pub(crate) struct ResolvedFacts {
     pub(crate) asked: ApprovalFacts,
-    pub(crate) said: Said,
+    pub(crate) said: ApprovalAnswer,
     /// Zero unless the call was edited.
     pub(crate) edited: Hash,
 }
@@ -225,9 +225,9 @@ impl DecidedFacts {
     pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
         let all = versioned(facts)?;
         let verdict = match number(&all, 3) {
-            1 => Verdict::Allow,
-            2 => Verdict::Ask,
-            _ => Verdict::Deny,
+            1 => DecisionVerdict::Allow,
+            2 => DecisionVerdict::Ask,
+            _ => DecisionVerdict::Deny,
         };
         let by = match number(&all, 5) {
             3 => DecidedBy::Grant(array_or_zero(&all, 16)?),
@@ -244,13 +244,13 @@ impl CallFacts {
         let attested = all.iter().rev().find_map(|field| field.bytes(9));
         let attested = match attested.map(fields) {
             None => None,
-            Some(attested) => Some(Attested::parse(&attested?)?),
+            Some(attested) => Some(CallAttestation::parse(&attested?)?),
         };
         Some(Self { effect: small(&all, 2)?, attested })
     }
 }
 
-impl Attested {
+impl CallAttestation {
     fn parse(all: &[Field<'_>]) -> Option<Self> {
         let id = |number| match all.iter().rev().find_map(|field| field.bytes(number)) {
             None => Some(None),
@@ -270,7 +270,7 @@ impl ApprovalFacts {
 impl ResolvedFacts {
     pub(crate) fn parse(facts: &[u8]) -> Option<Self> {
         let all = versioned(facts)?;
-        let said = if number(&all, 4) == 2 { Said::Yes } else { Said::No };
+        let said = if number(&all, 4) == 2 { ApprovalAnswer::Yes } else { ApprovalAnswer::No };
         Some(Self { asked: ApprovalFacts::parse(facts)?, said, edited: array_or_zero(&all, 7)? })
     }
 }

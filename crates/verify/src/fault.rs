@@ -8,7 +8,7 @@ use std::fmt;
 /// The kinds of fault; the numbers are exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Code {
+pub enum FaultCode {
     /// An entry does not match its leaf, commitment, columns or proof.
     Mismatch = 10,
     /// Fewer entries than a signed head, the frontier or rows beside the log say.
@@ -27,14 +27,14 @@ pub enum Code {
     Attestation = 17,
 }
 
-impl Code {
+impl FaultCode {
     /// Returns the exit code.
     pub fn number(self) -> u8 {
         self as u8
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for FaultCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Mismatch => "mismatch",
@@ -51,36 +51,42 @@ impl fmt::Display for Code {
 
 /// One fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct LogFault {
     /// The entry it belongs to; `None` where it belongs to none.
     pub seq: Option<u64>,
     /// Its kind.
-    pub code: Code,
+    pub code: FaultCode,
     /// What was seen, in words.
     pub what: String,
 }
 
-impl Fault {
-    fn rank(seq: Option<u64>, code: Code) -> (bool, u64, Code) {
+impl LogFault {
+    fn rank(seq: Option<u64>, code: FaultCode) -> (bool, u64, FaultCode) {
         (seq.is_none(), seq.unwrap_or_default(), code)
     }
 }
 
 /// The first fault so far, and how many there were.
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
-    first: Option<Fault>,
+pub(crate) struct FaultCount {
+    first: Option<LogFault>,
     count: u64,
 }
 
-impl Faults {
+impl FaultCount {
     /// Notes a fault; `what` is only asked for when it becomes the first.
-    pub(crate) fn add(&mut self, seq: impl Into<Option<u64>>, code: Code, what: impl FnOnce() -> String) {
+    pub(crate) fn add(
+        &mut self,
+        seq: impl Into<Option<u64>>,
+        code: FaultCode,
+        what: impl FnOnce() -> String,
+    ) {
         let seq = seq.into();
         self.count += 1;
-        let better = self.first.as_ref().is_none_or(|f| Fault::rank(seq, code) < Fault::rank(f.seq, f.code));
+        let better =
+            self.first.as_ref().is_none_or(|f| LogFault::rank(seq, code) < LogFault::rank(f.seq, f.code));
         if better {
-            self.first = Some(Fault { seq, code, what: what() });
+            self.first = Some(LogFault { seq, code, what: what() });
         }
     }
 
@@ -88,7 +94,7 @@ impl Faults {
         self.count
     }
 
-    pub(crate) fn into_first(self) -> Option<Fault> {
+    pub(crate) fn into_first(self) -> Option<LogFault> {
         self.first
     }
 }
@@ -99,13 +105,13 @@ mod tests {
 
     #[test]
     fn the_lowest_seq_is_named_then_the_lowest_code() {
-        let mut faults = Faults::default();
-        faults.add(None, Code::Mismatch, || "beside the log".to_owned());
-        faults.add(7, Code::Signature, || "late".to_owned());
-        faults.add(5, Code::Malformed, || "shape".to_owned());
-        faults.add(5, Code::Mismatch, || "leaf".to_owned());
+        let mut faults = FaultCount::default();
+        faults.add(None, FaultCode::Mismatch, || "beside the log".to_owned());
+        faults.add(7, FaultCode::Signature, || "late".to_owned());
+        faults.add(5, FaultCode::Malformed, || "shape".to_owned());
+        faults.add(5, FaultCode::Mismatch, || "leaf".to_owned());
         assert_eq!(faults.count(), 4);
         let first = faults.into_first().expect("there are some");
-        assert_eq!((first.seq, first.code, first.what.as_str()), (Some(5), Code::Mismatch, "leaf"));
+        assert_eq!((first.seq, first.code, first.what.as_str()), (Some(5), FaultCode::Mismatch, "leaf"));
     }
 }

@@ -26,27 +26,27 @@ pub(crate) enum FileFault {
 
 /// Files in the reading.
 #[derive(Default)]
-pub(crate) struct Files {
+pub(crate) struct FileReassembly {
     done: Vec<NamedFile>,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     numbering_broken: bool,
 }
 
-struct Open {
+struct OpenFile {
     index: u64,
     parts: u64,
     bytes: u64,
     hasher: Sha256,
 }
 
-impl Open {
+impl OpenFile {
     fn close(self) -> NamedFile {
         let sha256: Hash = self.hasher.finalize().into();
         NamedFile { index: self.index, bytes: self.bytes, sha256 }
     }
 }
 
-impl Files {
+impl FileReassembly {
     /// Takes in the part of number `n`, counted as in the table; parts come in ascending order.
     pub(crate) fn part(&mut self, n: u64, content: &[u8]) {
         let Some(index) = (n / PARTS_PER_FILE).checked_sub(1) else { return };
@@ -57,7 +57,8 @@ impl Files {
             self.numbering_broken = true;
             return;
         }
-        let open = self.open.get_or_insert_with(|| Open { index, parts: 0, bytes: 0, hasher: Sha256::new() });
+        let open =
+            self.open.get_or_insert_with(|| OpenFile { index, parts: 0, bytes: 0, hasher: Sha256::new() });
         self.numbering_broken |= n % PARTS_PER_FILE != open.parts;
         open.parts += 1;
         open.bytes += content.len() as u64;
@@ -65,7 +66,7 @@ impl Files {
     }
 
     fn close(&mut self) {
-        self.done.extend(self.open.take().map(Open::close));
+        self.done.extend(self.open.take().map(OpenFile::close));
     }
 
     /// Compares what was read with what the payload names.

@@ -5,11 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json as object};
 
 use crate::digest::hex;
-use crate::report::{Freshness, Report, Signer, Verdict};
+use crate::report::{LogFreshness, LogVerdict, Signer, VerifyReport};
 use crate::words::{erasing, reopening, run_id, utc};
 
 /// Returns a report as one JSON object.
-pub fn json(report: &Report) -> Value {
+pub fn json(report: &VerifyReport) -> Value {
     let signed = report.newest.map(|head| {
         object!({
             "size": head.size, "root": STANDARD.encode(head.root), "epoch": head.epoch,
@@ -37,10 +37,10 @@ pub fn json(report: &Report) -> Value {
     object!({
         "code": report.exit_code(),
         "verdict": match report.verdict() {
-            Verdict::Holds => "ok".to_owned(),
-            Verdict::Faulty(fault) => fault.code.to_string(),
-            Verdict::Unchecked => "unchecked".to_owned(),
-            Verdict::Unfinished => "unfinished".to_owned(),
+            LogVerdict::Holds => "ok".to_owned(),
+            LogVerdict::Faulty(fault) => fault.code.to_string(),
+            LogVerdict::Unchecked => "unchecked".to_owned(),
+            LogVerdict::Unfinished => "unfinished".to_owned(),
         },
         "first_bad_seq": report.fault.as_ref().and_then(|fault| fault.seq),
         "what": report.fault.as_ref().map(|fault| fault.what.as_str()),
@@ -57,8 +57,8 @@ pub fn json(report: &Report) -> Value {
             Signer::Foreign => "foreign",
         },
         "since": match report.freshness {
-            Freshness::Unknown => None,
-            Freshness::Since(size) => Some(size),
+            LogFreshness::Unknown => None,
+            LogFreshness::Since(size) => Some(size),
         },
         "payloads_checked": report.payloads_checked,
         "payloads_sealed": report.payloads_sealed,

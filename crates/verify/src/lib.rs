@@ -2,7 +2,7 @@
 //!
 //! Owns a second reading of docs/journal-format.md: entries, chain, tree, signatures, payloads, erasures, out of a
 //! database or a bundle. Knows no other crate of ours, no network and no clock, and writes nothing.
-//! Begin at [`verify_database`] and [`verify_bundle`]; what comes out is a [`Report`].
+//! Begin at [`verify_database`] and [`verify_bundle`]; what comes out is a [`VerifyReport`].
 
 mod limits;
 mod fault;
@@ -28,12 +28,13 @@ mod json;
 
 pub use bundle::verify_bundle;
 pub use db::verify_database;
-pub use fault::{Code, Fault};
+pub use fault::{FaultCode, LogFault};
 pub use json::json;
 pub use note::{ParseVerifierKeyError, VerifierKey};
-pub use options::{KeptCheckpoint, Options, ParseCheckpointError, Progress};
+pub use options::{KeptCheckpoint, ParseCheckpointError, ProgressFn, VerifyOptions};
 pub use report::{
-    BundleRun, Completeness, ErasedRange, Freshness, Reopened, Report, SignedHead, Signer, Verdict,
+    BundleRun, ErasedRange, LogFreshness, LogVerdict, ReopenedLog, RunCompleteness, SignedHead, Signer,
+    VerifyReport,
 };
-pub use sealed::{Keys, OpenKeysError};
+pub use sealed::{OpenKeysError, StateKeys};
 pub use words::words;

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use crate::digest::{self, Generation, Hash, LogId};
+use crate::digest::{self, Hash, IdGeneration, LogId};
 use crate::envelope::Envelope;
 use crate::facts::{self, EpochSealing, EpochStarted, LogOpened, LogReopened};
-use crate::fault::{Code, Faults};
+use crate::fault::{FaultCode, FaultCount};
 use crate::limits::{EPOCHS_MAX, REPORTED_ITEMS_MAX};
 use crate::note;
-use crate::report::Reopened;
+use crate::report::ReopenedLog;
 
 /// An epoch of the present log.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Epoch {
 pub(crate) struct Log {
     pub(crate) log_id: LogId,
     pub(crate) name: String,
-    pub(crate) generation: Generation,
+    pub(crate) generation: IdGeneration,
     pub(crate) epochs: Vec<Epoch>,
     by_key_id: HashMap<[u8; 4], Vec<usize>>,
     /// Its first key, until the EpochStarted with it was seen.
@@ -44,7 +44,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    fn open(opened: &LogOpened, generation: Generation, epoch: u32) -> Self {
+    fn open(opened: &LogOpened, generation: IdGeneration, epoch: u32) -> Self {
         Self {
             log_id: opened.log_id,
             name: note::name(&opened.log_id),
@@ -64,21 +64,21 @@ impl Log {
         self.by_key_id.get(&key_id).map_or(&[], Vec::as_slice)
     }
 
-    fn start_epoch(&mut self, number: u32, key: Hash, first: First) {
+    fn start_epoch(&mut self, number: u32, key: Hash, first: FirstEntry) {
         self.epoch = number;
         let key_id = digest::key_id(&self.name, &key);
         self.by_key_id.entry(key_id).or_default().push(self.epochs.len());
-        self.epochs.push(Epoch { number, key, vouched: first == First::Yes, trusted: false });
+        self.epochs.push(Epoch { number, key, vouched: first == FirstEntry::Yes, trusted: false });
     }
 
     /// Returns what is missing once the log has ended.
     pub(crate) fn missing_head(&self) -> Option<u64> {
-        self.first_run.filter(|_| self.stored == 0 && self.generation == Generation::Second)
+        self.first_run.filter(|_| self.stored == 0 && self.generation == IdGeneration::Second)
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum First {
+enum FirstEntry {
     Yes,
     No,
 }
@@ -93,7 +93,7 @@ pub(crate) struct Lineage {
     /// The first entry of a run of a log that ended without a stored head.
     unsigned: Option<u64>,
     /// What earlier logs of the file were called, with where each ended.
-    pub(crate) reopened: Vec<Reopened>,
+    pub(crate) reopened: Vec<ReopenedLog>,
 }
 
 impl Lineage {
@@ -126,9 +126,9 @@ impl Lineage {
     }
 
     /// Takes in the next entry; entries of a log may be left out, but not those of the log's own kinds.
-    pub(crate) fn entry(&mut self, envelope: &Envelope<'_>, faults: &mut Faults) {
+    pub(crate) fn entry(&mut self, envelope: &Envelope<'_>, faults: &mut FaultCount) {
         let seq = envelope.seq;
-        let mut wrong = |what: &str| faults.add(seq, Code::Malformed, || format!("entry {seq} {what}"));
+        let mut wrong = |what: &str| faults.add(seq, FaultCode::Malformed, || format!("entry {seq} {what}"));
         match envelope.kind {
             facts::LOG_OPENED if self.log.is_none() && seq == 0 => self.opened(envelope, &mut wrong),
             facts::LOG_OPENED => wrong("opens a log that is open"),
@@ -157,7 +157,7 @@ impl Lineage {
             return wrong("opens a log without saying which");
         };
         let made = |generation| digest::log_id(generation, &opened.key, &opened.nonce) == opened.log_id;
-        let generation = if made(Generation::First) { Generation::First } else { Generation::Second };
+        let generation = if made(IdGeneration::First) { IdGeneration::First } else { IdGeneration::Second };
         if !made(generation) {
             wrong("opens a log whose id is not made from its key and nonce");
         }
@@ -172,7 +172,7 @@ impl Lineage {
             return wrong("reopens a log without saying how");
         };
         let opened = &facts.opened;
-        if digest::log_id(Generation::Second, &opened.key, &opened.nonce) != opened.log_id {
+        if digest::log_id(IdGeneration::Second, &opened.key, &opened.nonce) != opened.log_id {
             wrong("reopens a log whose id is not made from its key and nonce");
         }
         let Some(old) = &self.log else { return };
@@ -183,7 +183,7 @@ impl Lineage {
             self.unsigned.get_or_insert(first_run);
         }
         if self.reopened.len() < REPORTED_ITEMS_MAX {
-            self.reopened.push(Reopened {
+            self.reopened.push(ReopenedLog {
                 seq: envelope.seq,
                 old_name: old.name.clone(),
                 abandoned_size: facts.abandoned_size,
@@ -191,7 +191,7 @@ impl Lineage {
                 reason: facts.reason,
             });
         }
-        self.log = Some(Log::open(opened, Generation::Second, envelope.epoch));
+        self.log = Some(Log::open(opened, IdGeneration::Second, envelope.epoch));
     }
 
     fn epoch_started(&mut self, envelope: &Envelope<'_>, wrong: &mut impl FnMut(&str)) {
@@ -210,12 +210,12 @@ impl Lineage {
                     wrong("starts a log's first epoch with another key than the log was opened with");
                 }
                 if envelope.epoch == log.epoch {
-                    return log.start_epoch(envelope.epoch, key, First::Yes);
+                    return log.start_epoch(envelope.epoch, key, FirstEntry::Yes);
                 }
             }
             None if envelope.epoch <= log.epoch => wrong("starts an epoch that does not rise"),
             None => {}
         }
-        log.start_epoch(envelope.epoch, started.key, First::No);
+        log.start_epoch(envelope.epoch, started.key, FirstEntry::No);
     }
 }

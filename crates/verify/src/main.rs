@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Parser};
-use palyra_verify::{Code, KeptCheckpoint, Keys, Options, Progress, VerifierKey};
+use palyra_verify::{FaultCode, KeptCheckpoint, ProgressFn, StateKeys, VerifierKey, VerifyOptions};
 
 /// A kept checkpoint has a few hundred bytes.
 const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024;
@@ -16,7 +16,7 @@ const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024;
 /// Verifies a Palyra journal, without the daemon and without any of its code.
 #[derive(Debug, Parser)]
 #[command(name = "palyra-verify", version, group = ArgGroup::new("what").required(true), after_help = AFTER_HELP)]
-struct Arguments {
+struct CliArguments {
     /// The journal: STATE/journal.db, or a copy of it.
     #[arg(long, value_name = "FILE", group = "what")]
     db: Option<PathBuf>,
@@ -46,12 +46,12 @@ const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or p
 19 a bundle without the end of its run (--open-run); 2 usage.";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = CliArguments::parse();
     let options = match options(&arguments) {
         Ok(options) => options,
         Err(what) => {
             eprintln!("palyra-verify: {what}");
-            return ExitCode::from(Code::Malformed.number());
+            return ExitCode::from(FaultCode::Malformed.number());
         }
     };
     let report = verify(&arguments, options);
@@ -65,18 +65,19 @@ fn main() -> ExitCode {
     ExitCode::from(report.exit_code())
 }
 
-fn verify(arguments: &Arguments, mut options: Options) -> palyra_verify::Report {
+fn verify(arguments: &CliArguments, mut options: VerifyOptions) -> palyra_verify::VerifyReport {
     match (&arguments.db, &arguments.bundle) {
         (Some(path), _) => palyra_verify::verify_database(path, &mut options),
         (None, bundle) => palyra_verify::verify_bundle(bundle.as_deref().unwrap_or(Path::new(".")), &options),
     }
 }
 
-fn options(arguments: &Arguments) -> Result<Options, String> {
+fn options(arguments: &CliArguments) -> Result<VerifyOptions, String> {
     let since = arguments.since.as_deref().map(kept).transpose()?;
-    let keys = arguments.keys.as_deref().map(|state| Keys::open(state).map_err(|error| error.to_string()));
-    let progress = std::io::stderr().is_terminal().then(|| Box::new(tell) as Box<Progress>);
-    Ok(Options { key: arguments.key.clone(), since, keys: keys.transpose()?, progress })
+    let keys =
+        arguments.keys.as_deref().map(|state| StateKeys::open(state).map_err(|error| error.to_string()));
+    let progress = std::io::stderr().is_terminal().then(|| Box::new(tell) as Box<ProgressFn>);
+    Ok(VerifyOptions { key: arguments.key.clone(), since, keys: keys.transpose()?, progress })
 }
 
 fn kept(path: &Path) -> Result<KeptCheckpoint, String> {

@@ -14,7 +14,7 @@ const ED25519: u8 = 1;
 
 /// A checkpoint, taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Note {
+pub(crate) struct CheckpointNote {
     /// What is signed: the three lines with their ends.
     pub(crate) body: String,
     pub(crate) log_id: LogId,
@@ -33,7 +33,7 @@ pub(crate) struct Signature {
     pub(crate) bytes: [u8; 64],
 }
 
-impl Note {
+impl CheckpointNote {
     /// Takes a checkpoint apart; `None` where it is out of shape.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() > NOTE_BYTES_MAX {
@@ -131,8 +131,8 @@ impl std::str::FromStr for VerifierKey {
 mod tests {
     use super::*;
 
-    fn note(body: &str, signatures: &str) -> Option<Note> {
-        Note::parse(&format!("{body}\n{signatures}"))
+    fn note(body: &str, signatures: &str) -> Option<CheckpointNote> {
+        CheckpointNote::parse(&format!("{body}\n{signatures}"))
     }
 
     #[test]

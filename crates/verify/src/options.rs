@@ -1,27 +1,27 @@
 //! What a caller asks of a verification.
 
-use crate::note::{Note, VerifierKey};
-use crate::sealed::Keys;
+use crate::note::{CheckpointNote, VerifierKey};
+use crate::sealed::StateKeys;
 
 /// Told now and then: what is being done, and the number of the entry it is at.
-pub type Progress = dyn FnMut(&'static str, u64);
+pub type ProgressFn = dyn FnMut(&'static str, u64);
 
 /// What to verify against, beside the log itself.
 #[derive(Default)]
-pub struct Options {
+pub struct VerifyOptions {
     /// A key that the caller trusts.
     pub key: Option<VerifierKey>,
     /// A checkpoint that the caller kept.
     pub since: Option<KeptCheckpoint>,
     /// Keys of sealed payloads.
-    pub keys: Option<Keys>,
+    pub keys: Option<StateKeys>,
     /// Whom to tell about progress.
-    pub progress: Option<Box<Progress>>,
+    pub progress: Option<Box<ProgressFn>>,
 }
 
 /// A checkpoint that the caller kept; its signatures do not matter, the caller's word does.
 #[derive(Debug, Clone)]
-pub struct KeptCheckpoint(pub(crate) Note);
+pub struct KeptCheckpoint(pub(crate) CheckpointNote);
 
 /// A text is no checkpoint of a Palyra log.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,6 @@ impl std::str::FromStr for KeptCheckpoint {
     type Err = ParseCheckpointError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Note::parse(text).map(Self).ok_or(ParseCheckpointError)
+        CheckpointNote::parse(text).map(Self).ok_or(ParseCheckpointError)
     }
 }

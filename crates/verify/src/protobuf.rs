@@ -6,12 +6,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
     pub(crate) number: u64,
-    pub(crate) value: Value<'a>,
+    pub(crate) value: FieldValue<'a>,
 }
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum FieldValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
     /// Four or eight bytes; nothing here reads them.
@@ -22,16 +22,16 @@ impl<'a> Field<'a> {
     /// Returns the bytes of the field where it is `number`.
     pub(crate) fn bytes(&self, number: u64) -> Option<&'a [u8]> {
         match self.value {
-            Value::Bytes(bytes) if self.number == number => Some(bytes),
-            Value::Bytes(_) | Value::Number(_) | Value::Fixed => None,
+            FieldValue::Bytes(bytes) if self.number == number => Some(bytes),
+            FieldValue::Bytes(_) | FieldValue::Number(_) | FieldValue::Fixed => None,
         }
     }
 
     /// Returns the number in the field where it is `number`.
     pub(crate) fn number(&self, number: u64) -> Option<u64> {
         match self.value {
-            Value::Number(value) if self.number == number => Some(value),
-            Value::Bytes(_) | Value::Number(_) | Value::Fixed => None,
+            FieldValue::Number(value) if self.number == number => Some(value),
+            FieldValue::Bytes(_) | FieldValue::Number(_) | FieldValue::Fixed => None,
         }
     }
 }
@@ -58,13 +58,13 @@ impl<'a> Fields<'a> {
     fn field(&mut self) -> Option<Field<'a>> {
         let tag = self.varint()?;
         let value = match tag & 7 {
-            0 => Value::Number(self.varint()?),
-            1 => self.take(8).map(|_| Value::Fixed)?,
+            0 => FieldValue::Number(self.varint()?),
+            1 => self.take(8).map(|_| FieldValue::Fixed)?,
             2 => {
                 let length = usize::try_from(self.varint()?).ok()?;
-                Value::Bytes(self.take(length)?)
+                FieldValue::Bytes(self.take(length)?)
             }
-            5 => self.take(4).map(|_| Value::Fixed)?,
+            5 => self.take(4).map(|_| FieldValue::Fixed)?,
             _ => return None,
         };
         (tag >> 3 > 0).then_some(Field { number: tag >> 3, value })

@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::digest::{Hash, LogId, hex, key_id};
-use crate::fault::Fault;
+use crate::fault::LogFault;
 
 /// The outcome of one verification.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct VerifyReport {
     /// The first fault; `None` where everything holds.
-    pub fault: Option<Fault>,
+    pub fault: Option<LogFault>,
     /// How many faults there were.
     pub faults: u64,
     /// Entries read.
@@ -30,7 +30,7 @@ pub struct Report {
     /// What is known of the signer.
     pub signer: Signer,
     /// What is known of the age.
-    pub freshness: Freshness,
+    pub freshness: LogFreshness,
     /// The first erased ranges, as they were named.
     pub erased: Vec<ErasedRange>,
     /// How many there are.
@@ -42,20 +42,20 @@ pub struct Report {
     /// Texts of the daemon compared with their names.
     pub statics: u64,
     /// Logs that ended in this one.
-    pub reopened: Vec<Reopened>,
+    pub reopened: Vec<ReopenedLog>,
     /// The runs of a bundle and how far their tapes reach; none for a database.
     pub runs: Vec<BundleRun>,
     /// Whether every run of a bundle has to have its end.
-    pub completeness: Completeness,
+    pub completeness: RunCompleteness,
 }
 
 /// What was found, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict<'r> {
+pub enum LogVerdict<'r> {
     /// Everything holds.
     Holds,
     /// Something does not.
-    Faulty(&'r Fault),
+    Faulty(&'r LogFault),
     /// Nothing contradicts, and there are payloads that could not be checked.
     Unchecked,
     /// Everything that is there holds, and the end of a run is not there.
@@ -64,7 +64,7 @@ pub enum Verdict<'r> {
 
 /// Whether runs have to have their end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Completeness {
+pub enum RunCompleteness {
     /// Not asked: a database holds what it holds.
     #[default]
     NotAsked,
@@ -116,7 +116,7 @@ pub enum Signer {
 
 /// What is known of the age.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Freshness {
+pub enum LogFreshness {
     /// No checkpoint was given.
     #[default]
     Unknown,
@@ -141,7 +141,7 @@ pub struct ErasedRange {
 
 /// A log that was given up, and gone on from under another id.
 #[derive(Debug, Clone)]
-pub struct Reopened {
+pub struct ReopenedLog {
     /// The LogReopened entry.
     pub seq: u64,
     /// The log before.
@@ -154,37 +154,37 @@ pub struct Reopened {
     pub reason: u64,
 }
 
-impl Report {
+impl VerifyReport {
     /// Returns the verdict. A fault outweighs what could not be checked.
-    pub fn verdict(&self) -> Verdict<'_> {
+    pub fn verdict(&self) -> LogVerdict<'_> {
         if let Some(fault) = &self.fault {
-            return Verdict::Faulty(fault);
+            return LogVerdict::Faulty(fault);
         }
         if self.payloads_sealed > 0 {
-            return Verdict::Unchecked;
+            return LogVerdict::Unchecked;
         }
         let ended = !self.runs.is_empty() && self.runs.iter().all(|run| run.finished);
-        if self.completeness == Completeness::Required && !ended {
-            return Verdict::Unfinished;
+        if self.completeness == RunCompleteness::Required && !ended {
+            return LogVerdict::Unfinished;
         }
-        Verdict::Holds
+        LogVerdict::Holds
     }
 
     /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self.verdict() {
-            Verdict::Holds => 0,
-            Verdict::Faulty(fault) => fault.code.number(),
-            Verdict::Unchecked => UNCHECKED,
-            Verdict::Unfinished => UNFINISHED,
+            LogVerdict::Holds => 0,
+            LogVerdict::Faulty(fault) => fault.code.number(),
+            LogVerdict::Unchecked => UNCHECKED,
+            LogVerdict::Unfinished => UNFINISHED,
         }
     }
 
     /// Takes a bundle whose run has no end for what it is: an export of a run that was still open.
     #[must_use]
     pub fn with_open_run(mut self) -> Self {
-        if self.completeness == Completeness::Required {
-            self.completeness = Completeness::Waived;
+        if self.completeness == RunCompleteness::Required {
+            self.completeness = RunCompleteness::Waived;
         }
         self
     }
@@ -198,16 +198,16 @@ impl SignedHead {
     }
 }
 
-/// Exit code of [`Verdict::Unchecked`].
+/// Exit code of [`LogVerdict::Unchecked`].
 const UNCHECKED: u8 = 18;
-/// Exit code of [`Verdict::Unfinished`].
+/// Exit code of [`LogVerdict::Unfinished`].
 const UNFINISHED: u8 = 19;
 
 /// Signed-note's number of the algorithm.
 const ED25519: u8 = 1;
 
 /// Returns whether a checkpoint of `log_id` may speak of the log called `name` or of one it went on from.
-pub(crate) fn knows(name: &str, reopened: &[Reopened], log_id: &LogId) -> bool {
+pub(crate) fn knows(name: &str, reopened: &[ReopenedLog], log_id: &LogId) -> bool {
     let asked = crate::note::name(log_id);
     name == asked || reopened.iter().any(|old| old.old_name == asked)
 }

@@ -28,7 +28,7 @@ pub enum OpenKeysError {
 }
 
 /// The keys below a daemon's state directory.
-pub struct Keys {
+pub struct StateKeys {
     /// `None` where nothing was ever sealed.
     stored: Option<StoredKeys>,
     last: Option<(i64, Option<LessSafeKey>)>,
@@ -40,7 +40,7 @@ struct StoredKeys {
     root: LessSafeKey,
 }
 
-impl Keys {
+impl StateKeys {
     /// Opens the keys of the state directory `state`. In one without `keys.db` nothing was ever sealed, so no
     /// payload may be marked as sealed.
     ///

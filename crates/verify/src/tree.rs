@@ -9,12 +9,12 @@ pub(crate) const TILE_HASHES: usize = 256;
 
 /// The roots of the perfect subtrees that a tree is made of, largest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Frontier {
+pub(crate) struct TreeFrontier {
     size: u64,
     hashes: Vec<Hash>,
 }
 
-impl Frontier {
+impl TreeFrontier {
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
@@ -52,11 +52,11 @@ pub(crate) struct FullTile {
 
 /// Tiles in the making, one for each level.
 #[derive(Debug, Default)]
-pub(crate) struct Tiles {
+pub(crate) struct TreeTiles {
     levels: Vec<(u64, Vec<Hash>)>,
 }
 
-impl Tiles {
+impl TreeTiles {
     /// Adds a leaf and returns the tiles that became full by it, lowest level first.
     pub(crate) fn push(&mut self, leaf: Hash) -> Vec<FullTile> {
         let mut full = Vec::new();
@@ -86,7 +86,7 @@ pub(crate) fn leaves_below(level: u64) -> Option<u64> {
 }
 
 fn perfect_root(hashes: &[Hash]) -> Hash {
-    let mut edge = Frontier::default();
+    let mut edge = TreeFrontier::default();
     for hash in hashes {
         edge.push(*hash);
     }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_edge_and_the_proofs_agree_with_the_definition() {
-        let mut edge = Frontier::default();
+        let mut edge = TreeFrontier::default();
         let mut leaves = Vec::new();
         assert_eq!(edge.root(), root(&[]));
         for n in 0..70 {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn tiles_fill_from_below() {
-        let mut tiles = Tiles::default();
+        let mut tiles = TreeTiles::default();
         let full: Vec<FullTile> = (0..65_536).flat_map(|n| tiles.push(leaf(n))).collect();
         let top = full.last().expect("256 of level 0 and one above");
         assert_eq!((full.len(), top.level, top.index, top.hashes.len()), (257, 1, 0, 8192));

@@ -5,13 +5,13 @@
 
 use ed25519_dalek::{Signature, VerifyingKey};
 
-use crate::digest::{Generation, Hash};
+use crate::digest::{Hash, IdGeneration};
 use crate::lineage::Log;
-use crate::note::{Note, VerifierKey};
+use crate::note::{CheckpointNote, VerifierKey};
 
 /// A signed head that holds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct VerifiedHead {
     pub(crate) size: u64,
     pub(crate) root: Hash,
     /// The newest epoch that signed it.
@@ -27,13 +27,17 @@ pub(crate) struct Head {
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub(crate) fn examine(note: &Note, log: &mut Log, trust: Option<&VerifierKey>) -> Result<Head, &'static str> {
+pub(crate) fn examine(
+    note: &CheckpointNote,
+    log: &mut Log,
+    trust: Option<&VerifierKey>,
+) -> Result<VerifiedHead, &'static str> {
     if note.log_id != log.log_id {
         return Err("is of another log than the entry below it");
     }
     let signers = signers(note, log)?;
     let Some(&newest) = signers.last() else { return Err("bears no signature of the log") };
-    if log.generation == Generation::First && log.heads == 0 {
+    if log.generation == IdGeneration::First && log.heads == 0 {
         log.epochs.iter_mut().for_each(|epoch| epoch.vouched = true);
         if log.epochs.iter().any(|epoch| is_trusted(epoch.key, log, trust)) {
             log.epochs.iter_mut().for_each(|epoch| epoch.trusted = true);
@@ -55,7 +59,7 @@ pub(crate) fn examine(note: &Note, log: &mut Log, trust: Option<&VerifierKey>) -
     }
     log.heads += 1;
     let signer = &log.epochs[newest];
-    Ok(Head {
+    Ok(VerifiedHead {
         size: note.size,
         root: note.root,
         epoch: signer.number,
@@ -69,7 +73,7 @@ fn is_trusted(key: Hash, log: &Log, trust: Option<&VerifierKey>) -> bool {
 }
 
 /// Returns the places of the epochs that signed, ascending; every line in the log's own name has to hold.
-fn signers(note: &Note, log: &Log) -> Result<Vec<usize>, &'static str> {
+fn signers(note: &CheckpointNote, log: &Log) -> Result<Vec<usize>, &'static str> {
     let mut signers = Vec::new();
     for signature in &note.signatures {
         let candidates = log.with_key_id(signature.key_id);

@@ -8,20 +8,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::digest::hex;
-use crate::report::{BundleRun, Freshness, Report, Signer, Verdict};
+use crate::report::{BundleRun, LogFreshness, LogVerdict, Signer, VerifyReport};
 
 /// Ranges printed one by one.
 const RANGES_MAX: usize = 20;
 
 /// Returns a report as lines of text.
-pub fn words(report: &Report) -> String {
+pub fn words(report: &VerifyReport) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_words(&mut text, report);
     text
 }
 
-fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
+fn write_words(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     write_verdict(text, report)?;
     if let Some(log) = &report.log {
         writeln!(text, "log       {log}, {} epochs", report.epochs)?;
@@ -56,23 +56,23 @@ fn write_words(text: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 /// Says whether it holds, first.
-fn write_verdict(text: &mut String, report: &Report) -> std::fmt::Result {
+fn write_verdict(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     match report.verdict() {
-        Verdict::Holds => writeln!(text, "ok: everything holds")?,
-        Verdict::Unchecked => writeln!(
+        LogVerdict::Holds => writeln!(text, "ok: everything holds")?,
+        LogVerdict::Unchecked => writeln!(
             text,
             "unchecked ({}): nothing contradicts, but {} payloads are sealed and were not checked; \
              give the state directory with --keys",
             report.exit_code(),
             report.payloads_sealed
         )?,
-        Verdict::Unfinished => writeln!(
+        LogVerdict::Unfinished => writeln!(
             text,
             "unfinished ({}): the entries in the bundle are valid, but the run's end is missing: the bundle was cut, or the run \
              was exported before its end (--open-run accepts that)",
             report.exit_code()
         )?,
-        Verdict::Faulty(fault) => {
+        LogVerdict::Faulty(fault) => {
             let seq = fault.seq.map_or_else(String::new, |seq| format!(", first at entry {seq}"));
             writeln!(text, "{} ({}){seq}: {}", fault.code, fault.code.number(), fault.what)?;
             if report.faults > 1 {
@@ -84,7 +84,7 @@ fn write_verdict(text: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 /// Says what was given up and what was erased.
-fn write_changes(text: &mut String, report: &Report) -> std::fmt::Result {
+fn write_changes(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     for old in &report.reopened {
         writeln!(
             text,
@@ -120,11 +120,11 @@ fn signer(signer: Signer) -> &'static str {
     }
 }
 
-fn freshness(report: &Report) -> String {
+fn freshness(report: &VerifyReport) -> String {
     match (report.freshness, &report.newest) {
-        (Freshness::Since(size), _) => format!("compared with the kept checkpoint of size {size}"),
-        (Freshness::Unknown, Some(head)) => format!("unknown; newest signed at size {}", head.size),
-        (Freshness::Unknown, None) => "unknown; nothing is signed".to_owned(),
+        (LogFreshness::Since(size), _) => format!("compared with the kept checkpoint of size {size}"),
+        (LogFreshness::Unknown, Some(head)) => format!("unknown; newest signed at size {}", head.size),
+        (LogFreshness::Unknown, None) => "unknown; nothing is signed".to_owned(),
     }
 }
 

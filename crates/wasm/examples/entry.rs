@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use palyra_ports::CancelFlag;
 use palyra_testkit::FakeClock;
 use palyra_types::{PrincipalId, Redacted};
-use palyra_wasm::{CallError, CallLimits, CallRequest, Compiled, Given, Machine, MemoryValues, Ports};
+use palyra_wasm::{
+    CallError, CallLimits, CallReach, CallRequest, CompiledComponent, Engine, MemoryValues, Ports,
+};
 
 const ENTRIES: usize = 2_000;
 const COMPILATIONS: usize = 5;
@@ -38,9 +40,9 @@ fn main() -> ExitCode {
 }
 
 async fn measure(bytes: &[u8], arguments: &str) -> Result<(), CallError> {
-    let machine = Machine::new().map_err(|error| CallError::Trapped(error.to_string()))?;
+    let engine = Engine::new().map_err(|error| CallError::Trapped(error.to_string()))?;
     let mut cold = Vec::new();
-    let compile = || machine.compile(bytes).map_err(|error| CallError::Trapped(error.to_string()));
+    let compile = || engine.compile(bytes).map_err(|error| CallError::Trapped(error.to_string()));
     let compiled = compile()?;
     for _ in 0..COMPILATIONS {
         let begun = Instant::now();
@@ -51,10 +53,10 @@ async fn measure(bytes: &[u8], arguments: &str) -> Result<(), CallError> {
     // Taken in turns, so that whatever else the machine does meets both.
     for _ in 0..ENTRIES {
         let begun = Instant::now();
-        machine.instantiate(&compiled).await?;
+        engine.instantiate(&compiled).await?;
         bare.push(begun.elapsed());
         let begun = Instant::now();
-        enter(&machine, &compiled, arguments).await?;
+        enter(&engine, &compiled, arguments).await?;
         entered.push(begun.elapsed());
     }
     let (bare, entered) = (summary(bare), summary(entered));
@@ -68,7 +70,7 @@ async fn measure(bytes: &[u8], arguments: &str) -> Result<(), CallError> {
     Ok(())
 }
 
-async fn enter(machine: &Machine, compiled: &Compiled, arguments: &str) -> Result<(), CallError> {
+async fn enter(engine: &Engine, compiled: &CompiledComponent, arguments: &str) -> Result<(), CallError> {
     let ports = Ports {
         fetch: None,
         secrets: None,
@@ -77,10 +79,10 @@ async fn enter(machine: &Machine, compiled: &Compiled, arguments: &str) -> Resul
         cancel: CancelFlag::default(),
     };
     let request = CallRequest {
-        arguments: Redacted::new(arguments.to_owned()),
+        arguments: Redacted::cleaned(arguments.to_owned()).into(),
         principal: PrincipalId::from_parts(1, 1),
     };
-    machine.call(compiled, request, Given::default(), ports, CallLimits::default()).await.map(drop)
+    engine.call(compiled, request, CallReach::default(), ports, CallLimits::default()).await.map(drop)
 }
 
 /// Returns the median and the 95th of a hundred.

@@ -16,8 +16,8 @@ use palyra_ports::{
 use palyra_testkit::FakeClock;
 use palyra_types::{PrincipalId, Redacted};
 use palyra_wasm::{
-    CallLimits, CallRequest, Described, DescribedCapability, Given, GivenFiles, Machine, MemoryValues,
-    Methods, Ports,
+    CallLimits, CallReach, CallRequest, DescribedCapability, DescribedComponent, Engine, GivenFiles,
+    MemoryValues, Methods, Ports,
 };
 
 const PAGE: &str = "<!DOCTYPE html><title>Lamps</title><h1>Lantern 4711</h1><p>It shines.</p>";
@@ -44,11 +44,11 @@ impl FetchHttp for OnePage {
             return async { Err(FetchError { failure, reached: FetchReach::Nobody }) }.boxed();
         }
         let answer = FetchResponse {
-            url: Redacted::new(url),
+            url: Redacted::cleaned(url).into(),
             hops: Vec::new(),
             status: 200,
-            headers: vec![("content-type".to_owned(), Redacted::new("text/html".to_owned()))],
-            body: Redacted::new(PAGE.as_bytes().to_vec()),
+            headers: vec![("content-type".to_owned(), Redacted::cleaned("text/html".to_owned()).into())],
+            body: Redacted::cleaned(PAGE.as_bytes().to_vec()).into(),
             completeness: BodyCompleteness::Whole,
         };
         async { Ok(answer) }.boxed()
@@ -73,11 +73,11 @@ fn main() -> ExitCode {
 
 async fn try_out(file: &Path, arguments: &str) -> Result<(), String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    let machine = Machine::new().map_err(|error| error.to_string())?;
+    let engine = Engine::new().map_err(|error| error.to_string())?;
     let begun = Instant::now();
-    let compiled = machine.compile(&bytes).map_err(|error| error.to_string())?;
+    let compiled = engine.compile(&bytes).map_err(|error| error.to_string())?;
     eprintln!("compiled {} bytes in {} ms", bytes.len(), begun.elapsed().as_millis());
-    let told = machine.describe(&compiled).await.map_err(|error| error.to_string())?;
+    let told = engine.describe(&compiled).await.map_err(|error| error.to_string())?;
     println!("{} ({:?}) asks for {:?}", told.name, told.contract, told.capabilities);
     let workspace = tempfile::tempdir().map_err(|error| error.to_string())?;
     let ports = Ports {
@@ -88,11 +88,11 @@ async fn try_out(file: &Path, arguments: &str) -> Result<(), String> {
         cancel: CancelFlag::default(),
     };
     let request = CallRequest {
-        arguments: Redacted::new(arguments.to_owned()),
+        arguments: Redacted::cleaned(arguments.to_owned()).into(),
         principal: PrincipalId::from_parts(1, 1),
     };
     let given = given(&told, workspace.path());
-    let called = machine.call(&compiled, request, given, ports, CallLimits::default()).await;
+    let called = engine.call(&compiled, request, given, ports, CallLimits::default()).await;
     println!("{}", called.map_err(|error| error.to_string())?);
     for entry in std::fs::read_dir(workspace.path()).map_err(|error| error.to_string())?.flatten() {
         let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
@@ -105,8 +105,8 @@ async fn try_out(file: &Path, arguments: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn given(told: &Described, workspace: &Path) -> Given {
-    let mut given = Given { methods: Methods::All, ..Given::default() };
+fn given(told: &DescribedComponent, workspace: &Path) -> CallReach {
+    let mut given = CallReach { methods: Methods::All, ..CallReach::default() };
     for capability in &told.capabilities {
         match capability {
             DescribedCapability::ReadFiles => given.files = GivenFiles::Read(workspace.to_owned()),

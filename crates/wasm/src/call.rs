@@ -5,18 +5,18 @@
 
 use std::time::Duration;
 
-use palyra_types::{PrincipalId, Redacted};
+use palyra_types::{Content, PrincipalId};
 use tokio::time::{Instant, timeout_at};
 use wasmtime::{Store, Trap};
 
 use crate::bindings::Tool;
-use crate::compiled::{Compiled, one_line};
-use crate::described::Described;
-use crate::engine::TICK;
-use crate::inside::Inside;
+use crate::compiled::{CompiledComponent, one_line};
+use crate::described::DescribedComponent;
+use crate::engine::Engine;
+use crate::engine_settings::TICK;
+use crate::inside::InstanceState;
 use crate::limits::{CallLimits, TEXT_BYTES_MAX};
-use crate::machine::Machine;
-use crate::reach::{Given, Ports};
+use crate::reach::{CallReach, Ports};
 
 /// Fuel between two points at which a call lets others go on.
 const YIELD_FUEL: u64 = 10_000_000;
@@ -27,7 +27,7 @@ const DESCRIBE_FUEL: u64 = 2_000_000_000;
 #[derive(Debug, Clone)]
 pub struct CallRequest {
     /// JSON that fits its schema.
-    pub arguments: Redacted<String>,
+    pub arguments: Content<String>,
     /// For whom.
     pub principal: PrincipalId,
 }
@@ -57,15 +57,15 @@ pub enum CallError {
     Workspace(String),
 }
 
-impl Machine {
+impl Engine {
     /// Asks a component what it is, with nothing to reach.
     ///
     /// # Errors
     /// [`CallError`] when it traps or takes too much.
-    pub async fn describe(&self, compiled: &Compiled) -> Result<Described, CallError> {
+    pub async fn describe(&self, compiled: &CompiledComponent) -> Result<DescribedComponent, CallError> {
         let limits = CallLimits { fuel: DESCRIBE_FUEL, ..CallLimits::default() };
         let asked = async {
-            let (mut store, tool) = enter(self, compiled, Inside::with_nothing(), limits).await?;
+            let (mut store, tool) = enter(self, compiled, InstanceState::with_nothing(), limits).await?;
             let described = tool.call_describe(&mut store).await.map_err(|error| ended(&error))?;
             Ok(described.into())
         };
@@ -76,9 +76,9 @@ impl Machine {
     ///
     /// # Errors
     /// [`CallError`] when it traps at its start.
-    pub async fn instantiate(&self, compiled: &Compiled) -> Result<(), CallError> {
+    pub async fn instantiate(&self, compiled: &CompiledComponent) -> Result<(), CallError> {
         let limits = CallLimits::default();
-        let entered = enter(self, compiled, Inside::with_nothing(), limits);
+        let entered = enter(self, compiled, InstanceState::with_nothing(), limits);
         self.in_time(limits.time_max, async { entered.await.map(drop) }).await
     }
 
@@ -88,14 +88,14 @@ impl Machine {
     /// [`CallError`] when it traps, says no, or takes too much.
     pub async fn call(
         &self,
-        compiled: &Compiled,
+        compiled: &CompiledComponent,
         request: CallRequest,
-        given: Given,
+        given: CallReach,
         ports: Ports,
         limits: CallLimits,
     ) -> Result<String, CallError> {
         let called = async {
-            let inside = Inside::new(given, ports, request.principal)
+            let inside = InstanceState::new(given, ports, request.principal)
                 .map_err(|error| CallError::Workspace(error.to_string()))?;
             let (mut store, tool) = enter(self, compiled, inside, limits).await?;
             let ran = tool.call_run(&mut store, request.arguments.expose()).await;
@@ -126,13 +126,13 @@ fn bounded(mut text: String) -> String {
 }
 
 async fn enter(
-    machine: &Machine,
-    compiled: &Compiled,
-    inside: Inside,
+    engine: &Engine,
+    compiled: &CompiledComponent,
+    inside: InstanceState,
     limits: CallLimits,
-) -> Result<(Store<Inside>, Tool), CallError> {
+) -> Result<(Store<InstanceState>, Tool), CallError> {
     let broken = |error: wasmtime::Error| CallError::Trapped(one_line(&error));
-    let mut store = Store::new(&machine.engine, inside);
+    let mut store = Store::new(&engine.engine, inside);
     store.limiter(|inside| &mut inside.limits);
     store.set_fuel(limits.fuel).map_err(broken)?;
     store.fuel_async_yield_interval(Some(YIELD_FUEL)).map_err(broken)?;

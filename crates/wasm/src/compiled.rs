@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
 use crate::bindings::ToolPre;
-use crate::inside::Inside;
+use crate::engine::Engine;
+use crate::inside::InstanceState;
 use crate::limits::COMPONENT_BYTES_MAX;
-use crate::machine::Machine;
 
 /// Why a component was not compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,25 +38,25 @@ pub enum CompileError {
 
 /// A component that can be called. Cheap to clone.
 #[derive(Clone)]
-pub struct Compiled {
+pub struct CompiledComponent {
     pub(crate) digest: [u8; 32],
-    pub(crate) ready: Arc<ToolPre<Inside>>,
+    pub(crate) ready: Arc<ToolPre<InstanceState>>,
 }
 
-impl Machine {
+impl Engine {
     #[cfg(feature = "compiler")]
     /// Compiles a component; takes seconds of a processor for a large one. A hostile one can make that minutes and
     /// gigabytes, so this is for tests and for a process that is held to limits.
     ///
     /// # Errors
     /// [`CompileError`] for what is no component, is too large, or wants what is not offered.
-    pub fn compile(&self, bytes: &[u8]) -> Result<Compiled, CompileError> {
+    pub fn compile(&self, bytes: &[u8]) -> Result<CompiledComponent, CompileError> {
         if bytes.len() > COMPONENT_BYTES_MAX {
             return Err(CompileError::TooLarge { bytes: bytes.len() });
         }
         let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
         let component = Component::new(&self.engine, bytes).map_err(malformed)?;
-        Compiled::of(self, &component, Sha256::digest(bytes).into())
+        CompiledComponent::of(self, &component, Sha256::digest(bytes).into())
     }
 
     /// Takes up what another process compiled.
@@ -66,19 +66,23 @@ impl Machine {
     /// [`CompileError::Unfit`] for what wants what is not offered.
     ///
     /// # Safety
-    /// `native` comes from the compiler that the workshop started, and nobody else could have changed it since.
-    pub(crate) unsafe fn take_up(&self, native: &[u8], digest: [u8; 32]) -> Result<Compiled, CompileError> {
+    /// `native` comes from the compiler that the cache started, and nobody else could have changed it since.
+    pub(crate) unsafe fn take_up(
+        &self,
+        native: &[u8],
+        digest: [u8; 32],
+    ) -> Result<CompiledComponent, CompileError> {
         let malformed = |error: wasmtime::Error| CompileError::Malformed { why: one_line(&error) };
         // SAFETY: the caller vouches for the bytes.
         let component = unsafe { Component::deserialize(&self.engine, native) }.map_err(malformed)?;
-        Compiled::of(self, &component, digest)
+        CompiledComponent::of(self, &component, digest)
     }
 }
 
-impl Compiled {
-    fn of(machine: &Machine, component: &Component, digest: [u8; 32]) -> Result<Self, CompileError> {
+impl CompiledComponent {
+    fn of(engine: &Engine, component: &Component, digest: [u8; 32]) -> Result<Self, CompileError> {
         let unfit = |error: wasmtime::Error| CompileError::Unfit { why: one_line(&error) };
-        let ready = machine.linker.instantiate_pre(component).and_then(ToolPre::new).map_err(unfit)?;
+        let ready = engine.linker.instantiate_pre(component).and_then(ToolPre::new).map_err(unfit)?;
         Ok(Self { digest, ready: Arc::new(ready) })
     }
 

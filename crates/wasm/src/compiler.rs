@@ -10,10 +10,10 @@ use std::process::ExitCode;
 
 use wasmtime::Engine;
 
+use crate::compile_cache::{HOST, MALFORMED};
 use crate::compiled::one_line;
-use crate::engine;
+use crate::engine_settings;
 use crate::limits::COMPONENT_BYTES_MAX;
-use crate::workshop::{HOST, MALFORMED};
 
 /// Compiles the file that the first of these arguments names. To be called before there is a second thread.
 #[must_use]
@@ -28,7 +28,7 @@ pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(bytes) => bytes,
         Err(error) => return told(HOST, &format!("the component cannot be read: {error}")),
     };
-    let engine = match Engine::new(&engine::settings()) {
+    let engine = match Engine::new(&engine_settings::settings()) {
         Ok(engine) => engine,
         Err(error) => return told(HOST, &one_line(&error)),
     };

@@ -10,26 +10,28 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use palyra_ports::{
-    CancelFlag, Clock, ComponentShelfError, CredentialUser, ExecuteToolError, FetchHttp, PreparedCall,
-    ProcessLimits, ProcessSandbox, SecretNames, Supervision, ToolRuntime,
+    CancelFlag, Clock, ComponentShelfError, FetchHttp, ProcessLimits, ProcessSandbox, SecretNames,
 };
-use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
+use palyra_tool_kit::{
+    CallError, CallFailure, CallResult, ExecutionSite, Tool, ToolInvocation, ToolResult, ToolSet, ToolTable,
+    delegate_tool_runtime,
+};
 use palyra_types::component::{AddedComponent, ComponentCapability};
-use palyra_types::tool::{
-    EffectContract, Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName,
-};
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::tool::{EffectContract, Isolation, ToolExecutor};
+use palyra_types::{Content, ErrorCode};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::call::{CallError, CallRequest};
-use crate::compiled::Compiled;
+use crate::call::{self, CallRequest};
+use crate::compile_cache::{CompileCache, CompilerSandbox, KeptFault};
+use crate::compiled::CompiledComponent;
+use crate::component_catalog::ComponentCatalog;
+use crate::engine::Engine;
+use crate::examine::spec_of;
 use crate::file_values::FileValues;
 use crate::key_value::KeepValues;
 use crate::limits::CallLimits;
-use crate::machine::Machine;
-use crate::offered::Offered;
-use crate::reach::{Given, GivenFiles, Methods, Ports};
-use crate::workshop::{KeptFault, Workshop};
+use crate::reach::{CallReach, GivenFiles, Methods, Ports};
 
 /// The folder of values below that of components.
 const VALUES: &str = "values";
@@ -62,40 +64,45 @@ pub struct ComponentParts {
 
 /// The components that a person added, as tools. Cheap to clone.
 #[derive(Clone)]
-pub struct Components {
-    pub(crate) inner: Arc<Inner>,
+pub struct ComponentTools {
+    pub(crate) inner: Arc<ComponentsInner>,
+    /// What is offered, as tools that refer to `inner`.
+    pub(crate) offer: Arc<watch::Sender<Arc<ToolTable>>>,
+    tools: ToolSet,
 }
 
-pub(crate) struct Inner {
+delegate_tool_runtime!(ComponentTools);
+
+pub(crate) struct ComponentsInner {
     pub(crate) folder: PathBuf,
-    pub(crate) workshop: Arc<Workshop>,
+    pub(crate) cache: Arc<CompileCache>,
     pub(crate) values: Arc<dyn KeepValues>,
     fetch: Option<Arc<dyn FetchHttp>>,
     secrets: Option<Arc<dyn SecretNames>>,
     clock: Arc<dyn Clock>,
     /// Made with the first component: it reserves address space.
-    machine: OnceLock<Result<Machine, String>>,
-    offered: Mutex<Arc<Offered>>,
-    compiled: Mutex<BTreeMap<[u8; 32], Compiled>>,
+    engine: OnceLock<Result<Engine, String>>,
+    compiled: Mutex<BTreeMap<[u8; 32], CompiledComponent>>,
     /// What is being made ready, by tasks of their own.
-    making: Mutex<BTreeMap<[u8; 32], Making>>,
+    making: Mutex<BTreeMap<[u8; 32], PendingCompile>>,
     /// Held while what is offered changes, disk and all.
     pub(crate) offering: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A component that is being made ready, for all who wait for it.
-type Making = Shared<BoxFuture<'static, Result<Compiled, KeptFault>>>;
+type PendingCompile = Shared<BoxFuture<'static, Result<CompiledComponent, KeptFault>>>;
 
-impl Components {
+impl ComponentTools {
     /// Offers what was offered last.
     #[must_use]
     pub fn new(parts: ComponentParts) -> Self {
         let ComponentParts { folder, program, sandbox, compiling, fetch, secrets, clock } = parts;
-        let inner = Inner {
-            workshop: Arc::new(Workshop::new(folder.clone(), program, (sandbox, compiling))),
+        let offered = ComponentCatalog::read(&folder);
+        let compiler = CompilerSandbox { sandbox, limits: compiling };
+        let inner = ComponentsInner {
+            cache: Arc::new(CompileCache::new(folder.clone(), program, compiler)),
             values: Arc::new(FileValues::new(folder.join(VALUES))),
-            offered: Mutex::new(Arc::new(Offered::read(&folder))),
-            machine: OnceLock::new(),
+            engine: OnceLock::new(),
             compiled: Mutex::default(),
             making: Mutex::default(),
             offering: Arc::default(),
@@ -104,35 +111,53 @@ impl Components {
             clock,
             folder,
         };
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        let (offer, watched) = watch::channel(Arc::new(inner.table(&offered)));
+        Self { inner, offer: Arc::new(offer), tools: ToolSet::watching(watched) }
+    }
+
+    /// Returns the tools, to be joined with others.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        self.tools.clone()
     }
 }
 
-impl Inner {
-    pub(crate) fn offered(&self) -> Arc<Offered> {
-        Arc::clone(&self.offered.lock().unwrap_or_else(PoisonError::into_inner))
+impl ComponentsInner {
+    /// Returns what is offered, as tools.
+    pub(crate) fn table(self: &Arc<Self>, offered: &ComponentCatalog) -> ToolTable {
+        ToolTable::new(offered.components.iter().filter_map(|added| self.tool(added)).collect())
     }
 
-    pub(crate) fn offer(&self, offered: Offered) {
+    fn tool(self: &Arc<Self>, added: &AddedComponent) -> Option<Tool> {
+        let (inner, added) = (Arc::clone(self), Arc::new(added.clone()));
+        let tool = Tool::waiting(spec_of(&added)?, move |invocation| {
+            let (inner, added) = (Arc::clone(&inner), Arc::clone(&added));
+            async move { inner.run(&added, &invocation).await }
+        });
+        Some(tool.isolated_as(|| Isolation::Component))
+    }
+
+    /// Forgets the compiled form of every component that was removed.
+    pub(crate) fn forget_compiled(&self, offered: &ComponentCatalog) {
         self.compiled().retain(|digest, _| offered.components.iter().any(|added| added.sha256 == *digest));
-        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
     }
 
-    fn compiled(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Compiled>> {
+    fn compiled(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], CompiledComponent>> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn machine(&self) -> Result<Machine, ComponentShelfError> {
-        let made = self.machine.get_or_init(|| Machine::new().map_err(|error| error.to_string()));
+    pub(crate) fn engine(&self) -> Result<Engine, ComponentShelfError> {
+        let made = self.engine.get_or_init(|| Engine::new().map_err(|error| error.to_string()));
         made.clone().map_err(|what| ComponentShelfError::Host { what })
     }
 
-    fn making(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Making>> {
+    fn making(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], PendingCompile>> {
         self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a component that can be called; its bytes were compared with their digest when it was first asked for.
-    pub(crate) async fn ready(self: &Arc<Self>, digest: [u8; 32]) -> Result<Compiled, KeptFault> {
+    pub(crate) async fn ready(self: &Arc<Self>, digest: [u8; 32]) -> Result<CompiledComponent, KeptFault> {
         let making = {
             let mut making = self.making();
             if let Some(compiled) = self.compiled().get(&digest) {
@@ -144,9 +169,9 @@ impl Inner {
     }
 
     /// Makes a component ready in a task that goes on when whoever asked is gone: compiling may take longer than a call.
-    fn make(self: &Arc<Self>, digest: [u8; 32]) -> Making {
+    fn make(self: &Arc<Self>, digest: [u8; 32]) -> PendingCompile {
         let (inner, after) = (Arc::clone(self), Arc::clone(self));
-        let made = tokio::spawn(async move { inner.workshop.ready(&inner.machine()?, digest).await });
+        let made = tokio::spawn(async move { inner.cache.ready(&inner.engine()?, digest).await });
         let done = tokio::spawn(async move {
             let lost = |error: tokio::task::JoinError| {
                 KeptFault::from(ComponentShelfError::System { what: error.to_string() })
@@ -163,53 +188,45 @@ impl Inner {
         done.map(move |done| done.unwrap_or_else(lost)).boxed().shared()
     }
 
-    async fn run(
-        self: &Arc<Self>,
-        added: &AddedComponent,
-        grant: &Grant,
-        supervision: &Supervision,
-    ) -> Answer {
-        if added.tool_version != grant.tool_version() {
-            let what = "another version of the component was added since this call was decided about";
-            return Answer::unbegun(ErrorCode::ComponentChanged, what);
+    async fn run(self: &Arc<Self>, added: &AddedComponent, invocation: &ToolInvocation) -> CallResult {
+        if added.tool_version != invocation.tool_version {
+            let why = "another version of the component was added since this call was decided about";
+            return Err(not_started(ErrorCode::ComponentChanged, why));
         }
-        let end = Instant::now() + grant.deadline();
+        let cancel = &invocation.supervision.cancel;
+        let end = Instant::now() + invocation.deadline;
         let ready = tokio::select! {
             biased;
-            () = supervision.cancel.cancelled() => {
-                return Answer::unbegun(ErrorCode::ToolCancelled, "the call was stopped with its run");
+            () = cancel.cancelled() => {
+                return Err(not_started(ErrorCode::ToolCancelled, "the call was stopped with its run"));
             }
             ready = tokio::time::timeout_at(end, self.ready(added.sha256)) => ready,
         };
-        let compiled = match ready {
-            Ok(Ok(compiled)) => compiled,
-            Ok(Err(KeptFault::Changed)) => {
-                return Answer::unbegun(ErrorCode::ComponentChanged, "the component is not what was pinned");
+        let compiled = ready.map_err(|_| not_started(ErrorCode::ComponentLimit, COMPILING))?;
+        let compiled = compiled.map_err(|fault| match fault {
+            KeptFault::Changed => {
+                not_started(ErrorCode::ComponentChanged, "the component is not what was pinned")
             }
-            Ok(Err(KeptFault::Shelf(fault))) => return Answer::unbegun(fault.code(), fault),
-            Err(_) => return Answer::unbegun(ErrorCode::ComponentLimit, COMPILING),
-        };
-        let machine = match self.machine() {
-            Ok(machine) => machine,
-            Err(fault) => return Answer::unbegun(fault.code(), fault),
-        };
-        let request = CallRequest { arguments: grant.arguments().clone(), principal: grant.principal() };
-        let ports = self.ports(supervision.cancel.clone());
+            KeptFault::Shelf(fault) => not_started(fault.code(), fault),
+        })?;
+        let engine = self.engine().map_err(|fault| not_started(fault.code(), fault))?;
+        let (arguments, principal) = (invocation.arguments.clone(), invocation.used_by.principal);
+        let request = CallRequest { arguments: Content::new(arguments), principal };
         let limits = CallLimits { time_max: end.duration_since(Instant::now()), ..CallLimits::default() };
-        let call = machine.call(&compiled, request, given(added, grant, supervision), ports, limits);
+        let ports = self.ports(cancel.clone());
+        let call = engine.call(&compiled, request, given(added, invocation), ports, limits);
         let ended = tokio::select! {
             biased;
             // Dropping the call ends it at the next point where it lets others go on.
-            () = supervision.cancel.cancelled() => None,
+            () = cancel.cancelled() => None,
             ended = call => Some(ended),
         };
         match ended {
-            Some(Ok(text)) => Answer { failure: None, text, ran: Ran::Perhaps },
-            Some(Err(CallError::NoRoom)) => Answer::unbegun(ErrorCode::ComponentLimit, NO_ROOM),
-            Some(Err(CallError::Workspace(error))) => Answer::unbegun(ErrorCode::PathRefused, error),
-            Some(Err(error)) => Answer::failed(code_of(&error), error.to_string()),
+            Some(Ok(text)) => Ok(ToolResult { text, site: SITE, ..ToolResult::default() }),
+            Some(Err(error)) => Err(failed(&error, invocation.contract)),
             None => {
-                Answer::failed(ErrorCode::ToolCancelled, "the component was stopped with its run".to_owned())
+                let text = "the component was stopped with its run".to_owned();
+                Err(ended_early(ErrorCode::ToolCancelled, text, invocation.contract))
             }
         }
     }
@@ -225,73 +242,42 @@ impl Inner {
     }
 }
 
-struct Answer {
-    failure: Option<ErrorCode>,
-    text: String,
-    ran: Ran,
+/// Where components run.
+const SITE: ExecutionSite = ExecutionSite { executor: ToolExecutor::Wasm, isolation: Isolation::Component };
+
+fn not_started(code: ErrorCode, why: impl std::fmt::Display) -> CallError {
+    CallError::NotStarted(CallFailure { code, message: format!("{why}; nothing of it ran"), site: SITE })
 }
 
-/// How much of a component ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ran {
-    Nothing,
-    Perhaps,
+/// Returns the failure of a call of which something may have run.
+fn ended_early(code: ErrorCode, mut message: String, contract: EffectContract) -> CallError {
+    if contract != EffectContract::Pure {
+        message.push_str("; what it did before that stays done");
+    }
+    CallError::Failed(CallFailure { code, message, site: SITE })
 }
 
-impl Answer {
-    fn failed(code: ErrorCode, text: String) -> Self {
-        Self { failure: Some(code), text, ran: Ran::Perhaps }
-    }
-
-    fn unbegun(code: ErrorCode, why: impl std::fmt::Display) -> Self {
-        let text = format!("{why}; nothing of it ran");
-        Self { failure: Some(code), text, ran: Ran::Nothing }
-    }
-
-    /// Whether an earlier try, before a restart, may have done what this one did not even begin.
-    fn leaves_doubt(&self, execution: Execution, contract: EffectContract) -> bool {
-        self.ran == Ran::Nothing && execution == Execution::Again && contract != EffectContract::Pure
-    }
-
-    fn outcome(mut self, contract: EffectContract, output_bytes_max: usize) -> ToolExecutionOutcome {
-        if self.failure.is_some() && self.ran == Ran::Perhaps && contract != EffectContract::Pure {
-            self.text.push_str("; what it did before that stays done");
-        }
-        let output_bytes_total = self.text.len() as u64;
-        self.text.truncate(self.text.floor_char_boundary(output_bytes_max));
-        ToolExecutionOutcome {
-            failure: self.failure,
-            output: Redacted::new(self.text),
-            output_bytes_total,
-            executor: ToolExecutor::Wasm,
-            isolation: Isolation::Component,
-        }
-    }
-}
-
-fn code_of(error: &CallError) -> ErrorCode {
-    match error {
-        CallError::Said(_) => ErrorCode::ToolFailed,
-        CallError::Workspace(_) => ErrorCode::PathRefused,
-        CallError::Trapped(_) => ErrorCode::ComponentTrapped,
-        CallError::OutOfFuel | CallError::TimedOut | CallError::NoRoom => ErrorCode::ComponentLimit,
-    }
+fn failed(error: &call::CallError, contract: EffectContract) -> CallError {
+    let code = match error {
+        call::CallError::NoRoom => return not_started(ErrorCode::ComponentLimit, NO_ROOM),
+        call::CallError::Workspace(why) => return not_started(ErrorCode::PathRefused, why),
+        call::CallError::Said(_) => ErrorCode::ToolFailed,
+        call::CallError::Trapped(_) => ErrorCode::ComponentTrapped,
+        call::CallError::OutOfFuel | call::CallError::TimedOut => ErrorCode::ComponentLimit,
+    };
+    ended_early(code, error.to_string(), contract)
 }
 
 /// Returns what one call may reach: what its component was pinned with, in the workspace of its run.
-fn given(added: &AddedComponent, grant: &Grant, supervision: &Supervision) -> Given {
-    let mut given = Given {
+fn given(added: &AddedComponent, invocation: &ToolInvocation) -> CallReach {
+    let mut given = CallReach {
         methods: if added.contract == EffectContract::Pure { Methods::Safe } else { Methods::All },
-        used_by: Some(CredentialUser {
-            principal: grant.principal(),
-            run: grant.run(),
-            effect: grant.effect(),
-        }),
-        key: (added.contract == EffectContract::Keyed).then_some(supervision.key),
-        ..Given::default()
+        used_by: Some(invocation.used_by),
+        key: (added.contract == EffectContract::Keyed).then_some(invocation.supervision.key),
+        ..CallReach::default()
     };
     for capability in &added.capabilities {
-        let root = || grant.workspace_root().to_owned();
+        let root = || invocation.workspace_root.clone();
         match capability {
             ComponentCapability::ReadFiles => {
                 if !matches!(given.files, GivenFiles::Change(_)) {
@@ -305,65 +291,4 @@ fn given(added: &AddedComponent, grant: &Grant, supervision: &Supervision) -> Gi
         }
     }
     given
-}
-
-impl ToolRuntime for Components {
-    fn catalog(&self) -> Arc<ToolCatalog> {
-        Arc::clone(&self.inner.offered().catalog)
-    }
-
-    fn isolation(&self, _tool: &ToolName) -> Isolation {
-        Isolation::Component
-    }
-
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let message = format!("`{}` is a component, which is not asked what it would do", intent.tool());
-        let refusal = PrepareRefusal { code: ErrorCode::ToolFailed, message: Redacted::new(message) };
-        async { Err(refusal) }.boxed()
-    }
-
-    fn execute(
-        &self,
-        grant: Grant,
-        supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        let inner = Arc::clone(&self.inner);
-        async move {
-            let tool = grant.tool().clone();
-            let offered = inner.offered();
-            let named = |added: &&AddedComponent| added.name.expose() == tool.as_str();
-            let Some(added) = offered.components.iter().find(named) else {
-                return Err(ExecuteToolError::Unknown { tool });
-            };
-            // What may be done again is what was said when it was decided, not what a later version says.
-            if grant.execution() == Execution::Again && grant.contract() == EffectContract::Opaque {
-                return Err(ExecuteToolError::OutcomeUnknown { tool });
-            }
-            let answer = inner.run(added, &grant, &supervision).await;
-            if answer.leaves_doubt(grant.execution(), grant.contract()) {
-                return Err(ExecuteToolError::OutcomeUnknown { tool });
-            }
-            Ok(answer.outcome(grant.contract(), grant.output_bytes_max()))
-        }
-        .boxed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_repetition_that_did_not_begin_says_nothing_of_the_first_try() {
-        let unbegun = || Answer::unbegun(ErrorCode::ComponentLimit, NO_ROOM);
-        let failed = || Answer::failed(ErrorCode::ComponentTrapped, "a trap".to_owned());
-        for (answer, execution, contract, doubts) in [
-            (unbegun(), Execution::Again, EffectContract::Keyed, true),
-            (unbegun(), Execution::Again, EffectContract::Pure, false),
-            (unbegun(), Execution::First, EffectContract::Keyed, false),
-            (failed(), Execution::Again, EffectContract::Keyed, false),
-        ] {
-            assert_eq!(answer.leaves_doubt(execution, contract), doubts, "{execution:?} {contract:?}");
-        }
-    }
 }

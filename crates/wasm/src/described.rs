@@ -4,7 +4,7 @@ use crate::bindings::palyra::tool::description as wit;
 
 /// What a component says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct DescribedComponent {
     /// Its name as a tool.
     pub name: String,
     /// For a model to read.
@@ -45,7 +45,7 @@ pub enum DescribedCapability {
     KeyValue,
 }
 
-impl From<wit::ToolDescription> for Described {
+impl From<wit::ToolDescription> for DescribedComponent {
     fn from(told: wit::ToolDescription) -> Self {
         let contract = match told.contract {
             wit::Contract::Pure => DescribedContract::Pure,

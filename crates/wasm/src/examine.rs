@@ -7,7 +7,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 
-use crate::described::{Described, DescribedCapability, DescribedContract};
+use crate::described::{DescribedCapability, DescribedComponent, DescribedContract};
 use crate::limits::CALL_TIME_MAX;
 
 /// Characters of a name, at most.
@@ -27,7 +27,7 @@ const OUTPUT_BYTES_MAX: usize = 256 << 10;
 ///
 /// # Errors
 /// What is wrong with it, for the person who adds it.
-pub(crate) fn read(told: Described) -> Result<ComponentDescription, String> {
+pub(crate) fn read(told: DescribedComponent) -> Result<ComponentDescription, String> {
     check_name(&told.name)?;
     check_text(&told.description)?;
     let schema = read_schema(&told.schema)?;

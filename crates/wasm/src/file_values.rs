@@ -26,7 +26,7 @@ const NAME_DIGEST_BYTES: usize = 16;
 /// How the name of a file ends that is not yet whole.
 const UNFINISHED: &str = "new";
 
-type Values = BTreeMap<String, Vec<u8>>;
+type KeyValues = BTreeMap<String, Vec<u8>>;
 
 /// Keeps values below a folder of the daemon's own.
 pub struct FileValues {
@@ -46,7 +46,7 @@ impl FileValues {
         self.folder.join(format!("{}-{of}", prefix(tool)))
     }
 
-    fn read(&self, tool: &str, of: PrincipalId) -> Result<Values, KeyValueError> {
+    fn read(&self, tool: &str, of: PrincipalId) -> Result<KeyValues, KeyValueError> {
         match File::open(self.path(tool, of)) {
             Ok(file) => {
                 let mut bytes = Vec::new();
@@ -58,12 +58,12 @@ impl FileValues {
                     )
                 })
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Values::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(KeyValues::new()),
             Err(error) => Err(failed(error)),
         }
     }
 
-    fn write(&self, path: &Path, values: &Values) -> io::Result<()> {
+    fn write(&self, path: &Path, values: &KeyValues) -> io::Result<()> {
         let mut body = Vec::new();
         for (key, value) in values {
             for part in [key.as_bytes(), value] {
@@ -94,12 +94,12 @@ fn failed(error: io::Error) -> KeyValueError {
     KeyValueError::Failed(format!("the disk said no: {error}"))
 }
 
-fn parse(bytes: &[u8]) -> Option<Values> {
+fn parse(bytes: &[u8]) -> Option<KeyValues> {
     let (digest, mut rest) = bytes.strip_prefix(HEADER)?.split_at_checked(DIGEST_BYTES)?;
     if Sha256::digest(rest)[..] != *digest {
         return None;
     }
-    let mut values = Values::new();
+    let mut values = KeyValues::new();
     while !rest.is_empty() {
         let key = String::from_utf8(part(&mut rest)?.to_vec()).ok()?;
         values.insert(key, part(&mut rest)?.to_vec());

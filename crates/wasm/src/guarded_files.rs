@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, HostDescriptor, NewTimestamp, OpenFlags, PathFlags,
 };
 
-use crate::inside::Inside;
+use crate::inside::InstanceState;
 use crate::reach::GivenFiles;
 
 /// Where a daemon finds instructions in a workspace.
@@ -26,7 +26,7 @@ const OWN_PAIRS: [(&str, &str); 2] = [(".config", "palyra"), (".local", "state")
 
 /// What becomes of the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum PathEnd {
     /// It is changed in its place.
     Stays,
     /// Other paths start from it, or it is found under another name.
@@ -36,11 +36,11 @@ enum End {
 /// Where the guarded functions are found.
 const INTERFACE: &str = "wasi:filesystem/types@0.2.12";
 
-type Told<T> = wasmtime::Result<Result<T, ErrorCode>>;
-type Folder = Resource<Descriptor>;
+type FileResult<T> = wasmtime::Result<Result<T, ErrorCode>>;
+type FolderHandle = Resource<Descriptor>;
 
 /// Puts the guard before what the linker has.
-pub(crate) fn add_to_linker(linker: &mut Linker<Inside>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker(linker: &mut Linker<InstanceState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     let mut files = linker.instance(INTERFACE)?;
     changes(&mut files)?;
@@ -49,39 +49,39 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Inside>) -> wasmtime::Result<()>
     Ok(())
 }
 
-fn openings(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
-    type Opening = (Folder, PathFlags, String, OpenFlags, DescriptorFlags);
-    guard(files, "open-at", |inside, (folder, links, path, open, flags): Opening| {
+fn openings(files: &mut LinkerInstance<'_, InstanceState>) -> wasmtime::Result<()> {
+    type OpenArguments = (FolderHandle, PathFlags, String, OpenFlags, DescriptorFlags);
+    guard(files, "open-at", |inside, (folder, links, path, open, flags): OpenArguments| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path, End::Leads).await? {
-                Ok(()) => told(inside.filesystem().open_at(folder, links, path, open, flags).await)?,
+            Ok(match inside.stays(&folder, &path, PathEnd::Leads).await? {
+                Ok(()) => file_result(inside.filesystem().open_at(folder, links, path, open, flags).await)?,
                 Err(code) => Err(code),
             })
         })
     })
 }
 
-fn changes(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
-    guard(files, "create-directory-at", |inside, (folder, path): (Folder, String)| {
+fn changes(files: &mut LinkerInstance<'_, InstanceState>) -> wasmtime::Result<()> {
+    guard(files, "create-directory-at", |inside, (folder, path): (FolderHandle, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path, End::Stays).await? {
-                Ok(()) => told(inside.filesystem().create_directory_at(folder, path).await)?,
+            Ok(match inside.stays(&folder, &path, PathEnd::Stays).await? {
+                Ok(()) => file_result(inside.filesystem().create_directory_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
         })
     })?;
-    guard(files, "remove-directory-at", |inside, (folder, path): (Folder, String)| {
+    guard(files, "remove-directory-at", |inside, (folder, path): (FolderHandle, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path, End::Stays).await? {
-                Ok(()) => told(inside.filesystem().remove_directory_at(folder, path).await)?,
+            Ok(match inside.stays(&folder, &path, PathEnd::Stays).await? {
+                Ok(()) => file_result(inside.filesystem().remove_directory_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
         })
     })?;
-    guard(files, "unlink-file-at", |inside, (folder, path): (Folder, String)| {
+    guard(files, "unlink-file-at", |inside, (folder, path): (FolderHandle, String)| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path, End::Stays).await? {
-                Ok(()) => told(inside.filesystem().unlink_file_at(folder, path).await)?,
+            Ok(match inside.stays(&folder, &path, PathEnd::Stays).await? {
+                Ok(()) => file_result(inside.filesystem().unlink_file_at(folder, path).await)?,
                 Err(code) => Err(code),
             })
         })
@@ -89,38 +89,42 @@ fn changes(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
     moves(files)
 }
 
-fn moves(files: &mut LinkerInstance<'_, Inside>) -> wasmtime::Result<()> {
-    type Renaming = (Folder, String, Folder, String);
+fn moves(files: &mut LinkerInstance<'_, InstanceState>) -> wasmtime::Result<()> {
+    type Renaming = (FolderHandle, String, FolderHandle, String);
     guard(files, "rename-at", |inside, (folder, path, new, to): Renaming| {
         Box::pin(async move {
-            let from = inside.stays(&folder, &path, End::Leads).await?;
-            Ok(match from.and(inside.stays(&new, &to, End::Leads).await?) {
-                Ok(()) => told(inside.filesystem().rename_at(folder, path, new, to).await)?,
+            let from = inside.stays(&folder, &path, PathEnd::Leads).await?;
+            Ok(match from.and(inside.stays(&new, &to, PathEnd::Leads).await?) {
+                Ok(()) => file_result(inside.filesystem().rename_at(folder, path, new, to).await)?,
                 Err(code) => Err(code),
             })
         })
     })?;
-    type Times = (Folder, PathFlags, String, NewTimestamp, NewTimestamp);
-    guard(files, "set-times-at", |inside, (folder, links, path, read, written): Times| {
+    type TimeArguments = (FolderHandle, PathFlags, String, NewTimestamp, NewTimestamp);
+    guard(files, "set-times-at", |inside, (folder, links, path, read, written): TimeArguments| {
         Box::pin(async move {
-            Ok(match inside.stays(&folder, &path, End::Stays).await? {
-                Ok(()) => told(inside.filesystem().set_times_at(folder, links, path, read, written).await)?,
+            Ok(match inside.stays(&folder, &path, PathEnd::Stays).await? {
+                Ok(()) => {
+                    file_result(inside.filesystem().set_times_at(folder, links, path, read, written).await)?
+                }
                 Err(code) => Err(code),
             })
         })
     })?;
     let no = || async { Ok(Err::<(), _>(ErrorCode::NotPermitted)) };
-    guard(files, "link-at", move |_, _: (Folder, PathFlags, String, Folder, String)| Box::pin(no()))?;
-    guard(files, "symlink-at", move |_, _: (Folder, String, String)| Box::pin(no()))
+    guard(files, "link-at", move |_, _: (FolderHandle, PathFlags, String, FolderHandle, String)| {
+        Box::pin(no())
+    })?;
+    guard(files, "symlink-at", move |_, _: (FolderHandle, String, String)| Box::pin(no()))
 }
 
-type Work<'a, T> = Pin<Box<dyn Future<Output = Told<T>> + Send + 'a>>;
+type FileWork<'a, T> = Pin<Box<dyn Future<Output = FileResult<T>> + Send + 'a>>;
 
 /// Puts a function in the place of one that takes a path.
 fn guard<P, T>(
-    files: &mut LinkerInstance<'_, Inside>,
+    files: &mut LinkerInstance<'_, InstanceState>,
     name: &str,
-    function: impl for<'a> Fn(&'a mut Inside, P) -> Work<'a, T> + Copy + Send + Sync + 'static,
+    function: impl for<'a> Fn(&'a mut InstanceState, P) -> FileWork<'a, T> + Copy + Send + Sync + 'static,
 ) -> wasmtime::Result<()>
 where
     P: ComponentNamedList + Lift + Send + 'static,
@@ -128,21 +132,21 @@ where
     (Result<T, ErrorCode>,): ComponentNamedList + Lower + 'static,
 {
     let name = format!("[method]descriptor.{name}");
-    files.func_wrap_async(&name, move |mut store: StoreContextMut<'_, Inside>, given: P| {
+    files.func_wrap_async(&name, move |mut store: StoreContextMut<'_, InstanceState>, given: P| {
         Box::new(async move { Ok((function(store.data_mut(), given).await?,)) })
     })
 }
 
-fn told<T>(done: Result<T, FsError>) -> Told<T> {
+fn file_result<T>(done: Result<T, FsError>) -> FileResult<T> {
     match done {
         Ok(done) => Ok(Ok(done)),
         Err(error) => error.downcast().map(Err),
     }
 }
 
-impl Inside {
+impl InstanceState {
     /// Returns whether a path stays clear of what is kept and of links.
-    async fn stays(&mut self, folder: &Folder, path: &str, end: End) -> Told<()> {
+    async fn stays(&mut self, folder: &FolderHandle, path: &str, end: PathEnd) -> FileResult<()> {
         let GivenFiles::Change(root) = &self.given.files else { return Ok(Ok(())) };
         // The name above a path counts only where the path starts from the root: no other folder that counts is held.
         let above = root.file_name().map(|name| folded(&name.to_string_lossy())).unwrap_or_default();
@@ -166,7 +170,7 @@ impl Inside {
             }
         }
         let leads = names.len() > 1 && leads_to_steering(&names);
-        Ok(if leads && end == End::Leads { Err(ErrorCode::NotPermitted) } else { Ok(()) })
+        Ok(if leads && end == PathEnd::Leads { Err(ErrorCode::NotPermitted) } else { Ok(()) })
     }
 }
 
@@ -182,8 +186,8 @@ mod tests {
 
     #[test]
     fn the_guard_stands_where_the_bindings_are() {
-        let engine = wasmtime::Engine::new(&crate::engine::settings()).unwrap();
-        let mut linker = Linker::<Inside>::new(&engine);
+        let engine = wasmtime::Engine::new(&crate::engine_settings::settings()).unwrap();
+        let mut linker = Linker::<InstanceState>::new(&engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).unwrap();
         // A name that is there already is refused: had the bindings another version, it would be taken.
         let mut files = linker.instance(INTERFACE).unwrap();

@@ -6,11 +6,11 @@ use palyra_ports::{
     BodyCompleteness, BoundCredential, CredentialHandle, FetchFailure, FetchLimits, FetchMethod,
     FetchRequest, FetchResponse, HostRule, HostScope,
 };
-use palyra_types::Redacted;
+use palyra_types::Content;
 use wasmtime::component::Resource;
 
 use crate::bindings::palyra::tool::{clock, description, http, key_value, log, secrets};
-use crate::inside::Inside;
+use crate::inside::InstanceState;
 use crate::key_value::{KEY_BYTES_MAX, KeepValues, KeyValueError, VALUE_BYTES_MAX};
 use crate::limits::{REQUESTS_MAX, TEXT_BYTES_MAX};
 use crate::reach::Methods;
@@ -24,7 +24,7 @@ const KEY_HEADER: &str = "idempotency-key";
 /// The port at which credentials are sent where a host is named without one.
 const TLS_PORT: u16 = 443;
 
-impl Inside {
+impl InstanceState {
     async fn fetch_for(
         &mut self,
         request: http::Request,
@@ -59,11 +59,11 @@ impl Inside {
             return Err(refused("a tool that says it changes nothing asks with GET and HEAD only"));
         }
         let mut headers: Vec<_> =
-            request.headers.into_iter().map(|(name, value)| (name, Redacted::new(value))).collect();
+            request.headers.into_iter().map(|(name, value)| (name, Content::new(value))).collect();
         if let Some(key) = self.given.key {
             headers.retain(|(name, _)| !name.eq_ignore_ascii_case(KEY_HEADER));
             let key: String = key.0.iter().map(|byte| format!("{byte:02x}")).collect();
-            headers.push((KEY_HEADER.to_owned(), Redacted::new(format!("{key}-{}", self.requests))));
+            headers.push((KEY_HEADER.to_owned(), Content::new(format!("{key}-{}", self.requests))));
         }
         let rules: Vec<_> = self.given.hosts.iter().map(|host| rule_of(host)).collect();
         let used_by = self.given.used_by;
@@ -75,9 +75,9 @@ impl Inside {
         };
         Ok(FetchRequest {
             method,
-            url: Redacted::new(request.url),
+            url: Content::new(request.url),
             headers,
-            body: Redacted::new(request.body),
+            body: Content::new(request.body),
             credentials: if secret.is_some() { rules.iter().map(bound).collect() } else { Vec::new() },
             hosts: HostScope::Only(rules),
             limits: FetchLimits::default(),
@@ -137,7 +137,7 @@ fn rule_of(host: &str) -> HostRule {
     }
 }
 
-impl http::Host for Inside {
+impl http::Host for InstanceState {
     async fn fetch(
         &mut self,
         request: http::Request,
@@ -155,7 +155,7 @@ impl http::Host for Inside {
     }
 }
 
-impl secrets::Host for Inside {
+impl secrets::Host for InstanceState {
     async fn open(
         &mut self,
         name: String,
@@ -176,14 +176,14 @@ impl secrets::Host for Inside {
     }
 }
 
-impl secrets::HostSecret for Inside {
+impl secrets::HostSecret for InstanceState {
     async fn drop(&mut self, secret: Resource<OpenedSecret>) -> wasmtime::Result<()> {
         self.table.delete(secret)?;
         Ok(())
     }
 }
 
-impl Inside {
+impl InstanceState {
     /// Does what may wait for a disk where it may.
     async fn keeping<T: Send + 'static>(
         &mut self,
@@ -196,18 +196,18 @@ impl Inside {
         };
         let (values, tool) = (Arc::clone(&ports.values), tool.clone());
         let done = tokio::task::spawn_blocking(move || work(&*values, &tool)).await;
-        done.unwrap_or_else(|lost| Err(KeyValueError::Failed(lost.to_string()))).map_err(told)
+        done.unwrap_or_else(|lost| Err(KeyValueError::Failed(lost.to_string()))).map_err(value_problem)
     }
 }
 
-fn told(error: KeyValueError) -> key_value::Problem {
+fn value_problem(error: KeyValueError) -> key_value::Problem {
     match error {
         KeyValueError::TooLarge => key_value::Problem::TooLarge,
         KeyValueError::Failed(why) => key_value::Problem::Failed(why),
     }
 }
 
-impl key_value::Host for Inside {
+impl key_value::Host for InstanceState {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Vec<u8>>, key_value::Problem>> {
         let of = self.principal;
         Ok(self.keeping(move |values, tool| values.get(tool, of, &key)).await)
@@ -232,7 +232,7 @@ impl key_value::Host for Inside {
     }
 }
 
-impl log::Host for Inside {
+impl log::Host for InstanceState {
     async fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
         self.logged = self.logged.saturating_add(message.len());
         if self.logged > TEXT_BYTES_MAX {
@@ -245,10 +245,10 @@ impl log::Host for Inside {
     }
 }
 
-impl clock::Host for Inside {
+impl clock::Host for InstanceState {
     async fn now_ms(&mut self) -> wasmtime::Result<u64> {
         Ok(self.ports.as_ref().map_or(0, |ports| ports.clock.wall().unix_ms()))
     }
 }
 
-impl description::Host for Inside {}
+impl description::Host for InstanceState {}

@@ -9,16 +9,16 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use crate::limits::{CallLimiter, HANDLES_MAX};
-use crate::reach::{Given, GivenFiles, Ports};
+use crate::reach::{CallReach, GivenFiles, Ports};
 
 /// Where a component finds the workspace.
 const WORKSPACE: &str = "/workspace";
 
 /// One call's state.
-pub(crate) struct Inside {
+pub(crate) struct InstanceState {
     pub(crate) table: ResourceTable,
     pub(crate) limits: CallLimiter,
-    pub(crate) given: Given,
+    pub(crate) given: CallReach,
     pub(crate) ports: Option<Ports>,
     pub(crate) principal: PrincipalId,
     /// Bytes that were logged so far.
@@ -28,14 +28,14 @@ pub(crate) struct Inside {
     wasi: WasiCtx,
 }
 
-impl Inside {
+impl InstanceState {
     pub(crate) fn with_nothing() -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES_MAX);
         Self {
             table,
             limits: CallLimiter::default(),
-            given: Given::default(),
+            given: CallReach::default(),
             ports: None,
             principal: PrincipalId::from_parts(0, 0),
             logged: 0,
@@ -44,7 +44,7 @@ impl Inside {
         }
     }
 
-    pub(crate) fn new(given: Given, ports: Ports, principal: PrincipalId) -> Result<Self, OpenRootError> {
+    pub(crate) fn new(given: CallReach, ports: Ports, principal: PrincipalId) -> Result<Self, OpenRootError> {
         let mut wasi = closed();
         match &given.files {
             GivenFiles::None => {}
@@ -76,7 +76,7 @@ fn closed() -> WasiCtxBuilder {
     wasi
 }
 
-impl WasiView for Inside {
+impl WasiView for InstanceState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }

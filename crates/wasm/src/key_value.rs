@@ -88,11 +88,11 @@ pub(crate) fn put(
     Ok(())
 }
 
-type Kept = BTreeMap<(String, PrincipalId), BTreeMap<String, Vec<u8>>>;
+type StoredValues = BTreeMap<(String, PrincipalId), BTreeMap<String, Vec<u8>>>;
 
 /// Keeps values until the process ends.
 #[derive(Default)]
-pub struct MemoryValues(Mutex<Kept>);
+pub struct MemoryValues(Mutex<StoredValues>);
 
 impl KeepValues for MemoryValues {
     fn get(&self, tool: &str, of: PrincipalId, key: &str) -> Result<Option<Vec<u8>>, KeyValueError> {

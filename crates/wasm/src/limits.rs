@@ -27,7 +27,7 @@ pub(crate) const HANDLES_MAX: usize = 128;
 /// Requests that one call makes of other machines, at most.
 pub(crate) const REQUESTS_MAX: u32 = 64;
 
-/// What one call may use up; memory is the machine's.
+/// What one call may use up; memory is the engine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
     /// Units of work; an instruction costs about one.

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::engine::SETTINGS_VERSION;
+use crate::engine_settings::SETTINGS_VERSION;
 
 /// How a file of native code begins.
 const HEADER: &[u8] = b"palyra/native/v1\n";
@@ -82,16 +82,16 @@ pub(crate) fn put(folder: &Path, name: &str) -> io::Result<()> {
 }
 
 /// Native code that was read, behind what stands before it.
-pub(crate) struct Native(Vec<u8>);
+pub(crate) struct NativeCode(Vec<u8>);
 
-impl Native {
+impl NativeCode {
     pub(crate) fn code(&self) -> &[u8] {
         &self.0[HEADER.len() + DIGEST_BYTES..]
     }
 }
 
 /// Reads native code, if it is whole and nobody else could have written it.
-pub(crate) fn read(path: &Path) -> Option<Native> {
+pub(crate) fn read(path: &Path) -> Option<NativeCode> {
     const OTHERS_WRITE: u32 = 0o022;
     let file = OpenOptions::new().read(true).open(path).ok()?;
     let (about, folder) = (file.metadata().ok()?, path.parent()?.metadata().ok()?);
@@ -104,7 +104,7 @@ pub(crate) fn read(path: &Path) -> Option<Native> {
     file.take(bytes_max as u64).read_to_end(&mut bytes).ok()?;
     let (sum, code) = bytes.strip_prefix(HEADER)?.split_at_checked(DIGEST_BYTES)?;
     let whole = Sha256::digest(code)[..] == *sum;
-    whole.then_some(Native(bytes))
+    whole.then_some(NativeCode(bytes))
 }
 
 /// Names native code by what is ours of that which decides about it: the settings. Whether it fits the engine's version

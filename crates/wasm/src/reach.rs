@@ -10,7 +10,7 @@ use crate::key_value::KeepValues;
 
 /// What a call may reach.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct CallReach {
     /// The workspace, and whether it may be changed.
     pub files: GivenFiles,
     /// Hosts in small letters, each with a port behind a colon where another than 80 and 443 is meant.

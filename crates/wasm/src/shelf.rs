@@ -5,26 +5,28 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ComponentShelf, ComponentShelfError as Fault};
-use palyra_types::Redacted;
+use palyra_tool_kit::ToolTable;
+use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::ToolName;
+use tokio::sync::watch;
 
 use crate::call::CallError;
-use crate::components::{Components, Inner};
+use crate::compile_cache::{KeptFault, blocking};
+use crate::component_catalog::ComponentCatalog;
+use crate::components::{ComponentTools, ComponentsInner};
 use crate::examine;
-use crate::offered::Offered;
-use crate::workshop::{KeptFault, blocking};
 
-impl Inner {
+impl ComponentsInner {
     async fn examine(self: &Arc<Self>, source: std::path::PathBuf) -> Result<ExaminedComponent, Fault> {
-        let workshop = Arc::clone(&self.workshop);
-        let (held, bytes) = blocking(move || workshop.keep(&source)).await??;
+        let cache = Arc::clone(&self.cache);
+        let (held, bytes) = blocking(move || cache.keep(&source)).await??;
         let sha256 = held.digest;
         let compiled = self.ready(sha256).await.map_err(|fault| match fault {
             KeptFault::Changed => Fault::System { what: "the copy differs from what was read".to_owned() },
             KeptFault::Shelf(fault) => fault,
         })?;
-        let told = self.machine()?.describe(&compiled).await.map_err(|error| match error {
+        let told = self.engine()?.describe(&compiled).await.map_err(|error| match error {
             CallError::Said(what) => Fault::Invalid { what },
             CallError::Workspace(what) => Fault::System { what },
             CallError::Trapped(_) => Fault::Trapped { what: format!("asked what it is, {error}") },
@@ -36,14 +38,19 @@ impl Inner {
         Ok(ExaminedComponent { sha256, bytes, description })
     }
 
-    async fn offer_now(self: Arc<Self>, records: Vec<ComponentRecord>) -> Result<(), Fault> {
+    async fn offer_now(
+        self: Arc<Self>,
+        offer: Arc<watch::Sender<Arc<ToolTable>>>,
+        records: Vec<ComponentRecord>,
+    ) -> Result<(), Fault> {
         let turn = Arc::clone(&self.offering).lock_owned().await;
-        let offered = Offered::of(records);
-        self.offer(offered.clone());
+        let offered = ComponentCatalog::of(records);
+        self.forget_compiled(&offered);
+        offer.send_replace(Arc::new(self.table(&offered)));
         let written = blocking(move || {
             let _turn = turn;
             let digests: Vec<_> = offered.components.iter().map(|added| added.sha256).collect();
-            self.workshop.keep_only(&digests);
+            self.cache.keep_only(&digests);
             let written = offered.write(&self.folder);
             let names: Vec<_> = offered.components.iter().map(|added| added.name.expose().as_str()).collect();
             let kept = self.values.keep_only(&names);
@@ -54,10 +61,10 @@ impl Inner {
     }
 }
 
-impl ComponentShelf for Components {
+impl ComponentShelf for ComponentTools {
     fn examine(
         &self,
-        source: Redacted<std::path::PathBuf>,
+        source: Content<std::path::PathBuf>,
     ) -> BoxFuture<'static, Result<ExaminedComponent, Fault>> {
         let inner = Arc::clone(&self.inner);
         async move { inner.examine(source.into_exposed()).await }.boxed()
@@ -68,7 +75,7 @@ impl ComponentShelf for Components {
     }
 
     fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), Fault>> {
-        Arc::clone(&self.inner).offer_now(components).boxed()
+        Arc::clone(&self.inner).offer_now(Arc::clone(&self.offer), components).boxed()
     }
 
     fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), Fault>> {

@@ -17,7 +17,7 @@ pub(crate) fn clean(redactor: &dyn Redactor, text: &str) -> String {
 
 /// Cleans a text whose rest is missing: what may be the front of a secret is missing, too.
 pub(crate) fn clean_cut(redactor: &dyn Redactor, text: &str) -> String {
-    redactor.begin().push(text.trim_end_matches(NO_LETTER)).into_exposed()
+    redactor.begin().push(text.trim_end_matches(NO_LETTER).into()).into_exposed()
 }
 
 /// Cleans the source of a page; what stands for a secret is read as text, and not as an element.

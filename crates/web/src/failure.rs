@@ -1,6 +1,7 @@
 //! Why a fetch has no answer, in words a model can act on.
 
 use palyra_ports::{FetchError, FetchFailure, FetchReach};
+use palyra_tool_kit::{CallFailure, InvalidArguments};
 use palyra_types::ErrorCode;
 
 /// The first status that says that a request failed.
@@ -41,6 +42,18 @@ impl WebFailure {
             Self::Unread(_) => ErrorCode::FetchFailed,
             Self::InDoubt => ErrorCode::ToolOutcomeUnknown,
         }
+    }
+}
+
+impl From<InvalidArguments> for WebFailure {
+    fn from(_: InvalidArguments) -> Self {
+        Self::Arguments(InvalidArguments::MESSAGE.to_owned())
+    }
+}
+
+impl From<WebFailure> for CallFailure {
+    fn from(failure: WebFailure) -> Self {
+        Self::new(failure.code(), failure.to_string())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the fence and the parts in which a long text comes. Invariant: the name of a fence is made of the effect's key
 //! and of the text itself, neither of which who wrote the text could know, so that no text ends its own fence.
-//! Begin at [`told`].
+//! Begin at [`describe`].
 
 use palyra_ports::EffectKey;
 use sha2::{Digest, Sha256};
@@ -16,15 +16,15 @@ const LINE_BYTES_MAX: usize = 4096;
 
 /// A text of a server, and where to begin in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Said<'s> {
+pub(crate) struct ServerText<'s> {
     pub(crate) text: &'s str,
     pub(crate) offset: usize,
     pub(crate) output_bytes_max: usize,
 }
 
 /// Returns a part of a text in its fence: below a line in the tool's voice, above one that says how to go on.
-pub(crate) fn told(head: &str, said: Said<'_>, key: &EffectKey) -> String {
-    let Said { text, offset, output_bytes_max } = said;
+pub(crate) fn describe(head: &str, said: ServerText<'_>, key: &EffectKey) -> String {
+    let ServerText { text, offset, output_bytes_max } = said;
     let room = output_bytes_max.saturating_sub(FRAME_BYTES + head.len());
     let begin = text.ceil_char_boundary(offset.min(text.len()));
     let end = end_of_part(text, begin, room);
@@ -63,7 +63,7 @@ mod tests {
     const KEY: EffectKey = EffectKey([7; 32]);
 
     fn part(text: &str, offset: usize, output_bytes_max: usize) -> String {
-        told("HTTP 200", Said { text, offset, output_bytes_max }, &KEY)
+        describe("HTTP 200", ServerText { text, offset, output_bytes_max }, &KEY)
     }
 
     #[test]

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use palyra_ports::FetchMethod;
+use palyra_tool_kit::parse;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Number, json};
 
-use crate::answer::Form;
+use crate::answer::PageForm;
 use crate::failure::WebFailure;
 use crate::fence::OUTPUT_BYTES_MAX;
-use crate::request::{Common, parse, shared_properties};
+use crate::request::{CommonArguments, shared_properties};
 
 pub(crate) const NAME: &str = "http_fetch";
 const VERSION: u32 = 1;
@@ -60,17 +61,17 @@ pub(crate) fn spec() -> ToolSpec {
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fetch {
-    pub(crate) common: Common,
+pub(crate) struct FetchCall {
+    pub(crate) common: CommonArguments,
     pub(crate) method: FetchMethod,
-    pub(crate) form: Form,
+    pub(crate) form: PageForm,
     pub(crate) offset: usize,
 }
 
 #[derive(Debug, Deserialize)]
-struct Arguments {
+struct FetchArguments {
     #[serde(flatten)]
-    common: Common,
+    common: CommonArguments,
     method: Option<Method>,
     raw: Option<bool>,
     offset: Option<Number>,
@@ -84,15 +85,15 @@ enum Method {
 }
 
 /// Reads the arguments of a call.
-pub(crate) fn read(arguments: &str) -> Result<Fetch, WebFailure> {
-    let Arguments { common, method, raw, offset } = parse(arguments)?;
+pub(crate) fn read(arguments: &str) -> Result<FetchCall, WebFailure> {
+    let FetchArguments { common, method, raw, offset } = parse(arguments)?;
     let method = match method {
         None | Some(Method::Get) => FetchMethod::Get,
         Some(Method::Head) => FetchMethod::Head,
     };
-    let form = if raw == Some(true) { Form::Source } else { Form::Readable };
+    let form = if raw == Some(true) { PageForm::Source } else { PageForm::Readable };
     let offset = offset.as_ref().map_or(0, whole);
-    Ok(Fetch { common, method, form, offset })
+    Ok(FetchCall { common, method, form, offset })
 }
 
 /// A whole number; JSON Schema takes `3.0` for one, and so does this.

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use palyra_ports::{EffectKey, FetchMethod};
+use palyra_tool_kit::parse;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
 };
@@ -13,10 +14,10 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::answer::Form;
+use crate::answer::PageForm;
 use crate::failure::WebFailure;
 use crate::fence::OUTPUT_BYTES_MAX;
-use crate::request::{Common, parse, shared_properties};
+use crate::request::{CommonArguments, shared_properties};
 
 pub(crate) const NAME: &str = "http_send";
 const VERSION: u32 = 1;
@@ -75,25 +76,25 @@ pub(crate) fn spec() -> ToolSpec {
 
 /// What a call sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Send {
-    pub(crate) common: Common,
+pub(crate) struct SendCall {
+    pub(crate) common: CommonArguments,
     pub(crate) method: FetchMethod,
     pub(crate) body: String,
-    pub(crate) form: Form,
-    pub(crate) repetition: Repetition,
+    pub(crate) form: PageForm,
+    pub(crate) repetition: RepeatSafety,
 }
 
 /// Whether a request means the same when it is made twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repetition {
+pub(crate) enum RepeatSafety {
     MeansTheSame,
     MayDoItTwice,
 }
 
 #[derive(Debug, Deserialize)]
-struct Arguments {
+struct SendArguments {
     #[serde(flatten)]
-    common: Common,
+    common: CommonArguments,
     method: Method,
     #[serde(default)]
     body: String,
@@ -111,8 +112,8 @@ enum Method {
 }
 
 /// Reads the arguments of a call.
-pub(crate) fn read(arguments: &str) -> Result<Send, WebFailure> {
-    let Arguments { common, method, body, raw, repeatable } = parse(arguments)?;
+pub(crate) fn read(arguments: &str) -> Result<SendCall, WebFailure> {
+    let SendArguments { common, method, body, raw, repeatable } = parse(arguments)?;
     // The schema counts characters.
     if body.len() > BODY_BYTES_MAX {
         let told =
@@ -125,9 +126,9 @@ pub(crate) fn read(arguments: &str) -> Result<Send, WebFailure> {
         Method::Put => (FetchMethod::Put, true),
         Method::Delete => (FetchMethod::Delete, true),
     };
-    let repetition = if same { Repetition::MeansTheSame } else { Repetition::MayDoItTwice };
-    let form = if raw == Some(true) { Form::Source } else { Form::Readable };
-    Ok(Send { common, method, body, form, repetition })
+    let repetition = if same { RepeatSafety::MeansTheSame } else { RepeatSafety::MayDoItTwice };
+    let form = if raw == Some(true) { PageForm::Source } else { PageForm::Readable };
+    Ok(SendCall { common, method, body, form, repetition })
 }
 
 /// Parts this use of an effect's key from all others.

@@ -7,14 +7,14 @@ use std::fmt::Write;
 
 use palyra_ports::{FetchMethod, PreparedCall, ReadUrl, SecretName};
 use palyra_types::effect::PREVIEW_BYTES_MAX;
-use palyra_types::{ErrorCode, Redacted};
+use palyra_types::{Content, ErrorCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::failure::WebFailure;
 use crate::http_fetch;
-use crate::http_send::{self, KEY_HEADER, Repetition};
-use crate::request::{Asked, Common, Manner};
+use crate::http_send::{self, KEY_HEADER, RepeatSafety};
+use crate::request::{CallManner, CommonArguments, ParsedCall};
 
 /// Characters of an address in the line; the preview holds all of it.
 const URL_CHARS_MAX: usize = 400;
@@ -48,14 +48,19 @@ pub(crate) fn prepare_fetch(
     arguments: &str,
 ) -> Result<PreparedCall, WebFailure> {
     let fetch = http_fetch::read(arguments)?;
-    let asked = Asked::read(reader, &fetch.common, Manner::Asks)?;
+    let asked = ParsedCall::read(reader, &fetch.common, CallManner::Asks)?;
     reachable(reader, &fetch.common)?;
     let server = &asked.server;
     let plan = FetchPlan { host: &server.host, method: fetch.method.as_str(), port: server.port };
     Ok(PreparedCall {
-        body: Redacted::new(serde_json::to_string(&plan).unwrap_or_default()),
-        summary: Redacted::new(line(fetch.method, (&fetch.common, &asked), "", sent_as)),
-        preview: Redacted::new(head(fetch.method, &fetch.common, &asked)),
+        body: Content::new(serde_json::to_string(&plan).unwrap_or_default()),
+        summary: Content::new(line(
+            fetch.method,
+            UrlCall { common: &fetch.common, asked: &asked },
+            "",
+            sent_as,
+        )),
+        preview: Content::new(head(fetch.method, &fetch.common, &asked)),
         secrets: asked.secrets(None),
         ..PreparedCall::default()
     })
@@ -68,27 +73,32 @@ pub(crate) fn prepare_send(
     arguments: &str,
 ) -> Result<PreparedCall, WebFailure> {
     let send = http_send::read(arguments)?;
-    let asked = Asked::read(reader, &send.common, Manner::Sends)?;
+    let asked = ParsedCall::read(reader, &send.common, CallManner::Sends)?;
     reachable(reader, &send.common)?;
     let plan = SendPlan {
         body_sha256: Sha256::digest(send.body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
         host: &asked.server.host,
         method: send.method.as_str(),
         port: asked.server.port,
-        repeatable: send.repetition == Repetition::MeansTheSame,
+        repeatable: send.repetition == RepeatSafety::MeansTheSame,
     };
     Ok(PreparedCall {
-        body: Redacted::new(serde_json::to_string(&plan).unwrap_or_default()),
-        summary: Redacted::new(line(send.method, (&send.common, &asked), &sends(&send, &asked), sent_as)),
-        preview: Redacted::new(preview(&send, &asked)),
-        unbound: Redacted::new(unbound(&send)),
+        body: Content::new(serde_json::to_string(&plan).unwrap_or_default()),
+        summary: Content::new(line(
+            send.method,
+            UrlCall { common: &send.common, asked: &asked },
+            &sends(&send, &asked),
+            sent_as,
+        )),
+        preview: Content::new(preview(&send, &asked)),
+        unbound: Content::new(unbound(&send)),
         secrets: asked.secrets(None),
         ..PreparedCall::default()
     })
 }
 
 /// Refuses an address to which no connection is made, with any answer of a person.
-fn reachable(reader: &dyn ReadUrl, common: &Common) -> Result<(), WebFailure> {
+fn reachable(reader: &dyn ReadUrl, common: &CommonArguments) -> Result<(), WebFailure> {
     match reader.certain_refusal(&common.url) {
         None => Ok(()),
         Some(why) => Err(WebFailure::Fetch { code: ErrorCode::FetchRefused, told: unsent(&why) }),
@@ -103,8 +113,20 @@ fn unsent(why: &str) -> String {
     }
 }
 
+/// A call as it was written, and as it was read.
+#[derive(Clone, Copy)]
+struct UrlCall<'a> {
+    common: &'a CommonArguments,
+    asked: &'a ParsedCall,
+}
+
 /// Returns a request in words: method and address, what is sent, whose secret goes along.
-fn line(method: FetchMethod, (common, asked): (&Common, &Asked), sends: &str, sent_as: &SentAsOf) -> String {
+fn line(
+    method: FetchMethod,
+    UrlCall { common, asked }: UrlCall<'_>,
+    sends: &str,
+    sent_as: &SentAsOf,
+) -> String {
     let mut text = format!("{} {}{sends}", method.as_str(), shortened(&common.url, URL_CHARS_MAX));
     if let Some(name) = &asked.credential {
         let _ = write!(text, ", carries your secret `{}`", name.as_str());
@@ -123,7 +145,7 @@ fn shortened(text: &str, chars_max: usize) -> String {
 }
 
 /// Returns the size and the type of what is sent.
-fn sends(send: &http_send::Send, asked: &Asked) -> String {
+fn sends(send: &http_send::SendCall, asked: &ParsedCall) -> String {
     if send.body.is_empty() {
         return ", sends no body".to_owned();
     }
@@ -137,7 +159,7 @@ fn sends(send: &http_send::Send, asked: &Asked) -> String {
 }
 
 /// Returns method and address, and each header and further host in a line of its own.
-fn head(method: FetchMethod, common: &Common, asked: &Asked) -> String {
+fn head(method: FetchMethod, common: &CommonArguments, asked: &ParsedCall) -> String {
     let mut text = format!("{} {}\n", method.as_str(), common.url);
     for (name, value) in asked.headers() {
         let _ = writeln!(text, "{name}: {value}");
@@ -151,7 +173,7 @@ fn head(method: FetchMethod, common: &Common, asked: &Asked) -> String {
     text
 }
 
-fn preview(send: &http_send::Send, asked: &Asked) -> String {
+fn preview(send: &http_send::SendCall, asked: &ParsedCall) -> String {
     let mut text = head(send.method, &send.common, asked);
     let _ = writeln!(text, "{KEY_HEADER}: made for this call");
     if !send.body.is_empty() {
@@ -165,10 +187,10 @@ fn preview(send: &http_send::Send, asked: &Asked) -> String {
     text
 }
 
-fn unbound(send: &http_send::Send) -> String {
+fn unbound(send: &http_send::SendCall) -> String {
     let again = match send.repetition {
-        Repetition::MeansTheSame => "; after a crash it is sent again under the same key",
-        Repetition::MayDoItTwice => "",
+        RepeatSafety::MeansTheSame => "; after a crash it is sent again under the same key",
+        RepeatSafety::MayDoItTwice => "",
     };
     format!("what the server does with it{again}")
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the headers that may be said, and whom a call covers: the host of its address, and those it names. Invariant: a
 //! host is read once, by the reader of whoever fetches; a credential goes to the host of the address and nowhere else.
-//! Begin at [`Asked::read`].
+//! Begin at [`ParsedCall::read`].
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,8 @@ use palyra_ports::{
     BoundCredential, CredentialHandle, CredentialUser, FetchLimits, FetchMethod, FetchRequest, HostRule,
     HostScope, ReadUrl, SecretName, UrlPrivacy, UrlServer,
 };
-use palyra_types::Redacted;
+use palyra_types::Content;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::failure::WebFailure;
@@ -35,14 +34,14 @@ const VERSION_END: &str = "-version";
 
 /// Whether a call may only ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum CallManner {
     Asks,
     Sends,
 }
 
 /// What both tools understand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Common {
+pub(crate) struct CommonArguments {
     pub(crate) url: String,
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,
@@ -53,7 +52,7 @@ pub(crate) struct Common {
 
 /// A call that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedCall {
     pub(crate) server: UrlServer,
     hosts: Vec<HostRule>,
     headers: Vec<(String, String)>,
@@ -61,16 +60,13 @@ pub(crate) struct Asked {
     url: String,
 }
 
-/// Reads arguments that already fitted the tool's schema.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: &str) -> Result<T, WebFailure> {
-    serde_json::from_str(arguments).map_err(|_| {
-        WebFailure::Arguments("the arguments do not match the tool's schema; send them again".to_owned())
-    })
-}
-
-impl Asked {
+impl ParsedCall {
     /// Reads what a call asks for, and of whom.
-    pub(crate) fn read(reader: &dyn ReadUrl, common: &Common, manner: Manner) -> Result<Self, WebFailure> {
+    pub(crate) fn read(
+        reader: &dyn ReadUrl,
+        common: &CommonArguments,
+        manner: CallManner,
+    ) -> Result<Self, WebFailure> {
         let refused = |reason| WebFailure::Fetch {
             code: palyra_types::ErrorCode::FetchRefused,
             told: format!("the address was refused: {reason}"),
@@ -121,9 +117,9 @@ impl Asked {
         let own = if own.covers(host, *port) { own } else { own.at(*port) };
         FetchRequest {
             method,
-            url: Redacted::new(self.url.clone()),
+            url: Content::new(self.url.clone()),
             headers: self.headers.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect(),
-            body: Redacted::new(body),
+            body: Content::new(body),
             hosts: HostScope::Only([own].into_iter().chain(self.hosts.iter().cloned()).collect()),
             credentials: self.secrets(Some(user)),
             limits: FetchLimits::default(),
@@ -131,18 +127,18 @@ impl Asked {
     }
 }
 
-fn may_be_said(name: &str, manner: Manner) -> bool {
+fn may_be_said(name: &str, manner: CallManner) -> bool {
     let version = name.ends_with(VERSION_END) && !name.starts_with("sec-") && !name.starts_with("proxy-");
     match manner {
-        Manner::Asks => version || ASKING.contains(&name),
-        Manner::Sends => version || ASKING.contains(&name) || SENDING.contains(&name),
+        CallManner::Asks => version || ASKING.contains(&name),
+        CallManner::Sends => version || ASKING.contains(&name) || SENDING.contains(&name),
     }
 }
 
-fn not_said(name: &str, manner: Manner) -> WebFailure {
+fn not_said(name: &str, manner: CallManner) -> WebFailure {
     let more = match manner {
-        Manner::Asks => String::new(),
-        Manner::Sends => format!(", {}", SENDING.join(", ")),
+        CallManner::Asks => String::new(),
+        CallManner::Sends => format!(", {}", SENDING.join(", ")),
     };
     let key = match name {
         "authorization" | "cookie" | "x-api-key" => "; a secret of the vault is named in `credential`",
@@ -201,14 +197,14 @@ mod tests {
         Known(UrlServer { host: "a.example".to_owned(), port, privacy })
     }
 
-    fn common(more: &Value) -> Common {
+    fn common(more: &Value) -> CommonArguments {
         let mut whole = json!({"url": "https://a.example/x"});
         whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         serde_json::from_value(whole).unwrap()
     }
 
     fn request(reader: &Known, more: &Value) -> FetchRequest {
-        let asked = Asked::read(reader, &common(more), Manner::Sends).unwrap();
+        let asked = ParsedCall::read(reader, &common(more), CallManner::Sends).unwrap();
         let user = CredentialUser {
             principal: PrincipalId::from_parts(1, 1),
             run: RunId::from_parts(1, 1),
@@ -241,7 +237,7 @@ mod tests {
         let bound = &request.credentials[0];
         assert_eq!((bound.host.as_str(), bound.port, bound.handle.0.as_str()), ("a.example", 443, "github"));
         assert_eq!(request.credentials.len(), 1);
-        let plain = Asked::read(&server(80, UrlPrivacy::Plain), &common(&named), Manner::Asks);
+        let plain = ParsedCall::read(&server(80, UrlPrivacy::Plain), &common(&named), CallManner::Asks);
         assert!(matches!(plain, Err(WebFailure::Arguments(_))));
     }
 
@@ -249,12 +245,16 @@ mod tests {
     fn only_harmless_headers_are_said() {
         let reader = server(443, UrlPrivacy::Tls);
         let read = |name: &str, manner| {
-            Asked::read(&reader, &common(&json!({"headers": {name: "x"}})), manner).map(|asked| asked.headers)
+            ParsedCall::read(&reader, &common(&json!({"headers": {name: "x"}})), manner)
+                .map(|asked| asked.headers)
         };
         for name in ["Accept", "if-none-match", "X-GitHub-Api-Version"] {
-            assert_eq!(read(name, Manner::Asks).unwrap()[0].0, name.to_ascii_lowercase());
+            assert_eq!(read(name, CallManner::Asks).unwrap()[0].0, name.to_ascii_lowercase());
         }
-        assert!(read("content-type", Manner::Sends).is_ok() && read("content-type", Manner::Asks).is_err());
+        assert!(
+            read("content-type", CallManner::Sends).is_ok()
+                && read("content-type", CallManner::Asks).is_err()
+        );
         for name in [
             "host",
             "cookie",
@@ -268,16 +268,16 @@ mod tests {
             "sec-websocket-version",
             "",
         ] {
-            assert!(matches!(read(name, Manner::Sends), Err(WebFailure::Arguments(_))), "{name}");
+            assert!(matches!(read(name, CallManner::Sends), Err(WebFailure::Arguments(_))), "{name}");
         }
     }
 
     #[test]
     fn what_is_no_address_and_no_host_is_refused() {
         let reader = server(443, UrlPrivacy::Tls);
-        let odd = Common { url: "odd".to_owned(), ..Common::default() };
-        assert!(matches!(Asked::read(&reader, &odd, Manner::Asks), Err(WebFailure::Fetch { .. })));
+        let odd = CommonArguments { url: "odd".to_owned(), ..CommonArguments::default() };
+        assert!(matches!(ParsedCall::read(&reader, &odd, CallManner::Asks), Err(WebFailure::Fetch { .. })));
         let host = common(&json!({"hosts": ["http://b.example"]}));
-        assert!(matches!(Asked::read(&reader, &host, Manner::Asks), Err(WebFailure::Arguments(_))));
+        assert!(matches!(ParsedCall::read(&reader, &host, CallManner::Asks), Err(WebFailure::Arguments(_))));
     }
 }

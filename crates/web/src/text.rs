@@ -1,7 +1,7 @@
 //! What kind of thing an answer is, and its bytes as text.
 //!
 //! Owns the guess: what the server says, and where it says nothing, the bytes. Pure.
-//! Begin at [`Kind::of`].
+//! Begin at [`ContentKind::of`].
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
@@ -65,7 +65,7 @@ const KNOWN: [&str; 48] = [
 
 /// What an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContentKind {
     /// A page.
     Html,
     /// Some other text.
@@ -76,13 +76,13 @@ pub(crate) enum Kind {
 
 /// What a server says that its answer is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredType {
     /// Such as `text/html`, in lower case; empty where nothing is said that has the form of a type.
     pub(crate) essence: String,
     charset: Option<String>,
 }
 
-impl Declared {
+impl DeclaredType {
     /// Reads the value of a `content-type` header.
     pub(crate) fn read(value: Option<&str>) -> Self {
         let value = value.unwrap_or_default();
@@ -98,7 +98,7 @@ impl Declared {
     }
 
     /// Names the type in words of ours.
-    pub(crate) fn told(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         if self.essence.is_empty() {
             return "no type";
         }
@@ -137,9 +137,9 @@ impl Declared {
     }
 }
 
-impl Kind {
+impl ContentKind {
     /// Returns what an answer is.
-    pub(crate) fn of(declared: &Declared, body: &[u8]) -> Self {
+    pub(crate) fn of(declared: &DeclaredType, body: &[u8]) -> Self {
         let front = &body[..body.len().min(LOOKED_AT_BYTES)];
         let (letters, _) = Encoding::for_bom(front).unwrap_or((UTF_8, 0));
         let holds_nul = letters == UTF_8 && front.contains(&0);
@@ -172,10 +172,10 @@ fn reads(bytes: &[u8]) -> bool {
 
 /// Returns a body as text: by its mark, by its server's word, by its own; else as UTF-8, and a page that is none as most
 /// browsers do.
-pub(crate) fn decode(declared: &Declared, kind: Kind, body: &[u8]) -> String {
+pub(crate) fn decode(declared: &DeclaredType, kind: ContentKind, body: &[u8]) -> String {
     let said = declared.charset.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
-    let own = || (kind == Kind::Html).then(|| own_charset(body)).flatten();
-    let guess = || if kind == Kind::Html && !reads(body) { WINDOWS_1252 } else { UTF_8 };
+    let own = || (kind == ContentKind::Html).then(|| own_charset(body)).flatten();
+    let guess = || if kind == ContentKind::Html && !reads(body) { WINDOWS_1252 } else { UTF_8 };
     // A mark at the front wins over all of them.
     let (text, _, _) = said.or_else(own).unwrap_or_else(guess).decode(body);
     text.into_owned()
@@ -201,30 +201,34 @@ mod tests {
     #[test]
     fn answers_are_what_they_are_said_to_be_or_look_like() {
         for (content_type, body, expect) in [
-            ("text/html; charset=utf-8", &b"<p>a"[..], Kind::Html),
-            ("Text/HTML", b"a", Kind::Html),
-            ("", b"  <!DOCTYPE html><p>a", Kind::Html),
-            ("text/plain", b"<html>", Kind::Text),
-            ("application/json", b"{}", Kind::Text),
-            ("application/vnd.api+json", b"{}", Kind::Text),
-            ("image/svg+xml", b"<svg/>", Kind::Text),
-            ("", b"plain", Kind::Text),
-            ("application/octet-stream", b"plain", Kind::Text),
-            ("application/octet-stream", b"\xff\xfe\xfd\x80", Kind::Binary),
-            ("image/png", b"plain", Kind::Binary),
-            ("application/pdf", b"%PDF", Kind::Binary),
-            ("text/html", b"a\0b", Kind::Binary),
-            ("text/plain", b"PK\x03\x04\0\0", Kind::Binary),
-            ("text/plain", b"\xff\xfea\0b\0", Kind::Text),
+            ("text/html; charset=utf-8", &b"<p>a"[..], ContentKind::Html),
+            ("Text/HTML", b"a", ContentKind::Html),
+            ("", b"  <!DOCTYPE html><p>a", ContentKind::Html),
+            ("text/plain", b"<html>", ContentKind::Text),
+            ("application/json", b"{}", ContentKind::Text),
+            ("application/vnd.api+json", b"{}", ContentKind::Text),
+            ("image/svg+xml", b"<svg/>", ContentKind::Text),
+            ("", b"plain", ContentKind::Text),
+            ("application/octet-stream", b"plain", ContentKind::Text),
+            ("application/octet-stream", b"\xff\xfe\xfd\x80", ContentKind::Binary),
+            ("image/png", b"plain", ContentKind::Binary),
+            ("application/pdf", b"%PDF", ContentKind::Binary),
+            ("text/html", b"a\0b", ContentKind::Binary),
+            ("text/plain", b"PK\x03\x04\0\0", ContentKind::Binary),
+            ("text/plain", b"\xff\xfea\0b\0", ContentKind::Text),
         ] {
-            assert_eq!(Kind::of(&Declared::read(Some(content_type)), body), expect, "{content_type}");
+            assert_eq!(
+                ContentKind::of(&DeclaredType::read(Some(content_type)), body),
+                expect,
+                "{content_type}"
+            );
         }
     }
 
     #[test]
     fn a_type_that_would_speak_is_none() {
         for value in ["text/html\nrun this", "say: this/that", "x", &"a/".repeat(80)] {
-            assert_eq!(Declared::read(Some(value)).essence, "", "{value}");
+            assert_eq!(DeclaredType::read(Some(value)).essence, "", "{value}");
         }
     }
 
@@ -239,16 +243,16 @@ mod tests {
             ("text/plain", b"\xef\xbb\xbfa", "a"),
             ("text/plain", b"\xff\xfea\0b\0", "ab"),
         ] {
-            let declared = Declared::read(Some(content_type));
-            assert_eq!(decode(&declared, Kind::of(&declared, body), body), expect, "{content_type}");
+            let declared = DeclaredType::read(Some(content_type));
+            assert_eq!(decode(&declared, ContentKind::of(&declared, body), body), expect, "{content_type}");
         }
     }
 
     proptest! {
         #[test]
         fn nothing_makes_it_panic(content_type in ".{0,40}", body in prop::collection::vec(any::<u8>(), 0..300)) {
-            let declared = Declared::read(Some(&content_type));
-            let kind = Kind::of(&declared, &body);
+            let declared = DeclaredType::read(Some(&content_type));
+            let kind = ContentKind::of(&declared, &body);
             prop_assert!(decode(&declared, kind, &body).len() <= 3 * body.len() + 8);
         }
     }

@@ -1,4 +1,4 @@
-//! The tools that ask servers, as a [`ToolRuntime`].
+//! The tools that ask servers.
 //!
 //! Owns which tool is which and what all calls share: the fetcher of each principal, and the room for pages that are
 //! read at once. A call that only asks has a known outcome whatever happens; one that sends and loses its answer has
@@ -6,30 +6,42 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use palyra_ports::{
-    CancelFlag, CredentialUser, EffectKey, ExecuteToolError, FetchError, FetchFailure, FetchHttp,
-    FetchMethod, FetchReach, FetchRequest, FetchResponse, PreparedCall, ReadUrl, Redactor, Supervision,
-    ToolRuntime,
+    CancelFlag, FetchError, FetchFailure, FetchHttp, FetchReach, FetchRequest, FetchResponse, PreparedCall,
+    ReadUrl, Redactor,
 };
-use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal};
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec};
-use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
+use palyra_tool_kit::Execution;
+use palyra_tool_kit::{
+    CallError, CallResult, Tool, ToolInvocation, ToolResult, ToolSet, delegate_tool_runtime,
+};
+use palyra_types::tool::ToolSpec;
+use palyra_types::{ErrorCode, PrincipalId};
 use tokio::sync::Semaphore;
 
-use crate::answer::{Answer, Form};
+use crate::answer::{AnswerRequest, PageForm, TextAnswer};
 use crate::failure::{RestLost, WebFailure};
-use crate::fence::{Said, told};
-use crate::http_send::{KEY_HEADER, Repetition, key_value};
+use crate::fence::{ServerText, describe};
+use crate::http_send::{KEY_HEADER, RepeatSafety, key_value};
 use crate::prepare::{SentAsOf, prepare_fetch, prepare_send};
-use crate::request::{Asked, Manner};
+use crate::request::{CallManner, ParsedCall};
 use crate::{http_fetch, http_send};
+
+/// One tool: what it declares, what a call would ask, and what it asks.
+struct WebTool {
+    spec: fn() -> ToolSpec,
+    prepare: fn(&dyn ReadUrl, &SentAsOf, &str) -> Result<PreparedCall, WebFailure>,
+    exchange: fn(&dyn ReadUrl, &ToolInvocation) -> Result<WebExchange, WebFailure>,
+}
+
+const TOOLS: [WebTool; 2] = [
+    WebTool { spec: http_fetch::spec, prepare: prepare_fetch, exchange: fetch },
+    WebTool { spec: http_send::spec, prepare: prepare_send, exchange: send },
+];
 
 /// Returns what these tools say of themselves, without any that could be called.
 #[must_use]
 pub fn tool_specs() -> Vec<ToolSpec> {
-    vec![http_fetch::spec(), http_send::spec()]
+    TOOLS.iter().map(|row| (row.spec)()).collect()
 }
 
 /// Fetches at once; further ones wait.
@@ -59,133 +71,121 @@ pub struct WebParts {
 /// The tools that ask servers. Cheap to clone.
 #[derive(Clone)]
 pub struct WebTools {
-    catalog: Arc<ToolCatalog>,
+    tools: ToolSet,
+}
+
+delegate_tool_runtime!(WebTools);
+
+/// What all calls share.
+struct WebCalls {
     parts: WebParts,
-    fetches: Arc<Semaphore>,
+    fetches: Semaphore,
     pages: Arc<Semaphore>,
 }
 
-/// One granted call, as these tools see it.
-#[derive(Debug, Clone)]
-pub(crate) struct Called {
-    pub(crate) tool: ToolName,
-    pub(crate) arguments: String,
-    pub(crate) principal: PrincipalId,
-    pub(crate) run: RunId,
-    pub(crate) effect: EffectId,
-    pub(crate) execution: Execution,
-    pub(crate) key: EffectKey,
-    pub(crate) output_bytes_max: usize,
-}
-
-impl Called {
-    fn of(grant: &Grant, key: EffectKey) -> Self {
-        Self {
-            tool: grant.tool().clone(),
-            arguments: grant.arguments().expose().clone(),
-            principal: grant.principal(),
-            run: grant.run(),
-            effect: grant.effect(),
-            execution: grant.execution(),
-            key,
-            output_bytes_max: grant.output_bytes_max(),
-        }
-    }
-
-    fn user(&self) -> CredentialUser {
-        CredentialUser { principal: self.principal, run: self.run, effect: self.effect }
+impl WebTool {
+    fn tool(&self, calls: &Arc<WebCalls>) -> Tool {
+        let Self { spec, prepare, exchange } = *self;
+        let (asking, preparing) = (Arc::clone(calls), Arc::clone(calls));
+        Tool::waiting(spec(), move |invocation| {
+            let calls = Arc::clone(&asking);
+            async move { calls.call(exchange, &invocation).await }
+        })
+        .prepared_by(move |intent| {
+            let WebParts { reader, sent_as, .. } = &preparing.parts;
+            Ok(prepare(&**reader, &**sent_as, intent.arguments().expose())?)
+        })
     }
 }
 
-/// What came of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub(crate) text: String,
-    pub(crate) bytes_total: u64,
-    pub(crate) failure: Option<ErrorCode>,
-}
-
-impl Made {
-    fn without_rest(rest: RestLost, called: &Called) -> Self {
-        let RestLost { failure, mut told } = rest;
-        if failure.is_some() {
-            told.push_str(before(called));
-        }
-        Self { text: told, bytes_total: 0, failure }
+fn without_rest(rest: RestLost, invocation: &ToolInvocation) -> ToolResult {
+    let RestLost { failure, told: mut text } = rest;
+    if failure.is_some() {
+        text.push_str(before(invocation));
     }
+    ToolResult { text, failure, ..ToolResult::default() }
 }
 
-fn before(called: &Called) -> &'static str {
-    match called.execution {
+fn before(invocation: &ToolInvocation) -> &'static str {
+    match invocation.execution {
         Execution::First => "",
         Execution::Again => BEFORE,
     }
 }
 
 /// What to ask, and how its answer is wanted.
-struct Exchange {
+struct WebExchange {
     request: FetchRequest,
-    form: Form,
+    form: PageForm,
     offset: usize,
+}
+
+fn fetch(reader: &dyn ReadUrl, invocation: &ToolInvocation) -> Result<WebExchange, WebFailure> {
+    let fetch = http_fetch::read(&invocation.arguments)?;
+    let asked = ParsedCall::read(reader, &fetch.common, CallManner::Asks)?;
+    let request = asked.request(fetch.method, Vec::new(), invocation.used_by);
+    Ok(WebExchange { request, form: fetch.form, offset: fetch.offset })
+}
+
+fn send(reader: &dyn ReadUrl, invocation: &ToolInvocation) -> Result<WebExchange, WebFailure> {
+    let send = http_send::read(&invocation.arguments)?;
+    match (invocation.execution, send.repetition) {
+        (Execution::First, _) | (Execution::Again, RepeatSafety::MeansTheSame) => {}
+        (Execution::Again, RepeatSafety::MayDoItTwice) => return Err(WebFailure::InDoubt),
+    }
+    let asked = ParsedCall::read(reader, &send.common, CallManner::Sends)?;
+    let mut request = asked.request(send.method, send.body.into_bytes(), invocation.used_by);
+    request.headers.push((KEY_HEADER.to_owned(), key_value(&invocation.supervision.key).into()));
+    Ok(WebExchange { request, form: send.form, offset: 0 })
 }
 
 impl WebTools {
     /// Makes the tools; calls of this value and of its clones share their limits.
     #[must_use]
     pub fn new(parts: WebParts) -> Self {
-        Self {
-            catalog: Arc::new(ToolCatalog::new(tool_specs())),
-            parts,
-            fetches: Arc::new(Semaphore::new(FETCHES_MAX)),
-            pages: Arc::new(Semaphore::new(PAGES_READ_MAX)),
-        }
+        Self::of(&Arc::new(WebCalls::new(parts)))
     }
 
-    pub(crate) async fn run(&self, called: &Called, cancel: &CancelFlag) -> Result<Made, WebFailure> {
-        match called.tool.as_str() {
-            http_fetch::NAME => self.exchange(self.fetch(called)?, called, cancel).await,
-            http_send::NAME => {
-                let sent = self.send_out(called, cancel).await;
-                match called.execution {
-                    Execution::First => sent,
-                    // Whatever keeps it from being answered now says nothing of the first try.
-                    Execution::Again => sent.map_err(|_| WebFailure::InDoubt),
-                }
-            }
-            other => Err(WebFailure::Arguments(format!("`{other}` asks no server"))),
-        }
+    fn of(calls: &Arc<WebCalls>) -> Self {
+        Self { tools: ToolSet::new(TOOLS.iter().map(|row| row.tool(calls)).collect()) }
     }
 
-    async fn send_out(&self, called: &Called, cancel: &CancelFlag) -> Result<Made, WebFailure> {
-        self.exchange(self.send(called)?, called, cancel).await
+    /// Returns the tools, to be joined with others.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        self.tools.clone()
+    }
+}
+
+impl WebCalls {
+    fn new(parts: WebParts) -> Self {
+        let (fetches, pages) = (Semaphore::new(FETCHES_MAX), Arc::new(Semaphore::new(PAGES_READ_MAX)));
+        Self { parts, fetches, pages }
     }
 
-    fn fetch(&self, called: &Called) -> Result<Exchange, WebFailure> {
-        let fetch = http_fetch::read(&called.arguments)?;
-        let asked = Asked::read(&*self.parts.reader, &fetch.common, Manner::Asks)?;
-        let request = asked.request(fetch.method, Vec::new(), called.user());
-        Ok(Exchange { request, form: fetch.form, offset: fetch.offset })
-    }
-
-    fn send(&self, called: &Called) -> Result<Exchange, WebFailure> {
-        let send = http_send::read(&called.arguments)?;
-        match (called.execution, send.repetition) {
-            (Execution::First, _) | (Execution::Again, Repetition::MeansTheSame) => {}
-            (Execution::Again, Repetition::MayDoItTwice) => return Err(WebFailure::InDoubt),
-        }
-        let asked = Asked::read(&*self.parts.reader, &send.common, Manner::Sends)?;
-        let mut request = asked.request(send.method, send.body.into_bytes(), called.user());
-        request.headers.push((KEY_HEADER.to_owned(), key_value(&called.key).into()));
-        Ok(Exchange { request, form: send.form, offset: 0 })
+    /// Carries out a call. A failure here says nothing of a try before a restart.
+    async fn call(
+        &self,
+        exchange: fn(&dyn ReadUrl, &ToolInvocation) -> Result<WebExchange, WebFailure>,
+        invocation: &ToolInvocation,
+    ) -> CallResult {
+        let ended = match exchange(&*self.parts.reader, invocation) {
+            Ok(exchange) => self.exchange(exchange, invocation).await,
+            Err(failure) => Err(failure),
+        };
+        ended.map_err(|failure| match failure {
+            WebFailure::InDoubt => CallError::InDoubt,
+            other => CallError::NotStarted(other.into()),
+        })
     }
 
     async fn exchange(
         &self,
-        exchange: Exchange,
-        called: &Called,
-        cancel: &CancelFlag,
-    ) -> Result<Made, WebFailure> {
-        let Exchange { request, form, offset } = exchange;
+        exchange: WebExchange,
+        invocation: &ToolInvocation,
+    ) -> Result<ToolResult, WebFailure> {
+        let cancel = &invocation.supervision.cancel;
+        let WebExchange { request, form, offset } = exchange;
         let method = request.method;
         let stopped = || FetchError { failure: FetchFailure::Cancelled, reached: FetchReach::Nobody };
         let _room = tokio::select! {
@@ -193,29 +193,30 @@ impl WebTools {
             () = cancel.cancelled() => return Err(stopped().into()),
             room = self.fetches.acquire() => room.expect("the room is never closed"),
         };
-        let fetcher = (self.parts.fetcher_of)(called.principal);
+        let fetcher = (self.parts.fetcher_of)(invocation.used_by.principal);
         let response = match fetcher.fetch(request, cancel.clone()).await {
             Err(FetchError { failure, reached: FetchReach::Answered { status } }) => {
-                return Ok(Made::without_rest(RestLost::of(&failure, status), called));
+                return Ok(without_rest(RestLost::of(&failure, status), invocation));
             }
             response => response?,
         };
         let status = response.status;
-        let mut answer = match self.read(response, (method, form), cancel).await {
+        let mut answer = match self.read(response, AnswerRequest { method, form }, cancel).await {
             // The server heard it and answered; only its words are not shown.
             Err(unshown @ (WebFailure::Binary(_) | WebFailure::Unread(_))) if !method.is_safe() => {
-                return Ok(Made::without_rest(RestLost::unshown(&unshown, status), called));
+                return Ok(without_rest(RestLost::unshown(&unshown, status), invocation));
             }
             answer => answer?,
         };
         if answer.failed && !method.is_safe() {
-            answer.head.push_str(before(called));
+            answer.head.push_str(before(invocation));
         }
-        let said = Said { text: &answer.text, offset, output_bytes_max: called.output_bytes_max };
-        Ok(Made {
-            text: told(&answer.head, said, &called.key),
+        let said = ServerText { text: &answer.text, offset, output_bytes_max: invocation.output_bytes_max };
+        Ok(ToolResult {
+            text: describe(&answer.head, said, &invocation.supervision.key),
             bytes_total: answer.text.len() as u64,
             failure: answer.failed.then_some(ErrorCode::FetchStatus),
+            ..ToolResult::default()
         })
     }
 
@@ -223,9 +224,9 @@ impl WebTools {
     async fn read(
         &self,
         response: FetchResponse,
-        manner: (FetchMethod, Form),
+        request: AnswerRequest,
         cancel: &CancelFlag,
-    ) -> Result<Answer, WebFailure> {
+    ) -> Result<TextAnswer, WebFailure> {
         let stopped = || WebFailure::Unread("the call was stopped before its answer was read".to_owned());
         let room = tokio::select! {
             biased;
@@ -235,65 +236,10 @@ impl WebTools {
         let redactor = Arc::clone(&self.parts.redactor);
         let read = tokio::task::spawn_blocking(move || {
             let _room = room;
-            Answer::of(&response, manner, &*redactor)
+            TextAnswer::of(&response, request, &*redactor)
         });
         let bug = |_| Err(WebFailure::Unread("the answer hit a bug in its reader".to_owned()));
         read.await.unwrap_or_else(bug)
-    }
-}
-
-fn outcome(made: Result<Made, WebFailure>) -> ToolExecutionOutcome {
-    let made = made.unwrap_or_else(|failure| Made {
-        bytes_total: 0,
-        text: failure.to_string(),
-        failure: Some(failure.code()),
-    });
-    ToolExecutionOutcome {
-        failure: made.failure,
-        output_bytes_total: made.bytes_total.max(made.text.len() as u64),
-        output: Redacted::new(made.text),
-        executor: ToolExecutor::Internal,
-        isolation: Isolation::DescriptorRelative,
-    }
-}
-
-impl ToolRuntime for WebTools {
-    fn catalog(&self) -> Arc<ToolCatalog> {
-        Arc::clone(&self.catalog)
-    }
-
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let parts = self.parts.clone();
-        let arguments = intent.arguments().clone();
-        let prepare = if intent.tool().as_str() == http_fetch::NAME { prepare_fetch } else { prepare_send };
-        async move {
-            // How a secret is sent is on a disk.
-            let prepared = tokio::task::spawn_blocking(move || {
-                prepare(&*parts.reader, &*parts.sent_as, arguments.expose())
-            });
-            let lost = |_| Err(WebFailure::Arguments("the call could not be prepared".to_owned()));
-            prepared.await.unwrap_or_else(lost).map_err(|failure| PrepareRefusal {
-                code: failure.code(),
-                message: Redacted::new(failure.to_string()),
-            })
-        }
-        .boxed()
-    }
-
-    fn execute(
-        &self,
-        grant: Grant,
-        supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
-        let tools = self.clone();
-        async move {
-            let called = Called::of(&grant, supervision.key);
-            match tools.run(&called, &supervision.cancel).await {
-                Err(WebFailure::InDoubt) => Err(ExecuteToolError::OutcomeUnknown { tool: called.tool }),
-                made => Ok(outcome(made)),
-            }
-        }
-        .boxed()
     }
 }
 

@@ -6,6 +6,10 @@
 #[cfg(feature = "json")]
 pub mod json;
 
+pub mod operations;
+
+pub mod short_names;
+
 /// The public package `palyra.v1`.
 #[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, unused_qualifications)]
 pub mod v1 {

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use palyra_wire::short_names::has_short_names;
 use protox::prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use protox::prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
@@ -47,13 +48,23 @@ impl Schemas {
         broken
     }
 
-    /// A removed field's name has to be reserved too: JSON knows it by its name.
+    /// A removed field's name has to be reserved too: JSON knows it by its name. Only a string may become an
+    /// enumeration with short names under its name, as the JSON of both is the same text.
     fn unreserved_name(&self, key: &SchemaKey, before: &str) -> Option<String> {
         let SchemaKey::Field(message, _) = key else { return None };
         let name = before.rsplit(' ').next().unwrap_or_default();
         let reserved = SchemaKey::ReservedName(message.clone(), name.to_owned());
-        let is_reserved = self.0.contains_key(&reserved);
-        (!is_reserved).then(|| format!("{key:?} is reserved, and its name `{name}` is not"))
+        let is_kept = self.0.contains_key(&reserved)
+            || (before == format!("string {name}") && self.is_short_named(message, name));
+        (!is_kept).then(|| format!("{key:?} is reserved, and its name `{name}` is not"))
+    }
+
+    fn is_short_named(&self, message: &str, name: &str) -> bool {
+        self.0.iter().any(|(key, meaning)| {
+            let of_message = matches!(key, SchemaKey::Field(owner, _) if owner == message);
+            let parts = meaning.as_deref().and_then(|meaning| meaning.strip_prefix('.')?.split_once(' '));
+            of_message && parts.is_some_and(|(of_type, named)| named == name && has_short_names(of_type))
+        })
     }
 
     fn to_text(&self) -> String {
@@ -87,7 +98,7 @@ impl Schemas {
 
     /// Reads every schema below a folder.
     fn compiled(root: &Path) -> Self {
-        let mut files: Vec<PathBuf> = ["palyra/v1", "palyra/store/v1"]
+        let mut files: Vec<PathBuf> = ["palyra/options/v1", "palyra/v1", "palyra/store/v1"]
             .iter()
             .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
             .map(|file| file.unwrap().path())
@@ -208,12 +219,17 @@ fn each_change_that_a_program_of_before_would_misread_is_found() {
     };
     assert!(found(&format!("{before}field a.M 3 bytes more\nvalue a.E 2 E_TWO\n")).is_empty());
     assert!(changed("1 string name", "1 reserved\nname a.M name reserved").is_empty());
+    let as_enumeration = "1 reserved\nfield a.M 3 .palyra.v1.CheckLevel name";
+    assert!(changed("1 string name", as_enumeration).is_empty());
+    let with_long_names = as_enumeration.replace("CheckLevel", "RunState");
     for (from, to, said) in [
         ("1 string name", "1 bytes name", "was `string name` and is `bytes name`"),
         ("1 string name", "1 string title", "was `string name` and is `string title`"),
         ("1 string name", "1 repeated string name", "is `repeated string name`"),
         ("field a.M 1 string name\n", "", "is gone: reserve its number"),
         ("1 string name", "1 reserved", "its name `name` is not"),
+        ("1 string name", &with_long_names, "its name `name` is not"),
+        ("1 string name", &as_enumeration.replace(" name", " title"), "its name `name` is not"),
         (
             "field a.M 2 reserved",
             "field a.M 2 string other",

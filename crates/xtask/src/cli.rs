@@ -15,13 +15,13 @@ use crate::{
 
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
-struct Arguments {
+struct CliArguments {
     #[command(subcommand)]
-    verb: Verb,
+    verb: XtaskVerb,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum XtaskVerb {
     /// Checks the house rules: arrows, cycles, sizes, names, tables, documents.
     Tidy {
         /// Writes the generated files first: clippy.toml, docs/reference/messages.txt, lower word counts.
@@ -56,7 +56,7 @@ enum Verb {
         arguments: Vec<String>,
     },
     /// Measures the programs of another commit and those of now in turn, and prints the paired ratios.
-    Compare(compare::Options),
+    Compare(compare::CompareOptions),
     /// Kills a daemon at every call that changes files, and looks at what is left.
     Crash(failures::CrashOptions),
     /// Lets a sync fail, in starts, commits and checkpoints.
@@ -69,9 +69,9 @@ enum Verb {
     /// Lets ten thousand runs wait for a person, kills the daemon, and measures what the next one makes of it.
     Waiting(failures::WaitingOptions),
     /// Loads a daemon for long and tells what grows meanwhile.
-    Soak(soak::Options),
+    Soak(soak::SoakOptions),
     /// Measures what the redactor finds, spoils and costs, in the profile that ships.
-    RedactionRecall(redaction::Options),
+    RedactionRecall(redaction::RedactionOptions),
     /// Runs published proof vectors through the ledger's verification.
     MerkleVectors {
         /// The folder `testdata` of transparency-dev/merkle, or a tar.gz that holds it.
@@ -85,53 +85,57 @@ enum Verb {
         corpus: PathBuf,
     },
     /// Runs the real runtime in a world where everything goes wrong, many times over.
-    Sim(sim::Options),
+    Sim(sim::SimOptions),
     /// Tries what somebody would try who means harm, once against each mechanism and once without it.
-    Attack(attack::Options),
+    Attack(attack::AttackOptions),
     /// Builds the example components, and tries each; installs what that needs from PyPI below target/tools.
     Components,
     /// Takes back commits that mended a fault, drawn at random, and looks whether their tests fail without them.
-    KnownFaults(known_faults::Options),
+    KnownFaults(known_faults::FaultOptions),
     /// Breaks journals by the thousand and compares what the verifier says.
-    Tamper(tamper::Options),
+    Tamper(tamper::TamperOptions),
     /// Makes what ships: a tarball and a Debian package, with manuals, completions, licences and a bill of materials.
-    Dist(dist::Options),
+    Dist(dist::DistOptions),
     /// Installs a real language model below target/tools and drives the product against it.
-    RealModel(real_model::Options),
+    RealModel(real_model::ModelOptions),
 }
 
 /// Carries out the verb named on the command line.
 pub(crate) fn run() -> Result<ExitCode> {
-    match Arguments::parse().verb {
-        Verb::Tidy { write } => tidy::verb(if write { tidy::Files::Write } else { tidy::Files::Compare }),
-        Verb::HelpPages => help_pages::verb(),
-        Verb::Check => suite::check(),
-        Verb::Setup { dry_run } => suite::setup(if dry_run { suite::Setup::Show } else { suite::Setup::Do }),
-        Verb::Test { skip, no_lints } => {
+    match CliArguments::parse().verb {
+        XtaskVerb::Tidy { write } => {
+            tidy::verb(if write { tidy::FileAction::Write } else { tidy::FileAction::Compare })
+        }
+        XtaskVerb::HelpPages => help_pages::verb(),
+        XtaskVerb::Check => suite::check(),
+        XtaskVerb::Setup { dry_run } => {
+            suite::setup(if dry_run { suite::SetupAction::Show } else { suite::SetupAction::Do })
+        }
+        XtaskVerb::Test { skip, no_lints } => {
             let mut skipped = skip;
             if no_lints {
                 skipped.extend(["fmt", "clippy", "deny"].map(str::to_owned));
             }
             suite::test(&skipped, dist::check_built)
         }
-        Verb::Properties(options) => suite::properties(&options),
-        Verb::Bench { arguments } => suite::bench(&arguments),
-        Verb::Compare(options) => compare::verb(&options),
-        Verb::Crash(options) => failures::verb(&failures::Suite::Crash(options)),
-        Verb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
-        Verb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
-        Verb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
-        Verb::Waiting(options) => failures::verb(&failures::Suite::Waiting(options)),
-        Verb::Soak(options) => soak::verb(&options),
-        Verb::RedactionRecall(options) => redaction::verb(&options),
-        Verb::MerkleVectors { vectors } => suite::published_cases(published::MERKLE, &vectors),
-        Verb::CedarCorpus { corpus } => suite::published_cases(published::CEDAR, &corpus),
-        Verb::Sim(options) => sim::verb(&options),
-        Verb::Attack(options) => attack::verb(&options),
-        Verb::Components => components::verb(),
-        Verb::KnownFaults(options) => known_faults::verb(&options),
-        Verb::Tamper(options) => tamper::verb(&options),
-        Verb::Dist(options) => dist::verb(&options),
-        Verb::RealModel(options) => real_model::verb(&options),
+        XtaskVerb::Properties(options) => suite::properties(&options),
+        XtaskVerb::Bench { arguments } => suite::bench(&arguments),
+        XtaskVerb::Compare(options) => compare::verb(&options),
+        XtaskVerb::Crash(options) => failures::verb(&failures::Suite::Crash(options)),
+        XtaskVerb::FailingSync(options) => failures::verb(&failures::Suite::FailingSync(options)),
+        XtaskVerb::FullDisk(options) => failures::verb(&failures::Suite::FullDisk(options)),
+        XtaskVerb::PowerCut(options) => failures::verb(&failures::Suite::PowerCut(options)),
+        XtaskVerb::Waiting(options) => failures::verb(&failures::Suite::Waiting(options)),
+        XtaskVerb::Soak(options) => soak::verb(&options),
+        XtaskVerb::RedactionRecall(options) => redaction::verb(&options),
+        XtaskVerb::MerkleVectors { vectors } => suite::published_cases(published::MERKLE, &vectors),
+        XtaskVerb::CedarCorpus { corpus } => suite::published_cases(published::CEDAR, &corpus),
+        XtaskVerb::Sim(options) => sim::verb(&options),
+        XtaskVerb::Attack(options) => attack::verb(&options),
+        XtaskVerb::Components => components::verb(),
+        XtaskVerb::KnownFaults(options) => known_faults::verb(&options),
+        XtaskVerb::Tamper(options) => tamper::verb(&options),
+        XtaskVerb::Dist(options) => dist::verb(&options),
+        XtaskVerb::RealModel(options) => real_model::verb(&options),
     }
 }

@@ -21,10 +21,10 @@ const RUST_TARGET: &str = "wasm32-wasip2";
 const WRITTEN: &str = "page.txt: Lamps Lantern 4711 It shines.";
 
 /// Makes one example.
-type Build = fn(&Path, &Path) -> Result<PathBuf>;
+type BuildFn = fn(&Path, &Path) -> Result<PathBuf>;
 
 /// The examples, by their folders.
-const EXAMPLES: [(&str, Build); 2] =
+const EXAMPLES: [(&str, BuildFn); 2] =
     [("examples/wasm/save_page_py", python), ("templates/wasm-tool-rust", rust)];
 
 /// Builds and tries all examples, also those behind one that fails.

@@ -12,14 +12,14 @@ const DOCUMENT: &str = "docs/evidence.md";
 
 /// A part of the page: who writes it, and with which command.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct PagePart {
     /// Its name in the marks.
     pub(crate) name: &'static str,
     /// The command without `cargo xtask` and `--write`.
     pub(crate) command: &'static str,
 }
 
-impl Part {
+impl PagePart {
     /// The part of a verb that is named like it.
     pub(crate) const fn of(verb: &'static str) -> Self {
         Self { name: verb, command: verb }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn only_what_stands_between_the_marks_is_replaced() {
-        let part = Part { name: "sim", command: "sim SEED" };
+        let part = PagePart { name: "sim", command: "sim SEED" };
         let with = |section| {
             format!(
                 "a\n<!-- sim: written by `cargo xtask sim SEED --write` -->\n{section}<!-- sim: end -->\nb\n"
@@ -96,8 +96,8 @@ mod tests {
             "soak",
             "tamper",
         ];
-        let recall = Part { name: "redaction-recall", command: "redaction-recall FILE" };
-        for part in verbs.map(Part::of).into_iter().chain([recall, crate::failures::GAUNTLET]) {
+        let recall = PagePart { name: "redaction-recall", command: "redaction-recall FILE" };
+        for part in verbs.map(PagePart::of).into_iter().chain([recall, crate::failures::GAUNTLET]) {
             assert!(part.replaced_in(&document, "").is_some(), "{part:?}");
         }
     }

@@ -12,7 +12,7 @@ use crate::repo;
 
 /// Cases of one project, and the example that judges them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Published {
+pub(crate) struct PublishedCases {
     package: &'static str,
     example: &'static str,
     /// Where they are unpacked, below `target`.
@@ -20,17 +20,21 @@ pub(crate) struct Published {
 }
 
 /// Proofs of transparency-dev/merkle, for the ledger's verification.
-pub(crate) const MERKLE: Published =
-    Published { package: "palyra-ledger", example: "merkle_vectors", folder: "merkle-vectors" };
+pub(crate) const MERKLE: PublishedCases =
+    PublishedCases { package: "palyra-ledger", example: "merkle_vectors", folder: "merkle-vectors" };
 
 /// The integration corpus of cedar-policy, for the policies' index and evaluator.
-pub(crate) const CEDAR: Published =
-    Published { package: "palyra-policy", example: "cedar_corpus", folder: "cedar-corpus" };
+pub(crate) const CEDAR: PublishedCases =
+    PublishedCases { package: "palyra-policy", example: "cedar_corpus", folder: "cedar-corpus" };
 
 /// Judges the cases in a folder, or in a tar.gz that holds it.
 ///
 /// Fails when a case disagrees or none was found. Programs are started by `run`, which fails when they do.
-pub(crate) fn judge(published: Published, cases: &Path, run: impl Fn(Command) -> Result<()>) -> Result<()> {
+pub(crate) fn judge(
+    published: PublishedCases,
+    cases: &Path,
+    run: impl Fn(Command) -> Result<()>,
+) -> Result<()> {
     let cases = std::path::absolute(cases).context("could not find the cases")?;
     if cases.is_dir() {
         return run(example(published, &cases));
@@ -40,7 +44,7 @@ pub(crate) fn judge(published: Published, cases: &Path, run: impl Fn(Command) ->
     std::fs::remove_dir_all(&folder).context("could not remove what was unpacked")
 }
 
-fn example(published: Published, folder: &Path) -> Command {
+fn example(published: PublishedCases, folder: &Path) -> Command {
     let mut judge = Command::new("cargo");
     judge.args([
         "run",
@@ -56,7 +60,11 @@ fn example(published: Published, folder: &Path) -> Command {
     judge
 }
 
-fn unpack(published: Published, archive: &Path, run: &impl Fn(Command) -> Result<()>) -> Result<PathBuf> {
+fn unpack(
+    published: PublishedCases,
+    archive: &Path,
+    run: &impl Fn(Command) -> Result<()>,
+) -> Result<PathBuf> {
     let folder = repo::root().join("target").join(published.folder);
     if folder.exists() {
         std::fs::remove_dir_all(&folder).context("could not remove what was unpacked last time")?;

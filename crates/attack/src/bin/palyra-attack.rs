@@ -12,11 +12,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use palyra_attack::ground::Ground;
-use palyra_attack::half::{self, Inside};
-use palyra_attack::pair::{Found, Half};
-use palyra_attack::tally::{CASES_MIN, Tally};
-use palyra_attack::trial::Place;
+use palyra_attack::half::{self, NetworkPlace};
+use palyra_attack::pair::{AttackerUser, PairResult};
+use palyra_attack::tally::{CASES_MIN, SuiteTally};
+use palyra_attack::trial::TrialContext;
+use palyra_attack::trial_folder::TrialFolder;
 use palyra_sandbox::Sandbox;
 
 /// This executable, whatever becomes of its file.
@@ -26,7 +26,7 @@ const NOBODY: u32 = 65534;
 
 #[derive(Debug, Parser)]
 #[command(name = "palyra-attack", about = "The attack suite: every case with its canary and its control")]
-struct Arguments {
+struct CliArguments {
     /// Prints a line of JSON for each pair, and one with the counts.
     #[arg(long)]
     json: bool,
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
         Some(palyra_sandbox::KEEP) => return palyra_sandbox::keeper::run(),
         Some(palyra_sandbox::PROBE) => return palyra_sandbox::keeper::probe(),
         Some(palyra_attack::RUN_AS_TOOL) => return run_as_tool(),
-        Some(palyra_attack::COMPONENT_HOST) => return palyra_attack::call_component(&told()),
-        Some(palyra_attack::READ_PAGE) => return palyra_attack::read_as(&told()),
+        Some(palyra_attack::COMPONENT_HOST) => return palyra_attack::call_component(&attack_words()),
+        Some(palyra_attack::READ_PAGE) => return palyra_attack::read_as(&attack_words()),
         Some(palyra_wasm::COMPILE) => return palyra_wasm::compile(std::env::args_os().skip(2)),
         _ => {}
     }
-    let arguments = Arguments::parse();
+    let arguments = CliArguments::parse();
     let done = match &arguments.half {
         Some(half) => carry_out_half(half, &arguments),
         None => carry_out(&arguments),
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn told() -> Vec<String> {
+fn attack_words() -> Vec<String> {
     std::env::args().skip(2).collect()
 }
 
@@ -88,27 +88,27 @@ fn run_as_tool() -> ExitCode {
     }
 }
 
-fn carry_out_half(half: &str, arguments: &Arguments) -> Result<ExitCode> {
-    let half = if half == "root" { Half::Root } else { Half::User };
-    let scratch = Ground::new().context("there is no folder to work in")?;
+fn carry_out_half(half: &str, arguments: &CliArguments) -> Result<ExitCode> {
+    let half = if half == "root" { AttackerUser::Root } else { AttackerUser::User };
+    let scratch = TrialFolder::new().context("there is no folder to work in")?;
     let program = PathBuf::from(ITSELF);
     let sandbox = Sandbox::probe(program.clone(), scratch.scratch());
     let without_namespaces = sandbox.without(|offer| offer.user_namespaces = false);
     let palyra = arguments.palyra.clone();
-    let place = Place { half, program, palyra, sandbox, without_namespaces };
+    let place = TrialContext { half, program, palyra, sandbox, without_namespaces };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let inside = if arguments.own_network { Inside::OwnNetwork } else { Inside::Host };
+    let inside = if arguments.own_network { NetworkPlace::OwnNetwork } else { NetworkPlace::Host };
     runtime.block_on(half::carry_out(place, inside, arguments.only.as_deref()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
+fn carry_out(arguments: &CliArguments) -> Result<ExitCode> {
     let root = rustix::process::geteuid().is_root();
-    let mut tally = Tally::default();
-    let progress = Progress { shown: std::io::stderr().is_terminal() };
+    let mut tally = SuiteTally::default();
+    let progress = ProgressLine { shown: std::io::stderr().is_terminal() };
     let shipped = ShippedProgram::copy().context("could not copy the program that ships")?;
-    for half in [Half::User, Half::Root] {
-        if half == Half::User || root {
+    for half in [AttackerUser::User, AttackerUser::Root] {
+        if half == AttackerUser::User || root {
             let mut command = half_of(half, root, arguments.only.as_deref());
             if let Some(shipped) = &shipped {
                 command.arg("--palyra").arg(shipped.path());
@@ -138,13 +138,13 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// Returns what carries out one half, as its user.
-fn half_of(half: Half, root: bool, only: Option<&str>) -> Command {
+fn half_of(half: AttackerUser, root: bool, only: Option<&str>) -> Command {
     let mut command = Command::new(ITSELF);
-    command.args(["--half", if half == Half::Root { "root" } else { "user" }]);
+    command.args(["--half", if half == AttackerUser::Root { "root" } else { "user" }]);
     if let Some(only) = only {
         command.args(["--only", only]);
     }
-    if root && half == Half::User {
+    if root && half == AttackerUser::User {
         command.uid(NOBODY).gid(NOBODY).env("HOME", "/nonexistent");
     }
     command
@@ -175,7 +175,7 @@ impl ShippedProgram {
 }
 
 /// Has one half carried out by a process of its user, and gathers what it finds.
-fn listen(mut command: Command, tally: &mut Tally, progress: &Progress) -> Result<()> {
+fn listen(mut command: Command, tally: &mut SuiteTally, progress: &ProgressLine) -> Result<()> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -184,7 +184,7 @@ fn listen(mut command: Command, tally: &mut Tally, progress: &Progress) -> Resul
         .context("could not start one half")?;
     let output = child.stdout.take().context("one half has no output")?;
     for line in BufReader::new(output).lines() {
-        let found: Found = serde_json::from_str(&line?).context("one half does not make sense")?;
+        let found: PairResult = serde_json::from_str(&line?).context("one half does not make sense")?;
         progress.tell(&found);
         tally.add(found);
     }
@@ -193,12 +193,12 @@ fn listen(mut command: Command, tally: &mut Tally, progress: &Progress) -> Resul
 }
 
 /// One line on a terminal that says what was done last.
-struct Progress {
+struct ProgressLine {
     shown: bool,
 }
 
-impl Progress {
-    fn tell(&self, found: &Found) {
+impl ProgressLine {
+    fn tell(&self, found: &PairResult) {
         if self.shown {
             eprint!("\r\x1b[2K{} {}", if found.holds() { "holds" } else { "FAILS" }, found.pair.text());
             let _ = std::io::stderr().flush();

@@ -6,15 +6,15 @@
 use palyra_testkit::component_text::{About, ECHO, Wat};
 
 use super::attempt::Attempt;
-use super::call::{Ask, Spec};
-use super::watched::{Canary, both};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::call::{CallAction, ComponentCall};
+use super::watched::{HostCanary, both};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// A kind of bomb, and its bytes.
-type Bomb = (&'static str, fn() -> Vec<u8>);
+type ParserBomb = (&'static str, fn() -> Vec<u8>);
 
-const BOMBS: &[Bomb] = &[
+const BOMBS: &[ParserBomb] = &[
     ("many functions", || functions(400, &LINE.repeat(4_000))),
     ("one large function", || functions(1, &LINE.repeat(450_000))),
     ("blocks within blocks", || {
@@ -39,27 +39,32 @@ const LOOP: &[u8] = &[0x03, 0x40, 0x20, 0, 0x42, 1, 0x7c, 0x21, 0, 0x20, 0, 0xa7
 const CALL: &[u8] = &[0x20, 0, 0x10, 0, 0x21, 0];
 
 /// Returns all of them, one after the other: each wants a processor for itself.
-pub(crate) fn trials() -> Vec<Trial> {
-    let pairs = BOMBS.iter().map(|&(variant, _)| Pair::new(56, variant, "a compiler that is a held process"));
-    vec![Trial::new(pairs.collect(), carry_out).alone()]
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let pairs =
+        BOMBS.iter().map(|&(variant, _)| CasePair::new(56, variant, "a compiler that is a held process"));
+    vec![AttackTrial::new(pairs.collect(), carry_out).alone()]
 }
 
-async fn carry_out(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let mut found = Vec::new();
     for pair in pairs {
         let bomb = BOMBS.iter().find(|(variant, _)| *variant == pair.variant);
         let bytes = bomb.map(|(_, bytes)| bytes()).unwrap_or_default();
         found.extend(
-            told(vec![pair], place.half, async |_| {
+            run_attempts(vec![pair], place.half, async |_| {
                 let attempt = Attempt::new(&bytes)?;
                 // The compiler is this program, and needs a path that everybody may go.
-                let program = attempt.ground.scratch().join("palyra-attack");
+                let program = attempt.trial_folder.scratch().join("palyra-attack");
                 std::fs::copy(&place.program, &program)?;
                 let about = About { contract: 1, ..About::default() };
                 std::fs::write(attempt.honest(), Wat { about, ..Wat::running(ECHO) }.bytes())?;
-                let spec = Spec { ask: Ask::Add, beside: Some(attempt.honest()), ..attempt.spec.clone() };
-                let canaries = &[Canary::Used, Canary::Memory, Canary::Dead, Canary::Beside];
-                both(&program, (&spec, &spec), canaries).await.map(Some)
+                let spec = ComponentCall {
+                    ask: CallAction::Add,
+                    beside: Some(attempt.honest()),
+                    ..attempt.spec.clone()
+                };
+                let canaries = &[HostCanary::Used, HostCanary::Memory, HostCanary::Dead, HostCanary::Beside];
+                both(&program, &spec, canaries).await.map(Some)
             })
             .await,
         );

@@ -1,7 +1,7 @@
 //! One call of a component, and what the process in which it happens tells of it.
 //!
 //! Invariant: it tells in lines what became of it: `began`, `ended`, `beside`, `memory`, `files`, `used`, `alive`. Begin at
-//! [`Spec`].
+//! [`ComponentCall`].
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 /// Who calls the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CallerKind {
     /// We, as a daemon does.
     Held,
     /// A host without limits that gives everything.
     Plain,
 }
 
-impl Way {
+impl CallerKind {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Held => "held",
@@ -29,7 +29,7 @@ impl Way {
 
 /// What is done with the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Ask {
+pub(super) enum CallAction {
     /// It is called.
     Run,
     /// It is asked what it is.
@@ -40,7 +40,7 @@ pub(super) enum Ask {
 
 /// Which files of the workspace it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Files {
+pub(super) enum FileAccess {
     None,
     Read,
     Change,
@@ -48,14 +48,14 @@ pub(super) enum Files {
 
 /// One call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Spec {
+pub(super) struct ComponentCall {
     pub(super) component: PathBuf,
-    pub(super) ask: Ask,
+    pub(super) ask: CallAction,
     pub(super) arguments: String,
     /// The workspace, and beside it the folder of what is outside.
     pub(super) work: PathBuf,
     pub(super) scratch: PathBuf,
-    pub(super) files: Files,
+    pub(super) files: FileAccess,
     /// What it may ask, each with its port.
     pub(super) hosts: Vec<String>,
     /// What the operator lets be reached of this machine.
@@ -68,16 +68,16 @@ pub(super) struct Spec {
     pub(super) again: Option<String>,
 }
 
-impl Spec {
+impl ComponentCall {
     /// Returns a call with nothing to reach and more fuel and time than it needs.
     pub(super) fn of(component: PathBuf, work: PathBuf, scratch: PathBuf) -> Self {
         Self {
             component,
-            ask: Ask::Run,
+            ask: CallAction::Run,
             arguments: "told".to_owned(),
             work,
             scratch,
-            files: Files::None,
+            files: FileAccess::None,
             hosts: Vec::new(),
             lifted: Vec::new(),
             fuel: u64::MAX,
@@ -94,7 +94,7 @@ const MEMORY_BYTES_MAX: u64 = 256 << 20;
 const PROCESSOR_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// What may go wrong before a component is called.
-pub(super) type Told<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub(super) type SetupResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Says something to whoever started this.
 pub(super) fn tell(what: &str) {
@@ -113,17 +113,17 @@ pub(super) fn begin() -> io::Result<()> {
         let (mut large, mut busy, mut full) = (false, false, false);
         loop {
             let now = peak_bytes().unwrap_or(0);
-            told_once(&mut large, now.saturating_sub(before) > MEMORY_BYTES_MAX, "memory");
-            told_once(&mut busy, processor_time().saturating_sub(used) > PROCESSOR_TIME_MAX, "used");
+            print_once(&mut large, now.saturating_sub(before) > MEMORY_BYTES_MAX, "memory");
+            print_once(&mut busy, processor_time().saturating_sub(used) > PROCESSOR_TIME_MAX, "used");
             // Closed at once: what is held here is left when all others are taken.
-            told_once(&mut full, std::fs::File::open("/dev/null").is_err(), "files");
+            print_once(&mut full, std::fs::File::open("/dev/null").is_err(), "files");
             std::thread::sleep(Duration::from_millis(3));
         }
     })?;
     Ok(())
 }
 
-fn told_once(said: &mut bool, now: bool, what: &str) {
+fn print_once(said: &mut bool, now: bool, what: &str) {
     if now && !*said {
         *said = true;
         tell(what);

@@ -3,30 +3,30 @@
 use palyra_testkit::component_text::{Wat, binary};
 
 use super::attempt::in_host;
-use super::call::{Ask, Spec};
+use super::call::{CallAction, ComponentCall};
 use super::loops::changed;
-use super::watched::Canary;
-use crate::pair::Pair;
-use crate::trial::Trial;
+use super::watched::HostCanary;
+use crate::pair::CasePair;
+use crate::trial::AttackTrial;
 
 /// A function that calls itself, so that it cannot be a loop.
 const DEEP: &str = "(func $deep (param i64) (result i64)
     (i64.add (local.get 0) (call $deep (i64.add (local.get 0) (i64.const 1)))))";
 
 /// How it goes deeper, and how the component is written.
-struct Deep {
+struct DepthCase {
     case: u8,
     variant: &'static str,
     mechanism: &'static str,
     bytes: fn() -> Vec<u8>,
-    ask: Ask,
+    ask: CallAction,
 }
 
-const fn deep(variant: &'static str, bytes: fn() -> Vec<u8>) -> Deep {
-    Deep { case: 51, variant, mechanism: "the stack of a call", bytes, ask: Ask::Run }
+const fn deep(variant: &'static str, bytes: fn() -> Vec<u8>) -> DepthCase {
+    DepthCase { case: 51, variant, mechanism: "the stack of a call", bytes, ask: CallAction::Run }
 }
 
-const ALL: &[Deep] = &[
+const ALL: &[DepthCase] = &[
     deep("a function that calls itself", || {
         Wat { core: DEEP, ..Wat::running("(drop (call $deep (i64.const 0))) (unreachable)") }.bytes()
     }),
@@ -69,14 +69,14 @@ const ALL: &[Deep] = &[
         let memory = r#"(memory (export "memory") 2)"#;
         binary(&text.replace(memory, &format!("{memory} {DEEP}")))
     }),
-    Deep {
-        ask: Ask::Describe,
+    DepthCase {
+        ask: CallAction::Describe,
         ..deep("what it says of itself", || {
             let describe = "(drop (call $deep (i64.const 0)))";
             Wat { core: DEEP, describe, ..Wat::running("(unreachable)") }.bytes()
         })
     },
-    Deep {
+    DepthCase {
         case: 57,
         mechanism: "what is offered",
         ..deep("a tool that calls itself by way of its host", || {
@@ -96,15 +96,20 @@ const ALL: &[Deep] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     ALL.iter().map(trial).collect()
 }
 
-fn trial(deep: &'static Deep) -> Trial {
-    Trial::new(vec![Pair::new(deep.case, deep.variant, deep.mechanism)], move |place, pairs| {
+fn trial(deep: &'static DepthCase) -> AttackTrial {
+    AttackTrial::new(vec![CasePair::new(deep.case, deep.variant, deep.mechanism)], move |place, pairs| {
         in_host(
             deep.bytes,
-            |_, attempt| (Spec { ask: deep.ask, ..attempt.spec.clone() }, vec![Canary::Dead, Canary::Memory]),
+            |_, attempt| {
+                (
+                    ComponentCall { ask: deep.ask, ..attempt.spec.clone() },
+                    vec![HostCanary::Dead, HostCanary::Memory],
+                )
+            },
             place,
             pairs,
         )

@@ -3,35 +3,35 @@
 use palyra_testkit::component_text::{Wat, binary};
 
 use super::attempt::in_host;
-use super::call::{Ask, Files, Spec};
+use super::call::{CallAction, ComponentCall, FileAccess};
 use super::loops::{CORE_TIMES, TIMES, WITH_TIMES, asking, changed};
 use super::reaching::reaching;
-use super::watched::Canary;
-use crate::pair::Pair;
-use crate::trial::Trial;
+use super::watched::HostCanary;
+use crate::pair::CasePair;
+use crate::trial::AttackTrial;
 
 const CAPS: &str = "the caps of a call";
 const CALLS: &str = "the engine's cap on what a host is told";
 
 /// What grows, and how the component is written.
-struct Growing {
+struct GrowthCase {
     case: u8,
     variant: &'static str,
     mechanism: &'static str,
     bytes: fn() -> Vec<u8>,
-    ask: Ask,
-    canary: Canary,
+    ask: CallAction,
+    canary: HostCanary,
 }
 
-const fn grows(variant: &'static str, bytes: fn() -> Vec<u8>) -> Growing {
-    Growing { case: 50, variant, mechanism: CAPS, bytes, ask: Ask::Run, canary: Canary::Memory }
+const fn grows(variant: &'static str, bytes: fn() -> Vec<u8>) -> GrowthCase {
+    GrowthCase { case: 50, variant, mechanism: CAPS, bytes, ask: CallAction::Run, canary: HostCanary::Memory }
 }
 
-const fn told(case: u8, variant: &'static str, bytes: fn() -> Vec<u8>) -> Growing {
-    Growing { case, mechanism: CALLS, ..grows(variant, bytes) }
+const fn growth_case(case: u8, variant: &'static str, bytes: fn() -> Vec<u8>) -> GrowthCase {
+    GrowthCase { case, mechanism: CALLS, ..grows(variant, bytes) }
 }
 
-const GROWING: &[Growing] = &[
+const GROWING: &[GrowthCase] = &[
     grows("a memory, page by page", || {
         Wat::running(
             "(local $at i32)
@@ -64,8 +64,8 @@ const GROWING: &[Growing] = &[
     grows("waits that nobody ends", || {
         asking("(loop $l (drop (call $after (i64.const 1000000000000000000))) (br $l)) (unreachable)")
     }),
-    Growing {
-        canary: Canary::Files,
+    GrowthCase {
+        canary: HostCanary::Files,
         ..grows("files that nobody closes", || {
             reaching("(call $dirs (i32.const 3200))
             (loop $l
@@ -75,9 +75,9 @@ const GROWING: &[Growing] = &[
             (unreachable)").bytes()
         })
     },
-    Growing {
-        ask: Ask::Describe,
-        ..told(50, "what it says of itself, one text many times", || {
+    GrowthCase {
+        ask: CallAction::Describe,
+        ..growth_case(50, "what it says of itself, one text many times", || {
             // Each element of the list is a host of 16 MiB, and all are the same bytes.
             let describe = "(local $n i32)
             (drop (memory.grow (i32.const 600)))
@@ -93,7 +93,7 @@ const GROWING: &[Growing] = &[
             Wat { describe, ..Wat::running("(unreachable)") }.bytes()
         })
     },
-    told(50, "a request, one header many times", || {
+    growth_case(50, "a request, one header many times", || {
         reaching("(local $n i32)
             (drop (memory.grow (i32.const 600)))
             (memory.fill (i32.const 1048576) (i32.const 97) (i32.const 16777216))
@@ -108,8 +108,8 @@ const GROWING: &[Growing] = &[
               (i32.const 65536) (i32.const 50) (i32.const 0) (i32.const 0) (i32.const 3300))
             (unreachable)").bytes()
     }),
-    told(54, "a list of one wait, ten million times", || waits(10_000_000)),
-    told(54, "a list of ten million empty headers", || {
+    growth_case(54, "a list of one wait, ten million times", || waits(10_000_000)),
+    growth_case(54, "a list of ten million empty headers", || {
         // Two empty texts are sixteen bytes here, and three times that for its host.
         reaching(
             "(drop (memory.grow (i32.const 1000)))
@@ -161,19 +161,20 @@ fn waits(length: u32) -> Vec<u8> {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     GROWING.iter().map(trial).collect()
 }
 
-fn trial(growing: &'static Growing) -> Trial {
-    let pair = Pair::new(growing.case, growing.variant, growing.mechanism);
-    Trial::new(vec![pair], move |place, pairs| {
+fn trial(growing: &'static GrowthCase) -> AttackTrial {
+    let pair = CasePair::new(growing.case, growing.variant, growing.mechanism);
+    AttackTrial::new(vec![pair], move |place, pairs| {
         let given = |_: &str, attempt: &super::attempt::Attempt| {
             let time_max = std::time::Duration::from_secs(10);
             // What it asks, and the file that it opens.
-            let spec = Spec { ask: growing.ask, time_max, files: Files::Read, ..attempt.spec.clone() };
+            let spec =
+                ComponentCall { ask: growing.ask, time_max, files: FileAccess::Read, ..attempt.spec.clone() };
             let _ = std::fs::write(spec.work.join("told"), "x");
-            (Spec { hosts: vec!["told.example".to_owned()], ..spec }, vec![growing.canary])
+            (ComponentCall { hosts: vec!["told.example".to_owned()], ..spec }, vec![growing.canary])
         };
         in_host(growing.bytes, given, place, pairs)
     })

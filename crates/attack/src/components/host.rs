@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::call::{Spec, Told, Way, tell};
+use super::call::{CallerKind, ComponentCall, SetupResult, tell};
 use super::{held, plain};
 
 /// The hidden word with which this executable calls a component and tells what became of it.
@@ -35,10 +35,10 @@ pub fn inside(arguments: &[String]) -> ExitCode {
     }
 }
 
-fn called(way: &str, spec: &str) -> Told<()> {
-    let spec: Spec = serde_json::from_str(spec)?;
+fn called(way: &str, spec: &str) -> SetupResult<()> {
+    let spec: ComponentCall = serde_json::from_str(spec)?;
     limit()?;
-    if way == Way::Held.word() { held::call(&spec) } else { plain::call(&spec) }
+    if way == CallerKind::Held.word() { held::call(&spec) } else { plain::call(&spec) }
 }
 
 /// Whatever a component does, this machine is not hurt.

@@ -10,12 +10,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::attempt::Attempt;
-use super::call::{Spec, Way};
+use super::call::{CallerKind, ComponentCall};
 use super::reaching::reaching;
-use super::watched::{Canary, hear};
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::watched::{HostCanary, hear};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 const OFFERED: &str = "what is offered";
 const EMPTY: &str = "a host of its own, with nothing in it";
@@ -23,20 +23,20 @@ const GIVEN: &str = "what a call is given";
 
 /// One thing that is reached for.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct ImportCase {
     variant: &'static str,
     mechanism: &'static str,
     bytes: fn() -> Vec<u8>,
     /// What it is told; `{OUT}`, `{PORT}` and `{OTHER}` are places of the attack.
     told: &'static str,
-    canary: Reached,
+    canary: CanaryKind,
     /// What it may ask.
     hosts: &'static [&'static str],
 }
 
 /// By what it is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reached {
+enum CanaryKind {
     Secret,
     File,
     Dead,
@@ -44,48 +44,53 @@ enum Reached {
     Server(usize),
 }
 
-const fn wants(variant: &'static str, bytes: fn() -> Vec<u8>, told: &'static str, canary: Reached) -> Wanted {
-    Wanted { variant, mechanism: EMPTY, bytes, told, canary, hosts: &[] }
+const fn wants(
+    variant: &'static str,
+    bytes: fn() -> Vec<u8>,
+    told: &'static str,
+    canary: CanaryKind,
+) -> ImportCase {
+    ImportCase { variant, mechanism: EMPTY, bytes, told, canary, hosts: &[] }
 }
 
-const fn asks(variant: &'static str, bytes: fn() -> Vec<u8>, told: &'static str) -> Wanted {
-    let canary = Reached::Server(0);
-    Wanted { mechanism: GIVEN, hosts: &["127.0.0.1:{OTHER}"], ..wants(variant, bytes, told, canary) }
+const fn asks(variant: &'static str, bytes: fn() -> Vec<u8>, told: &'static str) -> ImportCase {
+    let canary = CanaryKind::Server(0);
+    ImportCase { mechanism: GIVEN, hosts: &["127.0.0.1:{OTHER}"], ..wants(variant, bytes, told, canary) }
 }
 
-const ALL: &[Wanted] = &[
-    Wanted { mechanism: OFFERED, ..wants("a shell", shell, "echo > {OUT}/ran", Reached::File) },
-    wants("variables of the host", variables, "told", Reached::Secret),
-    wants("what the host is told", input, "told", Reached::Secret),
-    wants("the host's output", || streams(OUTPUT), SECRET, Reached::Secret),
-    wants("the host's errors", || streams(ERRORS), SECRET, Reached::Secret),
+const ALL: &[ImportCase] = &[
+    ImportCase { mechanism: OFFERED, ..wants("a shell", shell, "echo > {OUT}/ran", CanaryKind::File) },
+    wants("variables of the host", variables, "told", CanaryKind::Secret),
+    wants("what the host is told", input, "told", CanaryKind::Secret),
+    wants("the host's output", || streams(OUTPUT), SECRET, CanaryKind::Secret),
+    wants("the host's errors", || streams(ERRORS), SECRET, CanaryKind::Secret),
     wants(
         "the end of the host",
         || streams("(call $exit (i32.const 1)) (unreachable)"),
         "told",
-        Reached::Dead,
+        CanaryKind::Dead,
     ),
-    Wanted {
+    ImportCase {
         mechanism: GIVEN,
-        ..wants("a value, with no place to keep any", values, "told", Reached::Secret)
+        ..wants("a value, with no place to keep any", values, "told", CanaryKind::Secret)
     },
-    Wanted {
+    ImportCase {
         mechanism: GIVEN,
-        ..wants("what another tool and another person keep", values, "key", Reached::Secret)
+        ..wants("what another tool and another person keep", values, "key", CanaryKind::Secret)
     },
-    Wanted { hosts: &[], ..asks("a host, of one that was given none", get, "http://127.0.0.1:{PORT}/") },
+    ImportCase { hosts: &[], ..asks("a host, of one that was given none", get, "http://127.0.0.1:{PORT}/") },
     asks("another port of a host", get, "http://127.0.0.1:{PORT}/"),
     asks("another name of a host", get, "http://localhost:{PORT}/"),
     asks("a host behind the name of another", get, "http://127.0.0.1:{OTHER}@127.0.0.1:{PORT}/"),
     asks("a host in another spelling", get, "http://127.1:{PORT}/"),
     asks("a redirect of a host to another", get, "http://127.0.0.1:{OTHER}/"),
-    Wanted {
+    ImportCase {
         hosts: &["127.0.0.1:{PORT}"],
         ..asks("a change, by one that says it changes nothing", post, "http://127.0.0.1:{PORT}/")
     },
-    Wanted {
+    ImportCase {
         hosts: &["127.0.0.1:{PORT}"],
-        canary: Reached::Server(64),
+        canary: CanaryKind::Server(64),
         ..asks("more requests than a call may make", many, "http://127.0.0.1:{PORT}/")
     },
 ];
@@ -210,25 +215,30 @@ fn input() -> Vec<u8> {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     ALL.iter()
         .map(|wanted| {
-            let pair = Pair::new(52, wanted.variant, wanted.mechanism);
-            Trial::new(vec![pair], move |place, pairs| carry_out(*wanted, place, pairs))
+            let pair = CasePair::new(52, wanted.variant, wanted.mechanism);
+            AttackTrial::new(vec![pair], move |place, pairs| carry_out(*wanted, place, pairs))
         })
         .collect()
 }
 
-async fn carry_out(wanted: Wanted, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, async |_| {
+async fn carry_out(wanted: ImportCase, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, async |_| {
         let bytes = (wanted.bytes)();
-        let control = reached(wanted, Way::Plain, &bytes, &place).await?;
-        Ok(Some((reached(wanted, Way::Held, &bytes, &place).await?, control)))
+        let control = reached(wanted, CallerKind::Plain, &bytes, &place).await?;
+        Ok(Some((reached(wanted, CallerKind::Held, &bytes, &place).await?, control)))
     })
     .await
 }
 
-async fn reached(wanted: Wanted, way: Way, bytes: &[u8], place: &Place) -> io::Result<Vec<String>> {
+async fn reached(
+    wanted: ImportCase,
+    way: CallerKind,
+    bytes: &[u8],
+    place: &TrialContext,
+) -> io::Result<Vec<String>> {
     let attempt = Attempt::new(bytes)?;
     let server =
         Server::start("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok".to_owned())?;
@@ -236,7 +246,7 @@ async fn reached(wanted: Wanted, way: Way, bytes: &[u8], place: &Place) -> io::R
     let redirect =
         format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     let other = Server::start(redirect)?;
-    let out = attempt.ground.outside().display().to_string();
+    let out = attempt.trial_folder.outside().display().to_string();
     let filled = |text: &str| {
         let text = text.replace("{OUT}", &out).replace("{PORT}", &server.port.to_string());
         text.replace("{OTHER}", &other.port.to_string())
@@ -244,14 +254,16 @@ async fn reached(wanted: Wanted, way: Way, bytes: &[u8], place: &Place) -> io::R
     // The operator lets both be reached; what a call may ask is another thing.
     let lifted = ["127.0.0.1:{OTHER}", "127.0.0.1:{PORT}", "localhost:{PORT}"].map(filled).to_vec();
     let hosts = wanted.hosts.iter().map(|host| filled(host)).collect();
-    let spec = Spec { arguments: filled(wanted.told), hosts, lifted, ..attempt.spec.clone() };
-    let canary = if wanted.canary == Reached::Dead { Canary::Dead } else { Canary::Secret };
+    let spec = ComponentCall { arguments: filled(wanted.told), hosts, lifted, ..attempt.spec.clone() };
+    let canary = if wanted.canary == CanaryKind::Dead { HostCanary::Dead } else { HostCanary::Secret };
     let heard = hear(&place.program, way, &spec, &[canary]).await?;
     Ok(match wanted.canary {
-        Reached::Secret | Reached::Dead => heard.touched(&[canary]),
-        Reached::File if attempt.ground.outside().join("ran").exists() => vec!["a command ran".to_owned()],
-        Reached::Server(most) if server.settled().await? > most => vec!["the server was asked".to_owned()],
-        Reached::File | Reached::Server(_) => Vec::new(),
+        CanaryKind::Secret | CanaryKind::Dead => heard.touched(&[canary]),
+        CanaryKind::File if attempt.trial_folder.outside().join("ran").exists() => {
+            vec!["a command ran".to_owned()]
+        }
+        CanaryKind::Server(most) if server.settled().await? > most => vec!["the server was asked".to_owned()],
+        CanaryKind::File | CanaryKind::Server(_) => Vec::new(),
     })
 }
 

@@ -5,33 +5,33 @@ use std::time::Duration;
 use palyra_testkit::component_text::{Wat, binary};
 
 use super::attempt::{Attempt, in_host};
-use super::call::{Ask, Spec};
-use super::watched::Canary;
-use crate::pair::Pair;
-use crate::trial::Trial;
+use super::call::{CallAction, ComponentCall};
+use super::watched::HostCanary;
+use crate::pair::CasePair;
+use crate::trial::AttackTrial;
 
 const FUEL: &str = "the fuel of a call";
 const TIME: &str = "the time of a call";
 const TURNS: &str = "turns between calls";
 
 /// Where a loop stands, how the component is written, and what ends it.
-struct Endless {
+struct LoopCase {
     variant: &'static str,
     bytes: fn() -> Vec<u8>,
-    ask: Ask,
+    ask: CallAction,
     held_by: &'static [&'static str],
 }
 
-const fn run(variant: &'static str, bytes: fn() -> Vec<u8>) -> Endless {
-    Endless { variant, bytes, ask: Ask::Run, held_by: &[FUEL, TIME, TURNS] }
+const fn run(variant: &'static str, bytes: fn() -> Vec<u8>) -> LoopCase {
+    LoopCase { variant, bytes, ask: CallAction::Run, held_by: &[FUEL, TIME, TURNS] }
 }
 
 /// One that does nothing, or much with little fuel.
-const fn waiting(variant: &'static str, bytes: fn() -> Vec<u8>) -> Endless {
-    Endless { held_by: &[TIME, TURNS], ..run(variant, bytes) }
+const fn waiting(variant: &'static str, bytes: fn() -> Vec<u8>) -> LoopCase {
+    LoopCase { held_by: &[TIME, TURNS], ..run(variant, bytes) }
 }
 
-const ENDLESS: &[Endless] = &[
+const ENDLESS: &[LoopCase] = &[
     run("a branch", || running("(loop $l (br $l)) (unreachable)")),
     run("a table of branches", || {
         running(
@@ -103,8 +103,8 @@ const ENDLESS: &[Endless] = &[
         running("(drop (memory.grow (i32.const 900)))
                  (loop $l (memory.copy (i32.const 65537) (i32.const 65536) (i32.const 58982399)) (br $l)) (unreachable)")
     }),
-    Endless {
-        ask: Ask::Describe,
+    LoopCase {
+        ask: CallAction::Describe,
         held_by: &[FUEL],
         ..run("what it says of itself", || {
             Wat { describe: "(loop $l (br $l)) (unreachable)", ..Wat::running("(unreachable)") }.bytes()
@@ -170,23 +170,23 @@ pub(super) fn changed(wat: &Wat, from: &str, to: &str) -> String {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     ENDLESS.iter().map(trial).collect()
 }
 
-fn trial(endless: &'static Endless) -> Trial {
-    let pairs = endless.held_by.iter().map(|&mechanism| Pair::new(49, endless.variant, mechanism));
-    Trial::new(pairs.collect(), move |place, pairs| {
+fn trial(endless: &'static LoopCase) -> AttackTrial {
+    let pairs = endless.held_by.iter().map(|&mechanism| CasePair::new(49, endless.variant, mechanism));
+    AttackTrial::new(pairs.collect(), move |place, pairs| {
         in_host(endless.bytes, move |mechanism, attempt| given(endless.ask, mechanism, attempt), place, pairs)
     })
 }
 
-fn given(ask: Ask, mechanism: &str, attempt: &Attempt) -> (Spec, Vec<Canary>) {
-    let spec = Spec { ask, ..attempt.spec.clone() };
+fn given(ask: CallAction, mechanism: &str, attempt: &Attempt) -> (ComponentCall, Vec<HostCanary>) {
+    let spec = ComponentCall { ask, ..attempt.spec.clone() };
     match mechanism {
-        FUEL => (Spec { fuel: 20_000_000, ..spec }, vec![Canary::Running]),
-        TIME => (Spec { time_max: Duration::from_millis(300), ..spec }, vec![Canary::Running]),
+        FUEL => (ComponentCall { fuel: 20_000_000, ..spec }, vec![HostCanary::Running]),
+        TIME => (ComponentCall { time_max: Duration::from_millis(300), ..spec }, vec![HostCanary::Running]),
         // It may go on for long, and others have to be answered all the same.
-        _ => (Spec { beside: Some(attempt.honest()), ..spec }, vec![Canary::Beside]),
+        _ => (ComponentCall { beside: Some(attempt.honest()), ..spec }, vec![HostCanary::Beside]),
     }
 }

@@ -6,12 +6,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::attempt::Attempt;
-use super::call::{Files, Spec, Way};
+use super::call::{CallerKind, ComponentCall, FileAccess};
 use super::reaching::reaching;
-use super::watched::{Canary, hear};
-use crate::ground::{Ground, SECRET};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::watched::{HostCanary, hear};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::{SECRET, TrialFolder};
 
 const OUT: &str = "the folder that a call is given";
 const LATER: &str = "names that are kept";
@@ -103,60 +103,64 @@ const LINK_AND_WRITE: &str =
 
 /// One thing that a component does with one path.
 #[derive(Clone, Copy)]
-struct Doing {
+struct PathAction {
     run: &'static str,
     path: &'static str,
-    files: Files,
+    files: FileAccess,
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let one = |variant: String, mechanism: &str, doing: Doing| {
-        Trial::new(vec![Pair::new(53, variant, mechanism)], move |place, pairs| {
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let one = |variant: String, mechanism: &str, doing: PathAction| {
+        AttackTrial::new(vec![CasePair::new(53, variant, mechanism)], move |place, pairs| {
             carry_out(doing, place, pairs)
         })
     };
     let paths = PATHS.iter().flat_map(move |&(variant, path)| {
         [
-            one(format!("{variant}, read"), OUT, Doing { run: READ, path, files: Files::Read }),
-            one(format!("{variant}, written"), OUT, Doing { run: WRITE, path, files: Files::Change }),
+            one(format!("{variant}, read"), OUT, PathAction { run: READ, path, files: FileAccess::Read }),
+            one(
+                format!("{variant}, written"),
+                OUT,
+                PathAction { run: WRITE, path, files: FileAccess::Change },
+            ),
         ]
     });
-    let change = Files::Change;
-    let doing = DOING
-        .iter()
-        .map(move |&(variant, run, path)| one(variant.to_owned(), OUT, Doing { run, path, files: change }));
-    let kept = KEPT
-        .iter()
-        .map(move |&(variant, run, path)| one(variant.to_owned(), LATER, Doing { run, path, files: change }));
+    let change = FileAccess::Change;
+    let doing = DOING.iter().map(move |&(variant, run, path)| {
+        one(variant.to_owned(), OUT, PathAction { run, path, files: change })
+    });
+    let kept = KEPT.iter().map(move |&(variant, run, path)| {
+        one(variant.to_owned(), LATER, PathAction { run, path, files: change })
+    });
     let inside = [
-        ("a file of the workspace is written", WRITE, READ_ONLY, Files::Read),
-        ("a file of the workspace is removed", UNLINK, READ_ONLY, Files::Read),
-        ("times of the workspace are set", TIMES, READ_ONLY, Files::Read),
-        ("a folder is made in the workspace", MKDIR, READ_ONLY, Files::Read),
-        ("a file of the workspace is read", READ, NONE, Files::None),
-        ("a file of the workspace is written", WRITE, NONE, Files::None),
+        ("a file of the workspace is written", WRITE, READ_ONLY, FileAccess::Read),
+        ("a file of the workspace is removed", UNLINK, READ_ONLY, FileAccess::Read),
+        ("times of the workspace are set", TIMES, READ_ONLY, FileAccess::Read),
+        ("a folder is made in the workspace", MKDIR, READ_ONLY, FileAccess::Read),
+        ("a file of the workspace is read", READ, NONE, FileAccess::None),
+        ("a file of the workspace is written", WRITE, NONE, FileAccess::None),
     ];
     let inside = inside.into_iter().map(move |(variant, run, mechanism, files)| {
         let path = if run == MKDIR { "made" } else { "own" };
-        one(variant.to_owned(), mechanism, Doing { run, path, files })
+        one(variant.to_owned(), mechanism, PathAction { run, path, files })
     });
     paths.chain(doing).chain(kept).chain(inside).collect()
 }
 
-async fn carry_out(doing: Doing, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, async |_| {
+async fn carry_out(doing: PathAction, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, async |_| {
         let bytes = reaching(doing.run).bytes();
         let mut touched = Vec::new();
-        for way in [Way::Held, Way::Plain] {
+        for way in [CallerKind::Held, CallerKind::Plain] {
             let attempt = Attempt::new(&bytes)?;
-            lay_out(&attempt.ground)?;
-            let path = doing.path.replace("{OUT}", &attempt.ground.outside().display().to_string());
-            let before = look(&attempt.ground, doing.files)?;
-            let spec = Spec { arguments: path, files: doing.files, ..attempt.spec.clone() };
-            let heard = hear(&place.program, way, &spec, &[Canary::Secret]).await?;
-            let mut seen = heard.touched(&[Canary::Secret]);
-            if look(&attempt.ground, doing.files)? != before {
+            lay_out(&attempt.trial_folder)?;
+            let path = doing.path.replace("{OUT}", &attempt.trial_folder.outside().display().to_string());
+            let before = look(&attempt.trial_folder, doing.files)?;
+            let spec = ComponentCall { arguments: path, files: doing.files, ..attempt.spec.clone() };
+            let heard = hear(&place.program, way, &spec, &[HostCanary::Secret]).await?;
+            let mut seen = heard.touched(&[HostCanary::Secret]);
+            if look(&attempt.trial_folder, doing.files)? != before {
                 seen.push(format!("what has to stay changed ({})", heard.answer()));
             }
             touched.push(seen);
@@ -168,8 +172,8 @@ async fn carry_out(doing: Doing, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// A workspace with links that lead out, and with what is kept.
-fn lay_out(ground: &Ground) -> io::Result<()> {
-    let (work, outside) = (ground.work(), ground.outside());
+fn lay_out(trial_folder: &TrialFolder) -> io::Result<()> {
+    let (work, outside) = (trial_folder.work(), trial_folder.outside());
     fs::create_dir_all(work.join("in"))?;
     fs::create_dir_all(work.join(".git/hooks"))?;
     fs::create_dir_all(work.join(".GIT/hooks"))?;
@@ -191,15 +195,15 @@ fn lay_out(ground: &Ground) -> io::Result<()> {
 }
 
 /// What has to stay as it is: all that lies outside, what is kept, and where a call may only read the workspace, too.
-fn look(ground: &Ground, files: Files) -> io::Result<String> {
+fn look(trial_folder: &TrialFolder, files: FileAccess) -> io::Result<String> {
     let mut lines = Vec::new();
-    below(&ground.outside(), &mut lines)?;
-    if files == Files::Change {
+    below(&trial_folder.outside(), &mut lines)?;
+    if files == FileAccess::Change {
         for name in [".git", ".GIT", ".gitmodules", ".envrc", ".vscode", ".idea", ".palyra", "in/.git"] {
-            below(&ground.work().join(name), &mut lines)?;
+            below(&trial_folder.work().join(name), &mut lines)?;
         }
     } else {
-        below(&ground.work(), &mut lines)?;
+        below(&trial_folder.work(), &mut lines)?;
     }
     lines.sort();
     Ok(lines.join("\n"))

@@ -12,16 +12,16 @@ use wasmtime::component::{Component, Instance, Linker, LinkerInstance, ResourceT
 use wasmtime::{Config, Engine, Store, StoreContextMut};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtxBuilder};
 
-use super::call::{Ask, Spec, Told, begin, end, tell};
-use super::plain_files::{self, Open};
-use crate::ground::SECRET;
+use super::call::{CallAction, ComponentCall, SetupResult, begin, end, tell};
+use super::plain_files::{self, PlainState};
+use crate::trial_folder::SECRET;
 
 /// Bytes of stack that a component may use: more than there are.
 const STACK_BYTES: usize = 1 << 30;
 
 /// Calls a component on this thread.
-pub(super) fn call(spec: &Spec) -> Told<()> {
-    if spec.ask == Ask::Add {
+pub(super) fn call(spec: &ComponentCall) -> SetupResult<()> {
+    if spec.ask == CallAction::Add {
         begin()?;
     }
     let engine = Engine::new(&settings())?;
@@ -29,7 +29,7 @@ pub(super) fn call(spec: &Spec) -> Told<()> {
     let mut linker = Linker::new(&engine);
     everything(&mut linker, &component)?;
     let mut store = store(&engine, spec)?;
-    if spec.ask == Ask::Add {
+    if spec.ask == CallAction::Add {
         end("it was compiled");
     } else {
         begin()?;
@@ -47,7 +47,7 @@ pub(super) fn call(spec: &Spec) -> Told<()> {
         }
     }
     if let Some(honest) = &spec.beside {
-        let honest = Spec { component: honest.clone(), beside: None, again: None, ..spec.clone() };
+        let honest = ComponentCall { component: honest.clone(), beside: None, again: None, ..spec.clone() };
         if answered(&engine, &honest).is_ok() {
             tell("beside");
         }
@@ -55,13 +55,13 @@ pub(super) fn call(spec: &Spec) -> Told<()> {
     Ok(())
 }
 
-fn answered(engine: &Engine, spec: &Spec) -> Told<String> {
+fn answered(engine: &Engine, spec: &ComponentCall) -> SetupResult<String> {
     let component = Component::new(engine, fs::read(&spec.component)?)?;
     let mut linker = Linker::new(engine);
     everything(&mut linker, &component)?;
     let mut store = store(engine, spec)?;
     let instance = linker.instantiate(&mut store, &component)?;
-    Ok(ask(&mut store, &instance, Ask::Run, "told")?)
+    Ok(ask(&mut store, &instance, CallAction::Run, "told")?)
 }
 
 fn settings() -> Config {
@@ -70,7 +70,7 @@ fn settings() -> Config {
     config
 }
 
-fn store(engine: &Engine, spec: &Spec) -> Told<Store<Open>> {
+fn store(engine: &Engine, spec: &ComponentCall) -> SetupResult<Store<PlainState>> {
     let mut wasi = WasiCtxBuilder::new();
     wasi.inherit_stdio().inherit_env().inherit_network().allow_ip_name_lookup(true).max_random_size(u64::MAX);
     if !spec.work.as_os_str().is_empty() {
@@ -78,20 +78,25 @@ fn store(engine: &Engine, spec: &Spec) -> Told<Store<Open>> {
     }
     let mut table = ResourceTable::new();
     table.set_max_capacity(usize::MAX);
-    let mut store = Store::new(engine, Open { table, wasi: wasi.build(), work: spec.work.clone() });
+    let mut store = Store::new(engine, PlainState { table, wasi: wasi.build(), work: spec.work.clone() });
     store.set_hostcall_fuel(usize::MAX);
     store.set_max_component_handles(usize::MAX);
     Ok(store)
 }
 
-fn ask(store: &mut Store<Open>, instance: &Instance, ask: Ask, arguments: &str) -> wasmtime::Result<String> {
+fn ask(
+    store: &mut Store<PlainState>,
+    instance: &Instance,
+    ask: CallAction,
+    arguments: &str,
+) -> wasmtime::Result<String> {
     let mut results = [Val::Bool(false)];
     match ask {
-        Ask::Run => {
+        CallAction::Run => {
             let run = instance.get_func(&mut *store, "run").ok_or_else(|| wasmtime::format_err!("no run"))?;
             run.call(&mut *store, &[Val::String(arguments.to_owned())], &mut results)?;
         }
-        Ask::Describe | Ask::Add => {
+        CallAction::Describe | CallAction::Add => {
             let told = instance.get_func(&mut *store, "describe");
             told.ok_or_else(|| wasmtime::format_err!("no describe"))?.call(&mut *store, &[], &mut results)?;
         }
@@ -105,11 +110,11 @@ fn ask(store: &mut Store<Open>, instance: &Instance, ask: Ask, arguments: &str) 
     })
 }
 
-fn everything(linker: &mut Linker<Open>, component: &Component) -> Told<()> {
+fn everything(linker: &mut Linker<PlainState>, component: &Component) -> SetupResult<()> {
     linker.allow_shadowing(true);
     wasmtime_wasi::p2::add_to_linker_sync(linker)?;
     plain_files::add_to_linker(linker)?;
-    let asks = |_: StoreContextMut<'_, Open>, _, given: &[Val], told: &mut [Val]| {
+    let asks = |_: StoreContextMut<'_, PlainState>, _, given: &[Val], told: &mut [Val]| {
         told[0] = answer_of(&fetch(&given[0]));
         Ok(())
     };
@@ -125,7 +130,7 @@ fn everything(linker: &mut Linker<Open>, component: &Component) -> Told<()> {
     Ok(())
 }
 
-fn shell(linker: &mut LinkerInstance<'_, Open>) -> wasmtime::Result<()> {
+fn shell(linker: &mut LinkerInstance<'_, PlainState>) -> wasmtime::Result<()> {
     linker.func_wrap("run", |_, (line,): (String,)| {
         std::process::Command::new("/bin/sh").args(["-c", &line]).status()?;
         Ok(())
@@ -133,17 +138,17 @@ fn shell(linker: &mut LinkerInstance<'_, Open>) -> wasmtime::Result<()> {
 }
 
 /// A component that calls tools calls itself, too.
-fn itself(linker: &mut Linker<Open>, component: &Component) -> wasmtime::Result<()> {
+fn itself(linker: &mut Linker<PlainState>, component: &Component) -> wasmtime::Result<()> {
     let (engine, component) = (linker.engine().clone(), component.clone());
     linker.instance("palyra:tool/run@1.0.0")?.func_wrap("run", move |_, (arguments,): (String,)| {
         // Each has a folder open otherwise, and there are only so many of those.
-        let spec = Spec::of(PathBuf::new(), PathBuf::new(), PathBuf::new());
+        let spec = ComponentCall::of(PathBuf::new(), PathBuf::new(), PathBuf::new());
         let told = |error: Box<dyn std::error::Error + Send + Sync>| wasmtime::format_err!("{error}");
         let mut linker = Linker::new(&engine);
         everything(&mut linker, &component).map_err(told)?;
         let mut store = store(&engine, &spec).map_err(told)?;
         let instance = linker.instantiate(&mut store, &component)?;
-        ask(&mut store, &instance, Ask::Run, &arguments).map(drop)
+        ask(&mut store, &instance, CallAction::Run, &arguments).map(drop)
     })
 }
 
@@ -185,7 +190,7 @@ fn fetch(request: &Val) -> Vec<u8> {
     Vec::new()
 }
 
-fn ask_once(url: &str, method: &str) -> Told<Vec<u8>> {
+fn ask_once(url: &str, method: &str) -> SetupResult<Vec<u8>> {
     let url = url::Url::parse(url)?;
     let mut stream = TcpStream::connect(&*url.socket_addrs(|| Some(80))?)?;
     let request = format!("{method} {} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", url.path());

@@ -16,88 +16,88 @@ use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 /// What stands behind the imports.
-pub(super) struct Open {
+pub(super) struct PlainState {
     pub(super) table: ResourceTable,
     pub(super) wasi: WasiCtx,
     pub(super) work: PathBuf,
 }
 
-impl WasiView for Open {
+impl WasiView for PlainState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
-type Folder = Resource<Descriptor>;
+type FolderHandle = Resource<Descriptor>;
 
 /// Puts plain code before what the linker has.
-pub(super) fn add_to_linker(linker: &mut Linker<Open>) -> wasmtime::Result<()> {
+pub(super) fn add_to_linker(linker: &mut Linker<PlainState>) -> wasmtime::Result<()> {
     let mut files = linker.instance("wasi:filesystem/types@0.2.12")?;
     opens(&mut files)?;
     moves(&mut files)?;
-    wrap(&mut files, "create-directory-at", |open, (folder, path): (Folder, String)| {
-        let path = open.found(&path, Last::Itself);
+    wrap(&mut files, "create-directory-at", |open, (folder, path): (FolderHandle, String)| {
+        let path = open.found(&path, LastLink::Itself);
         open.filesystem().create_directory_at(folder, path)
     })?;
-    wrap(&mut files, "remove-directory-at", |open, (folder, path): (Folder, String)| {
-        let path = open.found(&path, Last::Itself);
+    wrap(&mut files, "remove-directory-at", |open, (folder, path): (FolderHandle, String)| {
+        let path = open.found(&path, LastLink::Itself);
         open.filesystem().remove_directory_at(folder, path)
     })?;
-    wrap(&mut files, "unlink-file-at", |open, (folder, path): (Folder, String)| {
-        let path = open.found(&path, Last::Itself);
+    wrap(&mut files, "unlink-file-at", |open, (folder, path): (FolderHandle, String)| {
+        let path = open.found(&path, LastLink::Itself);
         open.filesystem().unlink_file_at(folder, path)
     })
 }
 
-fn opens(files: &mut LinkerInstance<'_, Open>) -> wasmtime::Result<()> {
-    type Opening = (Folder, PathFlags, String, OpenFlags, DescriptorFlags);
-    wrap(files, "open-at", |open, (folder, links, path, how, flags): Opening| {
-        let path = open.found(&path, Last::Followed);
+fn opens(files: &mut LinkerInstance<'_, PlainState>) -> wasmtime::Result<()> {
+    type OpenArguments = (FolderHandle, PathFlags, String, OpenFlags, DescriptorFlags);
+    wrap(files, "open-at", |open, (folder, links, path, how, flags): OpenArguments| {
+        let path = open.found(&path, LastLink::Followed);
         open.filesystem().open_at(folder, links, path, how, flags)
     })?;
-    type Times = (Folder, PathFlags, String, NewTimestamp, NewTimestamp);
-    wrap(files, "set-times-at", |open, (folder, links, path, read, written): Times| {
-        let path = open.found(&path, Last::Followed);
+    type TimeArguments = (FolderHandle, PathFlags, String, NewTimestamp, NewTimestamp);
+    wrap(files, "set-times-at", |open, (folder, links, path, read, written): TimeArguments| {
+        let path = open.found(&path, LastLink::Followed);
         open.filesystem().set_times_at(folder, links, path, read, written)
     })?;
     wrap(
         files,
         "stat-at",
-        |open, (folder, links, path): (Folder, PathFlags, String)| -> Result<DescriptorStat, _> {
-            let path = open.found(&path, Last::Followed);
+        |open, (folder, links, path): (FolderHandle, PathFlags, String)| -> Result<DescriptorStat, _> {
+            let path = open.found(&path, LastLink::Followed);
             open.filesystem().stat_at(folder, links, path)
         },
     )
 }
 
-fn moves(files: &mut LinkerInstance<'_, Open>) -> wasmtime::Result<()> {
-    type Renaming = (Folder, String, Folder, String);
+fn moves(files: &mut LinkerInstance<'_, PlainState>) -> wasmtime::Result<()> {
+    type Renaming = (FolderHandle, String, FolderHandle, String);
     wrap(files, "rename-at", |open, (folder, path, new, to): Renaming| {
-        let (path, to) = (open.found(&path, Last::Itself), open.found(&to, Last::Itself));
+        let (path, to) = (open.found(&path, LastLink::Itself), open.found(&to, LastLink::Itself));
         open.filesystem().rename_at(folder, path, new, to)
     })?;
-    type Linking = (Folder, PathFlags, String, Folder, String);
-    wrap(files, "link-at", |open, (folder, _, path, new, to): Linking| {
-        let (path, to) = (open.found(&path, Last::Itself), open.found(&to, Last::Itself));
+    type LinkArguments = (FolderHandle, PathFlags, String, FolderHandle, String);
+    wrap(files, "link-at", |open, (folder, _, path, new, to): LinkArguments| {
+        let (path, to) = (open.found(&path, LastLink::Itself), open.found(&to, LastLink::Itself));
         open.filesystem().link_at(folder, PathFlags::empty(), path, new, to)
     })?;
-    wrap(files, "symlink-at", |open, (_, target, path): (Folder, String, String)| {
-        let path = Path::new("/").join(open.found(&path, Last::Itself));
+    wrap(files, "symlink-at", |open, (_, target, path): (FolderHandle, String, String)| {
+        let path = Path::new("/").join(open.found(&path, LastLink::Itself));
         std::os::unix::fs::symlink(target, path).map_err(FsError::from)
     })
 }
 
 fn wrap<P, T>(
-    files: &mut LinkerInstance<'_, Open>,
+    files: &mut LinkerInstance<'_, PlainState>,
     name: &str,
-    function: impl Fn(&mut Open, P) -> Result<T, FsError> + Send + Sync + 'static,
+    function: impl Fn(&mut PlainState, P) -> Result<T, FsError> + Send + Sync + 'static,
 ) -> wasmtime::Result<()>
 where
     P: ComponentNamedList + Lift + 'static,
     (Result<T, ErrorCode>,): ComponentNamedList + Lower + 'static,
 {
     let name = format!("[method]descriptor.{name}");
-    files.func_wrap(&name, move |mut store: StoreContextMut<'_, Open>, given: P| {
+    files.func_wrap(&name, move |mut store: StoreContextMut<'_, PlainState>, given: P| {
         let done = function(store.data_mut(), given);
         Ok((match done {
             Ok(done) => Ok(done),
@@ -108,19 +108,19 @@ where
 
 /// What becomes of a link at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastLink {
     Followed,
     Itself,
 }
 
-impl Open {
+impl PlainState {
     /// Returns where plain code arrives, from `/` on.
-    fn found(&self, path: &str, last: Last) -> String {
+    fn found(&self, path: &str, last: LastLink) -> String {
         let whole = self.work.join(path);
-        let followed = (last == Last::Followed).then(|| whole.canonicalize().ok()).flatten();
+        let followed = (last == LastLink::Followed).then(|| whole.canonicalize().ok()).flatten();
         let named = || {
             // A link to nothing is followed, too: what is made then is made there.
-            let link = whole.read_link().ok().filter(|_| last == Last::Followed);
+            let link = whole.read_link().ok().filter(|_| last == LastLink::Followed);
             let whole = link.map_or_else(|| whole.clone(), |link| whole.with_file_name(link));
             Some(whole.parent()?.canonicalize().ok()?.join(whole.file_name()?))
         };

@@ -3,11 +3,11 @@
 use palyra_testkit::component_text::{Wat, binary};
 
 use super::attempt::in_host;
-use super::call::Spec;
+use super::call::ComponentCall;
 use super::loops::changed;
-use super::watched::Canary;
-use crate::pair::Pair;
-use crate::trial::Trial;
+use super::watched::HostCanary;
+use crate::pair::CasePair;
+use crate::trial::AttackTrial;
 
 /// What a component does that is told `t…`; told anything else, it answers.
 const TRAPS: &[(&str, &str)] = &[
@@ -24,10 +24,10 @@ const TRAPS: &[(&str, &str)] = &[
 const KEPT: &str = "(global $kept (mut i32) (i32.const 0))";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let traps = TRAPS.iter().map(|&(variant, trap)| {
         let bytes = move || trapping("(table 4 funcref) (elem (i32.const 1) $nothing) (func $nothing)", trap);
-        trial(variant, bytes, Canary::Beside)
+        trial(variant, bytes, HostCanary::Beside)
     });
     let room = "a room for its arguments that is nowhere";
     let lost = trial(
@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let nowhere = "(local $at i32) (if (i32.gt_u (global.get $next) (i32.const 4096)) (then (return (i32.const -8))))";
             binary(&changed(&Wat::running(ECHO_KEPT), "(local $at i32)", nowhere))
         },
-        Canary::Beside,
+        HostCanary::Beside,
     );
     let found = trial(
         "what a caller said, kept for the next one",
@@ -47,7 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                    (call $answer (i32.const 0) (i32.const 0) (i32.const 0))";
             Wat { core: KEPT, ..Wat::running(run) }.bytes()
         },
-        Canary::Secret,
+        HostCanary::Secret,
     );
     traps.chain([lost, found]).collect()
 }
@@ -66,13 +66,13 @@ fn trapping(core: &str, trap: &str) -> Vec<u8> {
 fn trial(
     variant: &'static str,
     bytes: impl Fn() -> Vec<u8> + Clone + Send + Sync + 'static,
-    canary: Canary,
-) -> Trial {
-    Trial::new(vec![Pair::new(55, variant, "a store for each call")], move |place, pairs| {
+    canary: HostCanary,
+) -> AttackTrial {
+    AttackTrial::new(vec![CasePair::new(55, variant, "a store for each call")], move |place, pairs| {
         let given = move |_: &str, attempt: &super::attempt::Attempt| {
-            let first = if canary == Canary::Secret { crate::ground::SECRET } else { "trap" };
+            let first = if canary == HostCanary::Secret { crate::trial_folder::SECRET } else { "trap" };
             let (arguments, again) = (first.to_owned(), Some("fine".to_owned()));
-            (Spec { arguments, again, ..attempt.spec.clone() }, vec![canary])
+            (ComponentCall { arguments, again, ..attempt.spec.clone() }, vec![canary])
         };
         in_host(bytes.clone(), given, place, pairs)
     })

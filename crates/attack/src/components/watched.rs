@@ -11,9 +11,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout_at};
 
-use super::call::{Spec, Way};
+use super::call::{CallerKind, ComponentCall};
 use super::host::INSIDE;
-use crate::ground::SECRET;
+use crate::trial_folder::SECRET;
 
 /// How long it may take until a component is called.
 const BEGINNING_MAX: Duration = Duration::from_secs(90);
@@ -26,7 +26,7 @@ const PLAIN_WORK_MAX: Duration = Duration::from_secs(40);
 
 /// What must not become of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Canary {
+pub(super) enum HostCanary {
     /// It still runs the component when it should have ended it.
     Running,
     /// It holds more memory than components are given.
@@ -44,27 +44,27 @@ pub(super) enum Canary {
 }
 
 /// What was heard of one call.
-pub(super) struct Heard {
+pub(super) struct CallLog {
     lines: Vec<String>,
     /// Whether it came to its end by itself.
     over: bool,
 }
 
-impl Heard {
+impl CallLog {
     fn has(&self, line: &str) -> bool {
         self.lines.iter().any(|heard| heard == line)
     }
 
     /// Says what was touched.
-    pub(super) fn touched(&self, canaries: &[Canary]) -> Vec<String> {
-        let touched = |canary: &Canary| match canary {
-            Canary::Running => (!self.has("ended") && !self.over).then_some("it still ran"),
-            Canary::Memory => self.has("memory").then_some("the host held more than 256 MiB"),
-            Canary::Files => self.has("files").then_some("the host could open no file"),
-            Canary::Used => self.has("used").then_some("the host itself was busy"),
-            Canary::Dead => (self.over && !self.has("alive")).then_some("the host was dead"),
-            Canary::Beside => (!self.has("beside")).then_some("another caller was not answered"),
-            Canary::Secret => {
+    pub(super) fn touched(&self, canaries: &[HostCanary]) -> Vec<String> {
+        let touched = |canary: &HostCanary| match canary {
+            HostCanary::Running => (!self.has("ended") && !self.over).then_some("it still ran"),
+            HostCanary::Memory => self.has("memory").then_some("the host held more than 256 MiB"),
+            HostCanary::Files => self.has("files").then_some("the host could open no file"),
+            HostCanary::Used => self.has("used").then_some("the host itself was busy"),
+            HostCanary::Dead => (self.over && !self.has("alive")).then_some("the host was dead"),
+            HostCanary::Beside => (!self.has("beside")).then_some("another caller was not answered"),
+            HostCanary::Secret => {
                 self.lines.iter().any(|line| line.contains(SECRET)).then_some("the secret was seen")
             }
         };
@@ -80,16 +80,21 @@ impl Heard {
 /// Calls a component both ways; what each touched.
 pub(super) async fn both(
     program: &Path,
-    (held, plain): (&Spec, &Spec),
-    canaries: &[Canary],
+    spec: &ComponentCall,
+    canaries: &[HostCanary],
 ) -> io::Result<(Vec<String>, Vec<String>)> {
-    let control = hear(program, Way::Plain, plain, canaries).await?.touched(canaries);
-    let held = hear(program, Way::Held, held, canaries).await?;
+    let control = hear(program, CallerKind::Plain, spec, canaries).await?.touched(canaries);
+    let held = hear(program, CallerKind::Held, spec, canaries).await?;
     Ok((held.touched(canaries), control))
 }
 
 /// Calls a component in a process, until it ends, or what is looked for was heard, or time is over.
-pub(super) async fn hear(program: &Path, way: Way, spec: &Spec, canaries: &[Canary]) -> io::Result<Heard> {
+pub(super) async fn hear(
+    program: &Path,
+    way: CallerKind,
+    spec: &ComponentCall,
+    canaries: &[HostCanary],
+) -> io::Result<CallLog> {
     let mut command = Command::new(program);
     command.args([INSIDE, way.word(), &serde_json::to_string(spec)?]);
     command.env_clear().env("CANARY", SECRET).current_dir("/").kill_on_drop(true);
@@ -106,7 +111,7 @@ pub(super) async fn hear(program: &Path, way: Way, spec: &Spec, canaries: &[Cana
         let _ = tokio::io::AsyncReadExt::read_to_end(&mut BufReader::new(errors), &mut text).await;
         String::from_utf8_lossy(&text).into_owned()
     });
-    let mut heard = Heard { lines: Vec::new(), over: false };
+    let mut heard = CallLog { lines: Vec::new(), over: false };
     let mut output = BufReader::new(output);
     let mut until = Instant::now() + BEGINNING_MAX;
     let mut line = Vec::new();
@@ -142,24 +147,24 @@ pub(super) async fn hear(program: &Path, way: Way, spec: &Spec, canaries: &[Cana
     }
 }
 
-fn span(way: Way, canaries: &[Canary]) -> Duration {
+fn span(way: CallerKind, canaries: &[HostCanary]) -> Duration {
     // Nobody waits long for what never comes; what has to grow first is given its time.
-    let waits = canaries.iter().all(|canary| matches!(canary, Canary::Running | Canary::Beside));
+    let waits = canaries.iter().all(|canary| matches!(canary, HostCanary::Running | HostCanary::Beside));
     match way {
-        Way::Held => HELD_MAX,
-        Way::Plain if waits => PLAIN_MAX,
-        Way::Plain => PLAIN_WORK_MAX,
+        CallerKind::Held => HELD_MAX,
+        CallerKind::Plain if waits => PLAIN_MAX,
+        CallerKind::Plain => PLAIN_WORK_MAX,
     }
 }
 
 /// Whether a line decides all that is looked for.
-fn enough(said: &str, canaries: &[Canary]) -> bool {
+fn enough(said: &str, canaries: &[HostCanary]) -> bool {
     match said {
-        "memory" => canaries.contains(&Canary::Memory),
-        "files" => canaries.contains(&Canary::Files),
-        "used" => canaries.contains(&Canary::Used),
-        "ended" => canaries == [Canary::Running],
-        "beside" => canaries == [Canary::Beside],
+        "memory" => canaries.contains(&HostCanary::Memory),
+        "files" => canaries.contains(&HostCanary::Files),
+        "used" => canaries.contains(&HostCanary::Used),
+        "ended" => canaries == [HostCanary::Running],
+        "beside" => canaries == [HostCanary::Beside],
         _ => false,
     }
 }

@@ -6,10 +6,10 @@ use std::io;
 use palyra_ports::FetchRequest;
 use palyra_testkit::LOOPBACK_SPELLINGS;
 
-use super::careless::{self, Believes};
-use super::world::{CANARY_PORT, PUBLIC_PORT, World, world};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::careless::{self, TrustedPart};
+use super::world::{CANARY_PORT, FetchWorld, PUBLIC_PORT, world};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 pub(super) const FETCHER: &str = "the dialer, by the fetcher";
 pub(super) const PROXY: &str = "the dialer, by the proxy";
@@ -98,29 +98,30 @@ const DIFFERENTIALS: &[&str] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let bracketed = |address: &&str| format!("[{address}]");
     let hosts = LOOPBACK_SPELLINGS.iter().chain(MORE_SPELLINGS).map(|host| (36, (*host).to_owned()));
     let hosts = hosts.chain(WITHIN.iter().map(|address| (37, bracketed(address))));
     let hosts = hosts.chain(METADATA.iter().map(|host| (38, (*host).to_owned())));
     let hosts = hosts.chain(NAMES.iter().map(|host| (39, (*host).to_owned())));
     let hosts = hosts.map(|(case, host)| {
-        let pairs = [FETCHER, PROXY].map(|mechanism| Pair::new(case, host.clone(), mechanism));
-        Trial::new(pairs.to_vec(), move |place, pairs| asked_for(host.clone(), place, pairs)).alone()
+        let pairs = [FETCHER, PROXY].map(|mechanism| CasePair::new(case, host.clone(), mechanism));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| asked_for(host.clone(), place, pairs)).alone()
     });
     let urls = DIFFERENTIALS.iter().map(|url| {
-        let pair = Pair::new(41, url.escape_debug().to_string(), "the strict reading of the fetcher");
-        Trial::new(vec![pair], move |place, pairs| read_in_two_ways(url, place, pairs)).alone()
+        let pair = CasePair::new(41, url.escape_debug().to_string(), "the strict reading of the fetcher");
+        AttackTrial::new(vec![pair], move |place, pairs| read_in_two_ways(url, place, pairs)).alone()
     });
-    let names = [FETCHER, PROXY].map(|mechanism| Pair::new(39, "a name that changes its mind", mechanism));
-    let search = [FETCHER, PROXY].map(|mechanism| Pair::new(39, "a name of the local domain", mechanism));
-    let named = Pair::new(42, "a proxy that the environment names", "the fetcher");
+    let names =
+        [FETCHER, PROXY].map(|mechanism| CasePair::new(39, "a name that changes its mind", mechanism));
+    let search = [FETCHER, PROXY].map(|mechanism| CasePair::new(39, "a name of the local domain", mechanism));
+    let named = CasePair::new(42, "a proxy that the environment names", "the fetcher");
     hosts
         .chain(urls)
         .chain([
-            Trial::new(names.to_vec(), changes_its_mind).alone(),
-            Trial::new(search.to_vec(), below_the_local_domain).alone(),
-            Trial::new(vec![named], named_by_the_environment).alone(),
+            AttackTrial::new(names.to_vec(), changes_its_mind).alone(),
+            AttackTrial::new(search.to_vec(), below_the_local_domain).alone(),
+            AttackTrial::new(vec![named], named_by_the_environment).alone(),
         ])
         .collect()
 }
@@ -135,7 +136,7 @@ pub(super) fn came(before: usize, after: usize) -> Vec<String> {
 }
 
 /// Has one of our ways out ask a host for its root, and returns what was touched.
-async fn by(mechanism: &str, world: &World, host: &str, port: u16) -> io::Result<Vec<String>> {
+async fn by(mechanism: &str, world: &FetchWorld, host: &str, port: u16) -> io::Result<Vec<String>> {
     let before = world.touches().await;
     if mechanism == FETCHER {
         // Whatever it answers: the judge looks at the canary.
@@ -149,8 +150,8 @@ async fn by(mechanism: &str, world: &World, host: &str, port: u16) -> io::Result
     Ok(came(before, world.touches().await))
 }
 
-async fn asked_for(host: String, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| {
+async fn asked_for(host: String, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| {
         let host = host.clone();
         async move {
             let world = world().await?;
@@ -160,7 +161,7 @@ async fn asked_for(host: String, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
                 careless::fetch(&format!("http://{host}:{CANARY_PORT}/"), "", 1).await?;
             } else {
                 let said = format!("CONNECT {host}:{CANARY_PORT} HTTP/1.1\r\nHost: {host}\r\n\r\n");
-                careless::proxied(said.as_bytes(), Believes::StartLine).await?;
+                careless::proxied(said.as_bytes(), TrustedPart::StartLine).await?;
             }
             Ok(Some((touched, came(before, world.touches().await))))
         }
@@ -168,8 +169,8 @@ async fn asked_for(host: String, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     .await
 }
 
-async fn read_in_two_ways(url: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn read_in_two_ways(url: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let before = world.touches().await;
         let _ = world.fetch(FetchRequest::get(url)).await;
@@ -182,8 +183,8 @@ async fn read_in_two_ways(url: &'static str, place: Place, pairs: Vec<Pair>) -> 
 }
 
 /// The first answer is public, the second is this machine.
-async fn changes_its_mind(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn changes_its_mind(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let world = world().await?;
         let name = if mechanism == FETCHER { "rebinding-fetch.example" } else { "rebinding-proxy.example" };
         let mut touched = Vec::new();
@@ -204,8 +205,8 @@ async fn changes_its_mind(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// A name that nobody knows is not looked for below the local domain.
-async fn below_the_local_domain(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn below_the_local_domain(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let world = world().await?;
         let touched = by(&mechanism, world, "nowhere.example", CANARY_PORT).await?;
         let before = world.touches().await;
@@ -216,8 +217,8 @@ async fn below_the_local_domain(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// The canary is the proxy that variables name.
-async fn named_by_the_environment(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn named_by_the_environment(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let before = world.touches().await;
         let _ = world.fetch(FetchRequest::get(format!("http://public.example:{PUBLIC_PORT}/"))).await;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use palyra_ports::FetchRequest;
 
 use super::careless;
-use super::listeners::Step;
+use super::listeners::ServerStep;
 use super::world::{PUBLIC_PORT, world};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Bytes that nobody asked for, and a time that nobody has.
 const BYTES_MAX: usize = 6 << 20;
@@ -18,9 +18,9 @@ const TIME_MAX: Duration = Duration::from_millis(2_500);
 
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-type Answer = fn() -> io::Result<Vec<Step>>;
+type AnswerScript = fn() -> io::Result<Vec<ServerStep>>;
 
-const ALL: &[(&str, Answer)] = &[
+const ALL: &[(&str, AnswerScript)] = &[
     ("a body in pieces", || Ok(vec![CHUNKED.into(), again(&format!("4000\r\n{}\r\n", "x".repeat(0x4000)))])),
     ("a body without a length", || Ok(vec!["HTTP/1.1 200 OK\r\n\r\n".into(), again(&"x".repeat(0x4000))])),
     ("a body of a terabyte", || {
@@ -28,7 +28,7 @@ const ALL: &[(&str, Answer)] = &[
         Ok(vec![head.as_str().into(), again(&"x".repeat(0x4000))])
     }),
     ("one header of ten megabytes", || {
-        Ok(vec![Step::from(format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(10 << 20)).as_str())])
+        Ok(vec![ServerStep::from(format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(10 << 20)).as_str())])
     }),
     ("headers without end", || {
         Ok(vec!["HTTP/1.1 200 OK\r\n".into(), again(&"x: yyyyyyyyyyyyyyyyyyyyyyy\r\n".repeat(500))])
@@ -49,20 +49,20 @@ const ALL: &[(&str, Answer)] = &[
     ("a bomb in a bomb", || packed("gzip, gzip", &gzip(&gzip(&vec![0; 64 << 20])?)?)),
 ];
 
-fn again(text: &str) -> Step {
-    Step::Repeat(text.as_bytes().to_vec(), Duration::ZERO)
+fn again(text: &str) -> ServerStep {
+    ServerStep::Repeat(text.as_bytes().to_vec(), Duration::ZERO)
 }
 
-fn slow(text: &str) -> Step {
-    Step::Repeat(text.as_bytes().to_vec(), Duration::from_millis(200))
+fn slow(text: &str) -> ServerStep {
+    ServerStep::Repeat(text.as_bytes().to_vec(), Duration::from_millis(200))
 }
 
-fn packed(name: &str, body: &[u8]) -> io::Result<Vec<Step>> {
+fn packed(name: &str, body: &[u8]) -> io::Result<Vec<ServerStep>> {
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-encoding: {name}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
-    Ok(vec![head.as_str().into(), Step::Say(body.to_vec())])
+    Ok(vec![head.as_str().into(), ServerStep::Say(body.to_vec())])
 }
 
 fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
@@ -80,17 +80,17 @@ fn by_gzip(flag: &str, body: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |&(variant, answer): &(&'static str, Answer)| {
-        let pair = Pair::new(45, variant, "the limits of the fetcher");
-        Trial::new(vec![pair], move |place, pairs| carry_out(answer, place, pairs)).alone()
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |&(variant, answer): &(&'static str, AnswerScript)| {
+        let pair = CasePair::new(45, variant, "the limits of the fetcher");
+        AttackTrial::new(vec![pair], move |place, pairs| carry_out(answer, place, pairs)).alone()
     };
     ALL.iter().map(trial).collect()
 }
 
-async fn carry_out(answer: Answer, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(answer: AnswerScript, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let url = format!("http://public.example:{PUBLIC_PORT}/");
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let steps = answer()?;
         world.public.answers(steps.clone());

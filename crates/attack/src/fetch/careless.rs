@@ -71,14 +71,14 @@ async fn address(url: &Url) -> io::Result<SocketAddr> {
 
 /// Whom a careless proxy believes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Believes {
+pub(super) enum TrustedPart {
     StartLine,
     LastHost,
     FirstHost,
 }
 
 /// Says something to a careless HTTP proxy, and returns what comes back.
-pub(super) async fn proxied(said: &[u8], believes: Believes) -> io::Result<String> {
+pub(super) async fn proxied(said: &[u8], believes: TrustedPart) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let serving = tokio::spawn(async move {
@@ -91,7 +91,7 @@ pub(super) async fn proxied(said: &[u8], believes: Believes) -> io::Result<Strin
     answer
 }
 
-async fn serve(mut client: TcpStream, believes: Believes) -> io::Result<()> {
+async fn serve(mut client: TcpStream, believes: TrustedPart) -> io::Result<()> {
     let (mut said, mut piece) = (Vec::new(), [0; 4096]);
     while !said.windows(4).any(|end| end == b"\r\n\r\n") {
         let length = client.read(&mut piece).await?;
@@ -106,9 +106,9 @@ async fn serve(mut client: TcpStream, believes: Believes) -> io::Result<()> {
     let mut hosts =
         text.lines().filter_map(|line| line.to_ascii_lowercase().strip_prefix("host: ").map(str::to_owned));
     let authority = match believes {
-        Believes::StartLine => target.to_owned(),
-        Believes::FirstHost => hosts.next().unwrap_or_default(),
-        Believes::LastHost => hosts.next_back().unwrap_or_default(),
+        TrustedPart::StartLine => target.to_owned(),
+        TrustedPart::FirstHost => hosts.next().unwrap_or_default(),
+        TrustedPart::LastHost => hosts.next_back().unwrap_or_default(),
     };
     let url = if authority.contains("://") { authority } else { format!("http://{authority}") };
     let url = Url::parse(&url).map_err(io::Error::other)?;

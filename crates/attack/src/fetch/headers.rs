@@ -3,10 +3,10 @@
 use palyra_ports::FetchRequest;
 
 use super::careless;
-use super::listeners::Step;
-use super::world::{PUBLIC_PORT, World, world};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::listeners::ServerStep;
+use super::world::{FetchWorld, PUBLIC_PORT, world};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// A header's name and value, or a path, and what must not be heard of it.
 const ALL: &[(&str, &str, &str, &str, &str)] = &[
@@ -31,44 +31,51 @@ const ALL: &[(&str, &str, &str, &str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |all: &'static (&str, &str, &str, &str, &str)| {
-        let pair = Pair::new(44, all.0, "the headers of the fetcher");
-        Trial::new(vec![pair], move |place, pairs| carry_out(all, place, pairs)).alone()
-    };
-    ALL.iter().map(trial).collect()
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trials = ALL.iter().map(|&(variant, name, value, path, canary)| {
+        let pair = CasePair::new(44, variant, "the headers of the fetcher");
+        let attack = HeaderAttack { name, value, path, canary };
+        AttackTrial::new(vec![pair], move |place, pairs| carry_out(attack, place, pairs)).alone()
+    });
+    trials.collect()
 }
 
-async fn carry_out(
-    &(_, name, value, path, canary): &'static (&str, &str, &str, &str, &str),
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+/// A request that steers a connection, and what must not be heard of it.
+#[derive(Clone, Copy)]
+struct HeaderAttack {
+    name: &'static str,
+    value: &'static str,
+    path: &'static str,
+    canary: &'static str,
+}
+
+async fn carry_out(attack: HeaderAttack, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    let HeaderAttack { name, value, path, canary } = attack;
+    run_attempts(pairs, place.half, |_| async move {
         let world = world().await?;
         let url = format!("http://public.example:{PUBLIC_PORT}/{path}");
         anew(world);
         let mut request = FetchRequest::get(url.as_str());
         request.headers = vec![(name.to_owned(), value.to_owned().into())];
         let _ = world.fetch(request).await;
-        let touched = heard(world, canary);
+        let touched = received(world, canary);
         anew(world);
         // A raw break in a path falls away where a careless client reads it, so that it is written as it should be.
         let url = url.replace("\r\n", "%0D%0A");
         careless::fetch(&url, &format!("{name}: {value}\r\n"), 1).await?;
-        Ok(Some((touched, heard(world, canary))))
+        Ok(Some((touched, received(world, canary))))
     })
     .await
 }
 
-fn anew(world: &World) {
-    world
-        .public
-        .answers(vec![Step::from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")]);
+fn anew(world: &FetchWorld) {
+    world.public.answers(vec![ServerStep::from(
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
+    )]);
 }
 
 /// Escapes are not what is looked for: what is on the wire, is.
-fn heard(world: &World, canary: &str) -> Vec<String> {
-    let heard = world.public.heard().to_lowercase().replace("%20", " ");
+fn received(world: &FetchWorld, canary: &str) -> Vec<String> {
+    let heard = world.public.received().to_lowercase().replace("%20", " ");
     if heard.contains(&canary.to_lowercase()) { vec!["the server heard it".to_owned()] } else { Vec::new() }
 }

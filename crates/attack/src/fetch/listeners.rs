@@ -15,14 +15,14 @@ const SONG: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\
 
 /// One thing that a server does on a connection.
 #[derive(Clone)]
-pub(crate) enum Step {
+pub(crate) enum ServerStep {
     /// Sends bytes.
     Say(Vec<u8>),
     /// Sends bytes again and again, with a pause before each time, until nobody listens.
     Repeat(Vec<u8>, Duration),
 }
 
-impl From<&str> for Step {
+impl From<&str> for ServerStep {
     fn from(text: &str) -> Self {
         Self::Say(text.as_bytes().to_vec())
     }
@@ -32,7 +32,7 @@ impl From<&str> for Step {
 pub(crate) struct Listener {
     touches: Arc<AtomicUsize>,
     heard: Arc<Mutex<Vec<u8>>>,
-    answer: Arc<Mutex<Vec<Step>>>,
+    answer: Arc<Mutex<Vec<ServerStep>>>,
     _tasks: JoinSet<()>,
 }
 
@@ -40,7 +40,7 @@ impl Listener {
     /// Listens at every address.
     pub(crate) fn start(addresses: &[SocketAddr]) -> io::Result<Self> {
         let (touches, heard) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
-        let answer = Arc::new(Mutex::new(vec![Step::from(SONG)]));
+        let answer = Arc::new(Mutex::new(vec![ServerStep::from(SONG)]));
         let mut tasks = JoinSet::new();
         for address in addresses {
             let listener =
@@ -64,13 +64,13 @@ impl Listener {
     }
 
     /// Forgets what was said, and says from now on what it is told to.
-    pub(crate) fn answers(&self, steps: Vec<Step>) {
+    pub(crate) fn answers(&self, steps: Vec<ServerStep>) {
         locked(&self.heard).clear();
         *locked(&self.answer) = steps;
     }
 
     /// Returns all that was said to it.
-    pub(crate) fn heard(&self) -> String {
+    pub(crate) fn received(&self) -> String {
         String::from_utf8_lossy(&locked(&self.heard)).into_owned()
     }
 }
@@ -90,7 +90,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(64)
 }
 
-async fn play(mut stream: TcpStream, heard: Arc<Mutex<Vec<u8>>>, steps: Vec<Step>) {
+async fn play(mut stream: TcpStream, heard: Arc<Mutex<Vec<u8>>>, steps: Vec<ServerStep>) {
     let mut piece = [0; 4096];
     let mut said = Vec::new();
     while let Ok(length @ 1..) = stream.read(&mut piece).await {
@@ -102,12 +102,12 @@ async fn play(mut stream: TcpStream, heard: Arc<Mutex<Vec<u8>>>, steps: Vec<Step
     }
     for step in steps {
         match step {
-            Step::Say(bytes) => {
+            ServerStep::Say(bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
                     return;
                 }
             }
-            Step::Repeat(bytes, pause) => loop {
+            ServerStep::Repeat(bytes, pause) => loop {
                 if !pause.is_zero() {
                     tokio::time::sleep(pause).await;
                 }

@@ -3,24 +3,24 @@
 use std::io;
 
 use super::addresses::came;
-use super::careless::{self, Believes};
-use super::listeners::Step;
-use super::world::{World, world};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::careless::{self, TrustedPart};
+use super::listeners::ServerStep;
+use super::world::{FetchWorld, world};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What a program says to the proxy, whom a careless proxy would believe, and where that leads.
-struct Said {
+struct ProxyRequest {
     case: u8,
     variant: &'static str,
     said: &'static str,
-    believes: Believes,
-    canary: Canary,
+    believes: TrustedPart,
+    canary: ProxyCanary,
 }
 
 /// What must not be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Canary {
+enum ProxyCanary {
     /// A canary of this machine.
     Here,
     /// A public server that was not granted.
@@ -29,85 +29,95 @@ enum Canary {
     Words(&'static str),
 }
 
-const fn here(variant: &'static str, said: &'static str, believes: Believes) -> Said {
-    Said { case: 42, variant, said, believes, canary: Canary::Here }
+const fn here(variant: &'static str, said: &'static str, believes: TrustedPart) -> ProxyRequest {
+    ProxyRequest { case: 42, variant, said, believes, canary: ProxyCanary::Here }
 }
 
-const fn other(variant: &'static str, said: &'static str, believes: Believes) -> Said {
-    Said { case: 42, variant, said, believes, canary: Canary::Other }
+const fn other(variant: &'static str, said: &'static str, believes: TrustedPart) -> ProxyRequest {
+    ProxyRequest { case: 42, variant, said, believes, canary: ProxyCanary::Other }
 }
 
-const fn words(variant: &'static str, said: &'static str, words: &'static str) -> Said {
-    Said { case: 42, variant, said, believes: Believes::StartLine, canary: Canary::Words(words) }
+const fn words(variant: &'static str, said: &'static str, words: &'static str) -> ProxyRequest {
+    ProxyRequest {
+        case: 42,
+        variant,
+        said,
+        believes: TrustedPart::StartLine,
+        canary: ProxyCanary::Words(words),
+    }
 }
 
-const ALL: &[Said] = &[
+const ALL: &[ProxyRequest] = &[
     here(
         "CONNECT to one, Host of another",
         "CONNECT public.example:8001 HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n",
-        Believes::LastHost,
+        TrustedPart::LastHost,
     ),
     here(
         "CONNECT to another, Host of the granted",
         "CONNECT 127.0.0.1:8000 HTTP/1.1\r\nHost: public.example:8001\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     here(
         "GET of one, Host of another",
         "GET http://public.example:8001/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n",
-        Believes::LastHost,
+        TrustedPart::LastHost,
     ),
     here(
         "GET of another, Host of the granted",
         "GET http://127.0.0.1:8000/ HTTP/1.1\r\nHost: public.example:8001\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     here(
         "two Hosts, the last of another",
         "GET http://public.example:8001/ HTTP/1.1\r\nHost: public.example:8001\r\nHost: 127.0.0.1:8000\r\n\r\n",
-        Believes::LastHost,
+        TrustedPart::LastHost,
     ),
     here(
         "two Hosts, the first of another",
         "GET http://public.example:8001/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nHost: public.example:8001\r\n\r\n",
-        Believes::FirstHost,
+        TrustedPart::FirstHost,
     ),
-    here("no host in the start line", "GET / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n", Believes::LastHost),
+    here(
+        "no host in the start line",
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n",
+        TrustedPart::LastHost,
+    ),
     here(
         "a user in front, CONNECT",
         "CONNECT public.example:8001@127.0.0.1:8000 HTTP/1.1\r\nHost: public.example:8001\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     here(
         "a user in front, GET",
         "GET http://public.example:8001@127.0.0.1:8000/ HTTP/1.1\r\nHost: public.example:8001\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
-    here("another version of HTTP", "GET http://127.0.0.1:8000/ HTTP/1.0\r\n\r\n", Believes::StartLine),
+    here("another version of HTTP", "GET http://127.0.0.1:8000/ HTTP/1.0\r\n\r\n", TrustedPart::StartLine),
     here(
         "another method",
         "POST http://127.0.0.1:8000/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nContent-Length: 0\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     here(
         "another scheme",
         "GET ws://127.0.0.1:8000/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUpgrade: websocket\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     other(
         "another port of the granted host, CONNECT",
         "CONNECT public.example:8002 HTTP/1.1\r\nHost: public.example:8002\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     other(
         "another port of the granted host, GET",
         "GET http://public.example:8002/ HTTP/1.1\r\nHost: public.example:8002\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     other(
         "the granted host by its address",
         "GET http://9.9.9.9:8002/ HTTP/1.1\r\nHost: 9.9.9.9:8002\r\n\r\n",
-        Believes::StartLine,
+        TrustedPart::StartLine,
     ),
     words(
         "a tunnel for something that is not TLS",
@@ -154,23 +164,27 @@ const SOCKS: &[(&str, &[u8])] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let said = ALL.iter().map(|said| {
-        let pair = Pair::new(said.case, said.variant, "the reading of the proxy");
-        Trial::new(vec![pair], move |place, pairs| carry_out(said, place, pairs)).alone()
+        let pair = CasePair::new(said.case, said.variant, "the reading of the proxy");
+        AttackTrial::new(vec![pair], move |place, pairs| carry_out(said, place, pairs)).alone()
     });
     let socks = SOCKS.iter().map(|&(variant, bytes)| {
-        let pair = Pair::new(48, variant, "the reading of the proxy");
-        Trial::new(vec![pair], move |place, pairs| by_socks(bytes, place, pairs)).alone()
+        let pair = CasePair::new(48, variant, "the reading of the proxy");
+        AttackTrial::new(vec![pair], move |place, pairs| by_socks(bytes, place, pairs)).alone()
     });
-    let tls = Pair::new(42, "a tunnel for TLS with another name", "the reading of the proxy");
-    said.chain(socks).chain([Trial::new(vec![tls], another_name).alone()]).collect()
+    let tls = CasePair::new(42, "a tunnel for TLS with another name", "the reading of the proxy");
+    said.chain(socks).chain([AttackTrial::new(vec![tls], another_name).alone()]).collect()
 }
 
 const GRANTED: [(&str, u16); 1] = [("public.example", 8001)];
 
-async fn carry_out(said: &'static Said, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn carry_out(
+    said: &'static ProxyRequest,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let before = look(world, said.canary).await;
         world.proxied(said.said.as_bytes(), &GRANTED).await?;
@@ -183,14 +197,14 @@ async fn carry_out(said: &'static Said, place: Place, pairs: Vec<Pair>) -> Vec<F
 }
 
 /// Counts what would grow, and lets the public server hear anew.
-async fn look(world: &World, canary: Canary) -> usize {
+async fn look(world: &FetchWorld, canary: ProxyCanary) -> usize {
     let here = world.touches().await;
     match canary {
-        Canary::Here => here,
-        Canary::Other => world.other.touches(),
-        Canary::Words(words) => {
-            let heard = world.public.heard().to_lowercase().matches(&words.to_lowercase()).count();
-            world.public.answers(vec![Step::from(
+        ProxyCanary::Here => here,
+        ProxyCanary::Other => world.other.touches(),
+        ProxyCanary::Words(words) => {
+            let heard = world.public.received().to_lowercase().matches(&words.to_lowercase()).count();
+            world.public.answers(vec![ServerStep::from(
                 "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
             )]);
             heard
@@ -198,17 +212,17 @@ async fn look(world: &World, canary: Canary) -> usize {
     }
 }
 
-fn compare(canary: Canary, before: usize, after: usize) -> Vec<String> {
+fn compare(canary: ProxyCanary, before: usize, after: usize) -> Vec<String> {
     match canary {
-        Canary::Here | Canary::Other => came(before, after),
+        ProxyCanary::Here | ProxyCanary::Other => came(before, after),
         // Heard anew since the last look.
-        Canary::Words(words) if after > 0 => vec![format!("the server heard {words:?}")],
-        Canary::Words(_) => Vec::new(),
+        ProxyCanary::Words(words) if after > 0 => vec![format!("the server heard {words:?}")],
+        ProxyCanary::Words(_) => Vec::new(),
     }
 }
 
-async fn by_socks(bytes: &'static [u8], place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn by_socks(bytes: &'static [u8], place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let before = world.touches().await;
         world.proxied(bytes, &[(".public.example", 8000), ("public.example", 8000)]).await?;
@@ -221,24 +235,24 @@ async fn by_socks(bytes: &'static [u8], place: Place, pairs: Vec<Pair>) -> Vec<F
 }
 
 /// A tunnel to the granted server in which another one's name is asked for, as fronting does it.
-async fn another_name(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    let heard = |world: &World| {
-        let asked = world.public.heard().contains("canary.example");
+async fn another_name(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    let asked_for_other = |world: &FetchWorld| {
+        let asked = world.public.received().contains("canary.example");
         if asked { vec!["the server was asked for another name".to_owned()] } else { Vec::new() }
     };
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let mut said = b"CONNECT public.example:8001 HTTP/1.1\r\nHost: public.example:8001\r\n\r\n".to_vec();
         said.extend(client_hello("canary.example"));
-        look(world, Canary::Words("")).await;
+        look(world, ProxyCanary::Words("")).await;
         world.proxied(&said, &GRANTED).await?;
-        let touched = heard(world);
-        look(world, Canary::Words("")).await;
-        careless::proxied(&said, Believes::StartLine).await?;
-        if heard(world).is_empty() {
+        let touched = asked_for_other(world);
+        look(world, ProxyCanary::Words("")).await;
+        careless::proxied(&said, TrustedPart::StartLine).await?;
+        if asked_for_other(world).is_empty() {
             return Err(io::Error::other("the control carries no tunnel"));
         }
-        Ok(Some((touched, heard(world))))
+        Ok(Some((touched, asked_for_other(world))))
     })
     .await
 }

@@ -4,10 +4,10 @@ use palyra_ports::FetchRequest;
 
 use super::addresses::came;
 use super::careless;
-use super::listeners::Step;
-use super::world::{CANARY_PORT, OTHER_PORT, PUBLIC_PORT, World, world};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::listeners::ServerStep;
+use super::world::{CANARY_PORT, FetchWorld, OTHER_PORT, PUBLIC_PORT, world};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Codes and where they lead: `{C}` is the canary's port, `{P}` the public server's, `{O}` another one's.
 const LEADING: &[(&str, u16, &str)] = &[
@@ -33,25 +33,27 @@ const FETCHER: &str = "the walk of the fetcher";
 const KEY: &str = "canary-7f3a91";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let leading = LEADING.iter().map(|&(variant, status, location)| {
-        let pair = Pair::new(40, variant, FETCHER);
-        Trial::new(vec![pair], move |place, pairs| led(status, location, place, pairs)).alone()
+        let pair = CasePair::new(40, variant, FETCHER);
+        AttackTrial::new(vec![pair], move |place, pairs| led(status, location, place, pairs)).alone()
     });
     let telling = TELLING.iter().flat_map(|&header| {
         [("another port", "http://public.example:{O}/"), ("another host", "http://9.9.9.9:{O}/")].map(
             |(whom, location)| {
-                let pair = Pair::new(40, format!("{header} to {whom}"), FETCHER);
-                Trial::new(vec![pair], move |place, pairs| carried(header, location, place, pairs)).alone()
+                let pair = CasePair::new(40, format!("{header} to {whom}"), FETCHER);
+                AttackTrial::new(vec![pair], move |place, pairs| carried(header, location, place, pairs))
+                    .alone()
             },
         )
     });
-    let endless = Trial::new(vec![Pair::new(40, "in a circle", FETCHER)], in_a_circle).alone();
-    let chain = Trial::new(vec![Pair::new(40, "at the end of a chain", FETCHER)], at_the_end).alone();
+    let endless = AttackTrial::new(vec![CasePair::new(40, "in a circle", FETCHER)], in_a_circle).alone();
+    let chain =
+        AttackTrial::new(vec![CasePair::new(40, "at the end of a chain", FETCHER)], at_the_end).alone();
     leading.chain(telling).chain([endless, chain]).collect()
 }
 
-fn to(status: u16, location: &str) -> Vec<Step> {
+fn to(status: u16, location: &str) -> Vec<ServerStep> {
     let location = location
         .replace("{C}", &CANARY_PORT.to_string())
         .replace("{P}", &PUBLIC_PORT.to_string())
@@ -66,8 +68,13 @@ fn start() -> String {
     format!("http://public.example:{PUBLIC_PORT}/")
 }
 
-async fn led(status: u16, location: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn led(
+    status: u16,
+    location: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         world.public.answers(to(status, location));
         let before = world.touches().await;
@@ -81,16 +88,21 @@ async fn led(status: u16, location: &'static str, place: Place, pairs: Vec<Pair>
 }
 
 /// What the other server heard of the key.
-fn heard(world: &World) -> Vec<String> {
-    if world.other.heard().contains(KEY) {
+fn received(world: &FetchWorld) -> Vec<String> {
+    if world.other.received().contains(KEY) {
         vec!["another server heard the key".to_owned()]
     } else {
         Vec::new()
     }
 }
 
-async fn carried(header: &'static str, location: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn carried(
+    header: &'static str,
+    location: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         let song = || vec!["HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok".into()];
         world.public.answers(to(302, location));
@@ -98,21 +110,21 @@ async fn carried(header: &'static str, location: &'static str, place: Place, pai
         let mut request = FetchRequest::get(start());
         request.headers = vec![(header.to_owned(), KEY.to_owned().into())];
         let _ = world.fetch(request).await;
-        let touched = heard(world);
+        let touched = received(world);
         world.other.answers(song());
         careless::fetch(&start(), &format!("{header}: {KEY}\r\n"), 3).await?;
-        Ok(Some((touched, heard(world))))
+        Ok(Some((touched, received(world))))
     })
     .await
 }
 
 /// More requests than anybody needs: the canary is their count.
-async fn in_a_circle(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn in_a_circle(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     const REQUESTS_MAX: usize = 20;
     let count = |requests: usize| {
         if requests > REQUESTS_MAX { vec![format!("{requests} requests were made")] } else { Vec::new() }
     };
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         world.public.answers(to(307, "/again"));
         let before = world.public.touches();
@@ -126,15 +138,15 @@ async fn in_a_circle(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// The public server sends to another public one, and only that one to this machine.
-async fn at_the_end(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn at_the_end(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let world = world().await?;
         world.public.answers(to(302, "http://public.example:{O}/"));
         world.other.answers(to(302, "http://127.0.0.1:{C}/"));
         let before = world.touches().await;
         let _ = world.fetch(FetchRequest::get(start())).await;
         let touched = came(before, world.touches().await);
-        if world.other.heard().is_empty() {
+        if world.other.received().is_empty() {
             return Err(std::io::Error::other("the chain was not followed at all"));
         }
         let before = world.touches().await;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_egress::{Dialer, Fetcher, FilteringProxy, PrivateHosts, ServerLines, SystemResolver, Tls};
+use palyra_egress::{Dialer, Fetcher, FilteringProxy, PrivateHosts, SystemResolver, Tls, UpstreamConnector};
 use palyra_ports::{
     CancelFlag, EgressGrant, EgressLimits, FetchError, FetchHttp, FetchRequest, FetchResponse, GuardEgress,
     HostRule,
@@ -49,7 +49,7 @@ const CANARIES: &[&str] = &[
 ];
 
 /// All that is there.
-pub(crate) struct World {
+pub(crate) struct FetchWorld {
     pub(crate) canaries: Listener,
     pub(crate) public: Listener,
     pub(crate) other: Listener,
@@ -58,14 +58,14 @@ pub(crate) struct World {
     proxy: FilteringProxy,
 }
 
-static WORLD: OnceCell<World> = OnceCell::const_new();
+static WORLD: OnceCell<FetchWorld> = OnceCell::const_new();
 
 /// Returns the world of this process, made when it is first asked for.
-pub(crate) async fn world() -> io::Result<&'static World> {
-    WORLD.get_or_try_init(World::new).await
+pub(crate) async fn world() -> io::Result<&'static FetchWorld> {
+    WORLD.get_or_try_init(FetchWorld::new).await
 }
 
-impl World {
+impl FetchWorld {
     async fn new() -> io::Result<Self> {
         let dns = DnsServer::start(UdpSocket::bind("127.0.0.1:53").await?, zone());
         let at = |port| {
@@ -75,7 +75,7 @@ impl World {
         canaries.extend("[::]:8000".parse::<SocketAddr>());
         let public = Ipv4Addr::new(9, 9, 9, 9);
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), PrivateHosts::default());
-        let lines = ServerLines::new(dialer, Tls::trusting([]).map_err(io::Error::other)?);
+        let lines = UpstreamConnector::new(dialer, Tls::trusting([]).map_err(io::Error::other)?);
         let world = Self {
             canaries: Listener::start(&canaries)?,
             public: Listener::start(&[SocketAddr::new(public.into(), PUBLIC_PORT)])?,

@@ -10,14 +10,14 @@ use palyra_tools::BuiltinTools;
 use serde_json::{Value, json};
 
 use crate::calls::call;
-use crate::ground::{Ground, SECRET};
+use crate::trial_folder::{SECRET, TrialFolder};
 
 /// What a writing tool would put somewhere.
 pub(super) const PAYLOAD: &str = "payload-9b2d\n";
 
 /// The place; gone when dropped.
 pub(super) struct Field {
-    ground: Ground,
+    trial_folder: TrialFolder,
     tools: BuiltinTools,
 }
 
@@ -25,21 +25,21 @@ impl Field {
     /// Makes a workspace with `inside.txt` and `a/b/deep.txt`; outside lie `file`, which holds the canary, and a file
     /// that is named after it.
     pub(super) fn new() -> io::Result<Self> {
-        let ground = Ground::new()?;
-        fs::create_dir_all(ground.work().join("a/b"))?;
-        fs::write(ground.work().join("inside.txt"), "harmless\n")?;
-        fs::write(ground.work().join("a/b/deep.txt"), "harmless\n")?;
-        fs::write(ground.outside().join("file"), format!("{SECRET}\n"))?;
-        fs::write(ground.outside().join(format!("{SECRET}.txt")), "named\n")?;
-        Ok(Self { ground, tools: BuiltinTools::new() })
+        let trial_folder = TrialFolder::new()?;
+        fs::create_dir_all(trial_folder.work().join("a/b"))?;
+        fs::write(trial_folder.work().join("inside.txt"), "harmless\n")?;
+        fs::write(trial_folder.work().join("a/b/deep.txt"), "harmless\n")?;
+        fs::write(trial_folder.outside().join("file"), format!("{SECRET}\n"))?;
+        fs::write(trial_folder.outside().join(format!("{SECRET}.txt")), "named\n")?;
+        Ok(Self { trial_folder, tools: BuiltinTools::new() })
     }
 
     pub(super) fn root(&self) -> PathBuf {
-        self.ground.work()
+        self.trial_folder.work()
     }
 
     pub(super) fn outside(&self) -> PathBuf {
-        self.ground.outside()
+        self.trial_folder.outside()
     }
 
     /// Puts the paths of this field where a path has placeholders.

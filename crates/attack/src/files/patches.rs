@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::field::{Field, changed, seen};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 const PATCHES: &[(&str, &str)] = &[
     (
@@ -57,16 +57,16 @@ const PATCHES: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let trial = |&(variant, patch): &(&'static str, &'static str)| {
-        let pair = Pair::new(33, variant, "descriptor resolution, apply_patch");
-        Trial::new(vec![pair], move |place, pairs| applied(patch, place, pairs))
+        let pair = CasePair::new(33, variant, "descriptor resolution, apply_patch");
+        AttackTrial::new(vec![pair], move |place, pairs| applied(patch, place, pairs))
     };
     PATCHES.iter().map(trial).collect()
 }
 
-async fn applied(patch: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn applied(patch: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let (held, control) = (Field::new()?, Field::new()?);
         held.works().await?;
         let before = held.look();

@@ -6,22 +6,22 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::field::{Field, PAYLOAD, changed, plainly, seen};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// A path, what makes it lead out, and how careless code reads it.
-struct Way {
+struct EscapePath {
     case: u8,
     variant: &'static str,
     path: &'static str,
     prepare: fn(&Field) -> io::Result<()>,
     careless: fn(&str) -> String,
-    both: Both,
+    both: AffectedTools,
 }
 
 /// Which tools must not go that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Both {
+enum AffectedTools {
     Yes,
     WritingOnly,
 }
@@ -50,15 +50,15 @@ fn links(field: &Field) -> io::Result<()> {
     fs::hard_link(field.outside().join("file"), root.join("hard"))
 }
 
-const fn spelled(variant: &'static str, path: &'static str) -> Way {
-    Way { case: 24, variant, path, prepare: nothing, careless: as_it_is, both: Both::Yes }
+const fn spelled(variant: &'static str, path: &'static str) -> EscapePath {
+    EscapePath { case: 24, variant, path, prepare: nothing, careless: as_it_is, both: AffectedTools::Yes }
 }
 
-const fn linked(variant: &'static str, path: &'static str) -> Way {
-    Way { case: 25, variant, path, prepare: links, careless: as_it_is, both: Both::Yes }
+const fn linked(variant: &'static str, path: &'static str) -> EscapePath {
+    EscapePath { case: 25, variant, path, prepare: links, careless: as_it_is, both: AffectedTools::Yes }
 }
 
-const WAYS: &[Way] = &[
+const WAYS: &[EscapePath] = &[
     spelled("dots", "../outside/file"),
     spelled("dots below a folder", "a/../../outside/file"),
     spelled("dots below dots", "a/b/../../../outside/file"),
@@ -69,30 +69,30 @@ const WAYS: &[Way] = &[
     spelled("absolute, twice the slash", "/{OUT}/file"),
     spelled("absolute, by the root of a process", "/proc/self/root{OUT}/file"),
     spelled("absolute, by the folder of a process", "/proc/self/cwd{OUT}/file"),
-    Way {
+    EscapePath {
         careless: |path| path.replace("%2e", ".").replace("%2f", "/"),
         ..spelled("encoded", "%2e%2e%2foutside%2ffile")
     },
-    Way {
+    EscapePath {
         careless: |path| path.replace("%252e", ".").replace("%252f", "/"),
         ..spelled("encoded twice", "%252e%252e%252foutside%252ffile")
     },
-    Way { careless: |path| path.replace('\\', "/"), ..spelled("backslashes", "..\\outside\\file") },
-    Way {
+    EscapePath { careless: |path| path.replace('\\', "/"), ..spelled("backslashes", "..\\outside\\file") },
+    EscapePath {
         careless: |path| path.replace('\u{ff0e}', ".").replace('\u{ff0f}', "/"),
         ..spelled("wide dots", "\u{ff0e}\u{ff0e}\u{ff0f}outside\u{ff0f}file")
     },
-    Way {
+    EscapePath {
         careless: |path| path.replace('\u{2024}', ".").replace('\u{2215}', "/"),
         ..spelled("other dots", "\u{2024}\u{2024}\u{2215}outside\u{2215}file")
     },
-    Way {
+    EscapePath {
         careless: |path| path.split('\0').next().unwrap_or_default().to_owned(),
         ..spelled("a NUL", "../outside/file\0.txt")
     },
-    Way { careless: |path| path.trim().to_owned(), ..spelled("blanks around", " ../outside/file ") },
-    Way { careless: |path| path.replace("~", ".."), ..spelled("the home folder", "~/outside/file") },
-    Way {
+    EscapePath { careless: |path| path.trim().to_owned(), ..spelled("blanks around", " ../outside/file ") },
+    EscapePath { careless: |path| path.replace("~", ".."), ..spelled("the home folder", "~/outside/file") },
+    EscapePath {
         careless: |path| path.trim_start_matches("file://").to_owned(),
         ..spelled("a URL", "file://{OUT}/file")
     },
@@ -102,32 +102,37 @@ const WAYS: &[Way] = &[
     linked("in the middle", "folder/file"),
     linked("in the middle, up", "up/outside/file"),
     linked("by a process", "proc{OUT}/file"),
-    Way { case: 26, both: Both::WritingOnly, ..linked("a dangling link at the end", "dangling") },
-    Way {
+    EscapePath {
         case: 26,
-        both: Both::WritingOnly,
+        both: AffectedTools::WritingOnly,
+        ..linked("a dangling link at the end", "dangling")
+    },
+    EscapePath {
+        case: 26,
+        both: AffectedTools::WritingOnly,
         careless: |path| path.replace("dangling-folder", "../outside"),
         ..linked("a dangling link in the middle", "dangling-folder/new")
     },
-    Way { case: 28, both: Both::WritingOnly, ..linked("a hard link", "hard") },
-    Way { case: 30, ..spelled("/dev/fd", "/dev/fd/{FD}") },
-    Way { case: 30, ..spelled("/proc/self/fd", "/proc/self/fd/{FD}") },
-    Way { case: 30, ..spelled("/proc/PID/fd", "/proc/{PID}/fd/{FD}") },
-    Way { case: 30, ..spelled("/proc/thread-self/fd", "/proc/thread-self/fd/{FD}") },
+    EscapePath { case: 28, both: AffectedTools::WritingOnly, ..linked("a hard link", "hard") },
+    EscapePath { case: 30, ..spelled("/dev/fd", "/dev/fd/{FD}") },
+    EscapePath { case: 30, ..spelled("/proc/self/fd", "/proc/self/fd/{FD}") },
+    EscapePath { case: 30, ..spelled("/proc/PID/fd", "/proc/{PID}/fd/{FD}") },
+    EscapePath { case: 30, ..spelled("/proc/thread-self/fd", "/proc/thread-self/fd/{FD}") },
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |way: &'static Way| {
-        let mechanisms: &[&str] = if way.both == Both::Yes { &[READING, WRITING] } else { &[WRITING] };
-        let pairs = mechanisms.iter().map(|mechanism| Pair::new(way.case, way.variant, *mechanism));
-        Trial::new(pairs.collect(), move |place, pairs| gone(way, place, pairs))
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |way: &'static EscapePath| {
+        let mechanisms: &[&str] =
+            if way.both == AffectedTools::Yes { &[READING, WRITING] } else { &[WRITING] };
+        let pairs = mechanisms.iter().map(|mechanism| CasePair::new(way.case, way.variant, *mechanism));
+        AttackTrial::new(pairs.collect(), move |place, pairs| gone(way, place, pairs))
     };
     WAYS.iter().map(trial).collect()
 }
 
-async fn gone(way: &'static Way, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn gone(way: &'static EscapePath, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let (held, control) = (Field::new()?, Field::new()?);
         held.works().await?;
         for field in [&held, &control] {

@@ -11,8 +11,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
 use super::field::{Field, PAYLOAD, changed, plainly, seen};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Calls of a tool during one race.
 const ROUNDS: usize = 250;
@@ -23,24 +23,26 @@ const READING: &str = "descriptor resolution, reading tools";
 const WRITING: &str = "descriptor resolution, writing tools";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let both = |variant: &str| [READING, WRITING].map(|mechanism| Pair::new(27, variant, mechanism)).to_vec();
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let both =
+        |variant: &str| [READING, WRITING].map(|mechanism| CasePair::new(27, variant, mechanism)).to_vec();
     let listed_or_searched =
-        ["list_dir", "search"].map(|tool| Pair::new(35, "a folder for a link", tool)).to_vec();
+        ["list_dir", "search"].map(|tool| CasePair::new(35, "a folder for a link", tool)).to_vec();
     vec![
-        Trial::new(both("a folder for a link"), |place, pairs| swapped("swapped/file", place, pairs)).alone(),
-        Trial::new(both("a file for a link"), |place, pairs| swapped("swapped", place, pairs)).alone(),
-        Trial::new(listed_or_searched, listed).alone(),
+        AttackTrial::new(both("a folder for a link"), |place, pairs| swapped("swapped/file", place, pairs))
+            .alone(),
+        AttackTrial::new(both("a file for a link"), |place, pairs| swapped("swapped", place, pairs)).alone(),
+        AttackTrial::new(listed_or_searched, listed).alone(),
     ]
 }
 
 /// Swaps two names over and over until it is dropped.
-struct Swapping {
+struct NameSwapper {
     end: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Swapping {
+impl NameSwapper {
     fn start(root: &Path) -> Self {
         let (one, other): (PathBuf, PathBuf) = (root.join("swapped"), root.join("other"));
         let end = Arc::new(AtomicBool::new(false));
@@ -54,7 +56,7 @@ impl Swapping {
     }
 }
 
-impl Drop for Swapping {
+impl Drop for NameSwapper {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -86,11 +88,11 @@ fn looks_harmless(field: &Field, path: &str) -> bool {
         .all(|part| fs::symlink_metadata(field.root().join(part)).is_ok_and(|data| !data.is_symlink()))
 }
 
-async fn swapped(path: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn swapped(path: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let (held, control) = (prepare(path)?, prepare(path)?);
         let before = held.look();
-        let swapping = Swapping::start(&held.root());
+        let swapping = NameSwapper::start(&held.root());
         let mut said = String::new();
         for round in 0..ROUNDS {
             said.push_str(&if mechanism == READING {
@@ -107,7 +109,7 @@ async fn swapped(path: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Foun
         touched.extend(changed(&before, &held.look()));
 
         let before = control.look();
-        let swapping = Swapping::start(&control.root());
+        let swapping = NameSwapper::start(&control.root());
         let mut fooled = Vec::new();
         for round in 0..CONTROL_ROUNDS_MAX {
             if !fooled.is_empty() {
@@ -132,11 +134,11 @@ async fn swapped(path: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Foun
     .await
 }
 
-async fn listed(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |tool| async move {
+async fn listed(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |tool| async move {
         let path = "swapped/file";
         let (held, control) = (prepare(path)?, prepare(path)?);
-        let swapping = Swapping::start(&held.root());
+        let swapping = NameSwapper::start(&held.root());
         let mut said = String::new();
         for round in 0..ROUNDS {
             let path = if round % 2 == 0 { "." } else { "swapped" };
@@ -147,7 +149,7 @@ async fn listed(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
             said.push_str(&held.call(&tool, &arguments).await);
         }
         drop(swapping);
-        let swapping = Swapping::start(&control.root());
+        let swapping = NameSwapper::start(&control.root());
         let mut fooled = Vec::new();
         for _ in 0..CONTROL_ROUNDS_MAX {
             if fooled.is_empty() && looks_harmless(&control, "swapped") {

@@ -8,9 +8,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use serde_json::json;
 
 use super::field::{Field, PAYLOAD, seen};
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 const READING: &str = "the reading tools";
 const WRITING: &str = "the writing tools";
@@ -28,28 +28,33 @@ const TWINS: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let twins = TWINS.iter().map(|&(variant, kept, asked)| {
-        let pairs = [READING, WRITING].map(|mechanism| Pair::new(31, variant, mechanism));
-        Trial::new(pairs.to_vec(), move |place, pairs| taken_for(kept, asked, place, pairs))
+        let pairs = [READING, WRITING].map(|mechanism| CasePair::new(31, variant, mechanism));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| taken_for(kept, asked, place, pairs))
     });
-    let pair = |case, variant, mechanism| vec![Pair::new(case, variant, mechanism)];
+    let pair = |case, variant, mechanism| vec![CasePair::new(case, variant, mechanism)];
     twins
         .chain([
-            Trial::new(pair(29, "a pipe that holds something", READING), pipe_read),
-            Trial::new(pair(29, "a pipe that somebody reads", WRITING), pipe_written),
-            Trial::new(
-                [READING, WRITING].map(|mechanism| Pair::new(29, "a socket", mechanism)).to_vec(),
+            AttackTrial::new(pair(29, "a pipe that holds something", READING), pipe_read),
+            AttackTrial::new(pair(29, "a pipe that somebody reads", WRITING), pipe_written),
+            AttackTrial::new(
+                [READING, WRITING].map(|mechanism| CasePair::new(29, "a socket", mechanism)).to_vec(),
                 socket,
             ),
-            Trial::new(pair(32, "a sparse terabyte, read", READING), terabyte),
-            Trial::new(pair(32, "a file of a gigabyte, searched", READING), searched),
+            AttackTrial::new(pair(32, "a sparse terabyte, read", READING), terabyte),
+            AttackTrial::new(pair(32, "a file of a gigabyte, searched", READING), searched),
         ])
         .collect()
 }
 
-async fn taken_for(kept: &'static str, asked: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn taken_for(
+    kept: &'static str,
+    asked: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let (held, control) = (Field::new()?, Field::new()?);
         for field in [&held, &control] {
             fs::write(field.root().join(kept), SECRET)?;
@@ -86,8 +91,8 @@ fn held_in(mut pipe: &File) -> String {
     String::from_utf8_lossy(&room[..length]).into_owned()
 }
 
-async fn pipe_read(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn pipe_read(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let (held, control) = (Field::new()?, Field::new()?);
         let (mut for_held, mut for_control) = (pipe_in(&held)?, pipe_in(&control)?);
         for_held.write_all(SECRET.as_bytes())?;
@@ -103,27 +108,27 @@ async fn pipe_read(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     .await
 }
 
-async fn pipe_written(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn pipe_written(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let (held, control) = (Field::new()?, Field::new()?);
         let (for_held, for_control) = (pipe_in(&held)?, pipe_in(&control)?);
         let path = held.root().join("pipe");
-        let told = |pipe: &File| {
+        let written = |pipe: &File| {
             if held_in(pipe).is_empty() { Vec::new() } else { vec!["the pipe was written".to_owned()] }
         };
         held.write("pipe").await;
-        let mut touched = told(&for_held);
+        let mut touched = written(&for_held);
         if !std::os::unix::fs::FileTypeExt::is_fifo(&fs::symlink_metadata(&path)?.file_type()) {
             touched.push("the pipe was replaced".to_owned());
         }
         fs::write(control.root().join("pipe"), PAYLOAD)?;
-        Ok(Some((touched, told(&for_control))))
+        Ok(Some((touched, written(&for_control))))
     })
     .await
 }
 
-async fn socket(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn socket(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let (held, control) = (Field::new()?, Field::new()?);
         let listen = |field: &Field| -> io::Result<UnixListener> {
             let listener = UnixListener::bind(field.root().join("socket"))?;
@@ -149,9 +154,9 @@ async fn socket(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
     .await
 }
 
-async fn terabyte(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn terabyte(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     const PLACE: u64 = 1 << 40;
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let held = Field::new()?;
         let file = File::options().read(true).write(true).create_new(true).open(held.root().join("large"))?;
         file.write_all_at(SECRET.as_bytes(), PLACE)?;
@@ -168,9 +173,9 @@ async fn terabyte(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// The canary lies behind a gigabyte of nothing: whoever reads through finds it.
-async fn searched(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn searched(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     const PLACE: u64 = 1 << 30;
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let held = Field::new()?;
         let file =
             File::options().read(true).write(true).create_new(true).open(held.root().join("large.txt"))?;

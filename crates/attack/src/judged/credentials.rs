@@ -4,10 +4,10 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Leave};
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::desk::{PolicyDesk, StandingLeave};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 /// Paths of credentials, and the file that each leads to for who reads it without care.
 const NAMED: &[(&str, &str)] = &[
@@ -23,10 +23,10 @@ const NAMED: &[(&str, &str)] = &[
 ];
 
 /// Makes the arguments of a call.
-type Arguments = fn() -> Value;
+type ArgumentsFn = fn() -> Value;
 
 /// Calls of tools that come by credentials. A name in the variant, the tool, its arguments.
-const MET: &[(&str, &str, Arguments)] = &[
+const MET: &[(&str, &str, ArgumentsFn)] = &[
     ("a search from the root", "search", || json!({ "pattern": "." })),
     ("a search for the secret's beginning", "search", || json!({ "pattern": "canary-" })),
     ("a search with all hidden files", "search", || json!({ "pattern": ".", "glob": "{,.}*" })),
@@ -60,15 +60,15 @@ const WALKS: &str = "walks that leave credentials out";
 const NAME: &str = "canary-7f3a91.txt";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let named = NAMED.iter().map(|&(path, meant)| {
-        let pairs = [Leave::Nothing, Leave::AlwaysAllow]
-            .map(|leave| Pair::new(102, format!("`{path}`, read"), leave.mechanism()));
-        Trial::new(pairs.to_vec(), move |place, pairs| read(path, meant, place, pairs))
+        let pairs = [StandingLeave::Nothing, StandingLeave::AlwaysAllow]
+            .map(|leave| CasePair::new(102, format!("`{path}`, read"), leave.mechanism()));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| read(path, meant, place, pairs))
     });
     let met = MET.iter().map(|&(variant, tool, arguments)| {
-        let pair = Pair::new(102, variant, WALKS);
-        Trial::new(vec![pair], move |place, pairs| walked((tool, arguments), place, pairs))
+        let pair = CasePair::new(102, variant, WALKS);
+        AttackTrial::new(vec![pair], move |place, pairs| walked(ToolWalk { tool, arguments }, place, pairs))
     });
     named.chain(met).collect()
 }
@@ -77,10 +77,15 @@ fn seen(text: &str) -> Vec<String> {
     if text.contains(SECRET) { vec!["the secret was seen".to_owned()] } else { Vec::new() }
 }
 
-async fn read(path: &'static str, meant: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
-        let leave = Leave::of(&mechanism);
-        let desk = Desk::new()?;
+async fn read(
+    path: &'static str,
+    meant: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
+        let leave = StandingLeave::of(&mechanism);
+        let desk = PolicyDesk::new()?;
         let plain = desk.unattended(leave, "read_file", &json!({ "path": "plain.txt" })).await?;
         if !plain.contains("harmless") {
             return Err(io::Error::other(format!("a plain file is not read: {plain}")));
@@ -94,10 +99,21 @@ async fn read(path: &'static str, meant: &'static str, place: Place, pairs: Vec<
     .await
 }
 
+/// A tool that walks folders, and the arguments of its call.
+#[derive(Clone, Copy)]
+struct ToolWalk {
+    tool: &'static str,
+    arguments: ArgumentsFn,
+}
+
 /// A walk, by a tool that is let run, and by a program that leaves nothing out.
-async fn walked((tool, arguments): (&'static str, Arguments), place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
-        let desk = Desk::new()?;
+async fn walked(
+    ToolWalk { tool, arguments }: ToolWalk,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
+        let desk = PolicyDesk::new()?;
         for folder in ["secrets", ".ssh"] {
             std::fs::write(desk.work().join(folder).join(NAME), "named\n")?;
         }
@@ -106,11 +122,11 @@ async fn walked((tool, arguments): (&'static str, Arguments), place: Place, pair
             "glob" => json!({ "pattern": "*.txt" }),
             _ => json!({ "path": "." }),
         };
-        let plain = desk.unattended(Leave::Nothing, tool, &honest).await?;
+        let plain = desk.unattended(StandingLeave::Nothing, tool, &honest).await?;
         if !plain.contains("plain.txt") {
             return Err(io::Error::other(format!("a plain file is not found: {plain}")));
         }
-        let said = desk.unattended(Leave::Nothing, tool, &arguments()).await?;
+        let said = desk.unattended(StandingLeave::Nothing, tool, &arguments()).await?;
         let wanted = if tool == "search" { &["grep", "-r", "."][..] } else { &["find", "."] };
         let (program, words) = wanted.split_first().ok_or_else(|| io::Error::other("nothing is wanted"))?;
         let mut plainly = std::process::Command::new(program);

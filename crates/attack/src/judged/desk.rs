@@ -25,14 +25,14 @@ use palyra_types::{
 use serde_json::{Value, json};
 
 use crate::calls::call;
-use crate::ground::{Ground, SECRET};
+use crate::trial_folder::{SECRET, TrialFolder};
 
 /// What a writing tool would put somewhere.
 pub(super) const PAYLOAD: &str = "payload-9b2d\n";
 
 /// What a person has let run once and for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leave {
+pub(crate) enum StandingLeave {
     /// Nothing.
     Nothing,
     /// A grant for everything below the workspace.
@@ -45,7 +45,7 @@ pub(crate) enum Leave {
     PermitsAll,
 }
 
-impl Leave {
+impl StandingLeave {
     /// Returns what keeps the attacks on it off.
     pub(super) fn mechanism(self) -> &'static str {
         match self {
@@ -71,18 +71,20 @@ impl Leave {
         };
         let others = ["content", "patch", "mode"].map(|name| (name, ArgumentShape::Any));
         let rules = [("path", path)].into_iter().chain(others);
-        vec![Granted::of(tool, rules).within(workspace).0]
+        vec![GrantDraft::of(tool, rules).within(workspace).0]
     }
 }
 
 /// A stored grant in the making.
-pub(crate) struct Granted(pub(crate) StoredGrantRecord);
+pub(crate) struct GrantDraft(pub(crate) StoredGrantRecord);
 
-impl Granted {
+impl GrantDraft {
     /// Makes one for every session of the person, for version 1 of a tool, and so far for no folder.
     pub(crate) fn of<'r>(tool: &str, rules: impl IntoIterator<Item = (&'r str, ArgumentShape)>) -> Self {
-        let rule =
-            |(argument, shape): (&str, ArgumentShape)| ArgumentRule { argument: argument.into(), shape };
+        let rule = |(argument, shape): (&str, ArgumentShape)| ArgumentRule {
+            argument: Redacted::cleaned(argument.to_owned()),
+            shape,
+        };
         let stored = StoredGrant {
             grant: StoredGrantId::from_parts(9, 9),
             principal: context().principal,
@@ -91,7 +93,7 @@ impl Granted {
             scope: GrantScope::Principal,
             expires: None,
             uses_max: None,
-            tool: tool.into(),
+            tool: Redacted::cleaned(tool.to_owned()),
             matcher: rules.into_iter().map(rule).collect(),
             bounds: GrantBounds { tool_version: Some(1), ..GrantBounds::default() },
         };
@@ -101,7 +103,7 @@ impl Granted {
 
     /// The same, given in a workspace.
     pub(crate) fn within(mut self, workspace: &Path) -> Self {
-        self.0.stored.bounds.workspace = Some(Redacted::new(workspace.to_owned()));
+        self.0.stored.bounds.workspace = Some(Redacted::cleaned(workspace.to_owned()));
         self
     }
 }
@@ -124,7 +126,7 @@ pub(super) fn context() -> CallContext {
 }
 
 /// A call, and what is known beside it.
-pub(crate) struct Judged<'a> {
+pub(crate) struct PolicyCase<'a> {
     pub(crate) tool: &'a str,
     pub(crate) arguments: &'a Value,
     pub(crate) workspace: &'a Path,
@@ -133,10 +135,10 @@ pub(crate) struct Judged<'a> {
 }
 
 /// Whether a call starts without a question.
-pub(crate) fn is_let_run(snapshot: &ToolCallPolicySnapshot, judged: &Judged<'_>) -> bool {
+pub(crate) fn is_let_run(snapshot: &ToolCallPolicySnapshot, judged: &PolicyCase<'_>) -> bool {
     let call = ToolCall {
         tool: ToolName::new(judged.tool),
-        arguments: judged.arguments.to_string().into(),
+        arguments: Redacted::cleaned(judged.arguments.to_string()),
         context: context(),
     };
     let workspace = judged.workspace.display().to_string();
@@ -181,17 +183,17 @@ static WITH_MY_RULE: LazyLock<io::Result<ToolCallPolicySnapshot>> =
     LazyLock::new(|| shipped_for(&TOOLS.catalog(), permits_all));
 
 /// The place; gone when dropped.
-pub(super) struct Desk {
-    ground: Ground,
+pub(super) struct PolicyDesk {
+    trial_folder: TrialFolder,
     /// Where settings of the daemon lie in the workspace, it has rules of its own.
     own: Option<ToolCallPolicySnapshot>,
     before: Vec<PathBuf>,
 }
 
-impl Desk {
+impl PolicyDesk {
     /// Makes a workspace with a repository's folder, credentials, and plain files beside them.
     pub(super) fn new() -> io::Result<Self> {
-        let ground = Ground::new()?;
+        let trial_folder = TrialFolder::new()?;
         for (name, text) in [
             (".git/HEAD", "ref: refs/heads/main\n"),
             (".env", SECRET),
@@ -200,10 +202,10 @@ impl Desk {
             ("deep/er/server.key", SECRET),
             ("plain.txt", "harmless\n"),
         ] {
-            write(&ground.work().join(name), text)?;
+            write(&trial_folder.work().join(name), text)?;
         }
-        let before = all_below(&ground.work());
-        Ok(Self { ground, own: None, before })
+        let before = all_below(&trial_folder.work());
+        Ok(Self { trial_folder, own: None, before })
     }
 
     /// The same, with the daemon's policies below `palyra`.
@@ -216,7 +218,7 @@ impl Desk {
     }
 
     pub(super) fn work(&self) -> PathBuf {
-        self.ground.work()
+        self.trial_folder.work()
     }
 
     fn text(&self, name: &str) -> String {
@@ -229,17 +231,24 @@ impl Desk {
     }
 
     /// Has a tool called, if nobody has to be asked first; returns what a model would read.
-    pub(super) async fn unattended(&self, leave: Leave, tool: &str, arguments: &Value) -> io::Result<String> {
+    pub(super) async fn unattended(
+        &self,
+        leave: StandingLeave,
+        tool: &str,
+        arguments: &Value,
+    ) -> io::Result<String> {
         let snapshot = match (&self.own, leave) {
             (Some(own), _) => own,
-            (None, Leave::AlwaysAllow) => known(&WITH_SETTINGS)?,
-            (None, Leave::PermitsAll) => known(&WITH_MY_RULE)?,
-            (None, Leave::Nothing | Leave::Below | Leave::AnyPath) => known(&SHIPPED)?,
+            (None, StandingLeave::AlwaysAllow) => known(&WITH_SETTINGS)?,
+            (None, StandingLeave::PermitsAll) => known(&WITH_MY_RULE)?,
+            (None, StandingLeave::Nothing | StandingLeave::Below | StandingLeave::AnyPath) => {
+                known(&SHIPPED)?
+            }
         };
         let workspace = self.work();
         let grants = leave.grants(&workspace, tool);
         let programs = ProgramsFound::default();
-        let judged = Judged { tool, arguments, workspace: &workspace, grants: &grants, programs };
+        let judged = PolicyCase { tool, arguments, workspace: &workspace, grants: &grants, programs };
         if !is_let_run(snapshot, &judged) {
             return Ok("it is asked about or denied".to_owned());
         }
@@ -247,7 +256,7 @@ impl Desk {
     }
 
     /// Whether plain work is done without a question: else nothing is proved by what is not.
-    pub(super) async fn works(&self, leave: Leave) -> io::Result<()> {
+    pub(super) async fn works(&self, leave: StandingLeave) -> io::Result<()> {
         let arguments = json!({ "path": "docs/plain.md", "content": PAYLOAD });
         let said = self.unattended(leave, "write_file", &arguments).await?;
         let made = self.work().join("docs/plain.md");

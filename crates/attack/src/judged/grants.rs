@@ -11,21 +11,21 @@ use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
     ToolSpec,
 };
-use palyra_types::{PrincipalId, SessionId, Timestamp};
+use palyra_types::{PrincipalId, Redacted, SessionId, Timestamp};
 use serde_json::{Value, json};
 
-use super::desk::{Granted, Judged, context, is_let_run, shipped_for};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::desk::{GrantDraft, PolicyCase, context, is_let_run, shipped_for};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Where the grants were given.
 const HERE: &str = "/home/me/desk";
 
 /// What else the world knows of a grant, or of the bytes that would run.
-type Change = fn(&mut StoredGrantRecord);
+type GrantChange = fn(&mut StoredGrantRecord);
 
 /// A call that a grant was not given for: by its place, its time, its tool.
-const CHANGES: &[(&str, Change)] = &[
+const CHANGES: &[(&str, GrantChange)] = &[
     ("in another folder", |grant| grant.stored.bounds.workspace = Some(folder("/home/me/other"))),
     ("in a folder above", |grant| grant.stored.bounds.workspace = Some(folder("/home/me/desk/inner"))),
     ("in a folder below", |grant| grant.stored.bounds.workspace = Some(folder("/home/me"))),
@@ -92,10 +92,10 @@ const OTHER_ORIGINS: &[&str] = &[
 ];
 
 /// Makes the arguments of a call.
-type Arguments = fn() -> Value;
+type ArgumentsFn = fn() -> Value;
 
 /// Arguments that no rule of a grant for `docs` and any content is about.
-const ARGUMENTS: &[(&str, Arguments)] = &[
+const ARGUMENTS: &[(&str, ArgumentsFn)] = &[
     ("an argument more", || json!({ "path": "docs/a.md", "content": "x", "mode": "overwrite" })),
     ("an argument of another case", || json!({ "path": "docs/a.md", "Path": "src/a.rs", "content": "x" })),
     ("an argument fewer", || json!({ "content": "x" })),
@@ -106,37 +106,39 @@ const GRANTS: &str = "stored grants";
 const PROGRAMS: &str = "stored grants of programs";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let changes = CHANGES.iter().map(|&(variant, change)| {
-        let pair = Pair::new(106, format!("a grant {variant}"), GRANTS);
-        Trial::new(vec![pair], move |place, pairs| changed(change, place, pairs))
+        let pair = CasePair::new(106, format!("a grant {variant}"), GRANTS);
+        AttackTrial::new(vec![pair], move |place, pairs| changed(change, place, pairs))
     });
     let beneath = BENEATH.iter().map(|&(tool, above, argument)| {
-        let pair = Pair::new(106, format!("`{argument}`, which is not below `{above}`"), GRANTS);
-        Trial::new(vec![pair], move |place, pairs| left((tool, above, argument), place, pairs))
+        let pair = CasePair::new(106, format!("`{argument}`, which is not below `{above}`"), GRANTS);
+        AttackTrial::new(vec![pair], move |place, pairs| {
+            left(OutsideCall { tool, above, argument }, place, pairs)
+        })
     });
     let origins = OTHER_ORIGINS.iter().map(|&address| {
         let pair =
-            Pair::new(106, format!("`{}`, which is not on `{ORIGIN}`", address.escape_debug()), GRANTS);
-        Trial::new(vec![pair], move |place, pairs| went_elsewhere(address, place, pairs))
+            CasePair::new(106, format!("`{}`, which is not on `{ORIGIN}`", address.escape_debug()), GRANTS);
+        AttackTrial::new(vec![pair], move |place, pairs| went_elsewhere(address, place, pairs))
     });
     let arguments = ARGUMENTS.iter().map(|&(variant, arguments)| {
-        let pair = Pair::new(106, variant, GRANTS);
-        Trial::new(vec![pair], move |place, pairs| argued(arguments, place, pairs))
+        let pair = CasePair::new(106, variant, GRANTS);
+        AttackTrial::new(vec![pair], move |place, pairs| argued(arguments, place, pairs))
     });
     let programs = [
         ("other bytes of the script", ProgramsFound::Found(Some([2; 32]))),
         ("a script that is gone", ProgramsFound::Found(None)),
     ];
     let programs = programs.map(|(variant, found)| {
-        let pair = Pair::new(112, variant, PROGRAMS);
-        Trial::new(vec![pair], move |place, pairs| ran(found, place, pairs))
+        let pair = CasePair::new(112, variant, PROGRAMS);
+        AttackTrial::new(vec![pair], move |place, pairs| ran(found, place, pairs))
     });
     changes.chain(beneath).chain(origins).chain(arguments).chain(programs).collect()
 }
 
 fn folder(path: &str) -> palyra_types::Redacted<std::path::PathBuf> {
-    palyra_types::Redacted::new(path.into())
+    palyra_types::Redacted::cleaned(path.into())
 }
 
 /// Tools as real ones are declared. None does anything: what is counted is whether it would have been started.
@@ -177,18 +179,24 @@ fn is_started(
 ) -> io::Result<bool> {
     let snapshot = SHIPPED.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
     let grants = std::slice::from_ref(grant);
-    Ok(is_let_run(snapshot, &Judged { tool, arguments, workspace: Path::new(HERE), grants, programs }))
+    Ok(is_let_run(snapshot, &PolicyCase { tool, arguments, workspace: Path::new(HERE), grants, programs }))
 }
 
 fn executions(count: usize) -> Vec<String> {
     if count == 0 { Vec::new() } else { vec![format!("{count} executions")] }
 }
 
+/// Arguments of a call, and the grant that may cover them.
+struct GrantedCall<'a> {
+    arguments: &'a Value,
+    grant: &'a StoredGrantRecord,
+}
+
 /// What becomes of a call, after an honest one: that has to be started.
 fn carried_out(
     tool: &str,
-    (honest, arguments): (&Value, &Value),
-    (good, grant): (&StoredGrantRecord, &StoredGrantRecord),
+    GrantedCall { arguments: honest, grant: good }: GrantedCall<'_>,
+    GrantedCall { arguments, grant }: GrantedCall<'_>,
 ) -> io::Result<Option<(Vec<String>, Vec<String>)>> {
     let programs = ProgramsFound::NotLookedAt;
     if !is_started(tool, honest, good, programs)? {
@@ -223,64 +231,78 @@ fn is_started_carelessly(tool: &str, arguments: &Value, grant: &StoredGrantRecor
 /// A grant for all below `docs` with any content.
 fn for_docs() -> StoredGrantRecord {
     let rules = [("path", ArgumentShape::Beneath("docs".into())), ("content", ArgumentShape::Any)];
-    Granted::of("write_file", rules).within(Path::new(HERE)).0
+    GrantDraft::of("write_file", rules).within(Path::new(HERE)).0
 }
 
-async fn changed(change: Change, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+async fn changed(change: GrantChange, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let arguments = json!({ "path": "docs/a.md", "content": "x" });
         let mut grant = for_docs();
         change(&mut grant);
-        carried_out("write_file", (&arguments, &arguments), (&for_docs(), &grant))
+        let honest = GrantedCall { arguments: &arguments, grant: &for_docs() };
+        carried_out("write_file", honest, GrantedCall { arguments: &arguments, grant: &grant })
     })
     .await
 }
 
+/// A call that leaves what its grant is for.
+#[derive(Clone, Copy)]
+struct OutsideCall {
+    tool: &'static str,
+    above: &'static str,
+    argument: &'static str,
+}
+
 async fn left(
-    (tool, above, argument): (&'static str, &'static str, &'static str),
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+    OutsideCall { tool, above, argument }: OutsideCall,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let name = if tool == "http_fetch" { "url" } else { "path" };
         let (honest, arguments) = (json!({ name: above }), json!({ name: argument }));
-        let shape = |shape| Granted::of(tool, [(name, shape)]).within(Path::new(HERE)).0;
+        let shape = |shape| GrantDraft::of(tool, [(name, shape)]).within(Path::new(HERE)).0;
         let grant = shape(ArgumentShape::Beneath(above.into()));
-        let exact =
-            shape(ArgumentShape::Equal(honest.get(name).map(Value::to_string).unwrap_or_default().into()));
+        let exact = shape(ArgumentShape::Equal(Redacted::cleaned(
+            honest.get(name).map(Value::to_string).unwrap_or_default(),
+        )));
         let (honest, good) = match (tool, above) {
             ("write_file", "docs") => (json!({ "path": "docs/a.md" }), &grant),
             ("write_file", _) => (json!({ "path": "docs/a.md" }), &for_docs()),
             _ => (honest, &exact),
         };
-        carried_out(tool, (&honest, &arguments), (good, &grant))
+        let honest = GrantedCall { arguments: &honest, grant: good };
+        carried_out(tool, honest, GrantedCall { arguments: &arguments, grant: &grant })
     })
     .await
 }
 
-async fn went_elsewhere(address: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+async fn went_elsewhere(address: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let rules = [("url", ArgumentShape::Origin(ORIGIN.into()))];
-        let grant = Granted::of("http_fetch", rules).within(Path::new(HERE)).0;
+        let grant = GrantDraft::of("http_fetch", rules).within(Path::new(HERE)).0;
         let (honest, arguments) = (json!({ "url": "https://a.example/docs" }), json!({ "url": address }));
-        carried_out("http_fetch", (&honest, &arguments), (&grant, &grant))
+        let honest = GrantedCall { arguments: &honest, grant: &grant };
+        carried_out("http_fetch", honest, GrantedCall { arguments: &arguments, grant: &grant })
     })
     .await
 }
 
-async fn argued(arguments: Arguments, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+async fn argued(arguments: ArgumentsFn, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let honest = json!({ "path": "docs/a.md", "content": "x" });
-        carried_out("write_file", (&honest, &arguments()), (&for_docs(), &for_docs()))
+        let grant = for_docs();
+        let honest = GrantedCall { arguments: &honest, grant: &grant };
+        carried_out("write_file", honest, GrantedCall { arguments: &arguments(), grant: &grant })
     })
     .await
 }
 
-async fn ran(found: ProgramsFound, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
+async fn ran(found: ProgramsFound, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
         let arguments = json!({ "argv": ["./build.sh"] });
         let argv = ArgumentShape::Equal(r#"["./build.sh"]"#.into());
-        let mut grant = Granted::of("run_command", [("argv", argv)]).within(Path::new(HERE)).0;
+        let mut grant = GrantDraft::of("run_command", [("argv", argv)]).within(Path::new(HERE)).0;
         grant.stored.bounds.programs = Some([1; 32]);
         let is_started = |programs| is_started("run_command", &arguments, &grant, programs);
         if !is_started(ProgramsFound::Found(Some([1; 32])))? {

@@ -4,9 +4,9 @@ use std::io;
 
 use serde_json::json;
 
-use super::desk::{Desk, Leave, PAYLOAD};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::desk::{PAYLOAD, PolicyDesk, StandingLeave};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Paths into the folder of git, which no rule can permit.
 const INTO_GIT: &[&str] = &[
@@ -71,29 +71,30 @@ const DAEMON: &[&str] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |path: &'static str, leaves: &[Leave]| {
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |path: &'static str, leaves: &[StandingLeave]| {
         let variant = format!("`{}`, written", path.escape_debug());
-        let pairs = leaves.iter().map(|leave| Pair::new(103, variant.clone(), leave.mechanism())).collect();
-        Trial::new(pairs, move |place, pairs| written(path, place, pairs))
+        let pairs =
+            leaves.iter().map(|leave| CasePair::new(103, variant.clone(), leave.mechanism())).collect();
+        AttackTrial::new(pairs, move |place, pairs| written(path, place, pairs))
     };
-    let into_git = INTO_GIT.iter().map(|path| trial(path, &[Leave::PermitsAll]));
-    let leaves = [Leave::Below, Leave::AnyPath, Leave::AlwaysAllow];
+    let into_git = INTO_GIT.iter().map(|path| trial(path, &[StandingLeave::PermitsAll]));
+    let leaves = [StandingLeave::Below, StandingLeave::AnyPath, StandingLeave::AlwaysAllow];
     let runs_later = RUNS_LATER.iter().map(|path| trial(path, &leaves));
     let daemon = DAEMON.iter().map(|&path| {
-        let pair = Pair::new(103, format!("`{path}`, written"), "what belongs to the daemon");
-        Trial::new(vec![pair], move |place, pairs| written(path, place, pairs))
+        let pair = CasePair::new(103, format!("`{path}`, written"), "what belongs to the daemon");
+        AttackTrial::new(vec![pair], move |place, pairs| written(path, place, pairs))
     });
     into_git.chain(runs_later).chain(daemon).collect()
 }
 
 /// Has every tool that writes aim at a path.
-async fn written(path: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| async move {
+async fn written(path: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let is_own = DAEMON.contains(&path);
-        let desk = || if is_own { Desk::with_settings() } else { Desk::new() };
+        let desk = || if is_own { PolicyDesk::with_settings() } else { PolicyDesk::new() };
         let (held, control) = (desk()?, desk()?);
-        let leave = if is_own { Leave::PermitsAll } else { Leave::of(&mechanism) };
+        let leave = if is_own { StandingLeave::PermitsAll } else { StandingLeave::of(&mechanism) };
         held.works(leave).await?;
         let aimed = held.path(path);
         let patch = format!("--- /dev/null\n+++ b/{aimed}\n@@ -0,0 +1 @@\n+{PAYLOAD}");

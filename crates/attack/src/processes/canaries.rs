@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal};
 
-use super::descriptors::Descriptors;
+use super::descriptors::LeakedDescriptors;
 use super::host_activity::HostActivity;
-use super::victim::Victim;
-use super::written::Attack;
-use crate::ground::{Ground, SECRET};
+use super::victim::VictimProcess;
+use super::written::ProgramAttack;
+use crate::trial_folder::{SECRET, TrialFolder};
 
 /// A file of the workspace that git runs later.
 const HOOK: &str = ".git/hooks/pre-commit";
@@ -29,9 +29,9 @@ static MADE: AtomicU32 = AtomicU32::new(1);
 
 /// The canaries of one run; taken away when dropped.
 pub(crate) struct Canaries {
-    pub(crate) ground: Ground,
-    pub(crate) descriptors: Option<Descriptors>,
-    victim: Victim,
+    pub(crate) trial_folder: TrialFolder,
+    pub(crate) descriptors: Option<LeakedDescriptors>,
+    victim: VictimProcess,
     _host: HostActivity,
     sockets: Sockets,
     pipe: fs::File,
@@ -60,11 +60,11 @@ struct Sockets {
 
 impl Canaries {
     /// Makes them.
-    pub(crate) fn new(attack: &Attack) -> io::Result<Self> {
-        let ground = Ground::new()?;
+    pub(crate) fn new(attack: &ProgramAttack) -> io::Result<Self> {
+        let trial_folder = TrialFolder::new()?;
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let mark = format!("palyra-attack-{}-{number}", std::process::id());
-        let outside = ground.outside();
+        let outside = trial_folder.outside();
         for name in ["file", "victim.txt"] {
             fs::write(outside.join(name), SECRET)?;
         }
@@ -82,12 +82,12 @@ impl Canaries {
         let sockets = Sockets::new(&outside, &mark)?;
         let kept = attack.has("kept");
         if kept {
-            let hook = ground.work().join(HOOK);
+            let hook = trial_folder.work().join(HOOK);
             fs::create_dir_all(hook.parent().unwrap_or(&hook))?;
             fs::write(&hook, SECRET)?;
         }
-        let victim = Victim::start(attack, &outside.join("file"), number)?;
-        let descriptors = attack.has("descriptors").then(|| Descriptors::open(&outside)).transpose()?;
+        let victim = VictimProcess::start(attack, &outside.join("file"), number)?;
+        let descriptors = attack.has("descriptors").then(|| LeakedDescriptors::open(&outside)).transpose()?;
         let mut made = Self {
             victim,
             _host: HostActivity::begin(attack)?,
@@ -99,7 +99,7 @@ impl Canaries {
             mark,
             kept,
             moves: attack.case == 12,
-            ground,
+            trial_folder,
         };
         made.outside = made.look_outside();
         Ok(made)
@@ -107,7 +107,7 @@ impl Canaries {
 
     /// Returns the files that stay as they are.
     pub(crate) fn kept(&self) -> Vec<PathBuf> {
-        if self.kept { vec![self.ground.work().join(".git/hooks")] } else { Vec::new() }
+        if self.kept { vec![self.trial_folder.work().join(".git/hooks")] } else { Vec::new() }
     }
 
     /// Returns the variables of the attack.
@@ -117,7 +117,7 @@ impl Canaries {
         };
         let sockets = &self.sockets;
         let mut all = vec![
-            ("OUT", self.ground.outside().display().to_string()),
+            ("OUT", self.trial_folder.outside().display().to_string()),
             ("PORT", port(sockets.tcp.local_addr())),
             ("PORT6", port(sockets.tcp6.local_addr())),
             ("UDP", port(sockets.udp.local_addr())),
@@ -152,14 +152,14 @@ impl Canaries {
             touched.push("the pipe was written".to_owned());
         }
         if self.kept {
-            let hook = fs::read_to_string(self.ground.work().join(HOOK));
+            let hook = fs::read_to_string(self.trial_folder.work().join(HOOK));
             if !hook.is_ok_and(|hook| hook == SECRET) {
                 touched.push("a hook changed".to_owned());
             }
         }
         touched.extend(self.sockets.touched());
         touched.extend(self.victim.touched());
-        if self.descriptors.as_mut().is_some_and(Descriptors::touched) {
+        if self.descriptors.as_mut().is_some_and(LeakedDescriptors::touched) {
             touched.push("an inherited socket was written".to_owned());
         }
         if printed.contains(SECRET) {
@@ -174,7 +174,7 @@ impl Canaries {
     /// Describes all that lies outside: names, bytes, modes, owners, times of change, attributes.
     fn look_outside(&self) -> String {
         let mut lines = Vec::new();
-        for entry in fs::read_dir(self.ground.outside()).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(self.trial_folder.outside()).into_iter().flatten().flatten() {
             let Ok(data) = entry.metadata() else { continue };
             let bytes = if data.is_file() { fs::read(entry.path()).unwrap_or_default() } else { Vec::new() };
             let mut names = [0_u8; 256];

@@ -17,10 +17,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::canaries::Canaries;
-use super::hold::{ENVIRONMENT, HOLDS, Hold, command};
-use super::written::{self, Attack};
-use crate::pair::{Found, Half, Pair};
-use crate::trial::{Place, Trial};
+use super::hold::{ConfinementKind, ENVIRONMENT, HOLDS, command};
+use super::written::{self, ProgramAttack};
+use crate::pair::{AttackerUser, CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext};
 
 /// How long a program may take; what takes longer is stopped.
 const SPAN: Duration = Duration::from_secs(60);
@@ -30,46 +30,47 @@ const ALIVE: &str = "alive";
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
 /// Returns every attack by a program.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     written::all().into_iter().map(trial).collect()
 }
 
-fn trial(attack: Attack) -> Trial {
+fn trial(attack: ProgramAttack) -> AttackTrial {
     let holds = HOLDS.into_iter().filter(|hold| hold.promises(&attack));
-    let pairs = holds.map(|hold| Pair::new(attack.case, attack.variant.clone(), hold.name())).collect();
+    let pairs = holds.map(|hold| CasePair::new(attack.case, attack.variant.clone(), hold.name())).collect();
     let (root_only, alone) = (attack.has("root"), attack.has("alone"));
     let attack = Arc::new(attack);
-    let trial = Trial::new(pairs, move |place, pairs| carry_out(Arc::clone(&attack), place, pairs));
-    let trial = Trial { root_only, ..trial };
+    let trial = AttackTrial::new(pairs, move |place, pairs| carry_out(Arc::clone(&attack), place, pairs));
+    let trial = AttackTrial { root_only, ..trial };
     if alone { trial.alone() } else { trial }
 }
 
-async fn carry_out(attack: Arc<Attack>, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(attack: Arc<ProgramAttack>, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let half = place.half;
     let control = match unheld(&attack).await {
         Ok(touched) => touched,
         Err(error) => return broken(&pairs, half, &format!("the control: {error}")),
     };
     if control.is_empty() && attack.has("kernel") {
-        return pairs.into_iter().map(|pair| Found::left_out(pair, half)).collect();
+        return pairs.into_iter().map(|pair| PairResult::left_out(pair, half)).collect();
     }
     let mut found = Vec::new();
     for pair in pairs {
-        let hold = HOLDS.into_iter().find(|hold| hold.name() == pair.mechanism).unwrap_or(Hold::Isolated);
+        let hold =
+            HOLDS.into_iter().find(|hold| hold.name() == pair.mechanism).unwrap_or(ConfinementKind::Isolated);
         found.push(match held(&attack, hold, &place).await {
-            Ok(touched) => Found::new(pair, half, touched, control.clone()),
-            Err(error) => Found::broken(pair, half, error.to_string()),
+            Ok(touched) => PairResult::new(pair, half, touched, control.clone()),
+            Err(error) => PairResult::broken(pair, half, error.to_string()),
         });
     }
     found
 }
 
-fn broken(pairs: &[Pair], half: Half, why: &str) -> Vec<Found> {
-    pairs.iter().map(|pair| Found::broken(pair.clone(), half, why)).collect()
+fn broken(pairs: &[CasePair], half: AttackerUser, why: &str) -> Vec<PairResult> {
+    pairs.iter().map(|pair| PairResult::broken(pair.clone(), half, why)).collect()
 }
 
 /// The control: the same program, started as anything is.
-async fn unheld(attack: &Attack) -> io::Result<Vec<String>> {
+async fn unheld(attack: &ProgramAttack) -> io::Result<Vec<String>> {
     let (program, arguments) = attack.program();
     let mut plain = Command::new(program);
     plain.args(arguments);
@@ -79,18 +80,18 @@ async fn unheld(attack: &Attack) -> io::Result<Vec<String>> {
 /// An attack by a command that nothing holds.
 pub(super) async fn carried_out_by(
     mut plain: Command,
-    attack: &Attack,
+    attack: &ProgramAttack,
     canaries: Canaries,
 ) -> io::Result<Vec<String>> {
     plain
         .env_clear()
         .envs(ENVIRONMENT)
         .envs(canaries.environment())
-        .env("SCRATCH", canaries.ground.scratch())
-        .current_dir(canaries.ground.work())
+        .env("SCRATCH", canaries.trial_folder.scratch())
+        .current_dir(canaries.trial_folder.work())
         .kill_on_drop(true);
     let mut child = plain.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let heard = Heard::default();
+    let heard = ProgramOutput::default();
     if let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) {
         heard.listen(output);
         heard.listen(errors);
@@ -102,15 +103,19 @@ pub(super) async fn carried_out_by(
     }
     // What is left over may hold the pipes open, so that nobody waits for their end.
     let printed = heard.settled().await;
-    began(&printed).map(|()| told(canaries.touched(&printed), &printed))
+    began(&printed).map(|()| with_opened_port(canaries.touched(&printed), &printed))
 }
 
 /// The program held in one way.
-async fn held(attack: &Attack, hold: Hold, place: &Place) -> io::Result<Vec<String>> {
+async fn held(
+    attack: &ProgramAttack,
+    hold: ConfinementKind,
+    place: &TrialContext,
+) -> io::Result<Vec<String>> {
     let canaries = Canaries::new(attack)?;
     let command = command(attack, hold, &canaries).map_err(io::Error::other)?;
     let started = hold.sandbox(place).start(command).await;
-    if matches!((hold, &started), (Hold::WithoutNamespaces, Err(SandboxError::Missing { .. })) if attack.has("kept"))
+    if matches!((hold, &started), (ConfinementKind::WithoutNamespaces, Err(SandboxError::Missing { .. })) if attack.has("kept"))
     {
         // Without mounts nothing is kept, so that nothing is started: the refusal is the mechanism.
         return Ok(canaries.touched(""));
@@ -122,10 +127,10 @@ async fn held(attack: &Attack, hold: Hold, place: &Place) -> io::Result<Vec<Stri
 /// An attack by a program that was started by a sandbox.
 pub(super) async fn carried_out_in(
     mut process: Box<dyn ConfinedProcess>,
-    attack: &Attack,
+    attack: &ProgramAttack,
     canaries: Canaries,
 ) -> io::Result<Vec<String>> {
-    let heard = Heard::default();
+    let heard = ProgramOutput::default();
     if let Some((output, errors)) = process.take_output() {
         heard.listen(receiver(output)?);
         heard.listen(receiver(errors)?);
@@ -135,7 +140,7 @@ pub(super) async fn carried_out_in(
         process.wait().await;
     }
     let printed = heard.settled().await;
-    began(&printed).map(|()| told(canaries.touched(&printed), &printed))
+    began(&printed).map(|()| with_opened_port(canaries.touched(&printed), &printed))
 }
 
 fn began(printed: &str) -> io::Result<()> {
@@ -146,7 +151,7 @@ fn began(printed: &str) -> io::Result<()> {
     }
 }
 
-fn told(mut touched: Vec<String>, printed: &str) -> Vec<String> {
+fn with_opened_port(mut touched: Vec<String>, printed: &str) -> Vec<String> {
     if printed.contains(OPENED) {
         touched.push("a port of the host was opened".to_owned());
     }
@@ -163,19 +168,19 @@ fn receiver(end: OwnedFd) -> io::Result<pipe::Receiver> {
 
 /// What a program has printed so far.
 #[derive(Clone)]
-struct Heard {
+struct ProgramOutput {
     text: Arc<Mutex<String>>,
     grown: watch::Sender<usize>,
     open: watch::Sender<usize>,
 }
 
-impl Default for Heard {
+impl Default for ProgramOutput {
     fn default() -> Self {
         Self { text: Arc::default(), grown: watch::channel(0).0, open: watch::channel(0).0 }
     }
 }
 
-impl Heard {
+impl ProgramOutput {
     fn listen(&self, mut end: impl AsyncRead + Send + Unpin + 'static) {
         let heard = self.clone();
         heard.open.send_modify(|open| *open += 1);
@@ -203,10 +208,10 @@ impl Heard {
     }
 
     /// Waits for the end of a program, or until the attack wants it stopped; says whether it ended by itself.
-    async fn until_over<T>(&self, attack: &Attack, end: impl Future<Output = T>) -> bool {
+    async fn until_over<T>(&self, attack: &ProgramAttack, end: impl Future<Output = T>) -> bool {
         let stops = async {
             if attack.has("stop") {
-                self.said("ready").await;
+                self.wait_for_text("ready").await;
             } else {
                 std::future::pending::<()>().await;
             }
@@ -215,7 +220,7 @@ impl Heard {
             if !attack.has("listens") {
                 std::future::pending::<()>().await;
             }
-            self.said("listens").await;
+            self.wait_for_text("listens").await;
             if let Some(port) = self.port() {
                 let reached =
                     tokio::task::spawn_blocking(move || TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
@@ -233,7 +238,7 @@ impl Heard {
         }
     }
 
-    async fn said(&self, word: &str) {
+    async fn wait_for_text(&self, word: &str) {
         let mut grown = self.grown.subscribe();
         while !self.text().contains(word) {
             if grown.changed().await.is_err() {

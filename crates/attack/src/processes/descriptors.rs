@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::io::FdFlags;
 
 /// The descriptors; closed when dropped.
-pub(crate) struct Descriptors {
+pub(crate) struct LeakedDescriptors {
     read: fs::File,
     write: fs::File,
     folder: fs::File,
@@ -20,7 +20,7 @@ pub(crate) struct Descriptors {
     heard: UnixStream,
 }
 
-impl Descriptors {
+impl LeakedDescriptors {
     /// Opens what lies outside, for whoever is started next.
     pub(crate) fn open(outside: &Path) -> io::Result<Self> {
         let (socket, heard) = UnixStream::pair()?;

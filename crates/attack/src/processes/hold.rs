@@ -9,14 +9,14 @@ use palyra_ports::{
 use palyra_sandbox::Sandbox;
 
 use super::canaries::Canaries;
-use super::written::Attack;
-use crate::trial::Place;
+use super::written::ProgramAttack;
+use crate::trial::TrialContext;
 
 const MIB: u64 = 1 << 20;
 
 /// How a program can be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum ConfinementKind {
     /// Tier B.
     Confined,
     /// Tier B on a host that gives nobody namespaces.
@@ -25,9 +25,10 @@ pub(crate) enum Hold {
     Isolated,
 }
 
-pub(crate) const HOLDS: [Hold; 3] = [Hold::Confined, Hold::WithoutNamespaces, Hold::Isolated];
+pub(crate) const HOLDS: [ConfinementKind; 3] =
+    [ConfinementKind::Confined, ConfinementKind::WithoutNamespaces, ConfinementKind::Isolated];
 
-impl Hold {
+impl ConfinementKind {
     /// Returns its name as a mechanism.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -38,7 +39,7 @@ impl Hold {
     }
 
     /// Whether it promises anything against an attack.
-    pub(crate) fn promises(self, attack: &Attack) -> bool {
+    pub(crate) fn promises(self, attack: &ProgramAttack) -> bool {
         let needs_mounts = ["scratch", "counted", "mounts"].iter().any(|option| attack.has(option));
         match self {
             Self::Confined => !attack.has("own_root"),
@@ -48,7 +49,7 @@ impl Hold {
     }
 
     /// Returns the sandbox of a host of this kind.
-    pub(crate) fn sandbox(self, place: &Place) -> &Sandbox {
+    pub(crate) fn sandbox(self, place: &TrialContext) -> &Sandbox {
         match self {
             Self::Confined | Self::Isolated => &place.sandbox,
             Self::WithoutNamespaces => &place.without_namespaces,
@@ -69,8 +70,8 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 3] =
 
 /// Returns what is started.
 pub(crate) fn command(
-    attack: &Attack,
-    hold: Hold,
+    attack: &ProgramAttack,
+    hold: ConfinementKind,
     canaries: &Canaries,
 ) -> Result<ConfinedCommand, OpenRootError> {
     let (program, arguments) = attack.program();
@@ -78,7 +79,7 @@ pub(crate) fn command(
     let shared = ENVIRONMENT.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let own = canaries.environment().into_iter().map(|(name, value)| (name.into(), value.into()));
     let scratch = [("SCRATCH".into(), "/tmp".into())];
-    let work = canaries.ground.work();
+    let work = canaries.trial_folder.work();
     Ok(ConfinedCommand {
         tier: hold.tier(),
         program: program.into(),
@@ -95,7 +96,7 @@ pub(crate) fn command(
     })
 }
 
-fn limits(attack: &Attack) -> ProcessLimits {
+fn limits(attack: &ProgramAttack) -> ProcessLimits {
     let mut limits = ProcessLimits::default();
     let mib = |option| attack.number(option).map(|number| number * MIB);
     if let Some(processes) = attack.number("processes") {

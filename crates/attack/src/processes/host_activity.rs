@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::written::Attack;
+use super::written::ProgramAttack;
 
 /// A program and a file that everybody has.
 const PROGRAM: &str = "/usr/bin/whoami";
@@ -27,7 +27,7 @@ pub(crate) struct HostActivity {
 
 impl HostActivity {
     /// Begins what an attack wants: `busy` for starts and reads, `locked` for a lock.
-    pub(crate) fn begin(attack: &Attack) -> io::Result<Self> {
+    pub(crate) fn begin(attack: &ProgramAttack) -> io::Result<Self> {
         let locked = attack.has("locked").then(lock).transpose()?;
         let end = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&end);

@@ -13,36 +13,36 @@ use tokio::process::Command;
 
 use super::canaries::Canaries;
 use super::carry_out::{carried_out_by, carried_out_in};
-use super::hold::{Hold, command};
-use super::written::{self, Attack};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::hold::{ConfinementKind, command};
+use super::written::{self, ProgramAttack};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 const ALONE: &str = "the program's user alone";
 const HELD: &str = "the program's user under tier C";
 
 /// Returns all of them; where the attacker is nobody, there is nothing that only root has.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let alone = written::all().into_iter().chain(written::of_users()).filter(|attack| attack.has("user"));
     let alone = alone.map(|attack| trial(attack, ALONE));
     let held = written::of_users().into_iter().map(|attack| trial(attack, HELD));
     alone.chain(held).collect()
 }
 
-fn trial(attack: Attack, mechanism: &'static str) -> Trial {
-    let pair = Pair::new(attack.case, attack.variant.clone(), mechanism);
+fn trial(attack: ProgramAttack, mechanism: &'static str) -> AttackTrial {
+    let pair = CasePair::new(attack.case, attack.variant.clone(), mechanism);
     let attack = Arc::new(attack);
     let run = move |place, pairs| carry_out(Arc::clone(&attack), mechanism, place, pairs);
-    Trial { root_only: true, ..Trial::new(vec![pair], run) }
+    AttackTrial { root_only: true, ..AttackTrial::new(vec![pair], run) }
 }
 
 async fn carry_out(
-    attack: Arc<Attack>,
+    attack: Arc<ProgramAttack>,
     mechanism: &'static str,
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         if !place.sandbox.offer().own_users {
             return Ok(None);
         }
@@ -53,7 +53,7 @@ async fn carry_out(
     .await
 }
 
-async fn attempt(attack: &Attack, mechanism: &str, sandbox: &Sandbox) -> io::Result<Vec<String>> {
+async fn attempt(attack: &ProgramAttack, mechanism: &str, sandbox: &Sandbox) -> io::Result<Vec<String>> {
     let canaries = Canaries::new(attack)?;
     if mechanism == ALONE {
         let user = user_of(sandbox).await?;
@@ -63,8 +63,8 @@ async fn attempt(attack: &Attack, mechanism: &str, sandbox: &Sandbox) -> io::Res
         plain.args(["--inh-caps=-all", "--bounding-set=-all", program]).args(arguments);
         return carried_out_by(plain, attack, canaries).await;
     }
-    let mut command = command(attack, Hold::Isolated, &canaries).map_err(io::Error::other)?;
-    command.readable = vec![canaries.ground.outside()];
+    let mut command = command(attack, ConfinementKind::Isolated, &canaries).map_err(io::Error::other)?;
+    command.readable = vec![canaries.trial_folder.outside()];
     let started = sandbox.start(command).await.map_err(io::Error::other)?;
     carried_out_in(started, attack, canaries).await
 }
@@ -74,7 +74,7 @@ async fn user_of(sandbox: &Sandbox) -> io::Result<String> {
     use std::io::Read;
     let asks = written::asks_for_its_user();
     let canaries = Canaries::new(&asks)?;
-    let command = command(&asks, Hold::Isolated, &canaries).map_err(io::Error::other)?;
+    let command = command(&asks, ConfinementKind::Isolated, &canaries).map_err(io::Error::other)?;
     let mut process = sandbox.start(command).await.map_err(io::Error::other)?;
     let (output, _errors) = process.take_output().ok_or(io::ErrorKind::BrokenPipe)?;
     process.wait().await;

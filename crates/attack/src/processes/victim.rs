@@ -6,13 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use super::written::Attack;
-use crate::ground::SECRET;
+use super::written::ProgramAttack;
+use crate::trial_folder::SECRET;
 
 const SHARING: &str = include_str!("../../cases/victim.py");
 
 /// The process; ended when dropped.
-pub(crate) struct Victim {
+pub(crate) struct VictimProcess {
     child: Child,
     /// Held open, so that it can speak.
     _said: BufReader<ChildStdout>,
@@ -22,7 +22,7 @@ pub(crate) struct Victim {
 }
 
 /// A shell; without capabilities where an attacker has none, for the kernel lets nobody into a process that has more.
-fn shell(attack: &Attack) -> Command {
+fn shell(attack: &ProgramAttack) -> Command {
     let shell = "/bin/sh";
     if !attack.has("user") || !rustix::process::geteuid().is_root() {
         return Command::new(shell);
@@ -32,9 +32,9 @@ fn shell(attack: &Attack) -> Command {
     command
 }
 
-impl Victim {
+impl VictimProcess {
     /// Starts it; it holds `file` open as its descriptor 9, and has the secret in its arguments and its environment.
-    pub(crate) fn start(attack: &Attack, file: &Path, number: u32) -> io::Result<Self> {
+    pub(crate) fn start(attack: &ProgramAttack, file: &Path, number: u32) -> io::Result<Self> {
         let key = 0x5041_0000 + (std::process::id() & 0xff) * 0x100 + (number & 0xff);
         let shares = attack.has("shared");
         let mut command = if shares {
@@ -94,7 +94,7 @@ impl Victim {
     }
 }
 
-impl Drop for Victim {
+impl Drop for VictimProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

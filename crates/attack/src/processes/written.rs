@@ -7,35 +7,35 @@
 
 /// What runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum ScriptLanguage {
     Shell,
     Python,
 }
 
 /// One attack by a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Attack {
+pub(crate) struct ProgramAttack {
     pub(crate) case: u8,
     pub(crate) variant: String,
     options: Vec<String>,
-    pub(crate) by: By,
+    pub(crate) by: ScriptLanguage,
     pub(crate) script: String,
 }
 
 const PRELUDE: &str = include_str!("../../cases/prelude.py");
 
 /// Every file of scripts.
-const FILES: [(By, &str); 7] = [
-    (By::Shell, include_str!("../../cases/files.sh")),
-    (By::Python, include_str!("../../cases/processes.py")),
-    (By::Python, include_str!("../../cases/sockets.py")),
-    (By::Python, include_str!("../../cases/descriptors.py")),
-    (By::Python, include_str!("../../cases/bombs.py")),
-    (By::Python, include_str!("../../cases/signals.py")),
-    (By::Python, include_str!("../../cases/activity.py")),
+const FILES: [(ScriptLanguage, &str); 7] = [
+    (ScriptLanguage::Shell, include_str!("../../cases/files.sh")),
+    (ScriptLanguage::Python, include_str!("../../cases/processes.py")),
+    (ScriptLanguage::Python, include_str!("../../cases/sockets.py")),
+    (ScriptLanguage::Python, include_str!("../../cases/descriptors.py")),
+    (ScriptLanguage::Python, include_str!("../../cases/bombs.py")),
+    (ScriptLanguage::Python, include_str!("../../cases/signals.py")),
+    (ScriptLanguage::Python, include_str!("../../cases/activity.py")),
 ];
 
-impl Attack {
+impl ProgramAttack {
     /// Whether it was written with an option.
     pub(crate) fn has(&self, option: &str) -> bool {
         self.options.iter().any(|known| known == option)
@@ -50,8 +50,10 @@ impl Attack {
     /// Returns the program that runs it, and its arguments.
     pub(crate) fn program(&self) -> (&'static str, Vec<String>) {
         match self.by {
-            By::Shell => ("/bin/sh", vec!["-c".to_owned(), format!("echo alive\n{}", self.script)]),
-            By::Python => {
+            ScriptLanguage::Shell => {
+                ("/bin/sh", vec!["-c".to_owned(), format!("echo alive\n{}", self.script)])
+            }
+            ScriptLanguage::Python => {
                 let flags = ["-I", "-S", "-c"].map(str::to_owned);
                 (
                     "/usr/bin/python3",
@@ -66,24 +68,24 @@ impl Attack {
 const OF_USERS: &str = include_str!("../../cases/users.py");
 
 /// Reads the attacks on what belongs to root.
-pub(crate) fn of_users() -> Vec<Attack> {
-    read(By::Python, OF_USERS)
+pub(crate) fn of_users() -> Vec<ProgramAttack> {
+    read(ScriptLanguage::Python, OF_USERS)
 }
 
 /// Returns what harms nobody and says as whom it runs.
-pub(crate) fn asks_for_its_user() -> Attack {
+pub(crate) fn asks_for_its_user() -> ProgramAttack {
     let (variant, script) = ("its user".to_owned(), "id -u".to_owned());
-    Attack { case: 136, variant, options: Vec::new(), by: By::Shell, script }
+    ProgramAttack { case: 136, variant, options: Vec::new(), by: ScriptLanguage::Shell, script }
 }
 
 /// Reads every attack of this machine.
-pub(crate) fn all() -> Vec<Attack> {
-    let here = |attack: &Attack| !attack.has("x86") || cfg!(target_arch = "x86_64");
+pub(crate) fn all() -> Vec<ProgramAttack> {
+    let here = |attack: &ProgramAttack| !attack.has("x86") || cfg!(target_arch = "x86_64");
     FILES.iter().flat_map(|(by, text)| read(*by, text)).filter(here).collect()
 }
 
-fn read(by: By, text: &str) -> Vec<Attack> {
-    let mut attacks: Vec<Attack> = Vec::new();
+fn read(by: ScriptLanguage, text: &str) -> Vec<ProgramAttack> {
+    let mut attacks: Vec<ProgramAttack> = Vec::new();
     for line in text.lines() {
         if let Some(head) = line.strip_prefix("#: ") {
             let mut parts = head.split(" | ");
@@ -91,7 +93,7 @@ fn read(by: By, text: &str) -> Vec<Attack> {
             let variant = parts.next().unwrap_or_default().trim().to_owned();
             let options = parts.next().unwrap_or_default();
             let options = options.split_ascii_whitespace().map(str::to_owned).collect();
-            attacks.push(Attack { case, variant, options, by, script: String::new() });
+            attacks.push(ProgramAttack { case, variant, options, by, script: String::new() });
         } else if let Some(attack) = attacks.last_mut() {
             attack.script.push_str(line);
             attack.script.push('\n');
@@ -108,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_script_is_read_with_what_stands_above_it() {
-        let read = read(By::Shell, "#: 13 | many | alone processes=40\none\ntwo\n#: 14 | more\nthree\n");
+        let read =
+            read(ScriptLanguage::Shell, "#: 13 | many | alone processes=40\none\ntwo\n#: 14 | more\nthree\n");
         assert_eq!(
             (read[0].case, read[0].variant.as_str(), read[0].script.as_str()),
             (13, "many", "one\ntwo\n")

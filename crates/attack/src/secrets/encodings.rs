@@ -4,11 +4,11 @@ use std::io;
 
 use palyra_ports::{MaskValues, Redactor};
 use palyra_redaction::SecretScanner;
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 use super::{FOR_URLS, STANDARD, VALUE, base64, from_base64, from_hexadecimal, logged};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// A name, how the value is encoded, and how anybody undoes it.
 type Encoding = (&'static str, fn() -> String, fn(&str) -> String);
@@ -44,19 +44,23 @@ const STREAM: &str = "the redactor's stream";
 const MASK: &str = "the mask of bound answers";
 
 /// Returns all of them.
-pub(super) fn trials() -> impl Iterator<Item = Trial> {
+pub(super) fn trials() -> impl Iterator<Item = AttackTrial> {
     ENCODINGS.iter().map(|encoding| {
         let pairs = [(59, WHOLE), (59, STREAM), (113, MASK)];
-        let pairs = pairs.map(|(case, mechanism)| Pair::new(case, encoding.0, mechanism));
-        Trial::new(pairs.to_vec(), move |place, pairs| carry_out(encoding, place, pairs))
+        let pairs = pairs.map(|(case, mechanism)| CasePair::new(case, encoding.0, mechanism));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| carry_out(encoding, place, pairs))
     })
 }
 
-async fn carry_out(encoding: &'static Encoding, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(
+    encoding: &'static Encoding,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
     let (_, encode, undo) = *encoding;
-    told(pairs, place.half, |mechanism| async move {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let scanner = SecretScanner::new();
-        scanner.register(&[Redacted::new(VALUE.to_owned())]).map_err(io::Error::other)?;
+        scanner.register(&[Content::new(VALUE.to_owned())]).map_err(io::Error::other)?;
         let form = encode();
         let said = format!("before {form} behind");
         let shown = match mechanism.as_str() {
@@ -83,7 +87,8 @@ async fn carry_out(encoding: &'static Encoding, place: Place, pairs: Vec<Pair>) 
 fn streamed(scanner: &SecretScanner, said: &str) -> Vec<String> {
     let mut stream = Redactor::begin(scanner);
     let pieces = said.as_bytes().chunks(7).map(String::from_utf8_lossy);
-    let mut shown: Vec<String> = pieces.map(|piece| stream.push(&piece).into_exposed()).collect();
+    let mut shown: Vec<String> =
+        pieces.map(|piece| stream.push(piece.as_ref().into()).into_exposed()).collect();
     shown.push(stream.finish().into_exposed());
     shown
 }

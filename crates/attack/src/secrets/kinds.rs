@@ -9,8 +9,8 @@ use palyra_ports::Redactor;
 use palyra_redaction::SecretScanner;
 
 use super::logged;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 const LABELLED: &str = include_str!("../../../redaction/tests/labelled/kinds.toml");
 
@@ -19,7 +19,7 @@ const STREAM: &str = "rules in the redactor's stream";
 
 /// One labelled kind.
 #[derive(Debug, Clone, Default)]
-struct Kind {
+struct SecretKind {
     name: String,
     /// A pattern of what the secret looks like.
     secret: String,
@@ -30,21 +30,22 @@ struct Kind {
 }
 
 /// Returns all of them.
-pub(super) fn trials() -> impl Iterator<Item = Trial> {
+pub(super) fn trials() -> impl Iterator<Item = AttackTrial> {
     kinds().into_iter().map(|kind| {
         let mechanisms: &[&str] = if kind.marked_at_its_end { &[RULES] } else { &[RULES, STREAM] };
         let variant = format!("of the kind `{}`", kind.name);
-        let pairs = mechanisms.iter().map(|mechanism| Pair::new(60, variant.clone(), *mechanism)).collect();
-        Trial::new(pairs, move |place, pairs| carry_out(kind.clone(), place, pairs))
+        let pairs =
+            mechanisms.iter().map(|mechanism| CasePair::new(60, variant.clone(), *mechanism)).collect();
+        AttackTrial::new(pairs, move |place, pairs| carry_out(kind.clone(), place, pairs))
     })
 }
 
 /// Reads the lines that matter of the labelled kinds.
-fn kinds() -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds() -> Vec<SecretKind> {
+    let mut kinds: Vec<SecretKind> = Vec::new();
     for line in LABELLED.lines() {
         if line == "[[kind]]" {
-            kinds.push(Kind::default());
+            kinds.push(SecretKind::default());
         }
         let (Some(kind), Some((name, value))) = (kinds.last_mut(), line.split_once(" = ")) else { continue };
         // Basic strings of TOML are read as those of JSON; none here has an escape that only one of them knows.
@@ -60,10 +61,10 @@ fn kinds() -> Vec<Kind> {
     kinds
 }
 
-async fn carry_out(kind: Kind, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(kind: SecretKind, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let kind = &kind;
-    told(pairs, place.half, |mechanism| async move {
-        let secret = Sample::drawn(&kind.secret, &kind.name);
+    run_attempts(pairs, place.half, |mechanism| async move {
+        let secret = SampleBuilder::drawn(&kind.secret, &kind.name);
         let said = format!("$ ./deploy.sh\n{}\n[exit 0]\n", kind.text.replace("{}", &secret));
         if secret.len() < 8 || !said.contains(&secret) {
             return Err(io::Error::other("no sample was drawn"));
@@ -75,7 +76,8 @@ async fn carry_out(kind: Kind, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
             let mut stream = scanner.begin();
             let letters: Vec<char> = said.chars().collect();
             let pieces = letters.chunks(5).map(|piece| piece.iter().collect::<String>());
-            let mut shown: Vec<String> = pieces.map(|piece| stream.push(&piece).into_exposed()).collect();
+            let mut shown: Vec<String> =
+                pieces.map(|piece| stream.push(piece.as_str().into()).into_exposed()).collect();
             shown.push(stream.finish().into_exposed());
             shown
         };
@@ -89,13 +91,13 @@ async fn carry_out(kind: Kind, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
 }
 
 /// A sample in the making. Of patterns it knows letters, `\.`, sets with ranges, `{n}`, and words in `(?:a|b)`.
-struct Sample<'p> {
+struct SampleBuilder<'p> {
     rest: &'p str,
     seed: u64,
     text: String,
 }
 
-impl<'p> Sample<'p> {
+impl<'p> SampleBuilder<'p> {
     /// Returns the same sample for the same pattern and name.
     fn drawn(pattern: &'p str, name: &str) -> String {
         let seed = name.bytes().fold(0x9e37_79b9_7f4a_7c15, |seed: u64, byte| {

@@ -14,9 +14,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
 
-use super::home::{Home, blocking};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::home::{ServedHome, blocking};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// How long a connection may stay without a token: the longest of the daemon's limits, and time for a busy machine.
 const STAY_MAX: Duration = Duration::from_secs(50);
@@ -42,17 +42,17 @@ const MORE_HEADERS: &[u8] = b"\0\0\x01\x09\0\0\0\0\x01\x86";
 const HALF_FRAME: &[u8] = b"\0\x40\0\x04\0\0\0\0\0";
 
 /// What a connection says at first, and then again and again.
-struct Silence {
+struct SilentClient {
     variant: &'static str,
     first: &'static [u8],
     again: &'static [u8],
 }
 
-const fn silence(variant: &'static str, first: &'static [u8], again: &'static [u8]) -> Silence {
-    Silence { variant, first, again }
+const fn silence(variant: &'static str, first: &'static [u8], again: &'static [u8]) -> SilentClient {
+    SilentClient { variant, first, again }
 }
 
-const SILENCES: &[Silence] = &[
+const SILENCES: &[SilentClient] = &[
     silence("it says nothing", b"", b""),
     silence("it greets by halves", b"PRI * HTTP/2.0\r\n", b""),
     silence("it never ends its greeting", b"", b"P"),
@@ -68,26 +68,26 @@ const SILENCES: &[Silence] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let stays = SILENCES.iter().map(|silence| Pair::new(114, silence.variant, "time without a token"));
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let stays = SILENCES.iter().map(|silence| CasePair::new(114, silence.variant, "time without a token"));
     let crowds = ["silent", "greeting", "pinging"].map(|kind| {
-        let pair = Pair::new(114, format!("{CROWD} {kind} connections"), "places without a token");
-        Trial::new(vec![pair], move |place, pairs| crowded(kind, place, pairs)).alone()
+        let pair = CasePair::new(114, format!("{CROWD} {kind} connections"), "places without a token");
+        AttackTrial::new(vec![pair], move |place, pairs| crowded(kind, place, pairs)).alone()
     });
     let floods = ["connections", "bytes of no protocol", "greetings by halves"].map(|kind| {
-        let pair = Pair::new(114, format!("{FLOOD} {kind}"), "lines of the log a minute");
-        Trial::new(vec![pair], move |place, pairs| flooded(kind, place, pairs)).alone()
+        let pair = CasePair::new(114, format!("{FLOOD} {kind}"), "lines of the log a minute");
+        AttackTrial::new(vec![pair], move |place, pairs| flooded(kind, place, pairs)).alone()
     });
-    [Trial::new(stays.collect(), staying)].into_iter().chain(crowds).chain(floods).collect()
+    [AttackTrial::new(stays.collect(), staying)].into_iter().chain(crowds).chain(floods).collect()
 }
 
 /// A listener that keeps everybody.
-struct Careless {
+struct CarelessListener {
     port: u16,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Careless {
+impl CarelessListener {
     async fn start(log: Option<std::path::PathBuf>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
@@ -110,7 +110,7 @@ impl Careless {
     }
 }
 
-impl Drop for Careless {
+impl Drop for CarelessListener {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -123,7 +123,7 @@ fn note(log: &Path, line: &str) {
 }
 
 /// Whether a connection is open after the time that it may stay.
-async fn stays(port: u16, silence: &Silence) -> io::Result<Vec<String>> {
+async fn stays(port: u16, silence: &SilentClient) -> io::Result<Vec<String>> {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
     let (mut read, mut write) = stream.into_split();
     let first = match silence.variant {
@@ -150,18 +150,18 @@ async fn stays(port: u16, silence: &Silence) -> io::Result<Vec<String>> {
     }
 }
 
-async fn staying(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn staying(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let (half, lost) = (place.half, pairs.clone());
     let tried = async {
         let (home, serving) = served(&place).await?;
-        let careless = Careless::start(None).await?;
+        let careless = CarelessListener::start(None).await?;
         let both = pairs.into_iter().map(|pair| {
             let (real, other) = (serving.port, careless.port);
             async move {
                 let silence = SILENCES.iter().find(|silence| silence.variant == pair.variant);
                 let silence = silence.ok_or_else(|| io::Error::other("an unknown variant"))?;
                 let (touched, control) = tokio::try_join!(stays(real, silence), stays(other, silence))?;
-                Ok::<_, io::Error>(Found::new(pair, half, touched, control))
+                Ok::<_, io::Error>(PairResult::new(pair, half, touched, control))
             }
         });
         let found = futures::future::try_join_all(both).await?;
@@ -169,14 +169,14 @@ async fn staying(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         Ok::<_, io::Error>(found)
     };
     tried.await.unwrap_or_else(|error| {
-        lost.into_iter().map(|pair| Found::broken(pair, half, error.to_string())).collect()
+        lost.into_iter().map(|pair| PairResult::broken(pair, half, error.to_string())).collect()
     })
 }
 
-async fn served(place: &Place) -> io::Result<(Home, super::home::Serving)> {
+async fn served(place: &TrialContext) -> io::Result<(ServedHome, super::home::ServingDaemon)> {
     let place = place.clone();
     blocking(move || {
-        let home = Home::new(&place)?;
+        let home = ServedHome::new(&place)?;
         let serving = home.serve()?;
         Ok((home, serving))
     })
@@ -194,8 +194,8 @@ async fn open(from: Ipv4Addr, port: u16, first: &[u8]) -> io::Result<TcpStream> 
 }
 
 /// Whether somebody from another address still gets an answer while so many wait.
-async fn crowded(kind: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn crowded(kind: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
         setrlimit(Resource::Nofile, limit)?;
@@ -205,7 +205,7 @@ async fn crowded(kind: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Foun
             _ => [GREETING, PING].concat(),
         };
         let (home, serving) = served(&place).await?;
-        let careless = Careless::start(None).await?;
+        let careless = CarelessListener::start(None).await?;
         let touched = kept_out(serving.port, &first).await?;
         let control = kept_out(careless.port, &first).await?;
         drop((serving, home));
@@ -230,8 +230,8 @@ async fn kept_out(port: u16, first: &[u8]) -> io::Result<Vec<String>> {
 }
 
 /// How much a flood of connections adds to the log.
-async fn flooded(kind: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn flooded(kind: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let first: &[u8] = match kind {
             "connections" => b"",
             "bytes of no protocol" => &[b'x'; 900],
@@ -239,7 +239,7 @@ async fn flooded(kind: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Foun
         };
         let (home, serving) = served(&place).await?;
         let log = home.outside().join("careless.log");
-        let careless = Careless::start(Some(log.clone())).await?;
+        let careless = CarelessListener::start(Some(log.clone())).await?;
         flood(serving.port, first).await?;
         flood(careless.port, first).await?;
         let grown = |path: &Path| {

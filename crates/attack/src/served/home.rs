@@ -11,15 +11,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use crate::ground::Ground;
-use crate::trial::Place;
+use crate::trial::TrialContext;
+use crate::trial_folder::TrialFolder;
 
 /// Seconds that a command may take.
 const SECONDS_MAX: &str = "60";
 
 /// The home of one attempt.
-pub(crate) struct Home {
-    ground: Ground,
+pub(crate) struct ServedHome {
+    trial_folder: TrialFolder,
     program: PathBuf,
     variables: Vec<(String, String)>,
     _model: Option<ModelServer>,
@@ -27,13 +27,13 @@ pub(crate) struct Home {
 
 /// What a program left behind.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ProgramExit {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Ended {
+impl ProgramExit {
     /// Fails with all that was written unless the program ended like this.
     pub(crate) fn expect(self, code: i32) -> io::Result<Self> {
         if self.code == Some(code) { Ok(self) } else { Err(io::Error::other(format!("{self:?}"))) }
@@ -45,21 +45,21 @@ impl Ended {
     }
 }
 
-impl Home {
+impl ServedHome {
     /// Makes an empty home, whose daemon has the model for demonstrations.
-    pub(crate) fn new(place: &Place) -> io::Result<Self> {
+    pub(crate) fn new(place: &TrialContext) -> io::Result<Self> {
         let program = place.palyra.clone().ok_or_else(|| {
             io::Error::other(
                 "there is no `palyra` beside this program; build it with `cargo build -p palyra`",
             )
         })?;
-        let ground = Ground::new()?;
+        let trial_folder = TrialFolder::new()?;
         let variables = vec![("TERM".to_owned(), "xterm".to_owned())];
-        Ok(Self { ground, program, variables, _model: None })
+        Ok(Self { trial_folder, program, variables, _model: None })
     }
 
     /// The same, with a model that behaves as it is told. Only outside of the runtime's own threads.
-    pub(crate) fn with_model(place: &Place, behaviour: Behaviour) -> io::Result<Self> {
+    pub(crate) fn with_model(place: &TrialContext, behaviour: Behaviour) -> io::Result<Self> {
         let server = Handle::current().block_on(ModelServer::start(behaviour))?;
         let mut home =
             Self::new(place)?.with("OPENAI_BASE_URL", &server.base_url()).with("PALYRA_MODEL", "test-model");
@@ -75,23 +75,23 @@ impl Home {
 
     /// Returns the workspace.
     pub(crate) fn work(&self) -> PathBuf {
-        self.ground.work()
+        self.trial_folder.work()
     }
 
     /// Returns the folder of the settings, which is there.
     pub(crate) fn settings(&self) -> io::Result<PathBuf> {
-        let folder = self.ground.scratch().join(".config/palyra");
+        let folder = self.trial_folder.scratch().join(".config/palyra");
         fs::create_dir_all(folder.join("policies"))?;
         Ok(folder)
     }
 
     /// Returns the folder beside the workspace.
     pub(crate) fn outside(&self) -> PathBuf {
-        self.ground.outside()
+        self.trial_folder.outside()
     }
 
     pub(crate) fn state_dir(&self) -> PathBuf {
-        self.ground.scratch().join(".local/state/palyra")
+        self.trial_folder.scratch().join(".local/state/palyra")
     }
 
     /// Writes a rule of the person.
@@ -109,7 +109,7 @@ impl Home {
             .args(arguments)
             .current_dir(self.work())
             .env_clear()
-            .env("HOME", self.ground.scratch())
+            .env("HOME", self.trial_folder.scratch())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
@@ -119,16 +119,20 @@ impl Home {
     }
 
     /// Runs it to its end.
-    pub(crate) fn palyra(&self, arguments: &[&str]) -> io::Result<Ended> {
+    pub(crate) fn palyra(&self, arguments: &[&str]) -> io::Result<ProgramExit> {
         self.palyra_with(&[], arguments)
     }
 
     /// The same with more variables.
-    pub(crate) fn palyra_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> io::Result<Ended> {
+    pub(crate) fn palyra_with(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> io::Result<ProgramExit> {
         let mut limited = Command::new("timeout");
         limited.arg(SECONDS_MAX).arg(&self.program);
         let output = self.clean(limited, arguments).envs(variables.iter().copied()).output()?;
-        Ok(Ended {
+        Ok(ProgramExit {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -149,11 +153,11 @@ impl Home {
     }
 
     /// Starts a daemon that also listens on a port.
-    pub(crate) fn serve(&self) -> io::Result<Serving> {
+    pub(crate) fn serve(&self) -> io::Result<ServingDaemon> {
         let log = fs::File::create(self.daemon_log())?;
         let mut daemon = self.command(&["serve", "--listen", "127.0.0.1:0"]).stderr(log).spawn()?;
         let out = daemon.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
-        let mut serving = Serving { daemon, out: BufReader::new(out), port: 0 };
+        let mut serving = ServingDaemon { daemon, out: BufReader::new(out), port: 0 };
         let mut line = String::new();
         while !line.contains("\"ready\":true") {
             line.clear();
@@ -172,7 +176,7 @@ impl Home {
 
     /// Returns the file that a daemon in the foreground logs to.
     pub(crate) fn daemon_log(&self) -> PathBuf {
-        self.ground.outside().join("daemon.log")
+        self.trial_folder.outside().join("daemon.log")
     }
 
     /// Makes a token of a principal.
@@ -182,7 +186,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for ServedHome {
     fn drop(&mut self) {
         let Some(record) = read_lock_record(&self.state_dir()) else { return };
         // A number in a stale lock file may belong to somebody else by now.
@@ -196,20 +200,20 @@ impl Drop for Home {
 }
 
 /// A daemon in the foreground with a TCP listener; ended when dropped.
-pub(crate) struct Serving {
+pub(crate) struct ServingDaemon {
     daemon: Child,
     out: BufReader<ChildStdout>,
     pub(crate) port: u16,
 }
 
-impl Serving {
+impl ServingDaemon {
     /// Returns the address as `--connect` takes it.
     pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServingDaemon {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();

@@ -7,16 +7,16 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use palyra_client::{Client, ConnectOptions, Target, TcpAddress};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, TcpAddress};
 use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_wire::v1::{SessionSelector, StartRunRequest};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::home::{Home, Serving, blocking};
-use crate::ground::SECRET;
-use crate::pair::{Found, Half, Pair};
-use crate::trial::{Place, Trial, told};
+use super::home::{ServedHome, ServingDaemon, blocking};
+use crate::pair::{AttackerUser, CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 const SESSION: &str = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
 const KEY: &str = "the-same-key";
@@ -46,18 +46,20 @@ const TOKENS: &[&str] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let calls = CALLS.iter().map(|&(variant, by_key, tool, arguments)| {
-        let pair = Pair::new(107, variant, "folders by principal and session");
-        Trial::new(vec![pair], move |place, pairs| in_their_folder(by_key, (tool, arguments), place, pairs))
+        let pair = CasePair::new(107, variant, "folders by principal and session");
+        AttackTrial::new(vec![pair], move |place, pairs| {
+            in_their_folder(SessionCall { by_key, tool, arguments }, place, pairs)
+        })
     });
     let tokens = TOKENS.iter().flat_map(|&variant| {
         ["runs tail", "runs show", "sessions list"]
-            .map(|verb| Pair::new(91, format!("{variant}, {verb}"), "tokens"))
+            .map(|verb| CasePair::new(91, format!("{variant}, {verb}"), "tokens"))
     });
-    let tokens = Trial::new(tokens.collect(), by_a_token);
-    let port = Pair::new(114, "a port that another user took", "the client's look at who listens");
-    calls.chain([tokens, Trial::new(vec![port], at_a_foreign_port)]).collect()
+    let tokens = AttackTrial::new(tokens.collect(), by_a_token);
+    let port = CasePair::new(114, "a port that another user took", "the client's look at who listens");
+    calls.chain([tokens, AttackTrial::new(vec![port], at_a_foreign_port)]).collect()
 }
 
 /// Makes the call that its input is.
@@ -74,13 +76,20 @@ fn caller() -> Behaviour {
     })
 }
 
+/// A call of a tool in a session that the client names by its id or its key.
+#[derive(Clone, Copy)]
+struct SessionCall {
+    by_key: bool,
+    tool: &'static str,
+    arguments: &'static str,
+}
+
 /// Has a tool called in a session that the client names; returns the run's tape.
 fn call_in(
-    home: &Home,
-    serving: &Serving,
+    home: &ServedHome,
+    serving: &ServingDaemon,
     token: &str,
-    by_key: bool,
-    (tool, arguments): (&str, &str),
+    SessionCall { by_key, tool, arguments }: SessionCall,
 ) -> io::Result<String> {
     let address =
         TcpAddress::parse(&serving.address(), Some(token.to_owned().into())).map_err(io::Error::other)?;
@@ -92,7 +101,7 @@ fn call_in(
     let input = json!({ "tool": tool, "arguments": arguments }).to_string();
     let request = StartRunRequest { session: Some(session), input, ..StartRunRequest::default() };
     let run = Handle::current().block_on(async {
-        let client = Client::connect(ConnectOptions::new(Target::Tcp(address))).await?;
+        let client = Client::connect(ConnectOptions::new(DaemonTarget::Tcp(address))).await?;
         client.start_run(request).await
     });
     let run = run.map_err(io::Error::other)?.run_id;
@@ -119,20 +128,15 @@ fn plant(folder: &Path) -> io::Result<usize> {
     Ok(planted)
 }
 
-async fn in_their_folder(
-    by_key: bool,
-    call: (&'static str, &'static str),
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn in_their_folder(call: SessionCall, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         blocking(move || {
-            let home = Home::with_model(&place, caller())?;
+            let home = ServedHome::with_model(&place, caller())?;
             let serving = home.serve()?;
             let (carol, bob) = (home.token("user:carol")?, home.token("user:bob")?);
             let seen = |token: &str| -> io::Result<Vec<String>> {
-                let tape = call_in(&home, &serving, token, by_key, call)?;
+                let tape = call_in(&home, &serving, token, call)?;
                 // The search's own pattern is a part of the canary only.
                 Ok(if tape.contains(SECRET) {
                     vec!["Carol's canary was seen".to_owned()]
@@ -151,10 +155,10 @@ async fn in_their_folder(
 }
 
 /// Looks at one run with many tokens, at one daemon.
-async fn by_a_token(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn by_a_token(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let (half, lost) = (place.half, pairs.clone());
     let looked = blocking(move || {
-        let home = Home::new(&place)?;
+        let home = ServedHome::new(&place)?;
         let serving = home.serve()?;
         let (carol, bob, gone) =
             (home.token("user:carol")?, home.token("user:bob")?, home.token("user:carol")?);
@@ -185,12 +189,12 @@ async fn by_a_token(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
                 let seen = [SECRET, &run, &session].iter().any(|canary| said.contains(*canary));
                 Ok(if seen { vec!["Carol's run was seen".to_owned()] } else { Vec::new() })
             };
-            found.push(Found::new(pair.clone(), half, seen(&token)?, seen(&carol)?));
+            found.push(PairResult::new(pair.clone(), half, seen(&token)?, seen(&carol)?));
         }
         Ok(found)
     });
     looked.await.unwrap_or_else(|error| {
-        lost.into_iter().map(|pair| Found::broken(pair, half, error.to_string())).collect()
+        lost.into_iter().map(|pair| PairResult::broken(pair, half, error.to_string())).collect()
     })
 }
 
@@ -210,12 +214,12 @@ fn changed(variant: &str, carol: &str, bob: &str, gone: &str) -> String {
 }
 
 /// A listener of another user on a port of this machine, which closes what it gets.
-struct Squatter {
+struct PortSquatter {
     child: Child,
     port: String,
 }
 
-impl Squatter {
+impl PortSquatter {
     fn start(user: Option<u32>) -> io::Result<Self> {
         const LISTENS: &str = "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\ns.listen()\n\
                                print(s.getsockname()[1], flush=True)\nwhile True: s.accept()[0].close()\n";
@@ -232,24 +236,24 @@ impl Squatter {
     }
 }
 
-impl Drop for Squatter {
+impl Drop for PortSquatter {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-async fn at_a_foreign_port(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn at_a_foreign_port(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         blocking(move || {
-            if place.half == Half::User {
+            if place.half == AttackerUser::User {
                 // Only root can have a program of another user listen.
                 return Ok(None);
             }
-            let home = Home::new(&place)?;
+            let home = ServedHome::new(&place)?;
             let silent = |user| -> io::Result<Vec<String>> {
-                let squatter = Squatter::start(user)?;
+                let squatter = PortSquatter::start(user)?;
                 let address = format!("http://127.0.0.1:{}", squatter.port);
                 let called = home
                     .palyra_with(&[("PALYRA_TOKEN", "sesame")], &["--connect", &address, "runs", "list"])?;

@@ -9,9 +9,9 @@ use palyra_testkit::pty::Pty;
 use serde_json::json;
 
 use super::early::{EarlyInput, PROMPT, PWNED};
-use super::home::{Home, blocking};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::home::{ServedHome, blocking};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Terminals: a name, a variable, and their columns.
 const TERMINALS: &[(&str, (&str, &str), u16)] = &[
@@ -33,7 +33,7 @@ const TOO_LITTLE: &[(&str, &str)] = &[
 
 /// Whether what was typed early reaches the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reader {
+enum PromptReaderKind {
     /// The shipped one.
     Shipped,
     /// One that reads ahead.
@@ -41,51 +41,59 @@ enum Reader {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let early = EarlyInput::ALL.into_iter().map(|early| {
-        let pairs = TERMINALS.iter().map(|(name, ..)| Pair::new(101, early.variant(), *name)).collect();
-        Trial::new(pairs, move |place, pairs| typed_early(early, place, pairs))
+        let pairs = TERMINALS.iter().map(|(name, ..)| CasePair::new(101, early.variant(), *name)).collect();
+        AttackTrial::new(pairs, move |place, pairs| typed_early(early, place, pairs))
     });
     let critical = TOO_LITTLE.iter().map(|&(variant, keys)| {
-        let pair = Pair::new(101, variant, "the word of the prompt");
-        Trial::new(vec![pair], move |place, pairs| too_little(keys, place, pairs))
+        let pair = CasePair::new(101, variant, "the word of the prompt");
+        AttackTrial::new(vec![pair], move |place, pairs| too_little(keys, place, pairs))
     });
     let inbox =
         ["y\ry\r", "y\ry\ry\r", "y\r\x1b[200~y\r\x1b[201~"].into_iter().enumerate().map(|(at, keys)| {
-            let pair =
-                Pair::new(101, format!("{} lines for another session's call", at + 2), "the inbox's prompt");
-            Trial::new(vec![pair], move |place, pairs| for_the_next(keys, place, pairs))
+            let pair = CasePair::new(
+                101,
+                format!("{} lines for another session's call", at + 2),
+                "the inbox's prompt",
+            );
+            AttackTrial::new(vec![pair], move |place, pairs| for_the_next(keys, place, pairs))
         });
-    let chat = Pair::new(101, "a line before the question", "the prompt of a chat");
-    let chat = Trial::new(vec![chat], in_a_chat);
+    let chat = CasePair::new(101, "a line before the question", "the prompt of a chat");
+    let chat = AttackTrial::new(vec![chat], in_a_chat);
     early.chain(critical).chain(inbox).chain([chat]).collect()
 }
 
-fn touched(home: &Home, file: &str) -> Vec<String> {
+fn touched(home: &ServedHome, file: &str) -> Vec<String> {
     if home.work().join(file).exists() { vec![format!("{file} was written")] } else { Vec::new() }
 }
 
 async fn both<F>(attempt: F) -> io::Result<Option<(Vec<String>, Vec<String>)>>
 where
-    F: Fn(Reader) -> io::Result<Vec<String>> + Send + 'static,
+    F: Fn(PromptReaderKind) -> io::Result<Vec<String>> + Send + 'static,
 {
-    let both = move || Ok(Some((attempt(Reader::Shipped)?, attempt(Reader::Ahead)?)));
+    let both = move || Ok(Some((attempt(PromptReaderKind::Shipped)?, attempt(PromptReaderKind::Ahead)?)));
     blocking(both).await
 }
 
-async fn typed_early(early: EarlyInput, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |mechanism| {
+async fn typed_early(early: EarlyInput, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |mechanism| {
         let place = place.clone();
         both(move |reader| type_early(early, &mechanism, &place, reader))
     })
     .await
 }
 
-fn type_early(early: EarlyInput, terminal: &str, place: &Place, reader: Reader) -> io::Result<Vec<String>> {
+fn type_early(
+    early: EarlyInput,
+    terminal: &str,
+    place: &TrialContext,
+    reader: PromptReaderKind,
+) -> io::Result<Vec<String>> {
     let known = TERMINALS.iter().find(|(name, ..)| *name == terminal);
     let &(_, (name, value), columns) = known.ok_or_else(|| io::Error::other("an unknown terminal"))?;
     let gate = Gate::closed();
-    let home = Home::with_model(place, early.behaviour(&gate))?.with(name, value);
+    let home = ServedHome::with_model(place, early.behaviour(&gate))?.with(name, value);
     let unattended = "@id(\"mine\")\npermit (principal, action == Action::\"execute_unattended\", \
                       resource == Tool::\"run_command\");\n";
     home.write_rule("mine.cedar", unattended)?;
@@ -93,25 +101,25 @@ fn type_early(early: EarlyInput, terminal: &str, place: &Place, reader: Reader) 
     early.press(&mut pty, &gate);
     pty.expect("? write_file");
     pty.expect(PROMPT);
-    if reader == Reader::Shipped && early == EarlyInput::Letter {
+    if reader == PromptReaderKind::Shipped && early == EarlyInput::Letter {
         pty.expect_after("\r", PROMPT);
     }
-    pty.ended_after(if reader == Reader::Shipped { "n\r" } else { "y\r" });
+    pty.ended_after(if reader == PromptReaderKind::Shipped { "n\r" } else { "y\r" });
     Ok(touched(&home, PWNED))
 }
 
-async fn too_little(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn too_little(keys: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         both(move |reader| {
             let critical = json!({ "path": ".envrc", "content": "touch pwned" }).to_string();
             let behaviour = Behaviour::each(vec![Reply::empty().call("write_file", &critical)]);
-            let home = Home::with_model(&place, behaviour)?;
+            let home = ServedHome::with_model(&place, behaviour)?;
             let mut pty = Pty::spawn(&home.command(&["run", "look around"]), 100);
             pty.expect("? critical risk: type ");
             let word = pty.expect(" to run it");
             pty.expect(PROMPT);
-            if reader == Reader::Shipped {
+            if reader == PromptReaderKind::Shipped {
                 pty.expect_after(keys, &format!("{word} runs this call"));
                 pty.expect("? critical risk: type ");
                 pty.expect(PROMPT);
@@ -126,11 +134,11 @@ async fn too_little(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<F
 }
 
 /// Answers the first call in the inbox with more lines than one.
-async fn for_the_next(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn for_the_next(keys: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         both(move |reader| {
-            let home = Home::new(&place)?;
+            let home = ServedHome::new(&place)?;
             for name in ["a", "b"] {
                 home.palyra(&["run", &format!("create {name}.txt with hello")])?.expect(3)?;
             }
@@ -139,7 +147,7 @@ async fn for_the_next(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec
             pty.expect(PROMPT);
             pty.expect_after(keys, "2 of 2");
             let second = pty.expect(PROMPT);
-            pty.ended_after(if reader == Reader::Shipped { "n\r" } else { "y\r" });
+            pty.ended_after(if reader == PromptReaderKind::Shipped { "n\r" } else { "y\r" });
             let file = if second.contains("a.txt") { "a.txt" } else { "b.txt" };
             for run in home.palyra(&["runs", "list", "--json"])?.json()? {
                 home.palyra(&["runs", "tail", run["run_id"].as_str().unwrap_or_default()])?;
@@ -150,12 +158,12 @@ async fn for_the_next(keys: &'static str, place: Place, pairs: Vec<Pair>) -> Vec
     .await
 }
 
-async fn in_a_chat(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn in_a_chat(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         both(move |reader| {
             let gate = Gate::closed();
-            let home = Home::with_model(&place, EarlyInput::Line.behaviour(&gate))?;
+            let home = ServedHome::with_model(&place, EarlyInput::Line.behaviour(&gate))?;
             let mut pty = Pty::spawn(&home.command(&["chat"]), 100);
             pty.expect("> ");
             pty.type_in("look around\r");
@@ -163,7 +171,7 @@ async fn in_a_chat(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
             pty.expect("? write_file");
             pty.expect(PROMPT);
             let (keys, said) =
-                if reader == Reader::Shipped { ("n\r", "denied") } else { ("y\r", "approved") };
+                if reader == PromptReaderKind::Shipped { ("n\r", "denied") } else { ("y\r", "approved") };
             pty.expect_after(keys, said);
             home.palyra(&["runs", "tail", "last"])?;
             Ok(touched(&home, PWNED))

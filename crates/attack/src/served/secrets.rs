@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 use palyra_ports::{NewSecret, SecretName, SecretReader, SecretStore};
 use palyra_testkit::{ChangeSecrets, FixedEntropy};
-use palyra_types::{PrincipalId, Redacted, Timestamp};
+use palyra_types::{Content, PrincipalId, Timestamp};
 use palyra_vault::Vault;
 
-use crate::ground::{Ground, SECRET};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::{SECRET, TrialFolder};
 
 const HOST: &str = "a.example";
 
 /// What the other principal does, or has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum PrincipalReach {
     Unbound,
     BoundToAnother,
     BindingRemoved,
@@ -31,50 +31,50 @@ enum Reach {
     AfterRotation,
 }
 
-const CASES: &[(&str, Reach)] = &[
-    ("without a binding", Reach::Unbound),
-    ("bound to another principal", Reach::BoundToAnother),
-    ("a binding that was removed", Reach::BindingRemoved),
-    ("a binding that was added to the file", Reach::AddedOnDisk),
-    ("a binding that was changed in the file", Reach::AddedToAnother),
-    ("a call of no principal", Reach::NoPrincipal),
-    ("bound, for a host it is not for", Reach::OtherHost),
-    ("a name of another case", Reach::OtherCase),
-    ("the file under the name of one's own secret", Reach::FileOfAnotherSecret),
-    ("a removed binding after a new value", Reach::AfterRotation),
+const CASES: &[(&str, PrincipalReach)] = &[
+    ("without a binding", PrincipalReach::Unbound),
+    ("bound to another principal", PrincipalReach::BoundToAnother),
+    ("a binding that was removed", PrincipalReach::BindingRemoved),
+    ("a binding that was added to the file", PrincipalReach::AddedOnDisk),
+    ("a binding that was changed in the file", PrincipalReach::AddedToAnother),
+    ("a call of no principal", PrincipalReach::NoPrincipal),
+    ("bound, for a host it is not for", PrincipalReach::OtherHost),
+    ("a name of another case", PrincipalReach::OtherCase),
+    ("the file under the name of one's own secret", PrincipalReach::FileOfAnotherSecret),
+    ("a removed binding after a new value", PrincipalReach::AfterRotation),
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |&(variant, reach): &(&'static str, Reach)| {
-        let pair = Pair::new(108, variant, "secrets by principal");
-        Trial::new(vec![pair], move |place, pairs| reached(reach, place, pairs))
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |&(variant, reach): &(&'static str, PrincipalReach)| {
+        let pair = CasePair::new(108, variant, "secrets by principal");
+        AttackTrial::new(vec![pair], move |place, pairs| reached(reach, place, pairs))
     };
     CASES.iter().map(trial).collect()
 }
 
-async fn reached(reach: Reach, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async move {
-        let shelf = Shelf::new()?;
+async fn reached(reach: PrincipalReach, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async move {
+        let shelf = SecretVault::new()?;
         let seen = |reader, name: &str, host: &str| shelf.seen(reader, name, host);
         let bob = SecretReader::Principal(PrincipalId::from_parts(7, 7));
         let (name, host, reader) = shelf.attempt(reach)?;
         let touched = seen(reader.unwrap_or(bob), name, host)?;
         // Whatever was done to the files: a fresh shelf answers its owner.
-        let control = Shelf::new()?.seen(SecretReader::Owner, "forge", HOST)?;
+        let control = SecretVault::new()?.seen(SecretReader::Owner, "forge", HOST)?;
         Ok(Some((touched, control)))
     })
     .await
 }
 
 /// A vault with one secret of the owner.
-struct Shelf {
-    ground: Ground,
+struct SecretVault {
+    trial_folder: TrialFolder,
 }
 
-impl Shelf {
+impl SecretVault {
     fn new() -> io::Result<Self> {
-        let shelf = Self { ground: Ground::new()? };
+        let shelf = Self { trial_folder: TrialFolder::new()? };
         shelf.put("forge", SECRET)?;
         Ok(shelf)
     }
@@ -84,7 +84,7 @@ impl Shelf {
     }
 
     fn folder(&self) -> PathBuf {
-        self.ground.scratch().join("vault")
+        self.trial_folder.scratch().join("vault")
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -94,7 +94,7 @@ impl Shelf {
     fn put(&self, called: &str, value: &str) -> io::Result<()> {
         let secret = NewSecret {
             name: name(called)?,
-            value: Redacted::new(value.to_owned()),
+            value: Content::new(value.to_owned()),
             hosts: Some([HOST.to_owned()].into()),
             sent_as: None,
             now: Timestamp(1),
@@ -118,37 +118,40 @@ impl Shelf {
     }
 
     /// Does what the attacker does; returns what is asked for then, and by whom if not by them.
-    fn attempt(&self, reach: Reach) -> io::Result<(&'static str, &'static str, Option<SecretReader>)> {
+    fn attempt(
+        &self,
+        reach: PrincipalReach,
+    ) -> io::Result<(&'static str, &'static str, Option<SecretReader>)> {
         let bob = PrincipalId::from_parts(7, 7);
         let eve = PrincipalId::from_parts(8, 8);
         let mut asked = ("forge", HOST, None);
         match reach {
-            Reach::Unbound => {}
-            Reach::BoundToAnother => self.share("forge", &[8])?,
-            Reach::BindingRemoved => {
+            PrincipalReach::Unbound => {}
+            PrincipalReach::BoundToAnother => self.share("forge", &[8])?,
+            PrincipalReach::BindingRemoved => {
                 self.share("forge", &[7, 8])?;
                 self.share("forge", &[8])?;
             }
-            Reach::AddedOnDisk => {
+            PrincipalReach::AddedOnDisk => {
                 self.edit("forge", |text| text.replacen('{', &format!("{{\"principals\":[\"{bob}\"],"), 1))?;
             }
-            Reach::AddedToAnother => {
+            PrincipalReach::AddedToAnother => {
                 self.share("forge", &[8])?;
                 self.edit("forge", |text| text.replace(&eve.to_string(), &bob.to_string()))?;
             }
-            Reach::NoPrincipal => asked.2 = Some(SecretReader::Principal(PrincipalId::NIL)),
-            Reach::OtherHost => {
+            PrincipalReach::NoPrincipal => asked.2 = Some(SecretReader::Principal(PrincipalId::NIL)),
+            PrincipalReach::OtherHost => {
                 self.share("forge", &[7])?;
                 asked.1 = "b.example";
             }
-            Reach::OtherCase => asked.0 = "Forge",
-            Reach::FileOfAnotherSecret => {
+            PrincipalReach::OtherCase => asked.0 = "Forge",
+            PrincipalReach::FileOfAnotherSecret => {
                 self.put("mine", "a value of Bob's own")?;
                 self.share("mine", &[7])?;
                 fs::copy(self.file("forge"), self.file("mine"))?;
                 asked.0 = "mine";
             }
-            Reach::AfterRotation => {
+            PrincipalReach::AfterRotation => {
                 self.share("forge", &[7])?;
                 self.share("forge", &[])?;
                 self.put("forge", SECRET)?;

@@ -6,9 +6,9 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use super::home::{Home, blocking};
-use crate::pair::{Found, Half, Pair};
-use crate::trial::{Place, Trial, told};
+use super::home::{ServedHome, blocking};
+use crate::pair::{AttackerUser, CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Who has nothing, and their group.
 const NOBODY: u32 = 65534;
@@ -18,7 +18,7 @@ const ALWAYS: &str = "[policy]\nalways_allow = [\"write_file\"]\n";
 
 /// What others may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum WritableTarget {
     RuleFile,
     RuleFolder,
     SettingsFile,
@@ -34,46 +34,52 @@ enum Target {
 
 /// By what they may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Openness {
+enum WriterKind {
     Everybody,
     Group,
     OtherOwner,
 }
 
-const TARGETS: &[(&str, Target)] = &[
-    ("a file of rules", Target::RuleFile),
-    ("the folder of rules", Target::RuleFolder),
-    ("the file of settings", Target::SettingsFile),
-    ("the folder of settings", Target::SettingsFolder),
-    ("the folder above", Target::FolderAbove),
-    ("the home", Target::HomeFolder),
-    ("a folder of rules that is configured", Target::OtherRuleFolder),
-    ("a file that a rule's name leads to", Target::LinkedRuleFile),
-    ("the folder that a rule's name leads to", Target::FolderOfLinkedRule),
-    ("a folder that the name of rules leads to", Target::LinkedRuleFolder),
-    ("a file that the name of settings leads to", Target::LinkedSettings),
+const TARGETS: &[(&str, WritableTarget)] = &[
+    ("a file of rules", WritableTarget::RuleFile),
+    ("the folder of rules", WritableTarget::RuleFolder),
+    ("the file of settings", WritableTarget::SettingsFile),
+    ("the folder of settings", WritableTarget::SettingsFolder),
+    ("the folder above", WritableTarget::FolderAbove),
+    ("the home", WritableTarget::HomeFolder),
+    ("a folder of rules that is configured", WritableTarget::OtherRuleFolder),
+    ("a file that a rule's name leads to", WritableTarget::LinkedRuleFile),
+    ("the folder that a rule's name leads to", WritableTarget::FolderOfLinkedRule),
+    ("a folder that the name of rules leads to", WritableTarget::LinkedRuleFolder),
+    ("a file that the name of settings leads to", WritableTarget::LinkedSettings),
 ];
-const OPEN: &[(&str, Openness)] = &[
-    ("written by everybody", Openness::Everybody),
-    ("written by a group", Openness::Group),
-    ("of another user", Openness::OtherOwner),
+const OPEN: &[(&str, WriterKind)] = &[
+    ("written by everybody", WriterKind::Everybody),
+    ("written by a group", WriterKind::Group),
+    ("of another user", WriterKind::OtherOwner),
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let all = TARGETS.iter().flat_map(|&target| OPEN.iter().map(move |&open| (target, open)));
-    let trial = |((name, target), (how, openness)): ((&'static str, Target), (&'static str, Openness))| {
-        let pair = Pair::new(114, format!("{name}, {how}"), "the look at who may write settings");
-        Trial::new(vec![pair], move |place, pairs| believed(target, openness, place, pairs))
-    };
+    let trial =
+        |((name, target), (how, openness)): ((&'static str, WritableTarget), (&'static str, WriterKind))| {
+            let pair = CasePair::new(114, format!("{name}, {how}"), "the look at who may write settings");
+            AttackTrial::new(vec![pair], move |place, pairs| believed(target, openness, place, pairs))
+        };
     all.map(trial).collect()
 }
 
-async fn believed(target: Target, openness: Openness, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn believed(
+    target: WritableTarget,
+    openness: WriterKind,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         blocking(move || {
-            if place.half == Half::User && openness == Openness::OtherOwner {
+            if place.half == AttackerUser::User && openness == WriterKind::OtherOwner {
                 // Only root can give a file away.
                 return Ok(None);
             }
@@ -83,8 +89,12 @@ async fn believed(target: Target, openness: Openness, place: Place, pairs: Vec<P
     .await
 }
 
-fn attempt(target: Target, openness: Option<Openness>, place: &Place) -> io::Result<Vec<String>> {
-    let home = Home::new(place)?;
+fn attempt(
+    target: WritableTarget,
+    openness: Option<WriterKind>,
+    place: &TrialContext,
+) -> io::Result<Vec<String>> {
+    let home = ServedHome::new(place)?;
     let path = prepare(target, &home)?;
     if let Some(openness) = openness {
         open(&path, openness, place.half)?;
@@ -95,7 +105,7 @@ fn attempt(target: Target, openness: Option<Openness>, place: &Place) -> io::Res
 }
 
 /// Puts what lets a model write where the daemon looks; returns what others are going to be able to write.
-fn prepare(target: Target, home: &Home) -> io::Result<PathBuf> {
+fn prepare(target: WritableTarget, home: &ServedHome) -> io::Result<PathBuf> {
     let settings = home.settings()?;
     let rules = settings.join("policies");
     let (rule, file) = (rules.join("mine.cedar"), settings.join("palyra.toml"));
@@ -103,29 +113,29 @@ fn prepare(target: Target, home: &Home) -> io::Result<PathBuf> {
     fs::create_dir(&other)?;
     let there = other.join("mine.cedar");
     Ok(match target {
-        Target::RuleFile => write(&rule, PERMITS_ALL)?,
-        Target::RuleFolder => write(&rule, PERMITS_ALL).map(|_| rules)?,
-        Target::SettingsFile => write(&file, ALWAYS)?,
-        Target::SettingsFolder => write(&file, ALWAYS).map(|_| settings)?,
-        Target::FolderAbove => write(&file, ALWAYS).map(|_| above(&settings, 1))?,
-        Target::HomeFolder => write(&file, ALWAYS).map(|_| above(&settings, 2))?,
-        Target::OtherRuleFolder => {
+        WritableTarget::RuleFile => write(&rule, PERMITS_ALL)?,
+        WritableTarget::RuleFolder => write(&rule, PERMITS_ALL).map(|_| rules)?,
+        WritableTarget::SettingsFile => write(&file, ALWAYS)?,
+        WritableTarget::SettingsFolder => write(&file, ALWAYS).map(|_| settings)?,
+        WritableTarget::FolderAbove => write(&file, ALWAYS).map(|_| above(&settings, 1))?,
+        WritableTarget::HomeFolder => write(&file, ALWAYS).map(|_| above(&settings, 2))?,
+        WritableTarget::OtherRuleFolder => {
             write(&there, PERMITS_ALL)?;
             write(&file, &format!("[policy]\ndir = \"{}\"\n", other.display()))?;
             other
         }
-        Target::LinkedRuleFile | Target::FolderOfLinkedRule => {
+        WritableTarget::LinkedRuleFile | WritableTarget::FolderOfLinkedRule => {
             write(&there, PERMITS_ALL)?;
             symlink(&there, rule)?;
-            if target == Target::LinkedRuleFile { there } else { other }
+            if target == WritableTarget::LinkedRuleFile { there } else { other }
         }
-        Target::LinkedRuleFolder => {
+        WritableTarget::LinkedRuleFolder => {
             write(&there, PERMITS_ALL)?;
             fs::remove_dir(&rules)?;
             symlink(&other, rules)?;
             other
         }
-        Target::LinkedSettings => {
+        WritableTarget::LinkedSettings => {
             let there = write(&other.join("palyra.toml"), ALWAYS)?;
             symlink(&there, file)?;
             there
@@ -142,17 +152,17 @@ fn above(path: &Path, folders: usize) -> PathBuf {
     path.ancestors().nth(folders).unwrap_or(path).to_owned()
 }
 
-fn open(path: &Path, openness: Openness, half: Half) -> io::Result<()> {
+fn open(path: &Path, openness: WriterKind, half: AttackerUser) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     let more = match openness {
-        Openness::Everybody => 0o022,
-        Openness::Group => {
-            if half == Half::Root {
+        WriterKind::Everybody => 0o022,
+        WriterKind::Group => {
+            if half == AttackerUser::Root {
                 chown(path, None, Some(NOBODY))?;
             }
             0o020
         }
-        Openness::OtherOwner => return chown(path, Some(NOBODY), None),
+        WriterKind::OtherOwner => return chown(path, Some(NOBODY), None),
     };
     fs::set_permissions(path, fs::Permissions::from_mode(mode | more))
 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use palyra_testkit::model_server::{Behaviour, Reply};
 use serde_json::json;
 
-use super::home::{Ended, Home, blocking};
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::home::{ProgramExit, ServedHome, blocking};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 /// How long a state of the daemon is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,14 +30,14 @@ const WRITE_RULE: &str = "@id(\"writes\")\npermit (principal, action == Action::
 /// Why the call may run. What is asked about is asked before its turn only where nothing has to be prepared for the
 /// question, so an answer is given to a call that reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leave {
+enum LeaveKind {
     StoredGrant,
     Answer,
     Rule,
     Posture,
 }
 
-impl Leave {
+impl LeaveKind {
     /// Returns the tool, and what it is called with.
     fn call(self) -> (&'static str, String) {
         match self {
@@ -51,7 +51,7 @@ impl Leave {
 
 /// How that ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Withdrawal {
+enum WithdrawalKind {
     RevokesGrant,
     Disables,
     Asks,
@@ -61,52 +61,64 @@ enum Withdrawal {
 }
 
 /// What is taken back of what.
-const CASES: &[(&str, Leave, Withdrawal)] = &[
-    ("a stored grant is revoked", Leave::StoredGrant, Withdrawal::RevokesGrant),
-    ("a tool with a stored grant is disabled", Leave::StoredGrant, Withdrawal::Disables),
-    ("a new rule forbids what was granted", Leave::StoredGrant, Withdrawal::Forbids),
-    ("an approved call's tool is disabled", Leave::Answer, Withdrawal::Disables),
-    ("a new rule forbids what was approved", Leave::Answer, Withdrawal::Forbids),
-    ("a permitted call's tool is disabled", Leave::Rule, Withdrawal::Disables),
-    ("a permitted call's tool is set to ask", Leave::Rule, Withdrawal::Asks),
-    ("a new rule forbids what was permitted", Leave::Rule, Withdrawal::Forbids),
-    ("the rule that permits is removed", Leave::Rule, Withdrawal::RemovesRule),
-    ("a tool that is always allowed is disabled", Leave::Posture, Withdrawal::Disables),
-    ("a tool that is always allowed is set to ask", Leave::Posture, Withdrawal::Asks),
-    ("a standing setting is cleared", Leave::Posture, Withdrawal::ClearsPosture),
-    ("a new rule forbids what is always allowed", Leave::Posture, Withdrawal::Forbids),
+const CASES: &[(&str, LeaveKind, WithdrawalKind)] = &[
+    ("a stored grant is revoked", LeaveKind::StoredGrant, WithdrawalKind::RevokesGrant),
+    ("a tool with a stored grant is disabled", LeaveKind::StoredGrant, WithdrawalKind::Disables),
+    ("a new rule forbids what was granted", LeaveKind::StoredGrant, WithdrawalKind::Forbids),
+    ("an approved call's tool is disabled", LeaveKind::Answer, WithdrawalKind::Disables),
+    ("a new rule forbids what was approved", LeaveKind::Answer, WithdrawalKind::Forbids),
+    ("a permitted call's tool is disabled", LeaveKind::Rule, WithdrawalKind::Disables),
+    ("a permitted call's tool is set to ask", LeaveKind::Rule, WithdrawalKind::Asks),
+    ("a new rule forbids what was permitted", LeaveKind::Rule, WithdrawalKind::Forbids),
+    ("the rule that permits is removed", LeaveKind::Rule, WithdrawalKind::RemovesRule),
+    ("a tool that is always allowed is disabled", LeaveKind::Posture, WithdrawalKind::Disables),
+    ("a tool that is always allowed is set to ask", LeaveKind::Posture, WithdrawalKind::Asks),
+    ("a standing setting is cleared", LeaveKind::Posture, WithdrawalKind::ClearsPosture),
+    ("a new rule forbids what is always allowed", LeaveKind::Posture, WithdrawalKind::Forbids),
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |&(variant, leave, withdrawal): &(&'static str, Leave, Withdrawal)| {
-        let pair = Pair::new(111, variant, "the judgement when a call starts");
-        Trial::new(vec![pair], move |place, pairs| withdrawn(leave, withdrawal, place, pairs))
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |&(variant, leave, withdrawal): &(&'static str, LeaveKind, WithdrawalKind)| {
+        let pair = CasePair::new(111, variant, "the judgement when a call starts");
+        AttackTrial::new(vec![pair], move |place, pairs| withdrawn(leave, withdrawal, place, pairs))
     };
     CASES.iter().map(trial).collect()
 }
 
-async fn withdrawn(leave: Leave, withdrawal: Withdrawal, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| {
+async fn withdrawn(
+    leave: LeaveKind,
+    withdrawal: WithdrawalKind,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| {
         let place = place.clone();
         blocking(move || Ok(Some((attempt(leave, Some(withdrawal), &place)?, attempt(leave, None, &place)?))))
     })
     .await
 }
 
-fn attempt(leave: Leave, withdrawal: Option<Withdrawal>, place: &Place) -> io::Result<Vec<String>> {
+fn attempt(
+    leave: LeaveKind,
+    withdrawal: Option<WithdrawalKind>,
+    place: &TrialContext,
+) -> io::Result<Vec<String>> {
     let (tool, arguments) = leave.call();
     let holds = json!({ "argv": ["sh", "-c", HOLDS] }).to_string();
     let earlier = [Reply::empty().call(tool, &arguments), Reply::text("written")];
     let both = [Reply::empty().call("run_command", &holds).call(tool, &arguments), Reply::text("done")];
-    let replies =
-        if leave == Leave::StoredGrant { earlier.into_iter().chain(both).collect() } else { both.to_vec() };
-    let home = Home::with_model(place, Behaviour::each(replies))?;
+    let replies = if leave == LeaveKind::StoredGrant {
+        earlier.into_iter().chain(both).collect()
+    } else {
+        both.to_vec()
+    };
+    let home = ServedHome::with_model(place, Behaviour::each(replies))?;
     home.write_rule("holds.cedar", HOLD_RULE)?;
     fs::write(home.work().join(CREDENTIAL), SECRET)?;
     let grant = give(leave, &home)?;
     let mut run = home.command(&["run", "look around"]).spawn()?;
-    if leave == Leave::Answer {
+    if leave == LeaveKind::Answer {
         let approval = until(|| Ok(home.waiting().ok()))?;
         home.palyra(&["approve", "yes", &approval])?.expect(0)?;
     }
@@ -122,9 +134,9 @@ fn attempt(leave: Leave, withdrawal: Option<Withdrawal>, place: &Place) -> io::R
 }
 
 /// Lets the call run; returns the id of a stored grant.
-fn give(leave: Leave, home: &Home) -> io::Result<Option<String>> {
+fn give(leave: LeaveKind, home: &ServedHome) -> io::Result<Option<String>> {
     match leave {
-        Leave::StoredGrant => {
+        LeaveKind::StoredGrant => {
             let approval = home.asked("look around")?;
             home.palyra(&["approve", "always", &approval])?.expect(0)?;
             home.palyra(&["runs", "tail", "last"])?;
@@ -132,30 +144,35 @@ fn give(leave: Leave, home: &Home) -> io::Result<Option<String>> {
             let grants = home.palyra(&["approve", "grants", "--json"])?.expect(0)?.json()?;
             return Ok(grants.first().and_then(|grant| grant["grant_id"].as_str()).map(str::to_owned));
         }
-        Leave::Answer => {}
-        Leave::Rule => home.write_rule("writes.cedar", WRITE_RULE)?,
-        Leave::Posture => drop(posture(home, "write_file", "always_allow")?),
+        LeaveKind::Answer => {}
+        LeaveKind::Rule => home.write_rule("writes.cedar", WRITE_RULE)?,
+        LeaveKind::Posture => drop(posture(home, "write_file", "always_allow")?),
     }
     Ok(None)
 }
 
-fn take_back(withdrawal: Withdrawal, tool: &str, home: &Home, grant: Option<&str>) -> io::Result<()> {
+fn take_back(
+    withdrawal: WithdrawalKind,
+    tool: &str,
+    home: &ServedHome,
+    grant: Option<&str>,
+) -> io::Result<()> {
     let done = match withdrawal {
-        Withdrawal::RevokesGrant => {
+        WithdrawalKind::RevokesGrant => {
             let grant = grant.ok_or_else(|| io::Error::other("there is no grant"))?;
             home.palyra(&["approve", "revoke", grant])?
         }
-        Withdrawal::Disables => return posture(home, tool, "disabled").map(drop),
-        Withdrawal::Asks => return posture(home, tool, "ask").map(drop),
-        Withdrawal::ClearsPosture => {
+        WithdrawalKind::Disables => return posture(home, tool, "disabled").map(drop),
+        WithdrawalKind::Asks => return posture(home, tool, "ask").map(drop),
+        WithdrawalKind::ClearsPosture => {
             home.palyra(&["policy", "posture", "clear", tool, "--workspace", "."])?
         }
-        Withdrawal::Forbids => {
+        WithdrawalKind::Forbids => {
             let rule = "@id(\"none\")\n@reason(\"not here\")\nforbid (principal, action, resource == Tool::";
             home.write_rule("none.cedar", &format!("{rule}\"{tool}\");\n"))?;
             home.palyra(&["config", "reload"])?
         }
-        Withdrawal::RemovesRule => {
+        WithdrawalKind::RemovesRule => {
             fs::remove_file(home.settings()?.join("policies/writes.cedar"))?;
             home.palyra(&["config", "reload"])?
         }
@@ -163,7 +180,7 @@ fn take_back(withdrawal: Withdrawal, tool: &str, home: &Home, grant: Option<&str
     done.expect(0).map(drop)
 }
 
-fn posture(home: &Home, tool: &str, to: &str) -> io::Result<Ended> {
+fn posture(home: &ServedHome, tool: &str, to: &str) -> io::Result<ProgramExit> {
     home.palyra(&["policy", "posture", "set", tool, to, "--workspace", "."])?.expect(0)
 }
 

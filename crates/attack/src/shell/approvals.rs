@@ -13,13 +13,13 @@ use palyra_types::Redacted;
 use palyra_types::tool::EffectContract;
 use serde_json::{Value, json};
 
-use super::yard::{Yard, owned};
-use crate::calls::{Forged, call, call_between, supervision};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::yard::{ShellYard, owned};
+use crate::calls::{ForgedEffectTool, call, call_between, supervision};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What is changed between the look at a call and its start.
-struct Swap {
+struct PlanChange {
     variant: &'static str,
     argv: &'static [&'static str],
     cwd: Option<&'static str>,
@@ -30,32 +30,32 @@ const HARMLESS: &str = "#!/bin/sh\necho harmless\n";
 const EVIL: &str = "#!/bin/sh\ntouch \"$TOUCHED/ran\" ran ../ran 2>/dev/null\n";
 const PYTHON: &str = "open('ran', 'w')\n";
 
-const SWAPS: &[Swap] = &[
-    Swap {
+const SWAPS: &[PlanChange] = &[
+    PlanChange {
         variant: "a script of a shell, written anew",
         argv: &["sh", "a.sh"],
         cwd: None,
         change: |work| fs::write(work.join("a.sh"), EVIL),
     },
-    Swap {
+    PlanChange {
         variant: "a script of an interpreter with options, written anew",
         argv: &["python3", "-u", "a.py"],
         cwd: None,
         change: |work| fs::write(work.join("a.py"), PYTHON),
     },
-    Swap {
+    PlanChange {
         variant: "a program of the workspace, written anew",
         argv: &["./tool"],
         cwd: None,
         change: |work| fs::write(work.join("tool"), EVIL),
     },
-    Swap {
+    PlanChange {
         variant: "a program of the workspace, another put in its place",
         argv: &["./tool"],
         cwd: None,
         change: |work| fs::rename(work.join("evil"), work.join("tool")),
     },
-    Swap {
+    PlanChange {
         variant: "a program of the workspace, a link put in its place",
         argv: &["./tool"],
         cwd: None,
@@ -64,7 +64,7 @@ const SWAPS: &[Swap] = &[
             std::os::unix::fs::symlink("evil", work.join("tool"))
         },
     },
-    Swap {
+    PlanChange {
         variant: "the folder of a program, another put in its place",
         argv: &["./a/tool"],
         cwd: None,
@@ -73,7 +73,7 @@ const SWAPS: &[Swap] = &[
             fs::rename(work.join("b"), work.join("a"))
         },
     },
-    Swap {
+    PlanChange {
         variant: "the folder to start in, a link put in its place",
         argv: &["sh", "tool"],
         cwd: Some("a"),
@@ -85,25 +85,28 @@ const SWAPS: &[Swap] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let swaps = SWAPS.iter().map(|swap| {
-        let pair = Pair::new(6, swap.variant, "the plan of run_command");
-        Trial::new(vec![pair], move |place, pairs| swapped(swap, place, pairs))
+        let pair = CasePair::new(6, swap.variant, "the plan of run_command");
+        AttackTrial::new(vec![pair], move |place, pairs| swapped(swap, place, pairs))
     });
-    let other = Pair::new(6, "the same name in another folder", "the plan of run_command");
-    let race = Pair::new(6, "a program that is written anew all the while", "the sealed copy");
+    let other = CasePair::new(6, "the same name in another folder", "the plan of run_command");
+    let race = CasePair::new(6, "a program that is written anew all the while", "the sealed copy");
     let shadows = ["ls", "git", "python3"].map(|name| {
-        let pair = Pair::new(5, format!("`{name}` in the workspace"), "the search of run_command");
-        Trial::new(vec![pair], move |place, pairs| shadowed(name, place, pairs))
+        let pair = CasePair::new(5, format!("`{name}` in the workspace"), "the search of run_command");
+        AttackTrial::new(vec![pair], move |place, pairs| shadowed(name, place, pairs))
     });
     swaps
         .chain(shadows)
-        .chain([Trial::new(vec![other], another_folder), Trial::new(vec![race], all_the_while).alone()])
+        .chain([
+            AttackTrial::new(vec![other], another_folder),
+            AttackTrial::new(vec![race], all_the_while).alone(),
+        ])
         .collect()
 }
 
-fn prepare() -> io::Result<Yard> {
-    let yard = Yard::new()?;
+fn prepare() -> io::Result<ShellYard> {
+    let yard = ShellYard::new()?;
     yard.write("a.py", "print('harmless')\n")?;
     for (name, text) in
         [("a.sh", HARMLESS), ("tool", HARMLESS), ("evil", EVIL), ("a/tool", HARMLESS), ("b/tool", EVIL)]
@@ -113,8 +116,8 @@ fn prepare() -> io::Result<Yard> {
     Ok(yard)
 }
 
-async fn swapped(swap: &'static Swap, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn swapped(swap: &'static PlanChange, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         // The control: look, change, and start by name.
         let control = prepare()?;
         let start_in = control.work().join(swap.cwd.unwrap_or("."));
@@ -147,8 +150,8 @@ async fn swapped(swap: &'static Swap, place: Place, pairs: Vec<Pair>) -> Vec<Fou
 }
 
 /// What was recorded of `a/tool` is shown for `b/tool`.
-async fn another_folder(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn another_folder(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let control = prepare()?;
         let Some(printed) = control.as_is(&owned(&["b/tool"]), &[]).await? else { return Ok(None) };
 
@@ -160,8 +163,8 @@ async fn another_folder(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         };
         let honest = request("a/tool").prepared_by(&tools).await;
         let (looked_at, _) = honest.map_err(|refusal| io::Error::other(refusal.message.expose().clone()))?;
-        let body = Redacted::new(looked_at.body.expose().clone());
-        let forged = Forged { body, catalog: tools.catalog() };
+        let body = Redacted::cleaned(looked_at.body.expose().clone());
+        let forged = ForgedEffectTool { body, catalog: tools.catalog() };
         let granted = request("b/tool").prepared_by(&forged).await;
         let (_, grant) = granted.map_err(|_| io::Error::other("it was not granted"))?;
         let outcome = tools.execute(grant, supervision(CancelFlag::default())).await;
@@ -177,10 +180,10 @@ const RACES: usize = 25;
 const CONTROL_RACES_MAX: usize = 20_000;
 
 /// A program that is harmless and evil by turns, as fast as it can be written.
-async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn all_the_while(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let control = prepare()?;
-        let turning = Turning::start(&control.work());
+        let turning = ProgramRewriter::start(&control.work());
         let mut printed = String::new();
         for _ in 0..CONTROL_RACES_MAX {
             // Looks, and starts by name what it saw.
@@ -197,7 +200,7 @@ async fn all_the_while(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         drop(turning);
 
         let held = prepare()?;
-        let turning = Turning::start(&held.work());
+        let turning = ProgramRewriter::start(&held.work());
         let (tools, work) = (held.tools(&place.sandbox), held.work());
         // What was looked at while it was evil may run: that is what a person would have seen.
         let evil = digest(&call(&tools, "run_command", &json!({ "argv": ["./evil"] }), &work).await.shown);
@@ -225,12 +228,12 @@ fn digest(shown: &str) -> String {
 }
 
 /// Writes a program anew until it is dropped.
-struct Turning {
+struct ProgramRewriter {
     end: Arc<AtomicBool>,
     writer: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Turning {
+impl ProgramRewriter {
     fn start(work: &Path) -> Self {
         let (end, ended) = (Arc::new(AtomicBool::new(false)), work.to_owned());
         let flag = Arc::clone(&end);
@@ -248,7 +251,7 @@ impl Turning {
     }
 }
 
-impl Drop for Turning {
+impl Drop for ProgramRewriter {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(writer) = self.writer.take() {
@@ -257,10 +260,10 @@ impl Drop for Turning {
     }
 }
 
-async fn shadowed(name: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
-        let prepare = || -> io::Result<Yard> {
-            let yard = Yard::new()?;
+async fn shadowed(name: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
+        let prepare = || -> io::Result<ShellYard> {
+            let yard = ShellYard::new()?;
             yard.program(name, EVIL)?;
             Ok(yard)
         };

@@ -3,10 +3,10 @@
 use std::fs;
 use std::io;
 
-use super::yard::{Yard, owned};
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::yard::{ShellYard, owned};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 /// Files that run something later, and how they would be changed.
 const KEPT: &[(&str, &str, &str)] = &[
@@ -30,26 +30,31 @@ const KEPT: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let kept = KEPT.iter().map(|&(variant, file, script)| {
-        let pair = Pair::new(20, variant, "what run_command keeps");
-        Trial::new(vec![pair], move |place, pairs| changed(file, script, place, pairs))
+        let pair = CasePair::new(20, variant, "what run_command keeps");
+        AttackTrial::new(vec![pair], move |place, pairs| changed(file, script, place, pairs))
     });
     kept.collect()
 }
 
-async fn changed(file: &'static str, script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    let prepare = || -> io::Result<Yard> {
-        let yard = Yard::new()?;
+async fn changed(
+    file: &'static str,
+    script: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    let prepare = || -> io::Result<ShellYard> {
+        let yard = ShellYard::new()?;
         yard.write(file, SECRET)?;
         yard.write(".git/HEAD", "ref: refs/heads/main\n")?;
         Ok(yard)
     };
-    let look = |yard: &Yard| match fs::read_to_string(yard.work().join(file)) {
+    let look = |yard: &ShellYard| match fs::read_to_string(yard.work().join(file)) {
         Ok(text) if text == SECRET => Vec::new(),
         _ => vec![format!("{file} changed")],
     };
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let argv = owned(&["sh", "-c", &format!("{script}; echo done")]);
         let control = prepare()?;
         if control.as_is(&argv, &[]).await?.is_none() {

@@ -7,21 +7,21 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::call;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What a command does, where `$RUN` is a program that makes the canary.
-struct Leaving {
+struct LeftoverCase {
     variant: &'static str,
     /// What was there before.
     before: &'static str,
     attack: &'static str,
 }
 
-const fn leaves(variant: &'static str, before: &'static str, attack: &'static str) -> Leaving {
-    Leaving { variant, before, attack }
+const fn leaves(variant: &'static str, before: &'static str, attack: &'static str) -> LeftoverCase {
+    LeftoverCase { variant, before, attack }
 }
 
 const NOTHING: &str = "true";
@@ -31,7 +31,7 @@ const REPOSITORY: &str = "git init -q . && echo a > a.txt && git add a.txt && gi
 const WORKTREE: &str =
     "git init -q . && echo a > a.txt && git add a.txt && git commit -q -m one && git worktree add -q tree";
 
-const LEAVINGS: &[Leaving] = &[
+const LEAVINGS: &[LeftoverCase] = &[
     leaves(
         "a common folder of another repository",
         REPOSITORY,
@@ -176,12 +176,13 @@ const WITHOUT: &str = "run_command in tier B without namespaces, and the review"
 const JOB: &str = "start_job, and the review";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     LEAVINGS
         .iter()
         .map(|leaving| {
-            let pairs = [ISOLATED, WITHOUT, JOB].map(|mechanism| Pair::new(105, leaving.variant, mechanism));
-            Trial::new(pairs.to_vec(), move |place, pairs| left(leaving, place, pairs))
+            let pairs =
+                [ISOLATED, WITHOUT, JOB].map(|mechanism| CasePair::new(105, leaving.variant, mechanism));
+            AttackTrial::new(pairs.to_vec(), move |place, pairs| left(leaving, place, pairs))
         })
         .collect()
 }
@@ -202,15 +203,19 @@ const IDENTITY: [(&str, &str); 6] = [
 ];
 
 /// Runs a script in the workspace without anything that holds it.
-pub(super) async fn plainly(yard: &Yard, script: &str) -> io::Result<()> {
+pub(super) async fn plainly(yard: &ShellYard, script: &str) -> io::Result<()> {
     let mut shell = tokio::process::Command::new("sh");
-    shell.args(["-c", script]).current_dir(yard.work()).envs(IDENTITY).env("HOME", yard.ground.scratch());
+    shell
+        .args(["-c", script])
+        .current_dir(yard.work())
+        .envs(IDENTITY)
+        .env("HOME", yard.trial_folder.scratch());
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().await.map(drop)
 }
 
 /// A workspace as it was before, and the attack's words.
-async fn prepare(leaving: &Leaving) -> io::Result<(Yard, String)> {
-    let yard = Yard::new()?;
+async fn prepare(leaving: &LeftoverCase) -> io::Result<(ShellYard, String)> {
+    let yard = ShellYard::new()?;
     plainly(&yard, leaving.before).await?;
     let ran = yard.work().join(super::yard::RAN);
     // A watcher is asked by git with a version and a token, a pager by what is piped into it.
@@ -220,7 +225,7 @@ async fn prepare(leaving: &Leaving) -> io::Result<(Yard, String)> {
 }
 
 /// Has the person look, after whatever the attack ran by itself is gone.
-pub(super) async fn looked_at(yard: &Yard) -> io::Result<Vec<String>> {
+pub(super) async fn looked_at(yard: &ShellYard) -> io::Result<Vec<String>> {
     match std::fs::remove_file(yard.work().join(super::yard::RAN)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -229,9 +234,9 @@ pub(super) async fn looked_at(yard: &Yard) -> io::Result<Vec<String>> {
     Ok(yard.touched(""))
 }
 
-async fn left(leaving: &'static Leaving, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn left(leaving: &'static LeftoverCase, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |mechanism| async move {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let (control, script) = prepare(leaving).await?;
         plainly(&control, &script).await?;
         let control = looked_at(&control).await?;
@@ -258,7 +263,7 @@ async fn left(leaving: &'static Leaving, place: Place, pairs: Vec<Pair>) -> Vec<
 }
 
 /// Waits for the end of the only job, and returns what it said.
-pub(super) async fn ended(tools: &palyra_commands::Commands, held: &Yard) -> io::Result<String> {
+pub(super) async fn ended(tools: &palyra_commands::CommandTools, held: &ShellYard) -> io::Result<String> {
     let mut said = String::new();
     for _ in 0..200 {
         let tail = call(tools, "tail_job", &json!({ "job": "job-1" }), &held.work()).await.text;

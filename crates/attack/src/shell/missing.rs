@@ -12,16 +12,16 @@ use palyra_sandbox::Sandbox;
 use serde_json::json;
 
 use super::repository::git;
-use super::yard::{RAN, Yard, owned};
+use super::yard::{RAN, ShellYard, owned};
 use crate::calls::call;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
-type Lacking = fn(&mut SandboxOffer);
-type Wanting = fn(&mut ConfinedCommand) -> io::Result<()>;
+type OfferChange = fn(&mut SandboxOffer);
+type CommandStart = fn(&mut ConfinedCommand) -> io::Result<()>;
 
 /// What is missing, for whom, and what else is wanted.
-const MISSING: &[(&str, ProcessTier, Lacking, Wanting)] = &[
+const MISSING: &[(&str, ProcessTier, OfferChange, CommandStart)] = &[
     ("Landlock, tier B", ProcessTier::Confined, |offer| offer.landlock_abi = 0, plain),
     ("Landlock, tier C", ProcessTier::Isolated, |offer| offer.landlock_abi = 0, plain),
     (
@@ -53,14 +53,14 @@ const MISSING: &[(&str, ProcessTier, Lacking, Wanting)] = &[
 const TOOLS: &[(&str, &str)] = &[("run_command", "argv"), ("start_job", "argv"), ("git", "subcommand")];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let missing = MISSING.iter().map(|&(variant, tier, lacking, wanting)| {
-        let pair = Pair::new(22, variant, "a refusal with its name");
-        Trial::new(vec![pair], move |place, pairs| lacks(tier, lacking, wanting, place, pairs))
+        let pair = CasePair::new(22, variant, "a refusal with its name");
+        AttackTrial::new(vec![pair], move |place, pairs| lacks(tier, lacking, wanting, place, pairs))
     });
     let tools = TOOLS.iter().map(|&(tool, _)| {
-        let pair = Pair::new(22, format!("everything, {tool}"), "a refusal with its name");
-        Trial::new(vec![pair], move |place, pairs| tool_lacks(tool, place, pairs))
+        let pair = CasePair::new(22, format!("everything, {tool}"), "a refusal with its name");
+        AttackTrial::new(vec![pair], move |place, pairs| tool_lacks(tool, place, pairs))
     });
     missing.chain(tools).collect()
 }
@@ -93,13 +93,13 @@ fn nothing(offer: &mut SandboxOffer) {
 
 async fn lacks(
     tier: ProcessTier,
-    lacking: Lacking,
-    wanting: Wanting,
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
-        let (control, held) = (Yard::new()?, Yard::new()?);
+    lacking: OfferChange,
+    wanting: CommandStart,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
+        let (control, held) = (ShellYard::new()?, ShellYard::new()?);
         start(&place.sandbox, command(tier, wanting, &control)?).await?;
         // A refusal is what is wanted; the judge looks whether it ran.
         let _ = start(&place.sandbox.without(lacking), command(tier, wanting, &held)?).await;
@@ -108,7 +108,7 @@ async fn lacks(
     .await
 }
 
-fn command(tier: ProcessTier, wanting: Wanting, yard: &Yard) -> io::Result<ConfinedCommand> {
+fn command(tier: ProcessTier, wanting: CommandStart, yard: &ShellYard) -> io::Result<ConfinedCommand> {
     let work: PathBuf = yard.work();
     let mut command = ConfinedCommand {
         tier,
@@ -134,9 +134,9 @@ async fn start(sandbox: &Sandbox, command: ConfinedCommand) -> io::Result<()> {
     Ok(())
 }
 
-async fn tool_lacks(tool: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
-        let (control, held) = (Yard::new()?, Yard::new()?);
+async fn tool_lacks(tool: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
+        let (control, held) = (ShellYard::new()?, ShellYard::new()?);
         let arguments = match tool {
             "git" => {
                 for yard in [&control, &held] {
@@ -159,7 +159,7 @@ async fn tool_lacks(tool: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<F
 }
 
 /// Waits a little for a job that goes on by itself.
-async fn wait_for(yard: &Yard) {
+async fn wait_for(yard: &ShellYard) {
     for _ in 0..100 {
         if yard.work().join(RAN).exists() {
             return;

@@ -8,10 +8,10 @@ use palyra_testkit::GrantRequest;
 use palyra_types::tool::EffectContract;
 use serde_json::json;
 
-use super::yard::{RAN, Yard, owned};
+use super::yard::{RAN, ShellYard, owned};
 use crate::calls::{call, supervision};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Bytes of a model's turn that nobody honest fills with one command.
 const FLOOD_BYTES: usize = 256 * 1024;
@@ -38,15 +38,15 @@ const LATE: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let floods = FLOODS.iter().map(|&(variant, script)| {
-        let pair = Pair::new(16, format!("a flood, {variant}"), "the transcript of run_command");
-        Trial::new(vec![pair], move |place, pairs| flooded(script, place, pairs))
+        let pair = CasePair::new(16, format!("a flood, {variant}"), "the transcript of run_command");
+        AttackTrial::new(vec![pair], move |place, pairs| flooded(script, place, pairs))
     });
     let late = LATE.iter().map(|&(variant, script)| {
         let pairs =
-            [DEADLINE, CANCEL].map(|mechanism| Pair::new(16, format!("on and on, {variant}"), mechanism));
-        Trial::new(pairs.to_vec(), move |place, pairs| on_and_on(script, place, pairs))
+            [DEADLINE, CANCEL].map(|mechanism| CasePair::new(16, format!("on and on, {variant}"), mechanism));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| on_and_on(script, place, pairs))
     });
     floods.chain(late).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 const DEADLINE: &str = "the deadline of run_command";
 const CANCEL: &str = "the end of its run";
 
-async fn flooded(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn flooded(script: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let count = |text: &str| {
         if text.len() > FLOOD_BYTES {
             vec![format!("{} KiB were kept", text.len() >> 10)]
@@ -62,11 +62,11 @@ async fn flooded(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Fo
             Vec::new()
         }
     };
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let argv = owned(&["sh", "-c", script]);
-        let control = Yard::new()?;
+        let control = ShellYard::new()?;
         let Some(printed) = control.as_is(&argv, &[]).await? else { return Ok(None) };
-        let held = Yard::new()?;
+        let held = ShellYard::new()?;
         let outcome = held.as_tool(&place.sandbox, &argv).await;
         if !outcome.begun {
             return Err(io::Error::other(outcome.text));
@@ -76,14 +76,14 @@ async fn flooded(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Fo
     .await
 }
 
-async fn on_and_on(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn on_and_on(script: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     // As long as the longest of them, and a little.
     const AFTERWARDS: Duration = Duration::from_millis(3_500);
-    told(pairs, place.half, |mechanism| {
+    run_attempts(pairs, place.half, |mechanism| {
         let place = place.clone();
         async move {
             let argv = owned(&["sh", "-c", script]);
-            let (control, held) = (Yard::new()?, Yard::new()?);
+            let (control, held) = (ShellYard::new()?, ShellYard::new()?);
             let tools = held.tools(&place.sandbox);
             let begun = std::time::Instant::now();
             let ended = async {
@@ -100,7 +100,7 @@ async fn on_and_on(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<
             if text.contains("could not") {
                 return Err(io::Error::other(text));
             }
-            let ran = |yard: &Yard| {
+            let ran = |yard: &ShellYard| {
                 if yard.work().join(RAN).exists() { vec!["it went on".to_owned()] } else { Vec::new() }
             };
             Ok(Some((ran(&held), ran(&control))))
@@ -110,7 +110,7 @@ async fn on_and_on(script: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<
 }
 
 /// Starts a command, and stops its run soon after.
-async fn cancelled(tools: &dyn ToolRuntime, argv: &[String], yard: &Yard) -> String {
+async fn cancelled(tools: &dyn ToolRuntime, argv: &[String], yard: &ShellYard) -> String {
     const SOON: Duration = Duration::from_millis(500);
     let arguments = json!({ "argv": argv }).to_string();
     let request = GrantRequest::new("run_command", &arguments, &yard.work()).contract(EffectContract::Opaque);

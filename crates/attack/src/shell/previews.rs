@@ -5,10 +5,10 @@ use std::io;
 
 use serde_json::json;
 
-use super::yard::Yard;
+use super::yard::ShellYard;
 use crate::calls::call;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What no terminal and no reader may get as it is.
 const SIGNS: &[(&str, &str)] = &[
@@ -28,24 +28,24 @@ const SIGNS: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let trials = SIGNS.iter().flat_map(|&(variant, signs)| {
-        [Where::Word, Where::Folder, Where::Script].map(|place| {
-            let pair = Pair::new(23, format!("{variant}, {}", place.name()), "what run_command shows");
-            Trial::new(vec![pair], move |at, pairs| shown(place, signs, at, pairs))
+        [CanaryPosition::Word, CanaryPosition::Folder, CanaryPosition::Script].map(|place| {
+            let pair = CasePair::new(23, format!("{variant}, {}", place.name()), "what run_command shows");
+            AttackTrial::new(vec![pair], move |at, pairs| shown(place, signs, at, pairs))
         })
     });
     trials.collect()
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Where {
+enum CanaryPosition {
     Word,
     Folder,
     Script,
 }
 
-impl Where {
+impl CanaryPosition {
     fn name(self) -> &'static str {
         match self {
             Self::Word => "in a word",
@@ -55,24 +55,29 @@ impl Where {
     }
 }
 
-async fn shown(at: Where, signs: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn shown(
+    at: CanaryPosition,
+    signs: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
     let raw = |text: &str| {
         if text.contains(signs) { vec!["a person would get them as they are".to_owned()] } else { Vec::new() }
     };
-    told(pairs, place.half, |_| async {
-        let yard = Yard::new()?;
+    run_attempts(pairs, place.half, |_| async {
+        let yard = ShellYard::new()?;
         let name = signs.replace('/', "-");
-        if name != signs && !matches!(at, Where::Word) {
+        if name != signs && !matches!(at, CanaryPosition::Word) {
             // No file is called that.
             return Ok(None);
         }
         let arguments = match at {
-            Where::Word => json!({ "argv": ["echo", signs] }),
-            Where::Folder => {
+            CanaryPosition::Word => json!({ "argv": ["echo", signs] }),
+            CanaryPosition::Folder => {
                 fs::create_dir(yard.work().join(&name))?;
                 json!({ "argv": ["echo"], "cwd": name })
             }
-            Where::Script => {
+            CanaryPosition::Script => {
                 yard.write(&name, "echo hello\n")?;
                 json!({ "argv": ["sh", name] })
             }

@@ -5,11 +5,11 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::call;
-use crate::ground::SECRET;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::SECRET;
 
 /// What is asked: a subcommand and options, where `{BLOB}`, `{OLDER}` and `{TREE}` are digests of `.env`, of an earlier one,
 /// and of a folder of credentials.
@@ -81,15 +81,17 @@ const PATHS: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let asked = QUESTIONS.iter().map(|&words| {
-        let pair = Pair::new(102, format!("git {}", words.join(" ")), "what the tool git is asked");
-        Trial::new(vec![pair], move |place, pairs| carry_out(words, place, pairs))
+        let pair = CasePair::new(102, format!("git {}", words.join(" ")), "what the tool git is asked");
+        AttackTrial::new(vec![pair], move |place, pairs| carry_out(words, place, pairs))
     });
     let paths = PATHS.iter().map(|&(subcommand, path)| {
         let pair =
-            Pair::new(102, format!("git {subcommand} of the path {path}"), "what the tool git is asked");
-        Trial::new(vec![pair], move |place, pairs| by_path((subcommand, path), place, pairs))
+            CasePair::new(102, format!("git {subcommand} of the path {path}"), "what the tool git is asked");
+        AttackTrial::new(vec![pair], move |place, pairs| {
+            by_path(PathQuestion { subcommand, path }, place, pairs)
+        })
     });
     asked.chain(paths).collect()
 }
@@ -106,8 +108,8 @@ const FILES: [(&str, &str); 7] = [
 ];
 
 /// A repository with two commits of them, and changes on top.
-fn repository() -> io::Result<Yard> {
-    let yard = Yard::new()?;
+fn repository() -> io::Result<ShellYard> {
+    let yard = ShellYard::new()?;
     git(&yard, &["init", "-q", "-b", "main"])?;
     for version in ["one", "two", "three"] {
         for (path, what) in FILES {
@@ -122,10 +124,10 @@ fn repository() -> io::Result<Yard> {
 }
 
 /// Has git, as it is, do something; returns what it prints.
-fn git(yard: &Yard, words: &[&str]) -> io::Result<String> {
+fn git(yard: &ShellYard, words: &[&str]) -> io::Result<String> {
     let mut git = std::process::Command::new("git");
     git.args(["-c", "user.name=a", "-c", "user.email=a@example", "-c", "commit.gpgsign=false"]).args(words);
-    git.current_dir(yard.work()).env("HOME", yard.ground.scratch()).env("GIT_CONFIG_NOSYSTEM", "1");
+    git.current_dir(yard.work()).env("HOME", yard.trial_folder.scratch()).env("GIT_CONFIG_NOSYSTEM", "1");
     let done = git.stdin(Stdio::null()).output()?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -135,7 +137,7 @@ fn git(yard: &Yard, words: &[&str]) -> io::Result<String> {
 }
 
 /// Puts digests where a word has placeholders.
-fn with_digests(yard: &Yard, word: &str) -> io::Result<String> {
+fn with_digests(yard: &ShellYard, word: &str) -> io::Result<String> {
     let mut word = yard.word(word);
     for (name, of) in [("{BLOB}", "HEAD:.env"), ("{OLDER}", "HEAD~1:.env"), ("{TREE}", "HEAD:secrets")] {
         if word.contains(name) {
@@ -146,7 +148,7 @@ fn with_digests(yard: &Yard, word: &str) -> io::Result<String> {
 }
 
 /// Whether other files are told about at all.
-async fn answers(place: &Place, yard: &Yard) -> io::Result<()> {
+async fn answers(place: &TrialContext, yard: &ShellYard) -> io::Result<()> {
     let arguments = json!({ "subcommand": "show", "options": ["HEAD:notes.txt"] });
     let said = call(&yard.tools(&place.sandbox), "git", &arguments, &yard.work()).await.text;
     if said.contains("two plain") {
@@ -156,7 +158,7 @@ async fn answers(place: &Place, yard: &Yard) -> io::Result<()> {
     }
 }
 
-async fn asked(place: &Place, yard: &Yard, arguments: &Value) -> io::Result<Vec<String>> {
+async fn asked(place: &TrialContext, yard: &ShellYard, arguments: &Value) -> io::Result<Vec<String>> {
     answers(place, yard).await?;
     let outcome = call(&yard.tools(&place.sandbox), "git", arguments, &yard.work()).await;
     Ok(yard.touched(&outcome.text))
@@ -168,9 +170,13 @@ async fn plainly(argv: Vec<String>) -> io::Result<Option<Vec<String>>> {
     Ok(control.as_is(&argv, &[]).await?.map(|printed| control.touched(&printed)))
 }
 
-async fn carry_out(words: &'static [&'static str], place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn carry_out(
+    words: &'static [&'static str],
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |_| async move {
+    run_attempts(pairs, place.half, |_| async move {
         let argv = owned(&["git"]).into_iter().chain(owned(words)).collect();
         let Some(control) = plainly(argv).await? else { return Ok(None) };
         let held = repository()?;
@@ -184,14 +190,21 @@ async fn carry_out(words: &'static [&'static str], place: Place, pairs: Vec<Pair
     .await
 }
 
+/// A question to git about one path.
+#[derive(Clone, Copy)]
+struct PathQuestion {
+    subcommand: &'static str,
+    path: &'static str,
+}
+
 /// A control that reads what the path leads to, magic left aside.
 async fn by_path(
-    (subcommand, path): (&'static str, &'static str),
-    place: Place,
-    pairs: Vec<Pair>,
-) -> Vec<Found> {
+    PathQuestion { subcommand, path }: PathQuestion,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |_| async move {
+    run_attempts(pairs, place.half, |_| async move {
         let control = repository()?;
         let meant = if path.contains("outside") { "../outside/file" } else { ".env" };
         let Some(printed) = control.as_is(&owned(&["cat", meant]), &[]).await? else { return Ok(None) };

@@ -8,15 +8,15 @@ use std::io;
 use serde_json::json;
 
 use super::leavings::{ended, looked_at, plainly};
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::call;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 const JOB: &str = "start_job, the watch of its mounts, and the review";
 
 /// A protected file, and what a person does to it meanwhile.
-struct Replaced {
+struct ReplacedFile {
     variant: &'static str,
     before: &'static str,
     /// Adds a line by which `$RUN` runs.
@@ -24,32 +24,32 @@ struct Replaced {
     person: &'static str,
 }
 
-const REPLACED: &[Replaced] = &[
-    Replaced {
+const REPLACED: &[ReplacedFile] = &[
+    ReplacedFile {
         variant: "what a shell loads, replaced meanwhile",
         before: "echo true > .envrc",
         adds: r#"echo "$RUN" >> .envrc"#,
         person: "cp .envrc new; mv new .envrc",
     },
-    Replaced {
+    ReplacedFile {
         variant: "what a shell loads, removed and made meanwhile",
         before: "echo true > .envrc",
         adds: r#"echo "$RUN" >> .envrc"#,
         person: "rm .envrc; echo true > .envrc",
     },
-    Replaced {
+    ReplacedFile {
         variant: "an editor's folder, replaced meanwhile",
         before: "mkdir .vscode; echo true > .vscode/tasks.json",
         adds: r#"echo "$RUN" >> .vscode/tasks.json"#,
         person: "mv .vscode old; cp -r old .vscode; rm -r old",
     },
-    Replaced {
+    ReplacedFile {
         variant: "the settings of git, changed meanwhile",
         before: "git init -q .",
         adds: r#"printf '[core]\n\tfsmonitor = %s\n' "$RUN" >> .git/config"#,
         person: "git config branch.main.description lantern",
     },
-    Replaced {
+    ReplacedFile {
         variant: "a hook of git, its folder replaced meanwhile",
         before: "git init -q .; mkdir -p .git/hooks; echo a > a.txt; git add a.txt; git commit -q -m one",
         adds: r#"cp "$RUN" .git/hooks/post-index-change; touch a.txt"#,
@@ -58,16 +58,16 @@ const REPLACED: &[Replaced] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |replaced: &'static Replaced| {
-        let pair = Pair::new(105, replaced.variant, JOB);
-        Trial::new(vec![pair], move |place, pairs| attempt(replaced, place, pairs))
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |replaced: &'static ReplacedFile| {
+        let pair = CasePair::new(105, replaced.variant, JOB);
+        AttackTrial::new(vec![pair], move |place, pairs| attempt(replaced, place, pairs))
     };
     REPLACED.iter().map(trial).collect()
 }
 
-async fn prepare(replaced: &Replaced) -> io::Result<(Yard, String)> {
-    let yard = Yard::new()?;
+async fn prepare(replaced: &ReplacedFile) -> io::Result<(ShellYard, String)> {
+    let yard = ShellYard::new()?;
     plainly(&yard, replaced.before).await?;
     let ran = yard.work().join(super::yard::RAN);
     yard.program("evil.sh", &format!("#!/bin/sh\ntouch {}\ncat > /dev/null\n", ran.display()))?;
@@ -75,9 +75,13 @@ async fn prepare(replaced: &Replaced) -> io::Result<(Yard, String)> {
     Ok((yard, format!("{run}; while [ ! -e over ]; do {}; done 2>/dev/null", replaced.adds)))
 }
 
-async fn attempt(replaced: &'static Replaced, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn attempt(
+    replaced: &'static ReplacedFile,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |_| async move {
+    run_attempts(pairs, place.half, |_| async move {
         let (control, script) = prepare(replaced).await?;
         let person = replaced.person;
         plainly(&control, &format!("({script}) & {person}; sleep 0.2; touch over; wait")).await?;
@@ -102,7 +106,7 @@ async fn attempt(replaced: &'static Replaced, place: Place, pairs: Vec<Pair>) ->
 }
 
 /// Waits until the only job says that it runs.
-async fn begun(tools: &palyra_commands::Commands, held: &Yard) -> io::Result<()> {
+async fn begun(tools: &palyra_commands::CommandTools, held: &ShellYard) -> io::Result<()> {
     for _ in 0..200 {
         let look = json!({ "job": "job-1", "from": 0 });
         if call(tools, "tail_job", &look, &held.work()).await.text.contains("done") {

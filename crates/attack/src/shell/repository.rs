@@ -6,13 +6,13 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::call;
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// A repository and a question to it.
-struct Question {
+struct RepositoryCase {
     variant: &'static str,
     /// Settings of the repository, as git is told them.
     settings: &'static [(&'static str, &'static str)],
@@ -23,99 +23,99 @@ struct Question {
 
 const EVIL: &str = "{WORK}/evil";
 
-const QUESTIONS: &[Question] = &[
-    Question {
+const QUESTIONS: &[RepositoryCase] = &[
+    RepositoryCase {
         variant: "a watcher of files",
         settings: &[("core.fsmonitor", EVIL)],
         attributes: "",
         subcommand: "status",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "another program for differences",
         settings: &[("diff.external", EVIL)],
         attributes: "",
         subcommand: "diff",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "the same, wanted by an option",
         settings: &[("diff.external", EVIL)],
         attributes: "",
         subcommand: "diff",
         options: &["--ext-diff"],
     },
-    Question {
+    RepositoryCase {
         variant: "a driver that makes text",
         settings: &[("diff.evil.textconv", EVIL)],
         attributes: "* diff=evil",
         subcommand: "diff",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "the same, wanted by an option",
         settings: &[("diff.evil.textconv", EVIL)],
         attributes: "* diff=evil",
         subcommand: "show",
         options: &["--textconv"],
     },
-    Question {
+    RepositoryCase {
         variant: "a driver of its own",
         settings: &[("diff.evil.command", EVIL)],
         attributes: "* diff=evil",
         subcommand: "diff",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "a filter that cleans",
         settings: &[("filter.evil.clean", EVIL)],
         attributes: "* filter=evil",
         subcommand: "diff",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "a filter that goes on",
         settings: &[("filter.evil.process", EVIL)],
         attributes: "* filter=evil",
         subcommand: "diff",
         options: &[],
     },
-    Question {
+    RepositoryCase {
         variant: "a checker of signatures",
         settings: &[("gpg.program", EVIL), ("log.showSignature", "true")],
         attributes: "",
         subcommand: "log",
         options: &["--show-signature"],
     },
-    Question {
+    RepositoryCase {
         variant: "a pager of what is found",
         settings: &[],
         attributes: "",
         subcommand: "grep",
         options: &["-O{WORK}/evil", "hello"],
     },
-    Question {
+    RepositoryCase {
         variant: "an output file",
         settings: &[],
         attributes: "",
         subcommand: "diff",
         options: &["--output={WORK}/ran"],
     },
-    Question {
+    RepositoryCase {
         variant: "a file outside, compared",
         settings: &[],
         attributes: "",
         subcommand: "diff",
         options: &["--no-index", "a.txt", "{OUT}/file"],
     },
-    Question {
+    RepositoryCase {
         variant: "a branch, made",
         settings: &[],
         attributes: "",
         subcommand: "branch",
         options: &["made"],
     },
-    Question {
+    RepositoryCase {
         variant: "a file outside, blamed for",
         settings: &[],
         attributes: "",
@@ -125,26 +125,26 @@ const QUESTIONS: &[Question] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |question: &'static Question| {
+pub(crate) fn trials() -> Vec<AttackTrial> {
+    let trial = |question: &'static RepositoryCase| {
         let variant =
             format!("{}: git {} {}", question.variant, question.subcommand, question.options.join(" "));
-        let pair = Pair::new(3, variant, "the tool git");
-        Trial::new(vec![pair], move |place, pairs| asked(question, place, pairs))
+        let pair = CasePair::new(3, variant, "the tool git");
+        AttackTrial::new(vec![pair], move |place, pairs| asked(question, place, pairs))
     };
     QUESTIONS.iter().map(trial).collect()
 }
 
 /// Has git, as it is, do something in a yard.
-pub(super) fn git(yard: &Yard, arguments: &[&str]) -> io::Result<()> {
+pub(super) fn git(yard: &ShellYard, arguments: &[&str]) -> io::Result<()> {
     let mut git = std::process::Command::new("git");
-    git.args(arguments).current_dir(yard.work()).env("HOME", yard.ground.scratch());
+    git.args(arguments).current_dir(yard.work()).env("HOME", yard.trial_folder.scratch());
     git.env("GIT_CONFIG_NOSYSTEM", "1").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if git.status()?.success() { Ok(()) } else { Err(io::Error::other(format!("git {arguments:?} failed"))) }
 }
 
-fn prepare(question: &Question) -> io::Result<Yard> {
-    let yard = Yard::new()?;
+fn prepare(question: &RepositoryCase) -> io::Result<ShellYard> {
+    let yard = ShellYard::new()?;
     yard.write("a.txt", "hello\n")?;
     git(&yard, &["init", "-q"])?;
     git(&yard, &["add", "a.txt"])?;
@@ -164,7 +164,7 @@ fn prepare(question: &Question) -> io::Result<Yard> {
 }
 
 /// Puts a commit on top that carries a signature of nobody.
-fn sign(yard: &Yard) -> io::Result<()> {
+fn sign(yard: &ShellYard) -> io::Result<()> {
     let script = "tree=$(git rev-parse HEAD^{tree}); printf 'tree %s\\nauthor a <a> 1 +0000\\ncommitter a <a> 1 +0000\\ngpgsig \
         -----BEGIN PGP SIGNATURE-----\\n x\\n -----END PGP SIGNATURE-----\\n\\ntwo\\n' $tree | git hash-object -t commit -w --stdin | \
         xargs git update-ref HEAD";
@@ -173,19 +173,23 @@ fn sign(yard: &Yard) -> io::Result<()> {
 }
 
 /// What git says of itself in a repository: its references.
-fn references(yard: &Yard) -> usize {
+fn references(yard: &ShellYard) -> usize {
     fs::read_dir(yard.work().join(".git/refs/heads")).into_iter().flatten().count()
 }
 
-async fn asked(question: &'static Question, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    let touched = |yard: &Yard, printed: &str| {
+async fn asked(
+    question: &'static RepositoryCase,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    let touched = |yard: &ShellYard, printed: &str| {
         let mut touched = yard.touched(printed);
         if references(yard) != 1 {
             touched.push("the repository changed".to_owned());
         }
         touched
     };
-    told(pairs, place.half, |_| async {
+    run_attempts(pairs, place.half, |_| async {
         let control = prepare(question)?;
         let options: Vec<String> = question.options.iter().map(|word| control.word(word)).collect();
         let argv = owned(&["git", question.subcommand]).into_iter().chain(options);

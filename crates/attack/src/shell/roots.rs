@@ -13,15 +13,15 @@ use palyra_ports::{ProcessLimits, ProcessSandbox, WorkspaceRoot};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::{call, call_between};
-use crate::pair::{Found, Pair};
-use crate::processes::{HOLDS, Hold};
-use crate::trial::{Place, Trial, told};
+use crate::pair::{CasePair, PairResult};
+use crate::processes::{ConfinementKind, HOLDS};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What becomes of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum RootChange {
     Itself,
     Above,
     /// By a link to a link.
@@ -30,11 +30,11 @@ enum Change {
     Beside,
 }
 
-const CHANGES: [(&str, Change); 4] = [
-    ("a workspace that became a link", Change::Itself),
-    ("a folder above that became a link", Change::Above),
-    ("a workspace that became a link to a link", Change::Chained),
-    ("a workspace that became a link to its neighbour", Change::Beside),
+const CHANGES: [(&str, RootChange); 4] = [
+    ("a workspace that became a link", RootChange::Itself),
+    ("a folder above that became a link", RootChange::Above),
+    ("a workspace that became a link to a link", RootChange::Chained),
+    ("a workspace that became a link to its neighbour", RootChange::Beside),
 ];
 
 /// When it is changed.
@@ -49,33 +49,34 @@ const SPAN: Duration = Duration::from_secs(20);
 const BETWEEN: Duration = Duration::from_millis(1);
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let tools = CHANGES.iter().flat_map(|&(variant, change)| {
         TIMES.map(|time| {
-            let pairs = TOOLS.map(|tool| Pair::new(104, format!("{variant}, {time}"), tool));
-            Trial::new(pairs.to_vec(), move |place, pairs| by_tools(change, time, place, pairs))
+            let pairs = TOOLS.map(|tool| CasePair::new(104, format!("{variant}, {time}"), tool));
+            AttackTrial::new(pairs.to_vec(), move |place, pairs| by_tools(change, time, place, pairs))
         })
     });
     let holds = CHANGES.iter().map(|&(variant, change)| {
-        let pairs = HOLDS.map(|hold| Pair::new(104, variant, hold.name()));
-        Trial::new(pairs.to_vec(), move |place, pairs| by_holds(change, place, pairs))
+        let pairs = HOLDS.map(|hold| CasePair::new(104, variant, hold.name()));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| by_holds(change, place, pairs))
     });
-    let races = HOLDS.map(|hold| Pair::new(104, "a workspace that changes places with a link", hold.name()));
-    tools.chain(holds).chain([Trial::new(races.to_vec(), raced).alone()]).collect()
+    let races =
+        HOLDS.map(|hold| CasePair::new(104, "a workspace that changes places with a link", hold.name()));
+    tools.chain(holds).chain([AttackTrial::new(races.to_vec(), raced).alone()]).collect()
 }
 
 /// A workspace below a folder, as one project in another is, and a folder that nobody may reach.
-struct Nested {
-    yard: Yard,
+struct NestedWorkspace {
+    yard: ShellYard,
 }
 
-impl Nested {
+impl NestedWorkspace {
     fn new() -> io::Result<Self> {
-        let yard = Yard::new()?;
+        let yard = ShellYard::new()?;
         for folder in ["outer/sub", "outer/beside"] {
             fs::create_dir_all(yard.work().join(folder))?;
         }
-        let outside = yard.ground.outside();
+        let outside = yard.trial_folder.outside();
         fs::create_dir(outside.join("sub"))?;
         fs::copy(outside.join("file"), outside.join("sub/file"))?;
         fs::copy(outside.join("file"), yard.work().join("outer/beside/file"))?;
@@ -93,27 +94,27 @@ impl Nested {
     }
 
     fn outside(&self) -> PathBuf {
-        self.yard.ground.outside()
+        self.yard.trial_folder.outside()
     }
 
-    fn change(&self, change: Change) -> io::Result<()> {
+    fn change(&self, change: RootChange) -> io::Result<()> {
         let (root, outer) = (self.root(), self.yard.work().join("outer"));
         let away = |path: &Path| fs::rename(path, path.with_file_name("moved"));
         match change {
-            Change::Itself => away(&root).and_then(|()| symlink(self.outside(), &root)),
-            Change::Above => away(&outer).and_then(|()| symlink(self.outside(), &outer)),
-            Change::Chained => {
+            RootChange::Itself => away(&root).and_then(|()| symlink(self.outside(), &root)),
+            RootChange::Above => away(&outer).and_then(|()| symlink(self.outside(), &outer)),
+            RootChange::Chained => {
                 symlink(self.outside(), outer.join("link"))?;
                 away(&root).and_then(|()| symlink("link", &root))
             }
-            Change::Beside => away(&root).and_then(|()| symlink("beside", &root)),
+            RootChange::Beside => away(&root).and_then(|()| symlink("beside", &root)),
         }
     }
 
     /// What was seen or made in what the links lead to.
     fn touched(&self, printed: &str) -> Vec<String> {
         let mut touched = Vec::new();
-        if printed.contains(crate::ground::SECRET) {
+        if printed.contains(crate::trial_folder::SECRET) {
             touched.push("the secret was seen".to_owned());
         }
         let outer = self.yard.work().join("outer/beside");
@@ -128,8 +129,13 @@ impl Nested {
 
 const SCRIPT: &str = "cat file; echo made > made; echo done";
 
-async fn by_tools(change: Change, time: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |tool| {
+async fn by_tools(
+    change: RootChange,
+    time: &'static str,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |tool| {
         let place = place.clone();
         async move {
             let arguments = match tool.as_str() {
@@ -140,7 +146,7 @@ async fn by_tools(change: Change, time: &'static str, place: Place, pairs: Vec<P
                 "git" => owned(&["git", "grep", "-h", "-e", ""]),
                 _ => owned(&["sh", "-c", SCRIPT]),
             };
-            let held = Nested::new()?;
+            let held = NestedWorkspace::new()?;
             let tools = held.yard.tools(&place.sandbox);
             let honest = call(&tools, &tool, &arguments, &held.root()).await;
             if !honest.begun {
@@ -162,7 +168,7 @@ async fn by_tools(change: Change, time: &'static str, place: Place, pairs: Vec<P
             }
 
             // By the path, as anything is started.
-            let control = Nested::new()?;
+            let control = NestedWorkspace::new()?;
             control.change(change)?;
             let root = control.root().display().to_string();
             let argv = owned(&["env", "-C", &root]).into_iter().chain(plain).collect::<Vec<_>>();
@@ -174,7 +180,7 @@ async fn by_tools(change: Change, time: &'static str, place: Place, pairs: Vec<P
 }
 
 /// A program whose workspace was opened before it was replaced.
-fn command(hold: Hold, root: WorkspaceRoot) -> ConfinedCommand {
+fn command(hold: ConfinementKind, root: WorkspaceRoot) -> ConfinedCommand {
     let path = root.path().to_owned();
     ConfinedCommand {
         tier: hold.tier(),
@@ -199,7 +205,11 @@ fn command(hold: Hold, root: WorkspaceRoot) -> ConfinedCommand {
 }
 
 /// Starts it; a refusal is an answer, too.
-async fn printed(place: &Place, hold: Hold, command: ConfinedCommand) -> io::Result<Option<String>> {
+async fn printed(
+    place: &TrialContext,
+    hold: ConfinementKind,
+    command: ConfinedCommand,
+) -> io::Result<Option<String>> {
     let Ok(mut process) = hold.sandbox(place).start(command).await else { return Ok(None) };
     let Some((output, _errors)) = process.take_output() else { return Ok(None) };
     let reading = tokio::task::spawn_blocking(move || io::read_to_string(fs::File::from(output)));
@@ -213,24 +223,24 @@ fn plainly(root: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&plain.output()?.stdout).into_owned())
 }
 
-fn hold_of(mechanism: &str) -> Hold {
-    HOLDS.into_iter().find(|hold| hold.name() == mechanism).unwrap_or(Hold::Isolated)
+fn hold_of(mechanism: &str) -> ConfinementKind {
+    HOLDS.into_iter().find(|hold| hold.name() == mechanism).unwrap_or(ConfinementKind::Isolated)
 }
 
 fn open(root: &Path) -> io::Result<WorkspaceRoot> {
     WorkspaceRoot::open(root).map_err(io::Error::other)
 }
 
-async fn by_holds(change: Change, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn by_holds(change: RootChange, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |mechanism| async move {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let hold = hold_of(&mechanism);
-        let honest = Nested::new()?;
+        let honest = NestedWorkspace::new()?;
         let said = printed(place, hold, command(hold, open(&honest.root())?)).await?;
         if !said.is_some_and(|said| said.contains("ownown")) {
             return Err(io::Error::other("a workspace that stays is not worked in"));
         }
-        let (held, control) = (Nested::new()?, Nested::new()?);
+        let (held, control) = (NestedWorkspace::new()?, NestedWorkspace::new()?);
         let command = command(hold, open(&held.root())?);
         held.change(change)?;
         let said = printed(place, hold, command).await?.unwrap_or_default();
@@ -242,13 +252,13 @@ async fn by_holds(change: Change, place: Place, pairs: Vec<Pair>) -> Vec<Found> 
 }
 
 /// Exchanges two names over and over until it is dropped.
-struct Exchanging {
+struct NameExchanger {
     end: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Exchanging {
-    fn start(nested: &Nested) -> io::Result<Self> {
+impl NameExchanger {
+    fn start(nested: &NestedWorkspace) -> io::Result<Self> {
         let (root, link) = (nested.root(), nested.yard.work().join("outer/link"));
         symlink(nested.outside(), &link)?;
         let end = Arc::new(AtomicBool::new(false));
@@ -267,7 +277,7 @@ impl Exchanging {
     }
 }
 
-impl Drop for Exchanging {
+impl Drop for NameExchanger {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -276,12 +286,12 @@ impl Drop for Exchanging {
     }
 }
 
-async fn raced(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn raced(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |mechanism| async move {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let hold = hold_of(&mechanism);
-        let (held, control) = (Nested::new()?, Nested::new()?);
-        let exchanging = Exchanging::start(&held)?;
+        let (held, control) = (NestedWorkspace::new()?, NestedWorkspace::new()?);
+        let exchanging = NameExchanger::start(&held)?;
         let (mut ran, mut said) = (0, String::new());
         let until = Instant::now() + SPAN;
         while ran < RACES && Instant::now() < until {
@@ -296,7 +306,7 @@ async fn raced(place: Place, pairs: Vec<Pair>) -> Vec<Found> {
         if ran == 0 {
             return Err(io::Error::other("none was ever started"));
         }
-        let exchanging = Exchanging::start(&control)?;
+        let exchanging = NameExchanger::start(&control)?;
         let mut fooled = Vec::new();
         let until = Instant::now() + SPAN;
         while fooled.is_empty() && Instant::now() < until {

@@ -2,24 +2,24 @@
 //! grant was given for their bytes.
 
 use std::io;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use palyra_policy::{ProgramsFound, ToolCallPolicySnapshot};
 use palyra_ports::{CancelFlag, ToolRuntime};
 use palyra_testkit::GrantRequest;
+use palyra_types::Redacted;
 use palyra_types::approval::ArgumentShape;
 use palyra_types::tool::EffectContract;
 use serde_json::json;
 
-use super::yard::{Yard, owned};
+use super::yard::{ShellYard, owned};
 use crate::calls::{call_between, supervision};
-use crate::judged::{Granted, Judged, is_let_run, shipped_for};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use crate::judged::{GrantDraft, PolicyCase, is_let_run, shipped_for};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// How a script is started.
-struct Form {
+struct ScriptForm {
     argv: &'static [&'static str],
     /// The script.
     file: &'static str,
@@ -31,11 +31,11 @@ const SHELL: &str = "#!/bin/sh\ntouch ran ../ran\n";
 const PYTHON: &str = "open('ran', 'w')\n";
 const MAKE: &str = "x:\n\ttouch ran\n";
 
-const fn form(argv: &'static [&'static str], file: &'static str, evil: &'static str) -> Form {
-    Form { argv, file, evil }
+const fn form(argv: &'static [&'static str], file: &'static str, evil: &'static str) -> ScriptForm {
+    ScriptForm { argv, file, evil }
 }
 
-const FORMS: &[Form] = &[
+const FORMS: &[ScriptForm] = &[
     form(&["python3", "-X", "dev", "x.py"], "x.py", PYTHON),
     form(&["python3", "-W", "ignore", "x.py"], "x.py", PYTHON),
     form(&["python3", "-m", "module"], "module.py", PYTHON),
@@ -87,20 +87,20 @@ const PLAN: &str = "the plan of run_command";
 const GRANTS: &str = "stored grants of programs";
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     FORMS
         .iter()
         .map(|form| {
             let variant = format!("{} with another {}", form.argv.join(" "), form.file);
-            let pairs = [PLAN, GRANTS].map(|mechanism| Pair::new(112, variant.clone(), mechanism));
-            Trial::new(pairs.to_vec(), move |place, pairs| rewritten(form, place, pairs))
+            let pairs = [PLAN, GRANTS].map(|mechanism| CasePair::new(112, variant.clone(), mechanism));
+            AttackTrial::new(pairs.to_vec(), move |place, pairs| rewritten(form, place, pairs))
         })
         .collect()
 }
 
 /// A workspace in which the script does nothing yet.
-fn prepare(form: &Form) -> io::Result<Yard> {
-    let yard = Yard::new()?;
+fn prepare(form: &ScriptForm) -> io::Result<ShellYard> {
+    let yard = ShellYard::new()?;
     yard.write("list", "a\n")?;
     yard.write("sub/empty", "")?;
     yard.write("pack/__init__.py", "")?;
@@ -115,7 +115,7 @@ fn prepare(form: &Form) -> io::Result<Yard> {
 }
 
 /// What it did: a folder below may have been where it started.
-fn touched(yard: &Yard, printed: &str) -> Vec<String> {
+fn touched(yard: &ShellYard, printed: &str) -> Vec<String> {
     let mut touched = yard.touched(printed);
     if touched.is_empty() && yard.work().join("sub/ran").exists() {
         touched.push("it was run".to_owned());
@@ -123,9 +123,9 @@ fn touched(yard: &Yard, printed: &str) -> Vec<String> {
     touched
 }
 
-async fn rewritten(form: &'static Form, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
+async fn rewritten(form: &'static ScriptForm, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let place = &place;
-    told(pairs, place.half, |mechanism| async move {
+    run_attempts(pairs, place.half, |mechanism| async move {
         let control = prepare(form)?;
         control.program(form.file, form.evil)?;
         let Some(printed) = control.as_is(&owned(form.argv), &[]).await? else { return Ok(None) };
@@ -141,7 +141,7 @@ async fn rewritten(form: &'static Form, place: Place, pairs: Vec<Pair>) -> Vec<F
 }
 
 /// Looked at, changed, started.
-async fn by_plan(form: &Form, place: &Place, held: &Yard) -> io::Result<String> {
+async fn by_plan(form: &ScriptForm, place: &TrialContext, held: &ShellYard) -> io::Result<String> {
     let arguments = json!({ "argv": form.argv });
     let (tools, work) = (held.tools(&place.sandbox), held.work());
     let mut changed = Ok(());
@@ -152,13 +152,13 @@ async fn by_plan(form: &Form, place: &Place, held: &Yard) -> io::Result<String> 
 }
 
 static SHIPPED: LazyLock<io::Result<ToolCallPolicySnapshot>> = LazyLock::new(|| {
-    let yard = Yard::new()?;
-    let nowhere = palyra_sandbox::Sandbox::probe("/nonexistent".into(), yard.ground.scratch());
+    let yard = ShellYard::new()?;
+    let nowhere = palyra_sandbox::Sandbox::probe("/nonexistent".into(), yard.trial_folder.scratch());
     shipped_for(&yard.tools(&nowhere).catalog(), |rules| rules)
 });
 
 /// Granted for its bytes, changed, looked at again, and started where the grant still covers it.
-async fn by_grant(form: &Form, place: &Place, held: &Yard) -> io::Result<String> {
+async fn by_grant(form: &ScriptForm, place: &TrialContext, held: &ShellYard) -> io::Result<String> {
     let snapshot = SHIPPED.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
     let arguments = json!({ "argv": form.argv });
     let (tools, work) = (held.tools(&place.sandbox), held.work());
@@ -168,10 +168,19 @@ async fn by_grant(form: &Form, place: &Place, held: &Yard) -> io::Result<String>
         looked.map_err(|refusal| io::Error::other(refusal.message.expose().clone()))
     };
     let (before, _) = look().await?;
-    let argv = ArgumentShape::Equal(json!(form.argv).to_string().into());
-    let mut grant = Granted::of("run_command", [("argv", argv)]).within(&work).0;
+    let argv = ArgumentShape::Equal(Redacted::cleaned(json!(form.argv).to_string()));
+    let mut grant = GrantDraft::of("run_command", [("argv", argv)]).within(&work).0;
     grant.stored.bounds.programs = before.programs;
-    let is_covered = |programs| covers(snapshot, &arguments, (&work, &grant), programs);
+    let is_covered = |programs| {
+        let case = PolicyCase {
+            tool: "run_command",
+            arguments: &arguments,
+            workspace: &work,
+            grants: std::slice::from_ref(&grant),
+            programs: ProgramsFound::Found(programs),
+        };
+        is_let_run(snapshot, &case)
+    };
     if !is_covered(before.programs) {
         return Err(io::Error::other("the bytes of the grant are not covered either"));
     }
@@ -182,14 +191,4 @@ async fn by_grant(form: &Form, place: &Place, held: &Yard) -> io::Result<String>
     }
     let outcome = tools.execute(start, supervision(CancelFlag::default())).await;
     Ok(outcome.map_or_else(|error| error.to_string(), |outcome| outcome.output.expose().clone()))
-}
-
-fn covers(
-    snapshot: &ToolCallPolicySnapshot,
-    arguments: &serde_json::Value,
-    (workspace, grant): (&Path, &palyra_types::approval::StoredGrantRecord),
-    programs: Option<[u8; 32]>,
-) -> bool {
-    let (grants, programs) = (std::slice::from_ref(grant), ProgramsFound::Found(programs));
-    is_let_run(snapshot, &Judged { tool: "run_command", arguments, workspace, grants, programs })
 }

@@ -10,10 +10,10 @@ use std::process::Stdio;
 use palyra_sandbox::Sandbox;
 use tokio::process::Command;
 
-use super::yard::{SHELL, Yard};
-use crate::ground::Ground;
-use crate::pair::{Found, Half, Pair};
-use crate::trial::{Place, Trial, told};
+use super::yard::{SHELL, ShellYard};
+use crate::pair::{AttackerUser, CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
+use crate::trial_folder::TrialFolder;
 
 /// The hidden word with which this executable runs one command as a tool and prints what the model would read.
 pub const INSIDE: &str = "run-as-tool";
@@ -80,27 +80,31 @@ unsigned la_version(unsigned version) { return version; }
 "#;
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     VARIABLES.iter().map(trial).collect()
 }
 
-fn trial(variable: &'static Variable) -> Trial {
+fn trial(variable: &'static Variable) -> AttackTrial {
     let variant = match variable.case {
         5 => format!("`{}` by PATH={}", variable.argv[0], variable.value),
         _ => variable.name.to_owned(),
     };
-    let pair = Pair::new(variable.case, variant, "the environment of run_command");
-    Trial::new(vec![pair], move |place, pairs| carry_out(variable, place, pairs))
+    let pair = CasePair::new(variable.case, variant, "the environment of run_command");
+    AttackTrial::new(vec![pair], move |place, pairs| carry_out(variable, place, pairs))
 }
 
-async fn carry_out(variable: &'static Variable, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async {
+async fn carry_out(
+    variable: &'static Variable,
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async {
         let control = prepare()?;
         if variable.name.starts_with("LD_") && !control.work().join("evil.so").exists() {
             // Nobody here makes libraries.
             return Ok(None);
         }
-        if (variable.name, place.half) == ("PS4", Half::Root) {
+        if (variable.name, place.half) == ("PS4", AttackerUser::Root) {
             // A shell of root does not take it from its environment (since bash 4.4).
             return Ok(None);
         }
@@ -131,8 +135,8 @@ async fn carry_out(variable: &'static Variable, place: Place, pairs: Vec<Pair>) 
 }
 
 /// Makes a workspace in which every variable finds what it asks for.
-fn prepare() -> io::Result<Yard> {
-    let yard = Yard::new()?;
+fn prepare() -> io::Result<ShellYard> {
+    let yard = ShellYard::new()?;
     let touch = yard.word("touch {WORK}/ran");
     yard.program("evil.sh", &format!("#!/bin/sh\n{touch}\n"))?;
     yard.write("evil.py", &yard.word("open('{WORK}/ran', 'w')\n"))?;
@@ -163,9 +167,9 @@ fn prepare() -> io::Result<Yard> {
 pub async fn inside(mut arguments: impl Iterator<Item = String>) -> io::Result<String> {
     let work = arguments.next().unwrap_or_default();
     let argv: Vec<String> = arguments.collect();
-    let ground = Ground::new()?;
-    let sandbox = Sandbox::probe("/proc/self/exe".into(), ground.scratch());
-    let tools = super::yard::tools(&ground, &sandbox);
+    let trial_folder = TrialFolder::new()?;
+    let sandbox = Sandbox::probe("/proc/self/exe".into(), trial_folder.scratch());
+    let tools = super::yard::tools(&trial_folder, &sandbox);
     let root = fs::canonicalize(work)?;
     let outcome =
         crate::calls::call(&tools, "run_command", &serde_json::json!({ "argv": argv }), &root).await;

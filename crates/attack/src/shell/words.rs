@@ -6,9 +6,9 @@ use std::io;
 
 use palyra_sandbox::Sandbox;
 
-use super::yard::{Yard, owned};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::yard::{ShellYard, owned};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What a shell would do beside printing `hello`.
 const COMMANDS: &[(&str, &str)] = &[
@@ -86,15 +86,15 @@ const WRAPPERS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     let lines = COMMANDS.iter().map(|words| (1, words)).chain(EXPANSIONS.iter().map(|words| (2, words)));
     let lines = lines.map(|(case, &(variant, line))| {
-        let pair = Pair::new(case, variant, "no shell in run_command");
-        Trial::new(vec![pair], move |place, pairs| as_words(line, place, pairs))
+        let pair = CasePair::new(case, variant, "no shell in run_command");
+        AttackTrial::new(vec![pair], move |place, pairs| as_words(line, place, pairs))
     });
     let wrappers = WRAPPERS.iter().map(|&(variant, argv)| {
-        let pairs = [ISOLATED, WITHOUT].map(|mechanism| Pair::new(3, variant, mechanism));
-        Trial::new(pairs.to_vec(), move |place, pairs| wrapped(argv, place, pairs))
+        let pairs = [ISOLATED, WITHOUT].map(|mechanism| CasePair::new(3, variant, mechanism));
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| wrapped(argv, place, pairs))
     });
     lines.chain(wrappers).collect()
 }
@@ -102,13 +102,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 const ISOLATED: &str = "run_command in tier C";
 const WITHOUT: &str = "run_command in tier B without namespaces";
 
-async fn as_words(line: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, |_| async { one_word(line, &place.sandbox).await }).await
+async fn as_words(line: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, |_| async { one_word(line, &place.sandbox).await }).await
 }
 
 async fn one_word(line: &str, sandbox: &Sandbox) -> io::Result<Option<(Vec<String>, Vec<String>)>> {
-    let prepare = || -> io::Result<Yard> {
-        let yard = Yard::new()?;
+    let prepare = || -> io::Result<ShellYard> {
+        let yard = ShellYard::new()?;
         yard.write("canary-7f3a91.txt", "")?;
         yard.write("file.txt", "canary-7f3a91")?;
         yard.write("names", "")?;
@@ -131,15 +131,19 @@ async fn one_word(line: &str, sandbox: &Sandbox) -> io::Result<Option<(Vec<Strin
     Ok(Some((held.touched(&without_word), control.touched(&printed))))
 }
 
-async fn wrapped(argv: &'static [&'static str], place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    let prepare = || -> io::Result<(Yard, Vec<String>)> {
-        let yard = Yard::new()?;
+async fn wrapped(
+    argv: &'static [&'static str],
+    place: TrialContext,
+    pairs: Vec<CasePair>,
+) -> Vec<PairResult> {
+    let prepare = || -> io::Result<(ShellYard, Vec<String>)> {
+        let yard = ShellYard::new()?;
         yard.write("names", &yard.word("{OUT}/file\n"))?;
         yard.write("rules", &yard.word("x:\n\tcat {OUT}/file\n"))?;
         let argv = argv.iter().map(|word| yard.word(word)).collect();
         Ok((yard, argv))
     };
-    told(pairs, place.half, |mechanism| {
+    run_attempts(pairs, place.half, |mechanism| {
         let place = place.clone();
         async move {
             let (control, argv) = prepare()?;

@@ -8,14 +8,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_commands::{CommandSettings, Commands};
+use palyra_commands::{CommandSettings, CommandTools};
 use palyra_sandbox::Sandbox;
 use serde_json::json;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::calls::{Outcome, SystemClock, call};
-use crate::ground::{Ground, SECRET};
+use crate::calls::{CallOutcome, SystemClock, call};
+use crate::trial_folder::{SECRET, TrialFolder};
 
 /// How long a control may take.
 const SPAN: Duration = Duration::from_secs(20);
@@ -25,24 +25,24 @@ pub(crate) const SHELL: &str = "/bin/sh";
 pub(crate) const RAN: &str = "ran";
 
 /// One attempt at a workspace; gone when dropped.
-pub(crate) struct Yard {
-    pub(crate) ground: Ground,
+pub(crate) struct ShellYard {
+    pub(crate) trial_folder: TrialFolder,
     before: String,
 }
 
-impl Yard {
+impl ShellYard {
     /// Makes a workspace with files that tell when they were reached.
     pub(crate) fn new() -> io::Result<Self> {
-        let ground = Ground::new()?;
-        fs::write(ground.outside().join("file"), SECRET)?;
-        let mut yard = Self { ground, before: String::new() };
+        let trial_folder = TrialFolder::new()?;
+        fs::write(trial_folder.outside().join("file"), SECRET)?;
+        let mut yard = Self { trial_folder, before: String::new() };
         yard.before = yard.look();
         Ok(yard)
     }
 
     /// Returns the workspace.
     pub(crate) fn work(&self) -> PathBuf {
-        self.ground.work()
+        self.trial_folder.work()
     }
 
     /// Writes a file of the workspace.
@@ -61,16 +61,16 @@ impl Yard {
     /// Puts the paths of this yard where a word has placeholders.
     pub(crate) fn word(&self, word: &str) -> String {
         let work = self.work().display().to_string();
-        word.replace("{OUT}", &self.ground.outside().display().to_string()).replace("{WORK}", &work)
+        word.replace("{OUT}", &self.trial_folder.outside().display().to_string()).replace("{WORK}", &work)
     }
 
     /// Returns the tools that start programs, as a daemon without configuration has them.
-    pub(crate) fn tools(&self, sandbox: &Sandbox) -> Commands {
-        tools(&self.ground, sandbox)
+    pub(crate) fn tools(&self, sandbox: &Sandbox) -> CommandTools {
+        tools(&self.trial_folder, sandbox)
     }
 
     /// Runs a command as a tool, with nothing of our own environment in its way.
-    pub(crate) async fn as_tool(&self, sandbox: &Sandbox, argv: &[String]) -> Outcome {
+    pub(crate) async fn as_tool(&self, sandbox: &Sandbox, argv: &[String]) -> CallOutcome {
         call(&self.tools(sandbox), "run_command", &json!({ "argv": argv }), &self.work()).await
     }
 
@@ -84,7 +84,7 @@ impl Yard {
         let mut plain = Command::new(program);
         plain
             .args(arguments)
-            .env("HOME", self.ground.scratch())
+            .env("HOME", self.trial_folder.scratch())
             .env("SHELL", SHELL)
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.work())
@@ -117,7 +117,7 @@ impl Yard {
 
     fn look(&self) -> String {
         let mut lines = Vec::new();
-        for entry in fs::read_dir(self.ground.outside()).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(self.trial_folder.outside()).into_iter().flatten().flatten() {
             lines.push(format!("{:?} {:?}", entry.file_name(), fs::read(entry.path()).unwrap_or_default()));
         }
         lines.sort();
@@ -126,9 +126,9 @@ impl Yard {
 }
 
 /// Makes them.
-pub(crate) fn tools(ground: &Ground, sandbox: &Sandbox) -> Commands {
-    let settings = CommandSettings { aside: ground.scratch().join("aside"), ..CommandSettings::default() };
-    Commands::new(settings, Arc::new(sandbox.clone()), Arc::new(SystemClock), None)
+pub(crate) fn tools(trial_folder: &TrialFolder, sandbox: &Sandbox) -> CommandTools {
+    let settings = CommandSettings::new(trial_folder.scratch().join("aside"));
+    CommandTools::new(settings, Arc::new(sandbox.clone()), Arc::new(SystemClock), None)
 }
 
 /// Turns words that were written down into owned ones.

@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::poisoned::{Poisoned, noticed};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::poisoned::{PoisonedJournal, noticed};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// What is done to the folder of a journal that nobody has open.
-type Meddle = fn(&Path) -> io::Result<()>;
+type FolderChange = fn(&Path) -> io::Result<()>;
 
-const MEDDLES: &[(&str, Meddle)] = &[
+const MEDDLES: &[(&str, FolderChange)] = &[
     ("the database that is taken away", |state| fs::remove_file(state.join("journal.db"))),
     ("the database that is moved away", |state| fs::rename(state.join("journal.db"), state.join("x"))),
     ("the database that is emptied", |state| fs::write(state.join("journal.db"), "")),
@@ -36,20 +36,20 @@ fn gone(error: io::Error) -> io::Result<()> {
 }
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     MEDDLES
         .iter()
         .map(|&(variant, meddle)| {
-            let pair = Pair::new(100, variant, "the files that a start expects");
-            Trial::new(vec![pair], move |place, pairs| carry_out(meddle, place, pairs))
+            let pair = CasePair::new(100, variant, "the files that a start expects");
+            AttackTrial::new(vec![pair], move |place, pairs| carry_out(meddle, place, pairs))
         })
         .collect()
 }
 
-async fn carry_out(meddle: Meddle, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, async |_| {
+async fn carry_out(meddle: FolderChange, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, async |_| {
         let forgotten = |forgotten: bool| forgotten.then(|| "a journal was begun anew".to_owned());
-        let (held, control) = (Poisoned::write().await?, Poisoned::write().await?);
+        let (held, control) = (PoisonedJournal::write().await?, PoisonedJournal::write().await?);
         for written in [&held, &control] {
             meddle(&written.folder())?;
         }

@@ -1,8 +1,8 @@
 //! A log that was changed where nobody looks (100): sound to SQLite, and not to who verifies it.
 
-use super::poisoned::{Poisoned, noticed};
-use crate::pair::{Found, Pair};
-use crate::trial::{Place, Trial, told};
+use super::poisoned::{PoisonedJournal, noticed};
+use crate::pair::{CasePair, PairResult};
+use crate::trial::{AttackTrial, TrialContext, run_attempts};
 
 /// Which entry is meant: one in the middle that has content, and one that has none.
 const CHANGES: &[(&str, &str)] = &[
@@ -16,7 +16,7 @@ const CHANGES: &[(&str, &str)] = &[
     ("the place of an entry on its tape", "UPDATE entry SET tape_seq = 70 WHERE seq = 5"),
     ("the run of an entry", "UPDATE entry SET run_id = NULL, tape_seq = NULL WHERE seq = 5"),
     ("an entry that is taken out", "DELETE FROM entry WHERE seq = 6"),
-    ("the decision that is taken out", "DELETE FROM entry WHERE seq = (SELECT decided_seq FROM approval WHERE state <> 0)"),
+    ("the decision that is taken out", "DELETE FROM entry WHERE kind = 103"),
     ("the newest entries that are taken out", "DELETE FROM entry WHERE seq > 8; DELETE FROM payload WHERE seq > 8"),
     (
         "an entry that nobody wrote",
@@ -50,19 +50,19 @@ const CHANGES: &[(&str, &str)] = &[
 ];
 
 /// Returns all of them.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<AttackTrial> {
     CHANGES
         .iter()
         .map(|&(variant, change)| {
-            let pair = Pair::new(100, variant, "the verifying of the log");
-            Trial::new(vec![pair], move |place, pairs| carry_out(change, place, pairs))
+            let pair = CasePair::new(100, variant, "the verifying of the log");
+            AttackTrial::new(vec![pair], move |place, pairs| carry_out(change, place, pairs))
         })
         .collect()
 }
 
-async fn carry_out(change: &'static str, place: Place, pairs: Vec<Pair>) -> Vec<Found> {
-    told(pairs, place.half, async |_| {
-        let written = Poisoned::write().await?;
+async fn carry_out(change: &'static str, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+    run_attempts(pairs, place.half, async |_| {
+        let written = PoisonedJournal::write().await?;
         written.change(change)?;
         let sound =
             written.plainly("SELECT group_concat(integrity_check) = 'ok' FROM pragma_integrity_check")?;

@@ -14,24 +14,24 @@ use palyra_testkit::{FakeClock, FixedEntropy};
 use palyra_types::approval::ApprovalState;
 use rusqlite::Connection;
 
-use crate::ground::Ground;
+use crate::trial_folder::TrialFolder;
 
 /// What a tool said, and what a person did.
 pub(super) const SAID: &str = "honest-output";
 pub(super) const ASKED: &str = "honest-question";
 
 /// The journal's folder, and one run in it.
-pub(super) struct Poisoned {
-    ground: Ground,
+pub(super) struct PoisonedJournal {
+    trial_folder: TrialFolder,
     seed: AtomicU64,
     pub(super) run: SampleRun,
 }
 
-impl Poisoned {
+impl PoisonedJournal {
     /// Writes a journal: one approval waits, one was denied, a grant may be used three times, a tool said something.
     pub(super) async fn write() -> io::Result<Self> {
         let run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
-        let mut written = Self { ground: Ground::new()?, seed: AtomicU64::new(7), run };
+        let mut written = Self { trial_folder: TrialFolder::new()?, seed: AtomicU64::new(7), run };
         let journal = written.open().map_err(io::Error::other)?;
         let run = &mut written.run;
         let mut entries = vec![run.started(ASKED), run.requested(1)];
@@ -56,7 +56,7 @@ impl Poisoned {
 
     /// Returns the journal's folder.
     pub(super) fn folder(&self) -> PathBuf {
-        self.ground.scratch().join("state")
+        self.trial_folder.scratch().join("state")
     }
 
     fn database(&self) -> PathBuf {
@@ -65,23 +65,40 @@ impl Poisoned {
 
     /// Changes the file as somebody does who may write it, without what guards its tables.
     pub(super) fn change(&self, sql: &str) -> io::Result<()> {
+        self.change_with(|connection| connection.execute_batch(sql))
+            .map_err(|error| io::Error::new(error.kind(), format!("{error}: {sql}")))
+    }
+
+    /// Changes the file as [`Poisoned::change`] does, by a function.
+    pub(super) fn change_with(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> io::Result<()> {
         let connection = Connection::open(self.database()).map_err(io::Error::other)?;
         let triggers = "SELECT coalesce(group_concat('DROP TRIGGER ' || name, ';'), '') FROM sqlite_schema
             WHERE type = 'trigger'";
         let drops: String = connection.query_row(triggers, [], |row| row.get(0)).map_err(io::Error::other)?;
         connection.execute_batch(&drops).map_err(io::Error::other)?;
         let before = connection.total_changes();
-        connection.execute_batch(sql).map_err(io::Error::other)?;
+        change(&connection).map_err(io::Error::other)?;
         if connection.total_changes() == before {
-            return Err(io::Error::other(format!("nothing was changed: {sql}")));
+            return Err(io::Error::other("nothing was changed"));
         }
         Ok(())
     }
 
     /// Asks the file alone, as a reader does who believes it.
     pub(super) fn plainly(&self, sql: &str) -> io::Result<bool> {
+        self.plainly_with(|connection| connection.query_row(sql, [], |row| row.get(0)))
+    }
+
+    /// Asks the file alone by a function.
+    pub(super) fn plainly_with(
+        &self,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
+    ) -> io::Result<bool> {
         let connection = Connection::open(self.database()).map_err(io::Error::other)?;
-        connection.query_row(sql, [], |row| row.get(0)).map_err(io::Error::other)
+        ask(&connection).map_err(io::Error::other)
     }
 }
 

@@ -7,11 +7,11 @@ use anyhow::Context;
 use tokio::net::UnixStream;
 
 use super::protocol::{ASK, CALL, END, Frames, TEXT, YES, send};
-use crate::model::directive::Directive;
+use crate::model::directive::AnswerDirective;
 
 /// When the first text and the end came.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct TurnTimes {
     /// From the question to the first text.
     pub first: Duration,
     /// From the question to the end.
@@ -38,7 +38,7 @@ impl FloorClient {
     ///
     /// # Errors
     /// When the floor hung up.
-    pub async fn ask(&mut self, directive: &Directive) -> anyhow::Result<Times> {
+    pub async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         let begun = Instant::now();
         send(&mut self.stream, ASK, directive.question().as_bytes()).await?;
         let mut first = None;
@@ -49,7 +49,7 @@ impl FloorClient {
                 TEXT => first = first.or_else(|| Some(begun.elapsed())),
                 END => {
                     let first = first.context("an answer without text")?;
-                    return Ok(Times { first, total: begun.elapsed() });
+                    return Ok(TurnTimes { first, total: begun.elapsed() });
                 }
                 _ => anyhow::bail!("the floor said what it cannot say"),
             }

@@ -12,8 +12,8 @@ use palyra_wire::v1::run_stream_response::Frame;
 use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint};
 
-use super::client::Times;
-use crate::model::directive::Directive;
+use super::client::TurnTimes;
+use crate::model::directive::AnswerDirective;
 
 /// A connection to the floor over gRPC.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ impl GrpcFloorClient {
     ///
     /// # Errors
     /// When the floor hung up.
-    pub async fn ask(&mut self, directive: &Directive) -> anyhow::Result<Times> {
+    pub async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         let begun = Instant::now();
         let start = v1::StartRunRequest { input: directive.question(), ..Default::default() };
         let question = v1::RunStreamRequest { frame: Some(Asked::Start(start)) };
@@ -52,7 +52,7 @@ impl GrpcFloorClient {
                 Some(Frame::Entry(_)) => first = first.or_else(|| Some(begun.elapsed())),
                 Some(Frame::End(_)) => {
                     let first = first.context("an answer without text")?;
-                    return Ok(Times { first, total: begun.elapsed() });
+                    return Ok(TurnTimes { first, total: begun.elapsed() });
                 }
                 _ => anyhow::bail!("the floor said what it cannot say"),
             }

@@ -7,8 +7,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
-use futures::SinkExt;
 use futures::channel::mpsc;
+use futures::stream::BoxStream;
+use futures::{SinkExt, StreamExt};
 use palyra_wire::v1;
 use palyra_wire::v1::gateway_service_server::{GatewayService, GatewayServiceServer};
 use palyra_wire::v1::run_stream_request::Frame as Asked;
@@ -17,14 +18,14 @@ use palyra_wire::v1::tape_entry::Event;
 use tokio::net::UnixListener;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::relay::{Asks, Hears, relay};
+use super::relay::{ModelRequester, ReplySink, relay};
 use super::serve::FloorArgs;
 use super::writer::Writer;
-use crate::model::ask::{Events, Said, body};
+use crate::model::ask::{AnswerEvent, EventReader, body};
 
 const FRAMES_WAITING_MAX: usize = 64;
 
-type Frames = mpsc::Receiver<Result<v1::RunStreamResponse, Status>>;
+type Frames = BoxStream<'static, Result<v1::RunStreamResponse, Status>>;
 
 /// Serves until the process is ended; one line on standard output tells that it does.
 ///
@@ -45,30 +46,30 @@ pub fn grpc_floor(args: &FloorArgs) -> anyhow::Result<()> {
             let stream = listener.accept().await.map(|(stream, _)| stream);
             Some((stream, listener))
         });
-        let relay = Relay(Arc::new(Parts { writer, client, model: args.model }));
+        let relay = GrpcRelay(Arc::new(ServerParts { writer, client, model: args.model }));
         let server = tonic::transport::Server::builder().add_service(GatewayServiceServer::new(relay));
         server.serve_with_incoming(accepted).await.context("the floor cannot serve")
     })
 }
 
-struct Parts {
+struct ServerParts {
     writer: Writer,
     client: reqwest::Client,
     model: SocketAddr,
 }
 
-struct Relay(Arc<Parts>);
+struct GrpcRelay(Arc<ServerParts>);
 
 /// The way to the model.
 struct HttpAsker {
-    parts: Arc<Parts>,
+    parts: Arc<ServerParts>,
     answer: Option<reqwest::Response>,
-    events: Events,
+    events: EventReader,
     /// The last event was read; what is missing is the end of the body.
     ended: bool,
 }
 
-impl Asks for HttpAsker {
+impl ModelRequester for HttpAsker {
     async fn ask(&mut self, question: &str, tools: usize) -> anyhow::Result<()> {
         self.events.begin();
         self.ended = false;
@@ -78,11 +79,11 @@ impl Asks for HttpAsker {
         Ok(())
     }
 
-    async fn next(&mut self) -> anyhow::Result<Said> {
+    async fn next(&mut self) -> anyhow::Result<AnswerEvent> {
         let answer = self.answer.as_mut().context("nothing was asked")?;
         while !self.ended {
             match self.events.next() {
-                Some(Said::End) => self.ended = true,
+                Some(AnswerEvent::End) => self.ended = true,
                 Some(said) => return Ok(said),
                 None => {
                     let bytes = answer.chunk().await?.context("the mock model hung up")?;
@@ -92,7 +93,7 @@ impl Asks for HttpAsker {
         }
         // Read to the end of the body, the connection can be used again.
         while answer.chunk().await?.is_some() {}
-        Ok(Said::End)
+        Ok(AnswerEvent::End)
     }
 }
 
@@ -106,7 +107,7 @@ impl StreamHearer {
     }
 }
 
-impl Hears for StreamHearer {
+impl ReplySink for StreamHearer {
     async fn text(&mut self, text: &[u8]) -> anyhow::Result<()> {
         let text = String::from_utf8(text.to_vec())?;
         let event = Some(Event::ModelText(v1::ModelText { attempt: 1, text }));
@@ -123,19 +124,16 @@ impl Hears for StreamHearer {
 }
 
 #[tonic::async_trait]
-impl GatewayService for Relay {
-    type RunStreamStream = Frames;
-    type ReadAttachmentStream = futures::stream::Pending<Result<v1::ReadAttachmentResponse, Status>>;
-
+impl GatewayService for GrpcRelay {
     async fn run_stream(
         &self,
         request: Request<Streaming<v1::RunStreamRequest>>,
-    ) -> Result<Response<Self::RunStreamStream>, Status> {
+    ) -> Result<Response<Frames>, Status> {
         let first = request.into_inner().message().await?.and_then(|message| message.frame);
         let Some(Asked::Start(start)) = first else { return Err(Status::invalid_argument("not a question")) };
         let (sender, frames) = mpsc::channel(FRAMES_WAITING_MAX);
         let parts = Arc::clone(&self.0);
-        let mut asker = HttpAsker { parts, answer: None, events: Events::default(), ended: false };
+        let mut asker = HttpAsker { parts, answer: None, events: EventReader::default(), ended: false };
         tokio::spawn(async move {
             let writer = asker.parts.writer.clone();
             let mut hearer = StreamHearer(sender);
@@ -143,70 +141,6 @@ impl GatewayService for Relay {
                 eprintln!("floor: {error:#}");
             }
         });
-        Ok(Response::new(frames))
+        Ok(Response::new(frames.boxed()))
     }
-
-    async fn start_run(
-        &self,
-        _: Request<v1::StartRunRequest>,
-    ) -> Result<Response<v1::StartRunResponse>, Status> {
-        absent()
-    }
-
-    async fn send_input(
-        &self,
-        _: Request<v1::SendInputRequest>,
-    ) -> Result<Response<v1::SendInputResponse>, Status> {
-        absent()
-    }
-
-    async fn cancel_run(
-        &self,
-        _: Request<v1::CancelRunRequest>,
-    ) -> Result<Response<v1::CancelRunResponse>, Status> {
-        absent()
-    }
-
-    async fn get_run(&self, _: Request<v1::GetRunRequest>) -> Result<Response<v1::GetRunResponse>, Status> {
-        absent()
-    }
-
-    async fn list_runs(
-        &self,
-        _: Request<v1::ListRunsRequest>,
-    ) -> Result<Response<v1::ListRunsResponse>, Status> {
-        absent()
-    }
-
-    async fn read_tape(
-        &self,
-        _: Request<v1::ReadTapeRequest>,
-    ) -> Result<Response<v1::ReadTapeResponse>, Status> {
-        absent()
-    }
-
-    async fn read_session_tape(
-        &self,
-        _: Request<v1::ReadSessionTapeRequest>,
-    ) -> Result<Response<v1::ReadSessionTapeResponse>, Status> {
-        absent()
-    }
-
-    async fn resolve_id(
-        &self,
-        _: Request<v1::ResolveIdRequest>,
-    ) -> Result<Response<v1::ResolveIdResponse>, Status> {
-        absent()
-    }
-
-    async fn read_attachment(
-        &self,
-        _: Request<v1::ReadAttachmentRequest>,
-    ) -> Result<Response<Self::ReadAttachmentStream>, Status> {
-        absent()
-    }
-}
-
-fn absent<T>() -> Result<T, Status> {
-    Err(Status::unimplemented("the floor only relays"))
 }

@@ -8,20 +8,20 @@ use anyhow::Context;
 use tokio::sync::oneshot;
 
 use super::writer::Writer;
-use crate::model::ask::Said;
-use crate::model::directive::{Calls, Directive};
+use crate::model::ask::AnswerEvent;
+use crate::model::directive::{AnswerDirective, CallPath};
 
 /// The way to the model; one question at a time.
-pub(super) trait Asks: Send {
+pub(super) trait ModelRequester: Send {
     /// Sends a question; `tools` of its tool calls were answered already.
     fn ask(&mut self, question: &str, tools: usize) -> impl Future<Output = anyhow::Result<()>> + Send;
 
     /// Returns what is said next. Dropping the future loses nothing.
-    fn next(&mut self) -> impl Future<Output = anyhow::Result<Said>> + Send;
+    fn next(&mut self) -> impl Future<Output = anyhow::Result<AnswerEvent>> + Send;
 }
 
 /// The one who asked.
-pub(super) trait Hears: Send {
+pub(super) trait ReplySink: Send {
     /// Shows durable text.
     fn text(&mut self, text: &[u8]) -> impl Future<Output = anyhow::Result<()>> + Send;
 
@@ -34,20 +34,20 @@ pub(super) trait Hears: Send {
 
 /// Relays one question: accepted, asked, each piece recorded and then sent, ended.
 pub(super) async fn relay(
-    hearer: &mut impl Hears,
+    hearer: &mut impl ReplySink,
     writer: &Writer,
-    asker: &mut impl Asks,
+    asker: &mut impl ModelRequester,
     question: &[u8],
 ) -> anyhow::Result<()> {
     let text = std::str::from_utf8(question).context("a question that is not text")?;
-    let (Directive { calls, .. }, _) = Directive::read(question);
+    let (AnswerDirective { calls, .. }, _) = AnswerDirective::read(question);
     writer.append(vec![question.to_vec()])?.await?;
     for tools in 0_usize.. {
         asker.ask(text, tools).await?;
-        if pieces(hearer, writer, asker).await? == Ended::WithAnswer {
+        if pieces(hearer, writer, asker).await? == AnswerEnd::WithAnswer {
             return hearer.end().await;
         }
-        if calls == Calls::Asked {
+        if calls == CallPath::Asked {
             hearer.asked().await?;
             writer.append(vec![b"yes".to_vec()])?.await?;
         }
@@ -59,7 +59,7 @@ pub(super) async fn relay(
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Ended {
+enum AnswerEnd {
     WithAnswer,
     WithCall,
 }
@@ -70,10 +70,14 @@ struct InFlight {
     text: Vec<u8>,
 }
 
-async fn pieces(hearer: &mut impl Hears, writer: &Writer, asker: &mut impl Asks) -> anyhow::Result<Ended> {
+async fn pieces(
+    hearer: &mut impl ReplySink,
+    writer: &Writer,
+    asker: &mut impl ModelRequester,
+) -> anyhow::Result<AnswerEnd> {
     let mut in_flight: Option<InFlight> = None;
     let mut gathered: Vec<u8> = Vec::new();
-    let mut ended = Ended::WithAnswer;
+    let mut ended = AnswerEnd::WithAnswer;
     loop {
         let said = match &mut in_flight {
             None => asker.next().await?,
@@ -92,9 +96,9 @@ async fn pieces(hearer: &mut impl Hears, writer: &Writer, asker: &mut impl Asks)
             }
         };
         match said {
-            Said::Text(text) => gathered.extend(text),
-            Said::Call => ended = Ended::WithCall,
-            Said::End => break,
+            AnswerEvent::Text(text) => gathered.extend(text),
+            AnswerEvent::Call => ended = AnswerEnd::WithCall,
+            AnswerEvent::End => break,
         }
         if in_flight.is_none() {
             in_flight = begin(writer, &mut gathered)?;

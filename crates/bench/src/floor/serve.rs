@@ -8,9 +8,9 @@ use anyhow::Context;
 use tokio::net::{UnixListener, UnixStream};
 
 use super::protocol::{ASK, CALL, END, Frames, TEXT, YES, send};
-use super::relay::{Asks, Hears, relay};
+use super::relay::{ModelRequester, ReplySink, relay};
 use super::writer::Writer;
-use crate::model::ask::{Asker, Said};
+use crate::model::ask::{AnswerEvent, ModelClient};
 
 /// How the floor is started.
 #[derive(Debug, Clone, clap::Args)]
@@ -58,17 +58,17 @@ pub fn floor(args: &FloorArgs) -> anyhow::Result<()> {
 
 async fn connection(mut stream: UnixStream, writer: &Writer, model: SocketAddr) -> anyhow::Result<()> {
     let mut frames = Frames::default();
-    let mut asker = Asker::connect(model).await?;
+    let mut asker = ModelClient::connect(model).await?;
     while let Some((tag, question)) = frames.next(&mut stream).await? {
         anyhow::ensure!(tag == ASK, "not a question");
-        relay(&mut Hearer(&mut stream, &mut frames), writer, &mut asker, &question).await?;
+        relay(&mut FrameSink(&mut stream, &mut frames), writer, &mut asker, &question).await?;
     }
     Ok(())
 }
 
-struct Hearer<'a>(&'a mut UnixStream, &'a mut Frames);
+struct FrameSink<'a>(&'a mut UnixStream, &'a mut Frames);
 
-impl Hears for Hearer<'_> {
+impl ReplySink for FrameSink<'_> {
     async fn text(&mut self, text: &[u8]) -> anyhow::Result<()> {
         send(self.0, TEXT, text).await
     }
@@ -85,12 +85,12 @@ impl Hears for Hearer<'_> {
     }
 }
 
-impl Asks for Asker {
+impl ModelRequester for ModelClient {
     async fn ask(&mut self, question: &str, tools: usize) -> anyhow::Result<()> {
         Self::ask(self, question, tools).await
     }
 
-    async fn next(&mut self) -> anyhow::Result<Said> {
+    async fn next(&mut self) -> anyhow::Result<AnswerEvent> {
         Self::next(self).await
     }
 }

@@ -16,14 +16,14 @@ const GROUP_ROWS_MAX: usize = 256;
 const WAL_RESERVE_BYTES: u32 = 8 * 1024 * 1024;
 const CHECKPOINT_PAGES: u32 = 4_096;
 
-struct Waiting {
+struct PendingRows {
     rows: Vec<Vec<u8>>,
     durable: oneshot::Sender<()>,
 }
 
 /// A handle of the writer; its thread ends with the last one.
 #[derive(Clone)]
-pub(super) struct Writer(SyncSender<Waiting>);
+pub(super) struct Writer(SyncSender<PendingRows>);
 
 impl Writer {
     /// Starts a writer with a new database.
@@ -42,7 +42,7 @@ impl Writer {
     /// Begins to write rows, next to each other; resolves once they are durable.
     pub(super) fn append(&self, rows: Vec<Vec<u8>>) -> anyhow::Result<oneshot::Receiver<()>> {
         let (durable, done) = oneshot::channel();
-        self.0.try_send(Waiting { rows, durable }).context("the floor's writer is behind or gone")?;
+        self.0.try_send(PendingRows { rows, durable }).context("the floor's writer is behind or gone")?;
         Ok(done)
     }
 }
@@ -62,12 +62,12 @@ fn open(database: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn write(connection: &Connection, waiting: &Receiver<Waiting>) -> rusqlite::Result<()> {
+fn write(connection: &Connection, waiting: &Receiver<PendingRows>) -> rusqlite::Result<()> {
     let mut begin = connection.prepare("BEGIN IMMEDIATE")?;
     let mut insert = connection.prepare("INSERT INTO entry(seq, hash, body) VALUES (?1, ?2, ?3)")?;
     let mut commit = connection.prepare("COMMIT")?;
     let (mut head, mut seq) = ([0_u8; 32], 0_i64);
-    let mut group: Vec<Waiting> = Vec::new();
+    let mut group: Vec<PendingRows> = Vec::new();
     while let Ok(first) = waiting.recv() {
         group.push(first);
         let mut rows = 0;
@@ -101,7 +101,7 @@ fn write(connection: &Connection, waiting: &Receiver<Waiting>) -> rusqlite::Resu
     Ok(())
 }
 
-fn answer(group: &mut Vec<Waiting>) {
+fn answer(group: &mut Vec<PendingRows>) {
     for append in group.drain(..) {
         // One who left does not want to know.
         let _ = append.durable.send(());

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::figure::{Figure, Goal, Verdict};
-use super::report::Report;
+use super::figure::{BenchFigure, FigureGoal, GoalVerdict};
+use super::report::BenchReport;
 
 const WIDTH: f64 = 960.0;
 const LABEL_WIDTH: f64 = 430.0;
@@ -15,8 +15,8 @@ const RATIO_SHOWN_MAX: f64 = 4.0;
 
 /// Draws the chart as SVG.
 #[must_use]
-pub fn svg(report: &Report) -> String {
-    let bars: Vec<&Figure> = report.figures.iter().filter(|figure| fraction(figure).is_some()).collect();
+pub fn svg(report: &BenchReport) -> String {
+    let bars: Vec<&BenchFigure> = report.figures.iter().filter(|figure| fraction(figure).is_some()).collect();
     let height = TOP + ROW_HEIGHT * f64::from(u32::try_from(bars.len()).unwrap_or(0)) + 40.0;
     let mut text = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" font-size="13">
@@ -38,12 +38,12 @@ pub fn svg(report: &Report) -> String {
     text + "</svg>\n"
 }
 
-fn bar(text: &mut String, figure: &Figure, y: f64) {
+fn bar(text: &mut String, figure: &BenchFigure, y: f64) {
     let Some((share, shown)) = fraction(figure) else { return };
     let colour = match figure.verdict {
-        Verdict::Met => "#2da44e",
-        Verdict::Missed => "#cf222e",
-        Verdict::Told => "#8c959f",
+        GoalVerdict::Met => "#2da44e",
+        GoalVerdict::Missed => "#cf222e",
+        GoalVerdict::Told => "#8c959f",
     };
     let unit = BAR_WIDTH / RATIO_SHOWN_MAX;
     let long = share.clamp(0.02, RATIO_SHOWN_MAX) * unit;
@@ -59,7 +59,7 @@ fn bar(text: &mut String, figure: &Figure, y: f64) {
         r##"<rect x="{LABEL_WIDTH}" y="{}" width="{long:.1}" height="16" rx="2" fill="{colour}"/>"##,
         y + 3.0
     );
-    if figure.goal != Goal::None {
+    if figure.goal != FigureGoal::None {
         let at = LABEL_WIDTH + unit;
         let _ = writeln!(
             text,
@@ -77,26 +77,26 @@ fn bar(text: &mut String, figure: &Figure, y: f64) {
 }
 
 /// Returns how much of its goal a figure takes (below 1 is good), and what stands beside the bar.
-fn fraction(figure: &Figure) -> Option<(f64, String)> {
+fn fraction(figure: &BenchFigure) -> Option<(f64, String)> {
     let unit = figure.unit;
     let goal = figure.goal.show(unit);
     let ours = unit.show(figure.ours.p50);
     let ratio = figure.ratio.map(|ratio| format!("{ratio:.2}x {}", anchor(figure)));
     let (share, shown) = match figure.goal {
-        Goal::None => (figure.ratio?, ratio?),
-        Goal::AtMost(most) => (figure.ours.p50 / most, format!("{ours} ({goal})")),
-        Goal::TailAtMost(most) => {
+        FigureGoal::None => (figure.ratio?, ratio?),
+        FigureGoal::AtMost(most) => (figure.ours.p50 / most, format!("{ours} ({goal})")),
+        FigureGoal::TailAtMost(most) => {
             (figure.ours.p99 / most, format!("p99 {} ({goal})", unit.show(figure.ours.p99)))
         }
-        Goal::RatioAtMost(most) => (figure.ratio? / most, format!("{} ({goal})", ratio?)),
-        Goal::RatioAtLeast(least) => {
+        FigureGoal::RatioAtMost(most) => (figure.ratio? / most, format!("{} ({goal})", ratio?)),
+        FigureGoal::RatioAtLeast(least) => {
             (least / figure.ratio?.max(f64::MIN_POSITIVE), format!("{} ({goal})", ratio?))
         }
     };
     Some((share, shown))
 }
 
-fn anchor(figure: &Figure) -> &'static str {
+fn anchor(figure: &BenchFigure) -> &'static str {
     figure.anchor.as_ref().map_or("", |anchor| anchor.what)
 }
 
@@ -108,20 +108,21 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::measure::figure::Unit;
-    use crate::measure::machine::Machine;
-    use crate::measure::samples::Summary;
+    use crate::measure::machine::MachineFacts;
+    use crate::measure::samples::SampleSummary;
 
     #[test]
     fn a_bar_reaches_its_line_when_its_goal_is_just_met() {
-        let figure = |ours| Figure::new("row", "a < b", Unit::Ms, Summary::single(ours));
-        let at_least = figure(2.0).beside("floor", Summary::single(4.0)).goal(Goal::RatioAtLeast(0.5));
+        let figure = |ours| BenchFigure::new("row", "a < b", Unit::Ms, SampleSummary::single(ours));
+        let at_least =
+            figure(2.0).beside("floor", SampleSummary::single(4.0)).goal(FigureGoal::RatioAtLeast(0.5));
         assert_eq!(fraction(&at_least), Some((1.0, "0.50x floor (>= 0.5x)".to_owned())));
-        let at_most = figure(5.0).goal(Goal::AtMost(20.0));
+        let at_most = figure(5.0).goal(FigureGoal::AtMost(20.0));
         assert_eq!(fraction(&at_most), Some((0.25, "5 ms (<= 20 ms)".to_owned())));
         assert_eq!(fraction(&figure(5.0)), None, "nothing to compare with");
-        let machine = Machine::look(std::path::Path::new("/"));
+        let machine = MachineFacts::look(std::path::Path::new("/"));
         let figures = vec![at_least, at_most, figure(1.0)];
-        let report = Report { machine, daemon: None, warnings: Vec::new(), figures };
+        let report = BenchReport { machine, daemon: None, warnings: Vec::new(), figures };
         let chart = svg(&report);
         assert_eq!(chart.matches("<rect x=").count(), 2, "{chart}");
         assert!(chart.contains("a &lt; b") && !chart.contains("a < b"), "{chart}");

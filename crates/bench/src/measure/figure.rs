@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::samples::Summary;
+use super::samples::SampleSummary;
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ pub enum Unit {
 /// What was wished for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Goal {
+pub enum FigureGoal {
     /// Nothing: the figure is told for its own sake.
     None,
     /// Ours, its median at most.
@@ -43,7 +43,7 @@ pub enum Goal {
 /// How the figure stands to its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum GoalVerdict {
     /// As wished.
     Met,
     /// Not as wished.
@@ -58,12 +58,12 @@ pub struct Anchor {
     /// What it is.
     pub what: &'static str,
     /// What was measured.
-    pub value: Summary,
+    pub value: SampleSummary,
 }
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figure {
+pub struct BenchFigure {
     /// The row it belongs to.
     pub row: &'static str,
     /// What was measured.
@@ -71,23 +71,23 @@ pub struct Figure {
     /// What the numbers count.
     pub unit: Unit,
     /// Ours.
-    pub ours: Summary,
+    pub ours: SampleSummary,
     /// What stands beside it.
     pub anchor: Option<Anchor>,
     /// Ours divided by the anchor.
     pub ratio: Option<f64>,
     /// What was wished for.
-    pub goal: Goal,
+    pub goal: FigureGoal,
     /// How it stands.
-    pub verdict: Verdict,
+    pub verdict: GoalVerdict,
     /// What else a reader should know.
     pub note: Option<String>,
 }
 
-impl Figure {
+impl BenchFigure {
     /// Makes a figure without anchor or goal.
     #[must_use]
-    pub fn new(row: &'static str, what: impl Into<String>, unit: Unit, ours: Summary) -> Self {
+    pub fn new(row: &'static str, what: impl Into<String>, unit: Unit, ours: SampleSummary) -> Self {
         Self {
             row,
             what: what.into(),
@@ -95,15 +95,15 @@ impl Figure {
             ours,
             anchor: None,
             ratio: None,
-            goal: Goal::None,
-            verdict: Verdict::Told,
+            goal: FigureGoal::None,
+            verdict: GoalVerdict::Told,
             note: None,
         }
     }
 
     /// Puts an anchor beside it; the ratio is that of the medians.
     #[must_use]
-    pub fn beside(mut self, what: &'static str, value: Summary) -> Self {
+    pub fn beside(mut self, what: &'static str, value: SampleSummary) -> Self {
         self.ratio = (value.p50 > 0.0).then(|| self.ours.p50 / value.p50);
         self.anchor = Some(Anchor { what, value });
         self.judged()
@@ -118,7 +118,7 @@ impl Figure {
 
     /// Says what was wished for.
     #[must_use]
-    pub fn goal(mut self, goal: Goal) -> Self {
+    pub fn goal(mut self, goal: FigureGoal) -> Self {
         self.goal = goal;
         self.judged()
     }
@@ -132,22 +132,22 @@ impl Figure {
 
     fn judged(mut self) -> Self {
         let met = match self.goal {
-            Goal::None => None,
-            Goal::AtMost(most) => Some(self.ours.p50 <= most),
-            Goal::TailAtMost(most) => Some(self.ours.p99 <= most),
-            Goal::RatioAtMost(most) => self.ratio.map(|ratio| ratio <= most),
-            Goal::RatioAtLeast(least) => self.ratio.map(|ratio| ratio >= least),
+            FigureGoal::None => None,
+            FigureGoal::AtMost(most) => Some(self.ours.p50 <= most),
+            FigureGoal::TailAtMost(most) => Some(self.ours.p99 <= most),
+            FigureGoal::RatioAtMost(most) => self.ratio.map(|ratio| ratio <= most),
+            FigureGoal::RatioAtLeast(least) => self.ratio.map(|ratio| ratio >= least),
         };
         self.verdict = match met {
-            None => Verdict::Told,
-            Some(true) => Verdict::Met,
-            Some(false) => Verdict::Missed,
+            None => GoalVerdict::Told,
+            Some(true) => GoalVerdict::Met,
+            Some(false) => GoalVerdict::Missed,
         };
         self
     }
 }
 
-impl Verdict {
+impl GoalVerdict {
     /// Returns the word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -174,7 +174,7 @@ impl Unit {
     }
 }
 
-impl Goal {
+impl FigureGoal {
     /// Writes the goal; `unit` is that of the figure.
     #[must_use]
     pub fn show(self, unit: Unit) -> String {
@@ -217,15 +217,20 @@ mod tests {
 
     #[test]
     fn the_verdict_follows_goal_and_ratio() {
-        let figure = || Figure::new("row", "what", Unit::Ms, Summary { p50: 2.0, p99: 9.0, samples: 3 });
-        let beside = || figure().beside("anchor", Summary::single(1.0));
-        assert_eq!(figure().verdict, Verdict::Told);
-        assert_eq!(figure().goal(Goal::AtMost(2.0)).verdict, Verdict::Met);
-        assert_eq!(figure().goal(Goal::TailAtMost(2.0)).verdict, Verdict::Missed);
-        assert_eq!(beside().goal(Goal::RatioAtMost(1.9)).verdict, Verdict::Missed);
-        assert_eq!(beside().goal(Goal::RatioAtLeast(0.5)).verdict, Verdict::Met);
-        assert_eq!(beside().goal(Goal::RatioAtLeast(0.5)).ratio(0.4).verdict, Verdict::Missed);
-        assert_eq!(figure().goal(Goal::RatioAtMost(1.0)).verdict, Verdict::Told, "no ratio, no verdict");
+        let figure =
+            || BenchFigure::new("row", "what", Unit::Ms, SampleSummary { p50: 2.0, p99: 9.0, samples: 3 });
+        let beside = || figure().beside("anchor", SampleSummary::single(1.0));
+        assert_eq!(figure().verdict, GoalVerdict::Told);
+        assert_eq!(figure().goal(FigureGoal::AtMost(2.0)).verdict, GoalVerdict::Met);
+        assert_eq!(figure().goal(FigureGoal::TailAtMost(2.0)).verdict, GoalVerdict::Missed);
+        assert_eq!(beside().goal(FigureGoal::RatioAtMost(1.9)).verdict, GoalVerdict::Missed);
+        assert_eq!(beside().goal(FigureGoal::RatioAtLeast(0.5)).verdict, GoalVerdict::Met);
+        assert_eq!(beside().goal(FigureGoal::RatioAtLeast(0.5)).ratio(0.4).verdict, GoalVerdict::Missed);
+        assert_eq!(
+            figure().goal(FigureGoal::RatioAtMost(1.0)).verdict,
+            GoalVerdict::Told,
+            "no ratio, no verdict"
+        );
     }
 
     #[test]
@@ -234,7 +239,7 @@ mod tests {
         assert_eq!(Unit::PerSecond.show(12_345.6), "12,346/s");
         assert_eq!(Unit::Count.show(6.0), "6");
         assert_eq!(Unit::Bytes.show(-1_234.0), "-1,234 B");
-        assert_eq!(Goal::RatioAtMost(1.05).show(Unit::Ms), "<= 1.05x");
-        assert_eq!(Goal::AtMost(65_536.0).show(Unit::Bytes), "<= 65,536 B");
+        assert_eq!(FigureGoal::RatioAtMost(1.05).show(Unit::Ms), "<= 1.05x");
+        assert_eq!(FigureGoal::AtMost(65_536.0).show(Unit::Bytes), "<= 65,536 B");
     }
 }

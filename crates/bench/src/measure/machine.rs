@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Where and when was measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Machine {
+pub struct MachineFacts {
     /// The processor's name.
     pub processor: String,
     /// How many of them this process may use.
@@ -29,7 +29,7 @@ pub struct Machine {
     pub debug_build: bool,
 }
 
-impl Machine {
+impl MachineFacts {
     /// Looks at this machine; `folder` is where databases will lie.
     #[must_use]
     pub fn look(folder: &Path) -> Self {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_a_processor_and_a_file_system() {
-        let machine = Machine::look(Path::new("/proc"));
+        let machine = MachineFacts::look(Path::new("/proc"));
         assert!(machine.processors >= 1 && machine.memory_mib > 0, "{machine:?}");
         assert!(machine.file_system.starts_with("proc"), "{machine:?}");
     }

@@ -4,27 +4,27 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::figure::{Figure, Unit, Verdict};
-use super::machine::Machine;
-use super::samples::Summary;
+use super::figure::{BenchFigure, GoalVerdict, Unit};
+use super::machine::MachineFacts;
+use super::samples::SampleSummary;
 use crate::process::measured_daemon::MeasuredDaemon;
 
 /// Everything one command measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct BenchReport {
     /// Where and when.
-    pub machine: Machine,
+    pub machine: MachineFacts,
     /// Which daemon, where one was measured.
     pub daemon: Option<MeasuredDaemon>,
     /// What makes the figures worth less than they look.
     pub warnings: Vec<String>,
     /// The figures, in the order of their rows.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<BenchFigure>,
 }
 
 const HEADS: [&str; 6] = ["what", "ours", "anchor", "ratio", "goal", "verdict"];
 
-impl Report {
+impl BenchReport {
     /// Renders a table for a terminal.
     #[must_use]
     pub fn table(&self) -> String {
@@ -73,11 +73,11 @@ impl Report {
 
     fn tally(&self) -> String {
         let count = |verdict| self.figures.iter().filter(|figure| figure.verdict == verdict).count();
-        format!("{} goals met, {} missed\n", count(Verdict::Met), count(Verdict::Missed))
+        format!("{} goals met, {} missed\n", count(GoalVerdict::Met), count(GoalVerdict::Missed))
     }
 }
 
-fn cells(figure: &Figure) -> [String; 6] {
+fn cells(figure: &BenchFigure) -> [String; 6] {
     let anchor = figure.anchor.as_ref().map_or_else(
         || "-".to_owned(),
         |anchor| format!("{} {}", anchor.what, measured(figure.unit, anchor.value)),
@@ -92,7 +92,7 @@ fn cells(figure: &Figure) -> [String; 6] {
     ]
 }
 
-fn measured(unit: Unit, value: Summary) -> String {
+fn measured(unit: Unit, value: SampleSummary) -> String {
     if value.samples <= 1 {
         return unit.show(value.p50);
     }
@@ -102,14 +102,15 @@ fn measured(unit: Unit, value: Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::figure::Goal;
+    use crate::measure::figure::FigureGoal;
 
     #[test]
     fn tables_line_up_and_say_what_was_missed() {
-        let value = |p50| Summary { p50, p99: p50 * 2.0, samples: 9 };
-        let figure = Figure::new("row", "added first token", Unit::Ms, value(3.0));
-        let figure = figure.beside("floor", value(1.0)).goal(Goal::RatioAtMost(1.5)).note("direct 1 ms");
-        let machine = Machine::look(std::path::Path::new("/"));
+        let value = |p50| SampleSummary { p50, p99: p50 * 2.0, samples: 9 };
+        let figure = BenchFigure::new("row", "added first token", Unit::Ms, value(3.0));
+        let figure =
+            figure.beside("floor", value(1.0)).goal(FigureGoal::RatioAtMost(1.5)).note("direct 1 ms");
+        let machine = MachineFacts::look(std::path::Path::new("/"));
         let daemon = MeasuredDaemon {
             file: "/bin/palyrad".into(),
             version: "0.1.0".to_owned(),
@@ -118,7 +119,8 @@ mod tests {
             commit: Some("abc".to_owned()),
             built_in: false,
         };
-        let report = Report { machine, daemon: Some(daemon), warnings: Vec::new(), figures: vec![figure] };
+        let report =
+            BenchReport { machine, daemon: Some(daemon), warnings: Vec::new(), figures: vec![figure] };
         let table = report.table();
         let row =
             "added first token  3 ms (p99 6 ms, n 9)  floor 1 ms (p99 2 ms, n 9)  3.00x  <= 1.5x  MISSED";

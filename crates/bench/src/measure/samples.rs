@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Which direction is the good one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
+pub enum BetterDirection {
     /// Times, sizes, counts.
     Lower,
     /// Rates.
@@ -15,7 +15,7 @@ pub enum Better {
 
 /// What is told of many measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Summary {
+pub struct SampleSummary {
     /// The median.
     pub p50: f64,
     /// What 99 of 100 measurements are at least as good as.
@@ -24,7 +24,7 @@ pub struct Summary {
     pub samples: usize,
 }
 
-impl Summary {
+impl SampleSummary {
     /// Says one measurement.
     #[must_use]
     pub fn single(value: f64) -> Self {
@@ -40,22 +40,22 @@ impl Summary {
 
 /// Many measurements of one thing.
 #[derive(Debug, Clone)]
-pub struct Samples {
+pub struct SampleSet {
     values: Vec<f64>,
-    better: Better,
+    better: BetterDirection,
 }
 
-impl Samples {
+impl SampleSet {
     /// Makes an empty collection.
     #[must_use]
-    pub fn new(better: Better) -> Self {
+    pub fn new(better: BetterDirection) -> Self {
         Self { values: Vec::new(), better }
     }
 
     /// Makes an empty collection of times in milliseconds.
     #[must_use]
     pub fn times() -> Self {
-        Self::new(Better::Lower)
+        Self::new(BetterDirection::Lower)
     }
 
     /// Adds a measurement.
@@ -76,13 +76,13 @@ impl Samples {
 
     /// Returns what is told of them.
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> SampleSummary {
         let mut sorted = self.values.clone();
         sorted.sort_by(f64::total_cmp);
-        if self.better == Better::Higher {
+        if self.better == BetterDirection::Higher {
             sorted.reverse();
         }
-        Summary { p50: at(&sorted, 50), p99: at(&sorted, 99), samples: sorted.len() }
+        SampleSummary { p50: at(&sorted, 50), p99: at(&sorted, 99), samples: sorted.len() }
     }
 }
 
@@ -105,14 +105,20 @@ mod tests {
     #[test]
     fn the_tail_is_the_bad_end() {
         let of = |better, values: &[f64]| {
-            let mut samples = Samples::new(better);
+            let mut samples = SampleSet::new(better);
             values.iter().for_each(|value| samples.push(*value));
             samples.summary()
         };
         let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(of(Better::Lower, &hundred), Summary { p50: 50.0, p99: 99.0, samples: 100 });
-        assert_eq!(of(Better::Higher, &hundred), Summary { p50: 51.0, p99: 2.0, samples: 100 });
-        assert_eq!(of(Better::Lower, &[7.0]), Summary::single(7.0));
-        assert_eq!(of(Better::Lower, &[]).samples, 0);
+        assert_eq!(
+            of(BetterDirection::Lower, &hundred),
+            SampleSummary { p50: 50.0, p99: 99.0, samples: 100 }
+        );
+        assert_eq!(
+            of(BetterDirection::Higher, &hundred),
+            SampleSummary { p50: 51.0, p99: 2.0, samples: 100 }
+        );
+        assert_eq!(of(BetterDirection::Lower, &[7.0]), SampleSummary::single(7.0));
+        assert_eq!(of(BetterDirection::Lower, &[]).samples, 0);
     }
 }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 /// Something an answer says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum AnswerEvent {
     /// A piece of text.
     Text(Vec<u8>),
     /// A tool is called.
@@ -20,22 +20,22 @@ pub enum Said {
 }
 
 /// A connection to the mock model; one question at a time.
-pub struct Asker {
+pub struct ModelClient {
     stream: TcpStream,
-    events: Events,
+    events: EventReader,
     /// The last event was read; what is missing is the end of the body.
     ended: bool,
 }
 
 /// The events of an answer, found in its bytes.
 #[derive(Default)]
-pub(crate) struct Events {
+pub(crate) struct EventReader {
     /// Bytes as they came.
     pub(crate) raw: Vec<u8>,
     read_to: usize,
 }
 
-impl Events {
+impl EventReader {
     /// Forgets the answer before.
     pub(crate) fn begin(&mut self) {
         self.raw.clear();
@@ -43,7 +43,7 @@ impl Events {
     }
 
     /// Returns what is said next in the bytes that are there.
-    pub(crate) fn next(&mut self) -> Option<Said> {
+    pub(crate) fn next(&mut self) -> Option<AnswerEvent> {
         while let Some(line) = self.line() {
             if let Some(said) = understood(&self.raw[line.0..line.1]) {
                 return Some(said);
@@ -71,7 +71,7 @@ pub(crate) fn body(question: &str, tools: usize) -> String {
     body + "]}"
 }
 
-impl Asker {
+impl ModelClient {
     /// Connects.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Asker {
     pub async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.context("no way to the mock model")?;
         stream.set_nodelay(true)?;
-        let events = Events { raw: Vec::with_capacity(16 * 1024), read_to: 0 };
+        let events = EventReader { raw: Vec::with_capacity(16 * 1024), read_to: 0 };
         Ok(Self { stream, events, ended: false })
     }
 
@@ -102,10 +102,10 @@ impl Asker {
     ///
     /// # Errors
     /// When the connection broke.
-    pub async fn next(&mut self) -> anyhow::Result<Said> {
+    pub async fn next(&mut self) -> anyhow::Result<AnswerEvent> {
         while !self.ended {
             match self.events.next() {
-                Some(Said::End) => self.ended = true,
+                Some(AnswerEvent::End) => self.ended = true,
                 Some(said) => return Ok(said),
                 None => self.more().await?,
             }
@@ -114,7 +114,7 @@ impl Asker {
         while !self.events.raw.ends_with(b"0\r\n\r\n") {
             self.more().await?;
         }
-        Ok(Said::End)
+        Ok(AnswerEvent::End)
     }
 
     async fn more(&mut self) -> anyhow::Result<()> {
@@ -125,10 +125,10 @@ impl Asker {
 }
 
 /// Reads an event's line; `None` for sizes of chunks, blank lines, and events that say nothing.
-fn understood(line: &[u8]) -> Option<Said> {
+fn understood(line: &[u8]) -> Option<AnswerEvent> {
     let data = line.strip_prefix(b"data: ")?;
     if data == b"[DONE]" {
-        return Some(Said::End);
+        return Some(AnswerEvent::End);
     }
     // The head of each event is of a fixed length.
     const DELTA: &[u8] = br#""delta":{"#;
@@ -136,26 +136,26 @@ fn understood(line: &[u8]) -> Option<Said> {
     let delta = &data[at..];
     if let Some(text) = delta.strip_prefix(br#""content":""#) {
         let end = text.iter().position(|byte| *byte == b'"')?;
-        return Some(Said::Text(text[..end].to_vec()));
+        return Some(AnswerEvent::Text(text[..end].to_vec()));
     }
     const CALLS: &[u8] = br#""tool_calls":["#;
-    delta.windows(CALLS.len()).any(|window| window == CALLS).then_some(Said::Call)
+    delta.windows(CALLS.len()).any(|window| window == CALLS).then_some(AnswerEvent::Call)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::directive::Directive;
+    use crate::model::directive::AnswerDirective;
     use crate::model::server::MockModel;
 
-    async fn answer(asker: &mut Asker, directive: Directive, tools: usize) -> (String, usize) {
+    async fn answer(asker: &mut ModelClient, directive: AnswerDirective, tools: usize) -> (String, usize) {
         asker.ask(&directive.question(), tools).await.expect("asked");
         let (mut text, mut calls) = (String::new(), 0);
         loop {
             match asker.next().await.expect("an answer") {
-                Said::Text(piece) => text += std::str::from_utf8(&piece).expect("text"),
-                Said::Call => calls += 1,
-                Said::End => return (text, calls),
+                AnswerEvent::Text(piece) => text += std::str::from_utf8(&piece).expect("text"),
+                AnswerEvent::Call => calls += 1,
+                AnswerEvent::End => return (text, calls),
             }
         }
     }
@@ -164,16 +164,18 @@ mod tests {
     fn one_connection_serves_answers_at_once_paced_and_with_tools() {
         let model = MockModel::start().expect("a model");
         let work = async {
-            let mut asker = Asker::connect(model.address()).await?;
-            let (text, calls) = answer(&mut asker, Directive::AT_ONCE, 0).await;
+            let mut asker = ModelClient::connect(model.address()).await?;
+            let (text, calls) = answer(&mut asker, AnswerDirective::AT_ONCE, 0).await;
             assert_eq!((text.split_whitespace().count(), calls), (32, 0), "{text}");
             let span = std::time::Duration::from_millis(1);
-            let (text, _) = answer(&mut asker, Directive::paced(span, 3, span), 0).await;
+            let (text, _) = answer(&mut asker, AnswerDirective::paced(span, 3, span), 0).await;
             assert_eq!(text, "The gateway writes ");
-            let tool = Directive::AT_ONCE.with_tools(1);
+            let tool = AnswerDirective::AT_ONCE.with_tools(1);
             assert_eq!(answer(&mut asker, tool, 0).await, (String::new(), 1));
             assert_eq!(answer(&mut asker, tool, 1).await.1, 0);
-            asker.ask(&Directive::paced(std::time::Duration::from_secs(900), 1, span).question(), 0).await?;
+            asker
+                .ask(&AnswerDirective::paced(std::time::Duration::from_secs(900), 1, span).question(), 0)
+                .await?;
             model.wait_until(|seen| seen.asked == 5).await?;
             drop(asker);
             let seen = model.wait_until(|seen| seen.dropped == 1).await?;

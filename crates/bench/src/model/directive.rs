@@ -11,7 +11,7 @@ const CLOSE: &[u8] = b"]]";
 
 /// What a call of a tool meets on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Calls {
+pub enum CallPath {
     /// It reads notes, which runs unattended.
     Free,
     /// It reads what may be a key, which runs after a person's yes.
@@ -26,7 +26,7 @@ pub(crate) fn script(number: u8) -> String {
     format!("script-{number}.sh")
 }
 
-impl Calls {
+impl CallPath {
     /// Returns the tool that is called, and with what: `at` is how many calls came before.
     #[must_use]
     pub(crate) fn call(self, at: usize) -> (&'static str, serde_json::Value) {
@@ -65,7 +65,7 @@ impl Calls {
 
 /// How to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Directive {
+pub struct AnswerDirective {
     /// How long to think before the first piece.
     pub first: Duration,
     /// Pieces of text, about a token each.
@@ -75,13 +75,13 @@ pub struct Directive {
     /// How many times to call a tool before the answer.
     pub tools: usize,
     /// What these calls meet.
-    pub calls: Calls,
+    pub calls: CallPath,
 }
 
-impl Directive {
+impl AnswerDirective {
     /// The answer of most rows: 32 tokens without a pause.
     pub const AT_ONCE: Self =
-        Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0, calls: Calls::Free };
+        Self { first: Duration::ZERO, pieces: 32, gap: Duration::ZERO, tools: 0, calls: CallPath::Free };
 
     /// Answers with so many pieces, so far apart, after so much thought.
     #[must_use]
@@ -98,13 +98,13 @@ impl Directive {
     /// The same, with calls that run after a yes.
     #[must_use]
     pub fn asked(self) -> Self {
-        Self { calls: Calls::Asked, ..self }
+        Self { calls: CallPath::Asked, ..self }
     }
 
     /// Runs a script before the answer.
     #[must_use]
     pub fn script(number: u8) -> Self {
-        Self { tools: 1, calls: Calls::Script(number), ..Self::AT_ONCE }
+        Self { tools: 1, calls: CallPath::Script(number), ..Self::AT_ONCE }
     }
 
     /// Writes it as a question.
@@ -134,7 +134,7 @@ impl Directive {
             pieces: count(number()),
             gap: Duration::from_micros(number()),
             tools: count(number()),
-            calls: Calls::of_number(number()),
+            calls: CallPath::of_number(number()),
         };
         let answered = if directive.tools == 0 { 0 } else { occurrences(rest, br#""role":"tool""#) };
         (directive, answered)
@@ -159,16 +159,17 @@ mod tests {
 
     #[test]
     fn the_last_question_counts_with_its_tool_results() {
-        let (old, new) = (Directive::AT_ONCE, Directive::AT_ONCE.with_tools(2).asked());
-        let new = Directive { first: Duration::from_millis(20), gap: Duration::from_micros(1_500), ..new };
+        let (old, new) = (AnswerDirective::AT_ONCE, AnswerDirective::AT_ONCE.with_tools(2).asked());
+        let new =
+            AnswerDirective { first: Duration::from_millis(20), gap: Duration::from_micros(1_500), ..new };
         let body = format!(
             r#"{{"role":"user","content":"{}"}},{{"role":"tool"}},{{"role":"user","content":"{}"}},{{"role":"tool"}}"#,
             old.question(),
             new.question()
         );
-        assert_eq!(Directive::read(body.as_bytes()), (new, 1));
-        let script = Directive::script(3);
-        assert_eq!(Directive::read(script.question().as_bytes()), (script, 0));
-        assert_eq!(Directive::read(b"no directive").0, Directive::AT_ONCE);
+        assert_eq!(AnswerDirective::read(body.as_bytes()), (new, 1));
+        let script = AnswerDirective::script(3);
+        assert_eq!(AnswerDirective::read(script.question().as_bytes()), (script, 0));
+        assert_eq!(AnswerDirective::read(b"no directive").0, AnswerDirective::AT_ONCE);
     }
 }

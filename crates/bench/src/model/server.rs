@@ -15,12 +15,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
-use super::directive::Directive;
+use super::directive::AnswerDirective;
 use super::wire;
 
 /// What the server has seen.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Seen {
+pub struct ServerCounts {
     /// Requests that came in whole.
     pub asked: u64,
     /// Answers during which the one who asked went away.
@@ -32,7 +32,7 @@ pub struct Seen {
 /// A running server; dropping it ends its thread.
 pub struct MockModel {
     address: SocketAddr,
-    seen: watch::Receiver<Seen>,
+    seen: watch::Receiver<ServerCounts>,
     hang_up: watch::Sender<()>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ impl MockModel {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).context("no port for the mock model")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (sender, seen) = watch::channel(Seen::default());
+        let (sender, seen) = watch::channel(ServerCounts::default());
         let (stop, stopped) = oneshot::channel();
         let hang_up = watch::Sender::new(());
         let hung_up = hang_up.subscribe();
@@ -83,7 +83,7 @@ impl MockModel {
 
     /// Returns what it has seen so far.
     #[must_use]
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> ServerCounts {
         *self.seen.borrow()
     }
 
@@ -91,7 +91,10 @@ impl MockModel {
     ///
     /// # Errors
     /// When its thread is gone.
-    pub async fn wait_until(&self, wanted: impl FnMut(&Seen) -> bool) -> anyhow::Result<Seen> {
+    pub async fn wait_until(
+        &self,
+        wanted: impl FnMut(&ServerCounts) -> bool,
+    ) -> anyhow::Result<ServerCounts> {
         let mut seen = self.seen.clone();
         let seen = seen.wait_for(wanted).await.context("the mock model is gone")?;
         Ok(*seen)
@@ -107,7 +110,11 @@ impl Drop for MockModel {
     }
 }
 
-async fn serve(listener: std::net::TcpListener, seen: watch::Sender<Seen>, hung_up: watch::Receiver<()>) {
+async fn serve(
+    listener: std::net::TcpListener,
+    seen: watch::Sender<ServerCounts>,
+    hung_up: watch::Receiver<()>,
+) {
     let Ok(listener) = TcpListener::from_std(listener) else { return };
     let seen = Rc::new(seen);
     while let Ok((stream, _)) = listener.accept().await {
@@ -120,12 +127,12 @@ async fn serve(listener: std::net::TcpListener, seen: watch::Sender<Seen>, hung_
 
 async fn connection(
     mut stream: TcpStream,
-    seen: &watch::Sender<Seen>,
+    seen: &watch::Sender<ServerCounts>,
     hung_up: &mut watch::Receiver<()>,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut input = Vec::with_capacity(16 * 1024);
-    let mut at_once: HashMap<(Directive, usize), Vec<Vec<u8>>> = HashMap::new();
+    let mut at_once: HashMap<(AnswerDirective, usize), Vec<Vec<u8>>> = HashMap::new();
     loop {
         let Some(span) = wire::request(&input) else {
             let asked = !input.is_empty();
@@ -139,7 +146,7 @@ async fn connection(
             }
             continue;
         };
-        let (directive, answered) = Directive::read(&input[span.body_from..span.end]);
+        let (directive, answered) = AnswerDirective::read(&input[span.body_from..span.end]);
         input.drain(..span.end);
         if !span.is_chat {
             stream.write_all(wire::NOT_FOUND).await?;
@@ -153,7 +160,7 @@ async fn connection(
             for piece in pieces {
                 stream.write_all(piece).await?;
             }
-        } else if paced(&mut stream, &mut input, &directive, answered).await? == Asker::Left {
+        } else if paced(&mut stream, &mut input, &directive, answered).await? == ClientState::Left {
             let now = Instant::now();
             seen.send_modify(|seen| {
                 seen.dropped += 1;
@@ -165,7 +172,7 @@ async fn connection(
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Asker {
+enum ClientState {
     Stayed,
     Left,
 }
@@ -174,9 +181,9 @@ enum Asker {
 async fn paced(
     stream: &mut TcpStream,
     input: &mut Vec<u8>,
-    directive: &Directive,
+    directive: &AnswerDirective,
     answered: usize,
-) -> std::io::Result<Asker> {
+) -> std::io::Result<ClientState> {
     let begun = tokio::time::Instant::now();
     for (at, piece) in wire::pieces(directive, answered).enumerate() {
         let due = directive.first + directive.gap * u32::try_from(at).unwrap_or(u32::MAX);
@@ -185,15 +192,15 @@ async fn paced(
             tokio::select! {
                 biased;
                 read = stream.read_buf(input) => if !read.is_ok_and(|read| read > 0) {
-                    return Ok(Asker::Left);
+                    return Ok(ClientState::Left);
                 },
                 () = tokio::time::sleep_until(due) => break,
             }
         }
         let piece = if at == 0 { [wire::HEAD, &piece].concat() } else { piece };
         if stream.write_all(&piece).await.is_err() {
-            return Ok(Asker::Left);
+            return Ok(ClientState::Left);
         }
     }
-    Ok(Asker::Stayed)
+    Ok(ClientState::Stayed)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::directive::{Calls, Directive};
+use super::directive::{AnswerDirective, CallPath};
 
 /// A request larger than this is refused: nothing here asks so much.
 pub(super) const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -38,7 +38,7 @@ pub(crate) fn request(bytes: &[u8]) -> Option<RequestSpan> {
 
 /// The pieces of an answer as HTTP chunks, each to be sent on its own. Each is made when it is asked for: a long
 /// answer must not keep the server from seeing that the one who asked has gone.
-pub(super) fn pieces(directive: &Directive, answered: usize) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn pieces(directive: &AnswerDirective, answered: usize) -> impl Iterator<Item = Vec<u8>> {
     let call = (answered < directive.tools).then(|| tool_call(directive.calls, answered));
     let count = if call.is_some() { 0 } else { directive.pieces.max(1) };
     call.into_iter().chain((0..count).map(move |at| piece(at, count)))
@@ -55,7 +55,7 @@ fn piece(at: usize, count: usize) -> Vec<u8> {
     piece
 }
 
-fn tool_call(calls: Calls, at: usize) -> Vec<u8> {
+fn tool_call(calls: CallPath, at: usize) -> Vec<u8> {
     let (tool, arguments) = calls.call(at);
     let function = json!({ "name": tool, "arguments": arguments.to_string() });
     let call = json!({ "index": 0, "id": format!("call_{at}"), "type": "function", "function": function });

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::Context;
-use palyra_client::{Client, ConnectOptions, FollowEvent, RunFollower, StartPolicy, Target};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, FollowEvent, RunFollower, StartPolicy};
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
-use super::spawned::Spawned;
-use crate::floor::client::Times;
-use crate::model::directive::{Calls, Directive};
+use super::spawned::SpawnedChild;
+use crate::floor::client::TurnTimes;
+use crate::model::directive::{AnswerDirective, CallPath};
 
 /// The program that is the daemon.
 #[derive(Debug, Clone)]
@@ -33,11 +33,11 @@ impl DaemonProgram {
 
 /// A home of one daemon: its state, its configuration, and a folder to work in.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct DaemonHome {
     folder: PathBuf,
 }
 
-impl Home {
+impl DaemonHome {
     /// Makes a home in a folder that exists, whose default model is the mock.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Home {
         let home = Self { folder: folder.to_owned() };
         std::fs::create_dir_all(home.work())?;
         for at in 0..8 {
-            for calls in [Calls::Free, Calls::Asked] {
+            for calls in [CallPath::Free, CallPath::Asked] {
                 std::fs::write(home.work().join(calls.file(at)), "milk\nbread\n")?;
             }
         }
@@ -108,19 +108,19 @@ impl Home {
     ///
     /// # Errors
     /// When it does not become ready.
-    pub async fn start(&self, program: &DaemonProgram) -> anyhow::Result<Daemon> {
+    pub async fn start(&self, program: &DaemonProgram) -> anyhow::Result<DaemonProcess> {
         let begun = Instant::now();
         let process = self.spawn(program)?;
         let client = self.connect().await?;
         client.status().await.context("the daemon's status")?;
-        Ok(Daemon { process, client, home: self.clone(), healthy_after: begun.elapsed() })
+        Ok(DaemonProcess { process, client, home: self.clone(), healthy_after: begun.elapsed() })
     }
 
     /// Starts the daemon and leaves it alone.
     ///
     /// # Errors
     /// When it does not become ready.
-    pub fn spawn(&self, program: &DaemonProgram) -> anyhow::Result<Spawned> {
+    pub fn spawn(&self, program: &DaemonProgram) -> anyhow::Result<SpawnedChild> {
         let mut command = Command::new(&program.file);
         command
             .args(&program.before)
@@ -132,7 +132,7 @@ impl Home {
             .env("HOME", &self.folder)
             .current_dir(self.work())
             .stderr(Stdio::null());
-        Spawned::start(&mut command)
+        SpawnedChild::start(&mut command)
     }
 
     /// Connects to the daemon that runs here.
@@ -140,31 +140,31 @@ impl Home {
     /// # Errors
     /// When none does.
     pub async fn connect(&self) -> anyhow::Result<Client> {
-        let mut options = ConnectOptions::new(Target::StateDir(self.state()));
+        let mut options = ConnectOptions::new(DaemonTarget::StateDir(self.state()));
         options.start = StartPolicy::Never;
         Client::connect(options).await.context("no way to the daemon")
     }
 }
 
 /// A running daemon with a client; dropping it ends it at once.
-pub struct Daemon {
+pub struct DaemonProcess {
     /// The process.
-    pub process: Spawned,
+    pub process: SpawnedChild,
     /// A client.
     pub client: Client,
     /// Where it lives.
-    pub home: Home,
+    pub home: DaemonHome,
     /// From its start until it answered.
     pub healthy_after: std::time::Duration,
 }
 
-impl Daemon {
+impl DaemonProcess {
     /// Opens a session over the first connection.
     ///
     /// # Errors
     /// The daemon's refusal.
-    pub async fn seat(&self) -> anyhow::Result<Seat> {
-        Seat::open(&self.client, &self.home).await
+    pub async fn seat(&self) -> anyhow::Result<SessionClient> {
+        SessionClient::open(&self.client, &self.home).await
     }
 
     /// Asks it to stop and waits for its end.
@@ -178,19 +178,19 @@ impl Daemon {
 }
 
 /// A place to ask from: a connection, a session, a folder for its tools.
-pub struct Seat {
+pub struct SessionClient {
     client: Client,
     session: String,
     workspace: String,
 }
 
-impl Seat {
+impl SessionClient {
     /// Opens a new session over a connection.
     ///
     /// # Errors
     /// The daemon's refusal.
-    pub async fn open(client: &Client, home: &Home) -> anyhow::Result<Self> {
-        let opened = client.resolve_session(v1::ResolveSessionRequest::default()).await?;
+    pub async fn open(client: &Client, home: &DaemonHome) -> anyhow::Result<Self> {
+        let opened = client.call(v1::ResolveSessionRequest::default()).await?;
         let session = opened.session.context("a session was not described")?.session_id;
         let workspace = home.work().display().to_string();
         Ok(Self { client: client.clone(), session, workspace })
@@ -198,7 +198,7 @@ impl Seat {
 
     /// Returns the request that asks a question here.
     #[must_use]
-    pub fn request(&self, directive: &Directive) -> v1::StartRunRequest {
+    pub fn request(&self, directive: &AnswerDirective) -> v1::StartRunRequest {
         let selector = v1::SessionSelector { session_id: self.session.clone(), ..Default::default() };
         v1::StartRunRequest {
             session: Some(selector),
@@ -212,7 +212,7 @@ impl Seat {
     ///
     /// # Errors
     /// The daemon's refusal, or a run that ended without.
-    pub async fn begin(&self, directive: &Directive) -> anyhow::Result<RunFollower> {
+    pub async fn begin(&self, directive: &AnswerDirective) -> anyhow::Result<RunFollower> {
         let mut run = RunFollower::start(&self.client, self.request(directive));
         while let Some(event) = run.next().await? {
             let FollowEvent::Entry(entry) = event else { continue };
@@ -227,7 +227,7 @@ impl Seat {
     }
 
     async fn say_yes(&self, approval: String) -> anyhow::Result<()> {
-        let answer = self.client.resolve_approval(yes(approval)).await?;
+        let answer = self.client.call(yes(approval)).await?;
         anyhow::ensure!(answer.counted, "a yes did not count");
         Ok(())
     }
@@ -236,7 +236,7 @@ impl Seat {
     ///
     /// # Errors
     /// The daemon's refusal, or a run that did not end with an answer.
-    pub async fn ask(&self, directive: &Directive) -> anyhow::Result<Times> {
+    pub async fn ask(&self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         let begun = Instant::now();
         let mut run = RunFollower::start(&self.client, self.request(directive));
         let mut first = None;
@@ -250,7 +250,7 @@ impl Seat {
                 FollowEvent::Ended(end) => {
                     anyhow::ensure!(end.state() == v1::RunState::Done, "a run ended as {:?}", end.state());
                     let first = first.context("a run without text")?;
-                    return Ok(Times { first, total: begun.elapsed() });
+                    return Ok(TurnTimes { first, total: begun.elapsed() });
                 }
                 _ => {}
             }

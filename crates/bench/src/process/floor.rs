@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::spawned::Spawned;
+use super::spawned::SpawnedChild;
 use crate::floor::client::FloorClient;
 use crate::floor::grpc_client::GrpcFloorClient;
 use crate::model::server::MockModel;
 
 /// What a floor speaks to its clients and to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tongue {
+pub enum FloorProtocol {
     /// As little as can be.
     Frames,
     /// gRPC to its clients, and to the model whatever an HTTP library speaks.
@@ -20,7 +20,7 @@ pub enum Tongue {
 /// A running floor; dropping it ends it.
 pub struct FloorProcess {
     /// The process.
-    pub process: Spawned,
+    pub process: SpawnedChild,
     socket: PathBuf,
 }
 
@@ -29,7 +29,12 @@ impl FloorProcess {
     ///
     /// # Errors
     /// When it does not become ready.
-    pub fn start(program: &Path, folder: &Path, model: &MockModel, tongue: Tongue) -> anyhow::Result<Self> {
+    pub fn start(
+        program: &Path,
+        folder: &Path,
+        model: &MockModel,
+        tongue: FloorProtocol,
+    ) -> anyhow::Result<Self> {
         let (socket, database) = (folder.join("floor.sock"), folder.join("floor.db"));
         for old in [&socket, &database, &folder.join("floor.db-wal"), &folder.join("floor.db-shm")] {
             // What is not there need not go.
@@ -37,12 +42,12 @@ impl FloorProcess {
         }
         let mut command = Command::new(program);
         let part = match tongue {
-            Tongue::Frames => "floor",
-            Tongue::Grpc => "grpc-floor",
+            FloorProtocol::Frames => "floor",
+            FloorProtocol::Grpc => "grpc-floor",
         };
         command.arg(part).arg("--socket").arg(&socket).arg("--database").arg(&database);
         command.arg("--model").arg(model.address().to_string()).current_dir(folder);
-        Ok(Self { process: Spawned::start(&mut command)?, socket })
+        Ok(Self { process: SpawnedChild::start(&mut command)?, socket })
     }
 
     /// Connects to it.

@@ -15,12 +15,12 @@ use palyra_sandbox::Sandbox;
 pub const BUBBLEWRAP_INSTALL: &str = "apt-get install bubblewrap";
 
 /// A sandbox, and a folder for its programs.
-pub struct Holder {
+pub struct ProgramSandbox {
     sandbox: Sandbox,
     folder: PathBuf,
 }
 
-impl Holder {
+impl ProgramSandbox {
     /// Looks what the host offers. `keeper` is the daemon's program, `folder` a folder of ours.
     #[must_use]
     pub fn new(keeper: &Path, folder: &Path) -> Self {

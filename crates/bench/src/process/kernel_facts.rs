@@ -8,7 +8,7 @@ const BYTES_PER_KIB: f64 = 1_024.0;
 
 /// Memory and threads of a process at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resident {
+pub struct ResidentMemory {
     /// Resident memory in MiB.
     pub all_mib: f64,
     /// The part of it that is not a file's.
@@ -21,11 +21,11 @@ pub struct Resident {
 ///
 /// # Errors
 /// When it is gone.
-pub fn resident(pid: u32) -> anyhow::Result<Resident> {
+pub fn resident(pid: u32) -> anyhow::Result<ResidentMemory> {
     let status = read(pid, "status")?;
     // One that has ended and was not waited for has threads, but no memory.
     let mib = |name| anyhow::Ok(field(&status, name).context("the process has ended")? / BYTES_PER_KIB);
-    Ok(Resident { all_mib: mib("VmRSS:")?, own_mib: mib("RssAnon:")?, threads: threads(pid)?.len() })
+    Ok(ResidentMemory { all_mib: mib("VmRSS:")?, own_mib: mib("RssAnon:")?, threads: threads(pid)?.len() })
 }
 
 /// Returns how many descriptors a process has open.

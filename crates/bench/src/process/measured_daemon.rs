@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::daemon::{DaemonProgram, Home};
+use super::daemon::{DaemonHome, DaemonProgram};
 
 /// Which daemon to measure.
 #[derive(Debug, Clone, Args)]
@@ -51,7 +51,11 @@ impl ChosenDaemon {
     ///
     /// # Errors
     /// When it does not start.
-    pub async fn identify(&self, program: &DaemonProgram, home: &Home) -> anyhow::Result<MeasuredDaemon> {
+    pub async fn identify(
+        &self,
+        program: &DaemonProgram,
+        home: &DaemonHome,
+    ) -> anyhow::Result<MeasuredDaemon> {
         let daemon = home.start(program).await?;
         let said = daemon.client.status().await?;
         daemon.stop().await?;

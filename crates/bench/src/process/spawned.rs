@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 /// A running child.
-pub struct Spawned {
+pub struct SpawnedChild {
     child: Child,
     /// From the start to its line.
     pub ready_after: Duration,
@@ -15,7 +15,7 @@ pub struct Spawned {
     pub line: String,
 }
 
-impl Spawned {
+impl SpawnedChild {
     /// Starts it and waits for its first line, which must say `"ready":true`.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Spawned {
     }
 }
 
-impl Drop for Spawned {
+impl Drop for SpawnedChild {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();

@@ -13,8 +13,8 @@ use palyra_testkit::{FakeClock, FixedEntropy};
 use rusqlite::{Connection, params};
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::{Better, Samples};
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::{BetterDirection, SampleSet};
 
 pub(super) const NAME: &str = "append";
 
@@ -28,7 +28,7 @@ pub(super) fn options(state_dir: &Path) -> OpenOptions {
     OpenOptions::new(state_dir.to_owned(), Arc::new(FakeClock::new()), Arc::new(FixedEntropy::new(1)))
 }
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let journal = JournalStore::open(&options(&folder.path().join("state")))?;
     let plain = open_plain(&folder.path().join("plain.db"))?;
@@ -40,7 +40,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     }
     let text = text_of_an_entry(&journal, &mut runs[0]).await?;
     let each = lab.effort.of(4, 40, 250);
-    let rate = || Samples::new(Better::Higher);
+    let rate = || SampleSet::new(BetterDirection::Higher);
     let (mut ours, mut least, mut ratios, mut groups) = (rate(), rate(), rate(), rate());
     for _ in 0..lab.effort.of(1, 4, 10) {
         let before = journal.status();
@@ -58,10 +58,10 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         groups.push(as_f64(group));
     }
     let what = format!("durable chained append, {PRODUCERS} producers, {ENTRY_BYTES}-byte entries");
-    let figure = Figure::new(NAME, what, Unit::PerSecond, ours.summary())
+    let figure = BenchFigure::new(NAME, what, Unit::PerSecond, ours.summary())
         .beside("plain SQLite", least.summary())
         .ratio(ratios.median())
-        .goal(Goal::RatioAtLeast(0.7))
+        .goal(FigureGoal::RatioAtLeast(0.7))
         .note(format!(
             "groups of {:.0}, chain and projections on, no tree and no signatures yet",
             groups.median()

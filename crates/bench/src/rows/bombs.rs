@@ -6,10 +6,10 @@ use palyra_client::{FollowEvent, RunFollower};
 use palyra_wire::v1::RunState;
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Samples;
-use crate::model::directive::{self, Directive};
-use crate::process::daemon::Daemon;
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::SampleSet;
+use crate::model::directive::{self, AnswerDirective};
+use crate::process::daemon::DaemonProcess;
 
 pub(super) const NAME: &str = "bombs";
 
@@ -30,7 +30,7 @@ const BOMBS: [(&str, &str); 4] = [
     ("an output bomb", "exec yes"),
 ];
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     home.limit_commands(MEMORY_MIB)?;
@@ -40,19 +40,19 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     let daemon = home.start(&lab.daemon_program).await?;
     let mut figures = Vec::new();
     for (number, (name, _)) in (0..).zip(BOMBS) {
-        let (mut quiet, mut beside) = (Samples::times(), Samples::times());
+        let (mut quiet, mut beside) = (SampleSet::times(), SampleSet::times());
         for _ in 0..lab.effort.of(1, 2, 4) {
             ask(lab, &daemon, &mut quiet).await?;
-            let bomb = daemon.seat().await?.begin(&Directive::script(number)).await?;
+            let bomb = daemon.seat().await?.begin(&AnswerDirective::script(number)).await?;
             tokio::time::sleep(WARM).await;
             ask(lab, &daemon, &mut beside).await?;
             stop(bomb).await?;
         }
         let (quiet, beside) = (quiet.summary(), beside.summary());
-        let figure = Figure::new(NAME, format!("a run beside {name}"), Unit::Ms, beside)
+        let figure = BenchFigure::new(NAME, format!("a run beside {name}"), Unit::Ms, beside)
             .beside("quiet", quiet)
             .ratio(beside.p99 / quiet.p99.max(f64::MIN_POSITIVE))
-            .goal(Goal::RatioAtMost(2.0));
+            .goal(FigureGoal::RatioAtMost(2.0));
         figures.push(figure.note("the ratio is that of p99; the same daemon runs both"));
     }
     daemon.stop().await?;
@@ -70,11 +70,11 @@ async fn stop(mut bomb: RunFollower) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn ask(lab: &Lab, daemon: &Daemon, samples: &mut Samples) -> anyhow::Result<()> {
+async fn ask(lab: &Lab, daemon: &DaemonProcess, samples: &mut SampleSet) -> anyhow::Result<()> {
     for _ in 0..lab.effort.of(1, 6, 10) {
         let seat = daemon.seat().await?;
         for _ in 0..RUNS_PER_SESSION {
-            samples.push_time(seat.ask(&Directive::AT_ONCE).await?.total);
+            samples.push_time(seat.ask(&AnswerDirective::AT_ONCE).await?.total);
         }
     }
     Ok(())

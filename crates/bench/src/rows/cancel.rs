@@ -5,28 +5,28 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Samples;
-use crate::model::ask::Asker;
-use crate::model::directive::Directive;
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::SampleSet;
+use crate::model::ask::ModelClient;
+use crate::model::directive::AnswerDirective;
 use crate::model::server::MockModel;
 
 pub(super) const NAME: &str = "cancel";
 
 const RUNS_PER_SESSION: usize = 10;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let daemon = lab.daemon(folder.path()).await?;
-    let (mut direct, mut ours) = (Samples::times(), Samples::times());
+    let (mut direct, mut ours) = (SampleSet::times(), SampleSet::times());
     let mut seat = daemon.seat().await?;
     // A model that says nothing yet, and one that is talking.
-    let silent = Directive::paced(Duration::from_secs(600), 1, Duration::ZERO);
-    let talking = Directive::paced(Duration::ZERO, 60_000, Duration::from_millis(10));
+    let silent = AnswerDirective::paced(Duration::from_secs(600), 1, Duration::ZERO);
+    let talking = AnswerDirective::paced(Duration::ZERO, 60_000, Duration::from_millis(10));
     for at in 0..lab.effort.of(2, 40, 400) {
         let directive = if at % 2 == 0 { silent } else { talking };
         let before = lab.model.seen();
-        let mut asker = Asker::connect(lab.model.address()).await?;
+        let mut asker = ModelClient::connect(lab.model.address()).await?;
         asker.ask(&directive.question(), 0).await?;
         lab.model.wait_until(|seen| seen.asked > before.asked).await?;
         let begun = Instant::now();
@@ -44,11 +44,15 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         daemon.client.cancel_run(run).await?;
         ours.push_time(dropped(&lab.model, before.dropped, begun).await?);
     }
-    let figure =
-        Figure::new(NAME, "cancel requested until the model request is dropped", Unit::Ms, ours.summary())
-            .beside("direct", direct.summary())
-            .goal(Goal::TailAtMost(2.0))
-            .note("half of them while the model is silent, half while it is talking");
+    let figure = BenchFigure::new(
+        NAME,
+        "cancel requested until the model request is dropped",
+        Unit::Ms,
+        ours.summary(),
+    )
+    .beside("direct", direct.summary())
+    .goal(FigureGoal::TailAtMost(2.0))
+    .note("half of them while the model is silent, half while it is talking");
     Ok(vec![figure])
 }
 

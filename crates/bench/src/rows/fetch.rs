@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use palyra_egress::{Dialer, Fetcher, PrivateHosts, ServerLines, StrictReader, SystemResolver, Tls};
+use palyra_egress::{Dialer, Fetcher, PrivateHosts, StrictReader, SystemResolver, Tls, UpstreamConnector};
 use palyra_ports::{
     BoundCredential, CredentialHeader, CredentialUnavailable, FetchHttp, FillCredential, Supervision,
     ToolRuntime,
@@ -19,31 +19,36 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Unit};
-use crate::measure::samples::Samples;
+use crate::measure::figure::{BenchFigure, Unit};
+use crate::measure::samples::SampleSet;
 
 pub(super) const NAME: &str = "http-fetch";
 
 /// Paragraphs of the page.
 const PARAGRAPHS: usize = 200;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let page = page();
     let server = Server::start(&page).await?;
     let tools = tools(&server.place)?;
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client =
         reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(0).build()?;
-    let (mut source, mut readable, mut bare) = (Samples::times(), Samples::times(), Samples::times());
+    let (mut source, mut readable, mut bare) = (SampleSet::times(), SampleSet::times(), SampleSet::times());
     for _ in 0..lab.effort.of(2, 200, 1000) {
         source.push_time(through_the_tool(&tools, &server.place, "true").await?);
         bare.push_time(bare_fetch(&client, &server.place, page.len()).await?);
         readable.push_time(through_the_tool(&tools, &server.place, "false").await?);
     }
     let kibibytes = page.len() / 1024;
-    let figure = |what: &str, samples: &Samples| {
-        Figure::new(NAME, format!("{what} of {kibibytes} KiB from this machine"), Unit::Ms, samples.summary())
-            .beside("bare client", bare.summary())
+    let figure = |what: &str, samples: &SampleSet| {
+        BenchFigure::new(
+            NAME,
+            format!("{what} of {kibibytes} KiB from this machine"),
+            Unit::Ms,
+            samples.summary(),
+        )
+        .beside("bare client", bare.summary())
     };
     Ok(vec![
         figure("http_fetch, the source", &source).note("checked, dialled, cut to its part, fenced"),
@@ -58,7 +63,8 @@ fn page() -> String {
 
 fn tools(place: &str) -> anyhow::Result<WebTools> {
     let hosts = PrivateHosts::read([place]).map_err(|(place, why)| anyhow::anyhow!("{place}: {why}"))?;
-    let lines = ServerLines::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
+    let lines =
+        UpstreamConnector::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
     let fetcher: Arc<dyn FetchHttp> = Arc::new(Fetcher::new(lines, Arc::new(NoCredentials)));
     let fetcher_of = Arc::new(move |_: PrincipalId| Arc::clone(&fetcher));
     let redactor = Arc::new(SecretScanner::new());

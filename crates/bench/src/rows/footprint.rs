@@ -5,11 +5,11 @@ use std::time::Duration;
 use futures::future::try_join_all;
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Summary;
-use crate::model::directive::Directive;
-use crate::process::daemon::Seat;
-use crate::process::kernel_facts::{Resident, resident, sleeps};
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::SampleSummary;
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::SessionClient;
+use crate::process::kernel_facts::{ResidentMemory, resident, sleeps};
 
 pub(super) const NAME: &str = "footprint";
 pub(super) const BINARY_NAME: &str = "binary";
@@ -17,7 +17,7 @@ pub(super) const BINARY_NAME: &str = "binary";
 const WIDTH: usize = 64;
 const RUNS_PER_SESSION: usize = 10;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     let daemon = home.spawn(&lab.daemon_program)?;
@@ -41,31 +41,31 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     let slots = clients.iter_mut().map(|(client, relay)| {
         let home = &home;
         async move {
-            let mut seat = Seat::open(client, home).await?;
+            let mut seat = SessionClient::open(client, home).await?;
             for at in 0..runs {
                 if at > 0 && at % RUNS_PER_SESSION == 0 {
-                    seat = Seat::open(client, home).await?;
+                    seat = SessionClient::open(client, home).await?;
                 }
-                seat.ask(&Directive::AT_ONCE).await?;
-                relay.ask(&Directive::AT_ONCE).await?;
+                seat.ask(&AnswerDirective::AT_ONCE).await?;
+                relay.ask(&AnswerDirective::AT_ONCE).await?;
             }
             anyhow::Ok(())
         }
     });
     try_join_all(slots).await?;
     let (after, floor_after) = (resident(pid)?, resident(floor_pid)?);
-    let memory = |what: String, ours: Resident, least: Resident, most| {
-        Figure::new(NAME, what, Unit::MiB, Summary::single(ours.all_mib))
-            .beside("floor", Summary::single(least.all_mib))
-            .goal(Goal::AtMost(most))
+    let memory = |what: String, ours: ResidentMemory, least: ResidentMemory, most| {
+        BenchFigure::new(NAME, what, Unit::MiB, SampleSummary::single(ours.all_mib))
+            .beside("floor", SampleSummary::single(least.all_mib))
+            .goal(FigureGoal::AtMost(most))
             .note(format!("{:.1} MiB of it its own, the rest pages of its file", ours.own_mib))
     };
     let count = |what, ours, least, most| {
-        Figure::new(NAME, what, Unit::Count, Summary::single(ours))
-            .beside("floor", Summary::single(least))
-            .goal(Goal::AtMost(most))
+        BenchFigure::new(NAME, what, Unit::Count, SampleSummary::single(ours))
+            .beside("floor", SampleSummary::single(least))
+            .goal(FigureGoal::AtMost(most))
     };
-    let threads = |resident: Resident| f64::from(u32::try_from(resident.threads).unwrap_or(u32::MAX));
+    let threads = |resident: ResidentMemory| f64::from(u32::try_from(resident.threads).unwrap_or(u32::MAX));
     Ok(vec![
         memory("resident memory, idle".to_owned(), idle, floor_idle, 16.0),
         memory(
@@ -79,14 +79,18 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-pub(super) fn measure_binary(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) fn measure_binary(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let bytes = std::fs::metadata(&lab.daemon_program.file)?.len();
-    let figure = Figure::new(
+    let figure = BenchFigure::new(
         BINARY_NAME,
         "size of the program",
         Unit::MiB,
-        Summary::single(super::append::as_f64(bytes) / (1_024.0 * 1_024.0)),
+        SampleSummary::single(super::append::as_f64(bytes) / (1_024.0 * 1_024.0)),
     );
     // The bench program holds more than the daemon does.
-    Ok(vec![if lab.daemon_program.before.is_empty() { figure.goal(Goal::AtMost(35.0)) } else { figure }])
+    Ok(vec![if lab.daemon_program.before.is_empty() {
+        figure.goal(FigureGoal::AtMost(35.0))
+    } else {
+        figure
+    }])
 }

@@ -11,8 +11,8 @@ use rusqlite::{Connection, params};
 
 use super::filled::{busy_session, fill_records};
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Unit};
-use crate::measure::samples::Samples;
+use crate::measure::figure::{BenchFigure, Unit};
+use crate::measure::samples::SampleSet;
 
 pub(super) const NAME: &str = "lists";
 
@@ -25,12 +25,12 @@ const PAGE_ROWS: u32 = 50;
 const PLAIN_ROW_BYTES: usize = 300;
 
 /// A page: how many rows it has, and what leads to the next one.
-type Page = (usize, String);
+type ListPage = (usize, String);
 
 /// A list with its filter.
 struct ListCase {
     what: &'static str,
-    page: for<'a> fn(&'a Client, String) -> LocalBoxFuture<'a, anyhow::Result<Page>>,
+    page: for<'a> fn(&'a Client, String) -> LocalBoxFuture<'a, anyhow::Result<ListPage>>,
 }
 
 const CASES: [ListCase; 9] = [
@@ -43,7 +43,7 @@ const CASES: [ListCase; 9] = [
     ListCase {
         what: "finished runs",
         page: |client, token| {
-            let only = "finished".to_owned();
+            let only = v1::RunFilter::Finished.into();
             runs(client, token, v1::ListRunsRequest { only, ..Default::default() }).boxed_local()
         },
     },
@@ -54,45 +54,59 @@ const CASES: [ListCase; 9] = [
             runs(client, token, v1::ListRunsRequest { session_id, ..Default::default() }).boxed_local()
         },
     },
-    ListCase { what: "all approvals", page: |client, token| approvals(client, token, "all").boxed_local() },
+    ListCase {
+        what: "all approvals",
+        page: |client, token| approvals(client, token, v1::ApprovalFilter::All).boxed_local(),
+    },
     ListCase {
         what: "decided approvals",
-        page: |client, token| approvals(client, token, "decided").boxed_local(),
+        page: |client, token| approvals(client, token, v1::ApprovalFilter::Decided).boxed_local(),
     },
-    ListCase { what: "effects", page: |client, token| effects(client, token, "").boxed_local() },
+    ListCase {
+        what: "effects",
+        page: |client, token| effects(client, token, v1::EffectFilter::Unspecified).boxed_local(),
+    },
     ListCase {
         what: "effects that change something",
-        page: |client, token| effects(client, token, "changing").boxed_local(),
+        page: |client, token| effects(client, token, v1::EffectFilter::Changing).boxed_local(),
     },
 ];
 
-async fn sessions(client: &Client, page_token: String, search: &str) -> anyhow::Result<Page> {
+async fn sessions(client: &Client, page_token: String, search: &str) -> anyhow::Result<ListPage> {
     let search = search.to_owned();
     let request = v1::ListSessionsRequest { page_size: PAGE_ROWS, page_token, search, ..Default::default() };
-    let page = client.list_sessions(request).await?;
+    let page = client.call(request).await?;
     Ok((page.sessions.len(), page.next_page_token))
 }
 
-async fn runs(client: &Client, page_token: String, filter: v1::ListRunsRequest) -> anyhow::Result<Page> {
-    let page = client.list_runs(v1::ListRunsRequest { page_size: PAGE_ROWS, page_token, ..filter }).await?;
+async fn runs(client: &Client, page_token: String, filter: v1::ListRunsRequest) -> anyhow::Result<ListPage> {
+    let page = client.call(v1::ListRunsRequest { page_size: PAGE_ROWS, page_token, ..filter }).await?;
     Ok((page.runs.len(), page.next_page_token))
 }
 
-async fn approvals(client: &Client, page_token: String, only: &str) -> anyhow::Result<Page> {
-    let only = only.to_owned();
-    let request = v1::ListApprovalsRequest { only, page_size: PAGE_ROWS, page_token, ..Default::default() };
-    let page = client.list_approvals(request).await?;
+async fn approvals(
+    client: &Client,
+    page_token: String,
+    only: v1::ApprovalFilter,
+) -> anyhow::Result<ListPage> {
+    let request = v1::ListApprovalsRequest {
+        only: only.into(),
+        page_size: PAGE_ROWS,
+        page_token,
+        ..Default::default()
+    };
+    let page = client.call(request).await?;
     Ok((page.approvals.len(), page.next_page_token))
 }
 
-async fn effects(client: &Client, page_token: String, only: &str) -> anyhow::Result<Page> {
-    let only = only.to_owned();
-    let request = v1::ListEffectsRequest { only, page_size: PAGE_ROWS, page_token, ..Default::default() };
-    let page = client.list_effects(request).await?;
+async fn effects(client: &Client, page_token: String, only: v1::EffectFilter) -> anyhow::Result<ListPage> {
+    let request =
+        v1::ListEffectsRequest { only: only.into(), page_size: PAGE_ROWS, page_token, ..Default::default() };
+    let page = client.call(request).await?;
     Ok((page.effects.len(), page.next_page_token))
 }
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     let rows = lab.effort.of(ROWS_SMALLEST, ROWS_QUICK, ROWS_MANY);
@@ -101,7 +115,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     let plain = PlainTable::fill(&folder.path().join("plain.db"), rows)?;
     let mut figures = Vec::new();
     for case in &CASES {
-        let (mut ours, mut least) = (Samples::times(), Samples::times());
+        let (mut ours, mut least) = (SampleSet::times(), SampleSet::times());
         let (mut token, mut before) = (String::new(), i64::MAX);
         for _ in 0..lab.effort.of(2, 40, 400) {
             let begun = Instant::now();
@@ -115,7 +129,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         }
         let what = format!("a page of {PAGE_ROWS}: {} ({rows} rows)", case.what);
         let figure =
-            Figure::new(NAME, what, Unit::Ms, ours.summary()).beside("plain SQLite", least.summary());
+            BenchFigure::new(NAME, what, Unit::Ms, ours.summary()).beside("plain SQLite", least.summary());
         figures.push(figure.note("the pages follow each other, and begin again after the last"));
     }
     daemon.stop().await?;

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::floor::client::{FloorClient, Times};
+use crate::floor::client::{FloorClient, TurnTimes};
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::{Samples, Summary};
-use crate::model::ask::{Asker, Said};
-use crate::model::directive::Directive;
-use crate::process::daemon::Seat;
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::{SampleSet, SampleSummary};
+use crate::model::ask::{AnswerEvent, ModelClient};
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::SessionClient;
 use crate::process::kernel_facts::{processor_time, sleeps};
 
 pub(super) const NAME: &str = "one-turn";
@@ -18,35 +18,35 @@ const QUESTIONS_PER_SESSION: usize = 10;
 const WARM_UP: usize = 20;
 
 /// Times of one way to the model.
-pub(super) struct Way {
-    pub(super) first: Samples,
-    pub(super) total: Samples,
+pub(super) struct TurnSamples {
+    pub(super) first: SampleSet,
+    pub(super) total: SampleSet,
 }
 
-impl Way {
+impl TurnSamples {
     pub(super) fn new() -> Self {
-        Self { first: Samples::times(), total: Samples::times() }
+        Self { first: SampleSet::times(), total: SampleSet::times() }
     }
 
-    pub(super) fn push(&mut self, times: Times) {
+    pub(super) fn push(&mut self, times: TurnTimes) {
         self.first.push_time(times.first);
         self.total.push_time(times.total);
     }
 }
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let daemon = lab.daemon(folder.path()).await?;
     let floor = lab.floor(folder.path())?;
-    let mut asker = Asker::connect(lab.model.address()).await?;
+    let mut asker = ModelClient::connect(lab.model.address()).await?;
     let mut relay = floor.connect().await?;
-    let (mut direct, mut least, mut ours) = (Way::new(), Way::new(), Way::new());
+    let (mut direct, mut least, mut ours) = (TurnSamples::new(), TurnSamples::new(), TurnSamples::new());
     let mut seat = daemon.seat().await?;
     for at in 0..lab.effort.of(1, WARM_UP, WARM_UP) {
         round(&mut asker, &mut relay, &seat, at).await?;
     }
     let rounds = lab.effort.of(3, 100, 1_000);
-    let before = [Spent::of(daemon.process.pid())?, Spent::of(floor.process.pid())?];
+    let before = [ProcessUsage::of(daemon.process.pid())?, ProcessUsage::of(floor.process.pid())?];
     for at in 0..rounds {
         if at % QUESTIONS_PER_SESSION == 0 {
             seat = daemon.seat().await?;
@@ -57,20 +57,20 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         ours.push(third);
     }
     let spent = [
-        Spent::of(daemon.process.pid())?.since(before[0], rounds),
-        Spent::of(floor.process.pid())?.since(before[1], rounds),
+        ProcessUsage::of(daemon.process.pid())?.since(before[0], rounds),
+        ProcessUsage::of(floor.process.pid())?.since(before[1], rounds),
     ];
     Ok(figures(&direct, &least, &ours).into_iter().chain(work_figures(&spent)).collect())
 }
 
 /// What a process has spent so far.
 #[derive(Clone, Copy)]
-pub(super) struct Spent {
+pub(super) struct ProcessUsage {
     pub(super) cpu_us: f64,
     pub(super) sleeps: f64,
 }
 
-impl Spent {
+impl ProcessUsage {
     pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
         Ok(Self { cpu_us: processor_time(pid)?.as_secs_f64() * 1e6, sleeps: sleeps(pid)? })
     }
@@ -83,9 +83,10 @@ impl Spent {
 }
 
 /// What a run costs its machine: hardly touched by what else is at work there.
-fn work_figures([ours, floor]: &[Spent; 2]) -> [Figure; 2] {
-    let figure = |what, unit, of: fn(&Spent) -> f64| {
-        Figure::new(NAME, what, unit, Summary::single(of(ours))).beside("floor", Summary::single(of(floor)))
+fn work_figures([ours, floor]: &[ProcessUsage; 2]) -> [BenchFigure; 2] {
+    let figure = |what, unit, of: fn(&ProcessUsage) -> f64| {
+        BenchFigure::new(NAME, what, unit, SampleSummary::single(of(ours)))
+            .beside("floor", SampleSummary::single(of(floor)))
     };
     [
         figure("processor time of a one-turn run, one client", Unit::CpuUs, |spent| spent.cpu_us),
@@ -96,51 +97,54 @@ fn work_figures([ours, floor]: &[Spent; 2]) -> [Figure; 2] {
 
 /// Asks all three ways, beginning with another one each time.
 async fn round(
-    asker: &mut Asker,
+    asker: &mut ModelClient,
     floor: &mut FloorClient,
-    seat: &Seat,
+    seat: &SessionClient,
     turn: usize,
-) -> anyhow::Result<[Times; 3]> {
-    let nothing = Times { first: Duration::ZERO, total: Duration::ZERO };
+) -> anyhow::Result<[TurnTimes; 3]> {
+    let nothing = TurnTimes { first: Duration::ZERO, total: Duration::ZERO };
     let mut times = [nothing; 3];
     for step in 0..3 {
         let way = (turn + step) % 3;
         times[way] = match way {
-            0 => ask_directly(asker, &Directive::AT_ONCE).await?,
-            1 => floor.ask(&Directive::AT_ONCE).await?,
-            _ => seat.ask(&Directive::AT_ONCE).await?,
+            0 => ask_directly(asker, &AnswerDirective::AT_ONCE).await?,
+            1 => floor.ask(&AnswerDirective::AT_ONCE).await?,
+            _ => seat.ask(&AnswerDirective::AT_ONCE).await?,
         };
     }
     Ok(times)
 }
 
 /// Asks the model without anybody between.
-pub(super) async fn ask_directly(asker: &mut Asker, directive: &Directive) -> anyhow::Result<Times> {
+pub(super) async fn ask_directly(
+    asker: &mut ModelClient,
+    directive: &AnswerDirective,
+) -> anyhow::Result<TurnTimes> {
     let begun = Instant::now();
     asker.ask(&directive.question(), 0).await?;
     let mut first = None;
     loop {
         match asker.next().await? {
-            Said::Text(_) => first = first.or_else(|| Some(begun.elapsed())),
-            Said::Call => {}
-            Said::End => break,
+            AnswerEvent::Text(_) => first = first.or_else(|| Some(begun.elapsed())),
+            AnswerEvent::Call => {}
+            AnswerEvent::End => break,
         }
     }
     let total = begun.elapsed();
-    Ok(Times { first: first.unwrap_or(total), total })
+    Ok(TurnTimes { first: first.unwrap_or(total), total })
 }
 
-fn figures(direct: &Way, least: &Way, ours: &Way) -> Vec<Figure> {
-    let added = |what, of: fn(&Way) -> &Samples, most| {
+fn figures(direct: &TurnSamples, least: &TurnSamples, ours: &TurnSamples) -> Vec<BenchFigure> {
+    let added = |what, of: fn(&TurnSamples) -> &SampleSet, most| {
         let zero = of(direct).median();
         let note = format!(
             "whole times (median): direct {zero:.2} ms, floor {:.2} ms, ours {:.2} ms",
             of(least).median(),
             of(ours).median()
         );
-        Figure::new(NAME, what, Unit::Ms, of(ours).summary().less(zero))
+        BenchFigure::new(NAME, what, Unit::Ms, of(ours).summary().less(zero))
             .beside("floor", of(least).summary().less(zero))
-            .goal(Goal::RatioAtMost(most))
+            .goal(FigureGoal::RatioAtMost(most))
             .note(note)
     };
     vec![

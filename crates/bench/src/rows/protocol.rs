@@ -4,15 +4,15 @@
 
 use std::time::Duration;
 
-use super::one_turn::{Spent, Way, ask_directly};
+use super::one_turn::{ProcessUsage, TurnSamples, ask_directly};
 use super::throughput::{AsksFloor, WIDTHS, floor_round};
-use crate::floor::client::{FloorClient, Times};
+use crate::floor::client::{FloorClient, TurnTimes};
 use crate::floor::grpc_client::GrpcFloorClient;
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Unit};
-use crate::measure::samples::{Better, Samples, Summary};
-use crate::model::ask::Asker;
-use crate::model::directive::Directive;
+use crate::measure::figure::{BenchFigure, Unit};
+use crate::measure::samples::{BetterDirection, SampleSet, SampleSummary};
+use crate::model::ask::ModelClient;
+use crate::model::directive::AnswerDirective;
 use crate::process::floor::FloorProcess;
 
 pub(super) const NAME: &str = "protocol";
@@ -20,23 +20,23 @@ pub(super) const NAME: &str = "protocol";
 const WARM_UP: usize = 20;
 
 impl AsksFloor for GrpcFloorClient {
-    async fn ask(&mut self, directive: &Directive) -> anyhow::Result<Times> {
+    async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         Self::ask(self, directive).await
     }
 }
 
 /// Both floors, each with clients.
-struct Floors {
+struct FloorClients {
     bare: FloorProcess,
     grpc: FloorProcess,
     bare_clients: Vec<FloorClient>,
     grpc_clients: Vec<GrpcFloorClient>,
 }
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let (folder, other) = (lab.fresh()?, lab.fresh()?);
     let (bare, grpc) = (lab.floor(folder.path())?, lab.grpc_floor(other.path())?);
-    let mut floors = Floors { bare, grpc, bare_clients: Vec::new(), grpc_clients: Vec::new() };
+    let mut floors = FloorClients { bare, grpc, bare_clients: Vec::new(), grpc_clients: Vec::new() };
     for _ in 0..WIDTHS.into_iter().max().unwrap_or(1) {
         floors.bare_clients.push(floors.bare.connect().await?);
         floors.grpc_clients.push(floors.grpc.connect_grpc().await?);
@@ -46,9 +46,9 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-async fn one_client(lab: &Lab, floors: &mut Floors) -> anyhow::Result<Vec<Figure>> {
-    let mut asker = Asker::connect(lab.model.address()).await?;
-    let (mut direct, mut bare, mut grpc) = (Way::new(), Way::new(), Way::new());
+async fn one_client(lab: &Lab, floors: &mut FloorClients) -> anyhow::Result<Vec<BenchFigure>> {
+    let mut asker = ModelClient::connect(lab.model.address()).await?;
+    let (mut direct, mut bare, mut grpc) = (TurnSamples::new(), TurnSamples::new(), TurnSamples::new());
     for at in 0..lab.effort.of(1, WARM_UP, WARM_UP) {
         round(&mut asker, floors, at).await?;
     }
@@ -62,14 +62,14 @@ async fn one_client(lab: &Lab, floors: &mut Floors) -> anyhow::Result<Vec<Figure
     }
     let [bare_spent, grpc_spent] =
         [spent(&floors.bare)?.since(before[0], rounds), spent(&floors.grpc)?.since(before[1], rounds)];
-    let added = |what, of: fn(&Way) -> &Samples| {
+    let added = |what, of: fn(&TurnSamples) -> &SampleSet| {
         let zero = of(&direct).median();
-        let figure = Figure::new(NAME, what, Unit::Ms, of(&grpc).summary().less(zero));
+        let figure = BenchFigure::new(NAME, what, Unit::Ms, of(&grpc).summary().less(zero));
         figure.beside("floor", of(&bare).summary().less(zero))
     };
-    let work = |what, unit, of: fn(&Spent) -> f64| {
-        let figure = Figure::new(NAME, what, unit, Summary::single(of(&grpc_spent)));
-        figure.beside("floor", Summary::single(of(&bare_spent)))
+    let work = |what, unit, of: fn(&ProcessUsage) -> f64| {
+        let figure = BenchFigure::new(NAME, what, unit, SampleSummary::single(of(&grpc_spent)));
+        figure.beside("floor", SampleSummary::single(of(&bare_spent)))
     };
     Ok(vec![
         added("floor over gRPC: added time to first token", |way| &way.first),
@@ -79,31 +79,35 @@ async fn one_client(lab: &Lab, floors: &mut Floors) -> anyhow::Result<Vec<Figure
     ])
 }
 
-fn spent(floor: &FloorProcess) -> anyhow::Result<Spent> {
-    Spent::of(floor.process.pid())
+fn spent(floor: &FloorProcess) -> anyhow::Result<ProcessUsage> {
+    ProcessUsage::of(floor.process.pid())
 }
 
 /// Asks all three ways, beginning with another one each time.
-async fn round(asker: &mut Asker, floors: &mut Floors, turn: usize) -> anyhow::Result<[Times; 3]> {
-    let nothing = Times { first: Duration::ZERO, total: Duration::ZERO };
+async fn round(
+    asker: &mut ModelClient,
+    floors: &mut FloorClients,
+    turn: usize,
+) -> anyhow::Result<[TurnTimes; 3]> {
+    let nothing = TurnTimes { first: Duration::ZERO, total: Duration::ZERO };
     let mut times = [nothing; 3];
     for step in 0..3 {
         let way = (turn + step) % 3;
         times[way] = match way {
-            0 => ask_directly(asker, &Directive::AT_ONCE).await?,
-            1 => floors.bare_clients[0].ask(&Directive::AT_ONCE).await?,
-            _ => floors.grpc_clients[0].ask(&Directive::AT_ONCE).await?,
+            0 => ask_directly(asker, &AnswerDirective::AT_ONCE).await?,
+            1 => floors.bare_clients[0].ask(&AnswerDirective::AT_ONCE).await?,
+            _ => floors.grpc_clients[0].ask(&AnswerDirective::AT_ONCE).await?,
         };
     }
     Ok(times)
 }
 
-async fn side_by_side(lab: &Lab, floors: &mut Floors) -> anyhow::Result<Vec<Figure>> {
+async fn side_by_side(lab: &Lab, floors: &mut FloorClients) -> anyhow::Result<Vec<BenchFigure>> {
     let span = Duration::from_millis(lab.effort.of(30, 400, 1_500));
     let mut figures = Vec::new();
     for width in &WIDTHS[..lab.effort.of(2, 3, 3)] {
-        let rates = || Samples::new(Better::Higher);
-        let times = || Samples::new(Better::Lower);
+        let rates = || SampleSet::new(BetterDirection::Higher);
+        let times = || SampleSet::new(BetterDirection::Lower);
         let (mut bare, mut grpc, mut ratios) = (rates(), rates(), rates());
         let (mut bare_cpu, mut grpc_cpu) = (times(), times());
         for _ in 0..lab.effort.of(1, 2, 8) {
@@ -116,9 +120,10 @@ async fn side_by_side(lab: &Lab, floors: &mut Floors) -> anyhow::Result<Vec<Figu
             grpc_cpu.push(over.cpu_us);
         }
         let rate = format!("floor over gRPC: runs/s, {width} at once");
-        let rate = Figure::new(NAME, rate, Unit::PerSecond, grpc.summary()).beside("floor", bare.summary());
+        let rate =
+            BenchFigure::new(NAME, rate, Unit::PerSecond, grpc.summary()).beside("floor", bare.summary());
         let cpu = format!("floor over gRPC: processor time per run, {width} at once");
-        let cpu = Figure::new(NAME, cpu, Unit::CpuUs, grpc_cpu.summary());
+        let cpu = BenchFigure::new(NAME, cpu, Unit::CpuUs, grpc_cpu.summary());
         figures.extend([rate.ratio(ratios.median()), cpu.beside("floor", bare_cpu.summary())]);
     }
     Ok(figures)

@@ -10,8 +10,8 @@ use rusqlite::{Connection, params};
 use super::append::as_f64;
 use super::filled::fill_records;
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Unit};
-use crate::measure::samples::{Better, Samples};
+use crate::measure::figure::{BenchFigure, Unit};
+use crate::measure::samples::{BetterDirection, SampleSet};
 
 pub(super) const NAME: &str = "rebuild";
 
@@ -21,12 +21,12 @@ const RUNS_SMALLEST: u64 = 20;
 /// Bytes of a row of the plain table: about those of an entry with its payload.
 const PLAIN_ROW_BYTES: usize = 300;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     fill_records(&home.state(), lab.effort.of(RUNS_SMALLEST, RUNS_QUICK, RUNS_MANY)).await?;
     let daemon = home.start(&lab.daemon_program).await?;
-    let rate = || Samples::new(Better::Higher);
+    let rate = || SampleSet::new(BetterDirection::Higher);
     let (mut ours, mut least, mut ratios) = (rate(), rate(), rate());
     let mut entries = 0;
     for _ in 0..lab.effort.of(1, 4, 12) {
@@ -40,7 +40,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     }
     daemon.stop().await?;
     let what = format!("entries folded per second in a rebuild of {entries} entries");
-    let figure = Figure::new(NAME, what, Unit::PerSecond, ours.summary())
+    let figure = BenchFigure::new(NAME, what, Unit::PerSecond, ours.summary())
         .beside("plain SQLite", least.summary())
         .ratio(ratios.median())
         .note(

@@ -4,12 +4,12 @@
 use palyra_wire::v1::GetJournalStatusResponse;
 
 use super::append::as_f64;
-use super::one_turn::Spent;
+use super::one_turn::ProcessUsage;
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Unit};
-use crate::measure::samples::Summary;
-use crate::model::directive::Directive;
-use crate::process::daemon::{Daemon, Seat};
+use crate::measure::figure::{BenchFigure, Unit};
+use crate::measure::samples::SampleSummary;
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::{DaemonProcess, SessionClient};
 use crate::process::kernel_facts::bytes_written;
 use crate::process::system_calls::SystemCallCount;
 
@@ -18,11 +18,11 @@ pub(super) const NAME: &str = "run-counts";
 /// How many runs of a kind before anything is counted: texts that are stored once, caches, threads.
 const RUNS_BEFORE: usize = 3;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let kinds = [
-        ("a text run", Directive::AT_ONCE),
-        ("a run with one tool", Directive::AT_ONCE.with_tools(1)),
-        ("a run that asks once", Directive::AT_ONCE.asked().with_tools(1)),
+        ("a text run", AnswerDirective::AT_ONCE),
+        ("a run with one tool", AnswerDirective::AT_ONCE.with_tools(1)),
+        ("a run that asks once", AnswerDirective::AT_ONCE.asked().with_tools(1)),
     ];
     let mut figures = Vec::new();
     for (kind, directive) in kinds {
@@ -45,7 +45,7 @@ struct CountedRuns {
     runs: usize,
     before: GetJournalStatusResponse,
     after: GetJournalStatusResponse,
-    spent: Spent,
+    spent: ProcessUsage,
     written: u64,
     /// Of as many runs that were traced, after those that were not; `None` where nothing can trace.
     system_calls: Option<u64>,
@@ -53,18 +53,18 @@ struct CountedRuns {
 
 impl CountedRuns {
     async fn measure(
-        daemon: &Daemon,
-        seat: &Seat,
-        directive: &Directive,
+        daemon: &DaemonProcess,
+        seat: &SessionClient,
+        directive: &AnswerDirective,
         runs: usize,
     ) -> anyhow::Result<Self> {
         let pid = daemon.process.pid();
         let before = daemon.client.journal_status().await?;
-        let (spent, written) = (Spent::of(pid)?, bytes_written(pid)?);
+        let (spent, written) = (ProcessUsage::of(pid)?, bytes_written(pid)?);
         for _ in 0..runs {
             seat.ask(directive).await?;
         }
-        let spent = Spent::of(pid)?.since(spent, runs);
+        let spent = ProcessUsage::of(pid)?.since(spent, runs);
         let written = bytes_written(pid)? - written;
         let after = daemon.client.journal_status().await?;
         let system_calls = match SystemCallCount::begin(pid) {
@@ -79,10 +79,10 @@ impl CountedRuns {
         Ok(Self { runs, before, after, spent, written, system_calls })
     }
 
-    fn figures(&self, kind: &str) -> Vec<Figure> {
+    fn figures(&self, kind: &str) -> Vec<BenchFigure> {
         let runs = as_f64(self.runs as u64);
         let figure = |what: &str, unit, value| {
-            Figure::new(NAME, format!("{kind}: {what}"), unit, Summary::single(value))
+            BenchFigure::new(NAME, format!("{kind}: {what}"), unit, SampleSummary::single(value))
         };
         let journal =
             |of: fn(&GetJournalStatusResponse) -> u64| as_f64(of(&self.after) - of(&self.before)) / runs;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use palyra_ports::{Ended, ProcessTier};
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Samples;
-use crate::process::held::{BUBBLEWRAP_INSTALL, Holder, bubblewrap, plain};
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::SampleSet;
+use crate::process::held::{BUBBLEWRAP_INSTALL, ProgramSandbox, bubblewrap, plain};
 
 pub(super) const NAME: &str = "spawn";
 
@@ -20,13 +20,13 @@ const PAUSE: Duration = Duration::from_millis(40);
 const TIERS: [(ProcessTier, &str); 2] =
     [(ProcessTier::Confined, "tier B"), (ProcessTier::Isolated, "tier C")];
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
-    let holder = Holder::new(&lab.daemon_program.file, folder.path());
+    let holder = ProgramSandbox::new(&lab.daemon_program.file, folder.path());
     let bubblewrap = bubblewrap(PROGRAM, folder.path());
     let tiers: Vec<_> = TIERS.into_iter().filter(|(tier, _)| holder.offers(*tier)).collect();
-    let (mut unheld, mut wrapped, mut first) = (Samples::times(), Samples::times(), Samples::times());
-    let mut held = vec![Samples::times(); tiers.len()];
+    let (mut unheld, mut wrapped, mut first) = (SampleSet::times(), SampleSet::times(), SampleSet::times());
+    let mut held = vec![SampleSet::times(); tiers.len()];
     for at in 0..lab.effort.of(2, 40, 300) {
         pause().await;
         unheld.push_time(timed(|| plain(Command::new(PROGRAM)))?);
@@ -48,11 +48,15 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for ((tier, name), samples) in tiers.iter().zip(&held) {
         let goal = match tier {
-            ProcessTier::Confined => Goal::AtMost(10.0),
-            ProcessTier::Isolated => Goal::None,
+            ProcessTier::Confined => FigureGoal::AtMost(10.0),
+            ProcessTier::Isolated => FigureGoal::None,
         };
-        let figure =
-            Figure::new(NAME, format!("a program held by {name}, start to end"), Unit::Ms, samples.summary());
+        let figure = BenchFigure::new(
+            NAME,
+            format!("a program held by {name}, start to end"),
+            Unit::Ms,
+            samples.summary(),
+        );
         let beside = match &bubblewrap {
             Some(_) => figure.clone().beside("bubblewrap", wrapped.summary()),
             None => figure.clone().note(format!("no bubblewrap here to stand beside: {BUBBLEWRAP_INSTALL}")),
@@ -62,7 +66,8 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     }
     if let Some((_, name)) = tiers.first() {
         let what = format!("the first program held by {name} after a while");
-        let figure = Figure::new(NAME, what, Unit::Ms, first.summary()).beside("not held", unheld.summary());
+        let figure =
+            BenchFigure::new(NAME, what, Unit::Ms, first.summary()).beside("not held", unheld.summary());
         figures.push(figure.note("no keeper waits for it"));
     }
     anyhow::ensure!(!figures.is_empty(), "this host holds no programs: `palyra doctor` says why");
@@ -80,7 +85,7 @@ fn timed(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Duration> 
     Ok(begun.elapsed())
 }
 
-async fn run(holder: &Holder, tier: ProcessTier) -> anyhow::Result<Duration> {
+async fn run(holder: &ProgramSandbox, tier: ProcessTier) -> anyhow::Result<Duration> {
     let name = Path::new(PROGRAM).display().to_string();
     let begun = Instant::now();
     let mut process = holder.start(tier, PROGRAM, &[&name]).await?;

@@ -10,9 +10,9 @@ use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
 use super::append::options;
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::Samples;
-use crate::model::directive::Directive;
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::SampleSet;
+use crate::model::directive::AnswerDirective;
 
 pub(super) const NAME: &str = "cold-start";
 pub(super) const RECOVERY_NAME: &str = "recovery";
@@ -24,8 +24,8 @@ const RUNS_PER_SESSION: u64 = 100;
 /// How many runs are appended at once while a database is filled.
 const FILL_WIDTH: u64 = 64;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
-    let (mut empty, mut floor) = (Samples::times(), Samples::times());
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
+    let (mut empty, mut floor) = (SampleSet::times(), SampleSet::times());
     for _ in 0..lab.effort.of(1, 5, 25) {
         let folder = lab.fresh()?;
         floor.push_time(lab.floor(folder.path())?.process.ready_after);
@@ -34,9 +34,9 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         daemon.stop().await?;
     }
     let mut figures = vec![
-        Figure::new(NAME, "cold start to healthy, empty", Unit::Ms, empty.summary())
+        BenchFigure::new(NAME, "cold start to healthy, empty", Unit::Ms, empty.summary())
             .beside("floor", floor.summary())
-            .goal(Goal::AtMost(20.0))
+            .goal(FigureGoal::AtMost(20.0))
             .note("until a status call over the socket was answered; the floor until it listens"),
     ];
     let filled = [
@@ -47,33 +47,33 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         let folder = lab.fresh()?;
         let home = lab.home(folder.path())?;
         fill(&home.state(), runs).await?;
-        let mut starts = Samples::times();
+        let mut starts = SampleSet::times();
         for _ in 0..times {
             let daemon = home.start(&lab.daemon_program).await?;
             starts.push_time(daemon.healthy_after);
             daemon.stop().await?;
         }
         let what = format!("cold start to healthy, {runs} {what}");
-        figures.push(Figure::new(NAME, what, Unit::Ms, starts.summary()).goal(Goal::AtMost(most)));
+        figures.push(BenchFigure::new(NAME, what, Unit::Ms, starts.summary()).goal(FigureGoal::AtMost(most)));
     }
     Ok(figures)
 }
 
-pub(super) async fn measure_recovery(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure_recovery(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let runs = lab.effort.of(20, MANY_RUNS, MANY_RUNS);
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     fill(&home.state(), runs).await?;
-    let mut starts = Samples::times();
+    let mut starts = SampleSet::times();
     let mut daemon = home.start(&lab.daemon_program).await?;
     for _ in 0..lab.effort.of(1, 4, 15) {
         // Something is in the write-ahead log, and one run is at work.
         let seat = daemon.seat().await?;
         for _ in 0..lab.effort.of(1, 20, 20) {
-            seat.ask(&Directive::AT_ONCE).await?;
+            seat.ask(&AnswerDirective::AT_ONCE).await?;
         }
         let asked = lab.model.seen().asked;
-        let thinking = Directive::paced(Duration::from_secs(600), 1, Duration::ZERO);
+        let thinking = AnswerDirective::paced(Duration::from_secs(600), 1, Duration::ZERO);
         daemon.client.start_run(seat.request(&thinking)).await?;
         lab.model.wait_until(|seen| seen.asked > asked).await?;
         daemon.process.kill()?;
@@ -81,7 +81,9 @@ pub(super) async fn measure_recovery(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
         starts.push_time(daemon.healthy_after);
     }
     let what = format!("kill -9 with {runs} finished runs: start to healthy");
-    Ok(vec![Figure::new(RECOVERY_NAME, what, Unit::Ms, starts.summary()).goal(Goal::AtMost(300.0))])
+    Ok(vec![
+        BenchFigure::new(RECOVERY_NAME, what, Unit::Ms, starts.summary()).goal(FigureGoal::AtMost(300.0)),
+    ])
 }
 
 /// Fills a new journal with finished text runs, as the runtime writes them.

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use futures::future::try_join_all;
 use palyra_client::Client;
 
-use crate::floor::client::{FloorClient, Times};
+use crate::floor::client::{FloorClient, TurnTimes};
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::{Better, Samples, Summary};
-use crate::model::directive::Directive;
-use crate::process::daemon::{Daemon, Seat};
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::{BetterDirection, SampleSet, SampleSummary};
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::{DaemonProcess, SessionClient};
 use crate::process::floor::FloorProcess;
 use crate::process::kernel_facts::processor_time;
 
@@ -23,16 +23,16 @@ const QUESTIONS_PER_SESSION: u32 = 10;
 const FALL_MAX: f64 = 0.95;
 
 /// Rounds of one width.
-struct Rounds {
-    floor: Samples,
-    ours: Samples,
-    ratios: Samples,
-    cpu_floor: Samples,
-    cpu_ours: Samples,
+struct ThroughputRounds {
+    floor: SampleSet,
+    ours: SampleSet,
+    ratios: SampleSet,
+    cpu_floor: SampleSet,
+    cpu_ours: SampleSet,
 }
 
 /// What one round came to.
-pub(super) struct Round {
+pub(super) struct RoundRate {
     pub(super) rate: f64,
     pub(super) cpu_us: f64,
 }
@@ -40,22 +40,22 @@ pub(super) struct Round {
 /// A client of a floor.
 pub(super) trait AsksFloor {
     /// Asks, and hears the answer to its end.
-    fn ask(&mut self, directive: &Directive) -> impl Future<Output = anyhow::Result<Times>>;
+    fn ask(&mut self, directive: &AnswerDirective) -> impl Future<Output = anyhow::Result<TurnTimes>>;
 }
 
 impl AsksFloor for FloorClient {
-    async fn ask(&mut self, directive: &Directive) -> anyhow::Result<Times> {
+    async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         Self::ask(self, directive).await
     }
 }
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let daemon = lab.daemon(folder.path()).await?;
     let floor = lab.floor(folder.path())?;
     let span = Duration::from_millis(lab.effort.of(30, 400, 1_500));
     let widths = &WIDTHS[..lab.effort.of(2, 3, 3)];
-    let mut all: Vec<Rounds> = widths.iter().map(|_| Rounds::new()).collect();
+    let mut all: Vec<ThroughputRounds> = widths.iter().map(|_| ThroughputRounds::new()).collect();
     let widest = widths.iter().copied().max().unwrap_or(1);
     let (mut clients, mut relays) = (Vec::new(), Vec::new());
     for _ in 0..widest {
@@ -73,14 +73,14 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
     Ok(figures(widths, &all))
 }
 
-impl Rounds {
+impl ThroughputRounds {
     fn new() -> Self {
-        let rates = || Samples::new(Better::Higher);
-        let times = || Samples::new(Better::Lower);
+        let rates = || SampleSet::new(BetterDirection::Higher);
+        let times = || SampleSet::new(BetterDirection::Lower);
         Self { floor: rates(), ours: rates(), ratios: rates(), cpu_floor: times(), cpu_ours: times() }
     }
 
-    fn push(&mut self, least: &Round, ours: &Round) {
+    fn push(&mut self, least: &RoundRate, ours: &RoundRate) {
         self.floor.push(least.rate);
         self.ours.push(ours.rate);
         self.ratios.push(ours.rate / least.rate.max(f64::MIN_POSITIVE));
@@ -89,17 +89,17 @@ impl Rounds {
     }
 }
 
-async fn ours_round(daemon: &Daemon, clients: &[Client], span: Duration) -> anyhow::Result<Round> {
+async fn ours_round(daemon: &DaemonProcess, clients: &[Client], span: Duration) -> anyhow::Result<RoundRate> {
     let before = processor_time(daemon.process.pid())?;
     let begun = Instant::now();
     let slots = clients.iter().map(|client| async move {
         let mut done = 0_u32;
-        let mut seat = Seat::open(client, &daemon.home).await?;
+        let mut seat = SessionClient::open(client, &daemon.home).await?;
         while done == 0 || begun.elapsed() < span {
             if done > 0 && done.is_multiple_of(QUESTIONS_PER_SESSION) {
-                seat = Seat::open(client, &daemon.home).await?;
+                seat = SessionClient::open(client, &daemon.home).await?;
             }
-            seat.ask(&Directive::AT_ONCE).await?;
+            seat.ask(&AnswerDirective::AT_ONCE).await?;
             done += 1;
         }
         anyhow::Ok(done)
@@ -112,13 +112,13 @@ pub(super) async fn floor_round(
     floor: &FloorProcess,
     clients: &mut [impl AsksFloor],
     span: Duration,
-) -> anyhow::Result<Round> {
+) -> anyhow::Result<RoundRate> {
     let before = processor_time(floor.process.pid())?;
     let begun = Instant::now();
     let slots = clients.iter_mut().map(|client| async move {
         let mut done = 0_u32;
         while done == 0 || begun.elapsed() < span {
-            client.ask(&Directive::AT_ONCE).await?;
+            client.ask(&AnswerDirective::AT_ONCE).await?;
             done += 1;
         }
         anyhow::Ok(done)
@@ -127,17 +127,17 @@ pub(super) async fn floor_round(
     Ok(round(done, begun.elapsed(), processor_time(floor.process.pid())?.saturating_sub(before)))
 }
 
-fn round(done: u32, took: Duration, cpu: Duration) -> Round {
+fn round(done: u32, took: Duration, cpu: Duration) -> RoundRate {
     let runs = f64::from(done);
-    Round { rate: runs / took.as_secs_f64(), cpu_us: cpu.as_secs_f64() * 1e6 / runs }
+    RoundRate { rate: runs / took.as_secs_f64(), cpu_us: cpu.as_secs_f64() * 1e6 / runs }
 }
 
-fn figures(widths: &[usize], all: &[Rounds]) -> Vec<Figure> {
+fn figures(widths: &[usize], all: &[ThroughputRounds]) -> Vec<BenchFigure> {
     let mut figures = Vec::new();
     for (width, rounds) in widths.iter().zip(all) {
-        let goal = if *width == 1 { Goal::None } else { Goal::RatioAtLeast(0.5) };
+        let goal = if *width == 1 { FigureGoal::None } else { FigureGoal::RatioAtLeast(0.5) };
         let what = format!("runs/s, {width} at once, all durable");
-        let figure = Figure::new(NAME, what, Unit::PerSecond, rounds.ours.summary());
+        let figure = BenchFigure::new(NAME, what, Unit::PerSecond, rounds.ours.summary());
         let figure = figure.beside("floor", rounds.floor.summary());
         figures.push(figure.ratio(rounds.ratios.median()).goal(goal));
     }
@@ -145,14 +145,14 @@ fn figures(widths: &[usize], all: &[Rounds]) -> Vec<Figure> {
         && all.len() == WIDTHS.len()
     {
         let what = "runs/s at 64 beside 16: no fall";
-        let figure = Figure::new(NAME, what, Unit::PerSecond, widest.ours.summary());
-        let figure = figure.beside("at 16", sixteen.ours.summary()).goal(Goal::RatioAtLeast(FALL_MAX));
+        let figure = BenchFigure::new(NAME, what, Unit::PerSecond, widest.ours.summary());
+        let figure = figure.beside("at 16", sixteen.ours.summary()).goal(FigureGoal::RatioAtLeast(FALL_MAX));
         figures.push(figure);
     }
     if let Some(widest) = all.last() {
         let what = format!("processor time per run, {} at once", widths.last().unwrap_or(&1));
-        let summary = |samples: &Samples| -> Summary { samples.summary() };
-        let figure = Figure::new(NAME, what, Unit::CpuUs, summary(&widest.cpu_ours));
+        let summary = |samples: &SampleSet| -> SampleSummary { samples.summary() };
+        let figure = BenchFigure::new(NAME, what, Unit::CpuUs, summary(&widest.cpu_ours));
         figures.push(figure.beside("floor", summary(&widest.cpu_floor)).note("without client and model"));
     }
     figures

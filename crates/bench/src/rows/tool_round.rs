@@ -2,10 +2,10 @@
 //! person who is asked before the read: question, yes and outcome durable.
 
 use crate::lab::Lab;
-use crate::measure::figure::{Figure, Goal, Unit};
-use crate::measure::samples::{Better, Samples, Summary, milliseconds};
-use crate::model::directive::Directive;
-use crate::process::daemon::{Daemon, Seat};
+use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
+use crate::measure::samples::{BetterDirection, SampleSet, SampleSummary, milliseconds};
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::{DaemonProcess, SessionClient};
 use crate::rows::as_f64;
 
 pub(super) const NAME: &str = "tool-round";
@@ -18,30 +18,30 @@ const FLOOR_COMMITS: f64 = 2.0;
 /// The yes is one more.
 const FLOOR_COMMITS_ASKED: f64 = 3.0;
 
-pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
-    let rounds = Rounds::measure(lab, &Directive::AT_ONCE).await?;
-    let Rounds { ours, least, commits } = &rounds;
-    let time = Figure::new(NAME, "one more tool round", Unit::Ms, ours.summary())
+pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
+    let rounds = ToolRounds::measure(lab, &AnswerDirective::AT_ONCE).await?;
+    let ToolRounds { ours, least, commits } = &rounds;
+    let time = BenchFigure::new(NAME, "one more tool round", Unit::Ms, ours.summary())
         .beside("floor", least.summary())
-        .goal(Goal::AtMost(1.5))
+        .goal(FigureGoal::AtMost(1.5))
         .note(note());
-    let commits = Figure::new(NAME, "commits of one more tool round", Unit::Count, commits.summary())
-        .beside("floor", Summary::single(FLOOR_COMMITS))
-        .goal(Goal::AtMost(2.0))
+    let commits = BenchFigure::new(NAME, "commits of one more tool round", Unit::Count, commits.summary())
+        .beside("floor", SampleSummary::single(FLOOR_COMMITS))
+        .goal(FigureGoal::AtMost(2.0))
         .note("told by the journal's own counter");
     Ok(vec![time, commits])
 }
 
-pub(super) async fn measure_approval(lab: &Lab) -> anyhow::Result<Vec<Figure>> {
-    let rounds = Rounds::measure(lab, &Directive::AT_ONCE.asked()).await?;
-    let Rounds { ours, least, commits } = &rounds;
+pub(super) async fn measure_approval(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
+    let rounds = ToolRounds::measure(lab, &AnswerDirective::AT_ONCE.asked()).await?;
+    let ToolRounds { ours, least, commits } = &rounds;
     let time =
-        Figure::new(APPROVAL_NAME, "one more tool round that is asked about", Unit::Ms, ours.summary())
+        BenchFigure::new(APPROVAL_NAME, "one more tool round that is asked about", Unit::Ms, ours.summary())
             .beside("floor", least.summary())
             .note(format!("{}; the client says yes as soon as it is asked", note()));
-    let commits = Figure::new(APPROVAL_NAME, "commits of such a round", Unit::Count, commits.summary())
-        .beside("floor", Summary::single(FLOOR_COMMITS_ASKED))
-        .goal(Goal::AtMost(3.0))
+    let commits = BenchFigure::new(APPROVAL_NAME, "commits of such a round", Unit::Count, commits.summary())
+        .beside("floor", SampleSummary::single(FLOOR_COMMITS_ASKED))
+        .goal(FigureGoal::AtMost(3.0))
         .note("the call with its question, the yes with the start, the outcome");
     Ok(vec![time, commits])
 }
@@ -51,20 +51,20 @@ fn note() -> String {
 }
 
 /// What a round comes to, for the daemon and for the floor.
-struct Rounds {
-    ours: Samples,
-    least: Samples,
-    commits: Samples,
+struct ToolRounds {
+    ours: SampleSet,
+    least: SampleSet,
+    commits: SampleSet,
 }
 
-impl Rounds {
-    async fn measure(lab: &Lab, directive: &Directive) -> anyhow::Result<Self> {
+impl ToolRounds {
+    async fn measure(lab: &Lab, directive: &AnswerDirective) -> anyhow::Result<Self> {
         let folder = lab.fresh()?;
         let daemon = lab.daemon(folder.path()).await?;
         let floor = lab.floor(folder.path())?;
         let mut client = floor.connect().await?;
         let [plain, tools] = [0, ROUNDS as usize].map(|rounds| directive.with_tools(rounds));
-        let [mut least, mut ours, mut commits] = [(); 3].map(|()| Samples::new(Better::Lower));
+        let [mut least, mut ours, mut commits] = [(); 3].map(|()| SampleSet::new(BetterDirection::Lower));
         daemon.seat().await?.ask(&tools).await?;
         for _ in 0..lab.effort.of(2, 40, 400) {
             let [without, with] = [client.ask(&plain).await?, client.ask(&tools).await?];
@@ -80,7 +80,11 @@ impl Rounds {
 }
 
 /// Asks, and returns the milliseconds and the commits that it took.
-async fn counted(daemon: &Daemon, seat: &Seat, directive: &Directive) -> anyhow::Result<(f64, f64)> {
+async fn counted(
+    daemon: &DaemonProcess,
+    seat: &SessionClient,
+    directive: &AnswerDirective,
+) -> anyhow::Result<(f64, f64)> {
     let before = daemon.client.journal_status().await?.commits;
     let times = seat.ask(directive).await?;
     let after = daemon.client.journal_status().await?.commits;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::look::Look;
-use super::trend::Trend;
+use super::sample::SoakSample;
+use super::trend::LinearTrend;
 
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 70.0;
@@ -11,19 +11,19 @@ const PANEL_HEIGHT: f64 = 130.0;
 const PLOT_HEIGHT: f64 = 84.0;
 const TOP: f64 = 48.0;
 
-type Value = fn(&Look) -> f64;
+type SampleValue = fn(&SoakSample) -> f64;
 
-const PANELS: [(&str, Value); 6] = [
-    ("anonymous memory, MiB", |look| look.anonymous_mib),
-    ("descriptors", |look| look.descriptors as f64),
-    ("threads", |look| look.threads as f64),
-    ("write-ahead log at its largest, MiB", |look| look.wal_mib),
-    ("database, MiB", |look| look.database_mib),
-    ("median time of a plain run, ms", |look| look.p50_ms),
+const PANELS: [(&str, SampleValue); 6] = [
+    ("anonymous memory, MiB", |sample| sample.anonymous_mib),
+    ("descriptors", |sample| sample.descriptors as f64),
+    ("threads", |sample| sample.threads as f64),
+    ("write-ahead log at its largest, MiB", |sample| sample.wal_mib),
+    ("database, MiB", |sample| sample.database_mib),
+    ("median time of a plain run, ms", |sample| sample.p50_ms),
 ];
 
 /// Draws it as SVG.
-pub(super) fn svg(settings: &str, looks: &[Look]) -> String {
+pub(super) fn svg(settings: &str, looks: &[SoakSample]) -> String {
     let height = TOP + PANEL_HEIGHT * 6.0 + 20.0;
     let mut text = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" font-size="12">
@@ -37,7 +37,7 @@ pub(super) fn svg(settings: &str, looks: &[Look]) -> String {
             &mut text,
             top,
             what,
-            looks.iter().map(|look| (crate::rows::as_f64(look.runs), value(look))).collect(),
+            looks.iter().map(|sample| (crate::rows::as_f64(sample.runs), value(sample))).collect(),
         );
         top += PANEL_HEIGHT;
     }
@@ -63,7 +63,7 @@ fn panel(text: &mut String, top: f64, what: &str, points: Vec<(f64, f64)>) {
         highest / 1.1,
         LEFT - 6.0
     );
-    let trend = Trend::of(&points);
+    let trend = LinearTrend::of(&points);
     let _ = writeln!(
         text,
         r##"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="#cf222e" stroke-dasharray="4 3"/>"##,

@@ -11,14 +11,14 @@ use clap::Args;
 use super::chart;
 use super::failing_model::FailingModel;
 use super::judge::judge;
-use super::load::{Effort, Enough, Stretch, stretch};
-use super::look::{Counted, KEPT_WARM, Look, at_rest, file_mib};
+use super::load::{LoadEffort, LoadLimit, LoadResult, stretch};
 use super::mix::FAILING;
-use super::report::Report;
+use super::report::SoakReport;
+use super::sample::{KEPT_WARM, KernelCounts, SoakSample, at_rest, file_mib};
 use crate::harness::on_one_thread;
 use crate::lab::{self, Lab};
-use crate::measure::machine::Machine;
-use crate::process::daemon::Daemon;
+use crate::measure::machine::MachineFacts;
+use crate::process::daemon::DaemonProcess;
 use crate::process::measured_daemon::ChosenDaemon;
 
 /// Looks of a soak that is measured in minutes, at most; half of them tell a slope from noise.
@@ -67,7 +67,7 @@ pub fn soak(args: &SoakArgs) -> anyhow::Result<ExitCode> {
     let folder = std::path::absolute(&args.folder)?;
     let own = std::env::current_exe()?;
     let program = args.daemon.program(&own)?;
-    let lab = Lab::new(&folder, own, program, lab::Effort::Full)?;
+    let lab = Lab::new(&folder, own, program, lab::SampleEffort::Full)?;
     let report = on_one_thread(async {
         let failing = FailingModel::bind().await?;
         let base_url = failing.base_url()?;
@@ -89,9 +89,9 @@ pub fn soak(args: &SoakArgs) -> anyhow::Result<ExitCode> {
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Report> {
+async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<SoakReport> {
     let begun = Instant::now();
-    let mut machine = Machine::look(lab.folder());
+    let mut machine = MachineFacts::look(lab.folder());
     let folder = lab.fresh()?;
     let home = lab.home(folder.path())?;
     home.add_provider(FAILING, failing)?;
@@ -104,20 +104,20 @@ async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Rep
     }
     machine.finish();
     let Soak { by_kind, looks, .. } = soak;
-    Ok(Report {
+    Ok(SoakReport {
         machine,
         daemon: measured,
         settings: settings(args),
         seconds: begun.elapsed().as_secs_f64(),
-        kinds: Report::named(by_kind),
+        kinds: SoakReport::named(by_kind),
         watched: judge(&looks),
         looks,
     })
 }
 
-fn effort(args: &SoakArgs) -> Effort {
+fn effort(args: &SoakArgs) -> LoadEffort {
     let per_second = args.pace.or(args.minutes.map(|_| PACE));
-    Effort { clients: args.clients, per_second }
+    LoadEffort { clients: args.clients, per_second }
 }
 
 fn settings(args: &SoakArgs) -> String {
@@ -130,35 +130,35 @@ fn settings(args: &SoakArgs) -> String {
 }
 
 /// Returns the stretches: one to warm up, and those that are looked at.
-fn plan(args: &SoakArgs) -> Vec<Enough> {
+fn plan(args: &SoakArgs) -> Vec<LoadLimit> {
     let Some(minutes) = args.minutes else {
-        return vec![Enough::Runs(args.runs / 4), Enough::Runs(args.runs)];
+        return vec![LoadLimit::Runs(args.runs / 4), LoadLimit::Runs(args.runs)];
     };
     let whole = Duration::from_secs(minutes * 60);
     let each = (whole / LOOKS_MAX).saturating_sub(KEPT_WARM).max(STRETCH_MIN);
     let count = (whole.as_secs() / (each + KEPT_WARM).as_secs()).max(2);
-    (0..count).map(|_| Enough::Time(each)).collect()
+    (0..count).map(|_| LoadLimit::Time(each)).collect()
 }
 
 /// A soak under way.
 struct Soak<'a> {
     lab: &'a Lab,
-    daemon: Daemon,
+    daemon: DaemonProcess,
     begun: Instant,
-    effort: Effort,
+    effort: LoadEffort,
     by_kind: [u64; 10],
-    looks: Vec<Look>,
+    looks: Vec<SoakSample>,
 }
 
 impl Soak<'_> {
     /// Loads for one stretch, waits for rest, and looks.
-    async fn on(&mut self, enough: Enough) -> anyhow::Result<()> {
+    async fn on(&mut self, enough: LoadLimit) -> anyhow::Result<()> {
         let log = self.daemon.home.write_ahead_log();
         let mut wal_mib = file_mib(&log);
         let (before, pid) = (self.runs(), self.daemon.process.pid());
         let done = stretch(&self.daemon.home, self.effort, enough, |runs| {
             wal_mib = wal_mib.max(file_mib(&log));
-            let counted = Counted::of(pid).map_or(0.0, |counted| counted.anonymous_mib);
+            let counted = KernelCounts::of(pid).map_or(0.0, |counted| counted.anonymous_mib);
             progress(&format!("{} runs, {counted:.1} MiB, waiting for more", before + runs));
         })
         .await?;
@@ -168,10 +168,10 @@ impl Soak<'_> {
         progress(&format!("{} runs, waiting for rest", self.runs()));
         self.lab.model.hang_up();
         let counted = at_rest(&self.daemon).await?;
-        let look = self.look(&counted, &done, wal_mib.max(file_mib(&log)));
+        let sample = self.sample(&counted, &done, wal_mib.max(file_mib(&log)));
         progress("");
-        told(&look, &done);
-        self.looks.push(look);
+        print_sample(&sample, &done);
+        self.looks.push(sample);
         Ok(())
     }
 
@@ -179,8 +179,8 @@ impl Soak<'_> {
         self.by_kind.iter().sum()
     }
 
-    fn look(&self, counted: &Counted, done: &Stretch, wal_mib: f64) -> Look {
-        Look {
+    fn sample(&self, counted: &KernelCounts, done: &LoadResult, wal_mib: f64) -> SoakSample {
+        SoakSample {
             runs: self.runs(),
             seconds: self.begun.elapsed().as_secs_f64(),
             anonymous_mib: counted.anonymous_mib,
@@ -195,9 +195,9 @@ impl Soak<'_> {
 }
 
 /// Says a look at once: a soak is long, and whoever waits for it wants to know.
-fn told(look: &Look, done: &Stretch) {
+fn print_sample(sample: &SoakSample, done: &LoadResult) {
     let rate = crate::rows::as_f64(done.runs()) / done.took.as_secs_f64();
-    let Look {
+    let SoakSample {
         runs,
         seconds,
         anonymous_mib,
@@ -207,7 +207,7 @@ fn told(look: &Look, done: &Stretch) {
         wal_mib,
         database_mib,
         p50_ms,
-    } = look;
+    } = sample;
     eprintln!(
         "{seconds:>6.0} s {runs:>9} runs ({rate:.0}/s): {anonymous_mib:.2} MiB its own of {resident_mib:.1}, \
 {descriptors} descriptors, {threads} threads, log {wal_mib:.1} MiB, database {database_mib:.1} MiB, p50 {p50_ms:.2} ms"

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
-use super::look::Look;
-use super::trend::Trend;
+use super::sample::SoakSample;
+use super::trend::LinearTrend;
 
 /// Anonymous memory may rise by this whatever the length: what an allocator keeps differs from look to look.
 const ANONYMOUS_RISE_MIB_MAX: f64 = 1.0;
@@ -26,7 +26,7 @@ const MIB: f64 = 1_024.0 * 1_024.0;
 
 /// What came of one thing that was watched.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Watched {
+pub(super) struct WatchedTrend {
     /// What, with its unit.
     pub(super) what: &'static str,
     /// At the first look.
@@ -44,23 +44,27 @@ pub(super) struct Watched {
 }
 
 /// Judges the looks of a soak, in their order.
-pub(super) fn judge(looks: &[Look]) -> Vec<Watched> {
+pub(super) fn judge(looks: &[SoakSample]) -> Vec<WatchedTrend> {
     vec![
         anonymous(looks),
-        count("descriptors", looks, |look| f64::from(look.descriptors)),
-        count("threads", looks, |look| f64::from(look.threads)),
+        count("descriptors", looks, |sample| f64::from(sample.descriptors)),
+        count("threads", looks, |sample| f64::from(sample.threads)),
         write_ahead_log(looks),
         database(looks),
         latency(looks),
     ]
 }
 
-fn fitted(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> (Watched, f64, f64) {
-    let points: Vec<(f64, f64)> = looks.iter().map(|look| (runs(look), value(look))).collect();
-    let trend = Trend::of(&points);
+fn fitted(
+    what: &'static str,
+    looks: &[SoakSample],
+    value: fn(&SoakSample) -> f64,
+) -> (WatchedTrend, f64, f64) {
+    let points: Vec<(f64, f64)> = looks.iter().map(|sample| (runs(sample), value(sample))).collect();
+    let trend = LinearTrend::of(&points);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return (
-            Watched {
+            WatchedTrend {
                 what,
                 first: 0.0,
                 last: 0.0,
@@ -74,7 +78,7 @@ fn fitted(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> (Watch
         );
     };
     let rise = trend.at(last.0) - trend.at(first.0);
-    let watched = Watched {
+    let watched = WatchedTrend {
         what,
         first: first.1,
         last: last.1,
@@ -86,52 +90,57 @@ fn fitted(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> (Watch
     (watched, trend.slope, last.0 - first.0)
 }
 
-fn runs(look: &Look) -> f64 {
-    crate::rows::as_f64(look.runs)
+fn runs(sample: &SoakSample) -> f64 {
+    crate::rows::as_f64(sample.runs)
 }
 
-fn anonymous(looks: &[Look]) -> Watched {
-    let (watched, slope, span) = fitted("anonymous memory, MiB", looks, |look| look.anonymous_mib);
+fn anonymous(looks: &[SoakSample]) -> WatchedTrend {
+    let (watched, slope, span) = fitted("anonymous memory, MiB", looks, |sample| sample.anonymous_mib);
     let most = ANONYMOUS_RISE_MIB_MAX.max(span * ANONYMOUS_BYTES_PER_RUN_MAX / MIB);
     let kept = Some(!looks.is_empty() && watched.rise < most);
     let slope = format!("{:+.1} bytes per run", slope * MIB);
-    Watched { slope, limit: format!("rises by less than {most:.1}"), kept, ..watched }
+    WatchedTrend { slope, limit: format!("rises by less than {most:.1}"), kept, ..watched }
 }
 
-fn count(what: &'static str, looks: &[Look], value: fn(&Look) -> f64) -> Watched {
+fn count(what: &'static str, looks: &[SoakSample], value: fn(&SoakSample) -> f64) -> WatchedTrend {
     let (watched, ..) = fitted(what, looks, value);
     let kept = Some(!looks.is_empty() && watched.rise < COUNT_RISE_MAX);
-    Watched { limit: "does not rise".to_owned(), kept, ..watched }
+    WatchedTrend { limit: "does not rise".to_owned(), kept, ..watched }
 }
 
-fn write_ahead_log(looks: &[Look]) -> Watched {
-    let (watched, ..) = fitted("write-ahead log at its largest, MiB", looks, |look| look.wal_mib);
-    let kept = Some(!looks.is_empty() && looks.iter().all(|look| look.wal_mib <= WAL_MIB_MAX));
-    Watched { limit: format!("at most {WAL_MIB_MAX}"), kept, ..watched }
+fn write_ahead_log(looks: &[SoakSample]) -> WatchedTrend {
+    let (watched, ..) = fitted("write-ahead log at its largest, MiB", looks, |sample| sample.wal_mib);
+    let kept = Some(!looks.is_empty() && looks.iter().all(|sample| sample.wal_mib <= WAL_MIB_MAX));
+    WatchedTrend { limit: format!("at most {WAL_MIB_MAX}"), kept, ..watched }
 }
 
-fn database(looks: &[Look]) -> Watched {
-    let (watched, slope, _) = fitted("database, MiB", looks, |look| look.database_mib);
+fn database(looks: &[SoakSample]) -> WatchedTrend {
+    let (watched, slope, _) = fitted("database, MiB", looks, |sample| sample.database_mib);
     let kept = Some(!looks.is_empty() && slope * MIB <= DATABASE_BYTES_PER_RUN_MAX);
     let slope = format!("{:+.0} bytes per run", slope * MIB);
-    Watched { slope, limit: format!("at most {DATABASE_BYTES_PER_RUN_MAX} bytes per run"), kept, ..watched }
+    WatchedTrend {
+        slope,
+        limit: format!("at most {DATABASE_BYTES_PER_RUN_MAX} bytes per run"),
+        kept,
+        ..watched
+    }
 }
 
-fn latency(looks: &[Look]) -> Watched {
-    let (watched, ..) = fitted("median time of a plain run, ms", looks, |look| look.p50_ms);
+fn latency(looks: &[SoakSample]) -> WatchedTrend {
+    let (watched, ..) = fitted("median time of a plain run, ms", looks, |sample| sample.p50_ms);
     let middle = f64::midpoint(watched.first, watched.last);
     let kept = (looks.len() >= P50_LOOKS_MIN).then_some(watched.rise <= middle * P50_RISE_SHARE_MAX);
     let limit =
         format!("rises by at most {:.0} %, from {P50_LOOKS_MIN} looks on", P50_RISE_SHARE_MAX * 100.0);
-    Watched { limit, kept, ..watched }
+    WatchedTrend { limit, kept, ..watched }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn look(runs: u64) -> Look {
-        Look {
+    fn sample(runs: u64) -> SoakSample {
+        SoakSample {
             runs,
             seconds: 1.0,
             anonymous_mib: 10.0,
@@ -144,37 +153,37 @@ mod tests {
         }
     }
 
-    fn failing(looks: &[Look]) -> Vec<&'static str> {
+    fn failing(looks: &[SoakSample]) -> Vec<&'static str> {
         judge(looks).into_iter().filter(|row| row.kept == Some(false)).map(|row| row.what).collect()
     }
 
     #[test]
     fn what_stands_still_is_kept() {
-        assert!(failing(&[look(5_000), look(25_000)]).is_empty());
+        assert!(failing(&[sample(5_000), sample(25_000)]).is_empty());
     }
 
     #[test]
     fn each_growth_is_seen() {
-        let after = look(25_000);
-        let grown = |last: Look| failing(&[look(5_000), last]);
-        assert_eq!(grown(Look { anonymous_mib: 11.1, ..after }), ["anonymous memory, MiB"]);
-        assert_eq!(grown(Look { descriptors: 31, ..after }), ["descriptors"]);
-        assert_eq!(grown(Look { threads: 8, ..after }), ["threads"]);
-        assert_eq!(grown(Look { wal_mib: 65.0, ..after }), ["write-ahead log at its largest, MiB"]);
-        assert_eq!(grown(Look { database_mib: 400.0, ..after }), ["database, MiB"]);
+        let after = sample(25_000);
+        let grown = |last: SoakSample| failing(&[sample(5_000), last]);
+        assert_eq!(grown(SoakSample { anonymous_mib: 11.1, ..after }), ["anonymous memory, MiB"]);
+        assert_eq!(grown(SoakSample { descriptors: 31, ..after }), ["descriptors"]);
+        assert_eq!(grown(SoakSample { threads: 8, ..after }), ["threads"]);
+        assert_eq!(grown(SoakSample { wal_mib: 65.0, ..after }), ["write-ahead log at its largest, MiB"]);
+        assert_eq!(grown(SoakSample { database_mib: 400.0, ..after }), ["database, MiB"]);
         assert!(
-            grown(Look { anonymous_mib: 10.9, p50_ms: 9.0, ..after }).is_empty(),
+            grown(SoakSample { anonymous_mib: 10.9, p50_ms: 9.0, ..after }).is_empty(),
             "two times are no trend"
         );
     }
 
     #[test]
     fn a_long_soak_tells_a_slope_from_noise() {
-        let looks = |rise_mib: f64, rise_ms: f64| -> Vec<Look> {
-            let at = |at: u32| Look {
+        let looks = |rise_mib: f64, rise_ms: f64| -> Vec<SoakSample> {
+            let at = |at: u32| SoakSample {
                 anonymous_mib: 10.0 + rise_mib * f64::from(at) / 10.0 + f64::from(at % 2),
                 p50_ms: 2.0 + rise_ms * f64::from(at) / 10.0,
-                ..look(u64::from(at) * 100_000)
+                ..sample(u64::from(at) * 100_000)
             };
             (0..=10).map(at).collect()
         };

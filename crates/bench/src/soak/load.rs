@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
 
-use super::mix::{Asking, Kind};
-use crate::measure::samples::Samples;
-use crate::process::daemon::Home;
+use super::mix::{LoadClient, RunKind};
+use crate::measure::samples::SampleSet;
+use crate::process::daemon::DaemonHome;
 
 /// When a stretch of load is over.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Enough {
+pub(super) enum LoadLimit {
     /// After so many runs.
     Runs(u64),
     /// After so long.
@@ -23,7 +23,7 @@ pub(super) enum Enough {
 
 /// How hard to ask.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
+pub(super) struct LoadEffort {
     /// Clients at once.
     pub(super) clients: u32,
     /// Runs that are begun per second, at most; `None` as many as can be.
@@ -31,8 +31,8 @@ pub(super) struct Effort {
 }
 
 /// What a stretch came to.
-pub(super) struct Stretch {
-    /// Runs begun, by kind, as in [`Kind::ALL`].
+pub(super) struct LoadResult {
+    /// Runs begun, by kind, as in [`RunKind::ALL`].
     pub(super) by_kind: [u64; 10],
     /// The median time of a plain run in a short session, in milliseconds.
     pub(super) p50_ms: f64,
@@ -40,7 +40,7 @@ pub(super) struct Stretch {
     pub(super) took: Duration,
 }
 
-impl Stretch {
+impl LoadResult {
     pub(super) fn runs(&self) -> u64 {
         self.by_kind.iter().sum()
     }
@@ -48,15 +48,15 @@ impl Stretch {
 
 /// Asks until it is enough; `each_second` is called about once a second meanwhile.
 pub(super) async fn stretch(
-    home: &Home,
-    effort: Effort,
-    enough: Enough,
+    home: &DaemonHome,
+    effort: LoadEffort,
+    enough: LoadLimit,
     mut each_second: impl FnMut(u64),
-) -> anyhow::Result<Stretch> {
+) -> anyhow::Result<LoadResult> {
     let begun = Instant::now();
     let asked = Cell::new(0_u64);
     let by_kind = Cell::new([0_u64; 10]);
-    let times = RefCell::new(Samples::times());
+    let times = RefCell::new(SampleSet::times());
     let mut clients = Vec::new();
     for _ in 0..effort.clients {
         clients.push(home.connect().await?);
@@ -64,13 +64,13 @@ pub(super) async fn stretch(
     let everybody = (0..).zip(&clients).map(|(number, client)| {
         let (asked, by_kind, times) = (&asked, &by_kind, &times);
         async move {
-            let mut asking = Asking::begin(client, home, number).await?;
+            let mut asking = LoadClient::begin(client, home, number).await?;
             while let Some(run) = next(asked, begun, enough) {
                 wait_for_its_time(run, begun, effort).await;
-                let kind = Kind::of(run);
+                let kind = RunKind::of(run);
                 let took = asking.ask(kind).await?;
                 count(by_kind, kind);
-                if kind == Kind::Short {
+                if kind == RunKind::Short {
                     times.borrow_mut().push_time(took);
                 }
             }
@@ -89,15 +89,15 @@ pub(super) async fn stretch(
             _ = second.tick() => each_second(asked.get()),
         }
     }
-    Ok(Stretch { by_kind: by_kind.get(), p50_ms: times.borrow().median(), took: begun.elapsed() })
+    Ok(LoadResult { by_kind: by_kind.get(), p50_ms: times.borrow().median(), took: begun.elapsed() })
 }
 
 /// Returns the number of the next run, unless it is enough.
-fn next(asked: &Cell<u64>, begun: Instant, enough: Enough) -> Option<u64> {
+fn next(asked: &Cell<u64>, begun: Instant, enough: LoadLimit) -> Option<u64> {
     let run = asked.get();
     let more = match enough {
-        Enough::Runs(runs) => run < runs,
-        Enough::Time(span) => begun.elapsed() < span,
+        LoadLimit::Runs(runs) => run < runs,
+        LoadLimit::Time(span) => begun.elapsed() < span,
     };
     more.then(|| {
         asked.set(run + 1);
@@ -105,16 +105,16 @@ fn next(asked: &Cell<u64>, begun: Instant, enough: Enough) -> Option<u64> {
     })
 }
 
-async fn wait_for_its_time(run: u64, begun: Instant, effort: Effort) {
+async fn wait_for_its_time(run: u64, begun: Instant, effort: LoadEffort) {
     if let Some(rate) = effort.per_second {
         let due = Duration::from_secs_f64(crate::rows::as_f64(run) / f64::from(rate.max(1)));
         tokio::time::sleep(due.saturating_sub(begun.elapsed())).await;
     }
 }
 
-fn count(by_kind: &Cell<[u64; 10]>, kind: Kind) {
+fn count(by_kind: &Cell<[u64; 10]>, kind: RunKind) {
     let mut counts = by_kind.get();
-    for (count, (known, _)) in counts.iter_mut().zip(Kind::ALL) {
+    for (count, (known, _)) in counts.iter_mut().zip(RunKind::ALL) {
         *count += u64::from(known == kind);
     }
     by_kind.set(counts);

@@ -8,8 +8,8 @@ use anyhow::Context;
 use palyra_client::{Client, FollowEvent, RunFollower};
 use palyra_wire::v1;
 
-use crate::model::directive::Directive;
-use crate::process::daemon::{Home, Seat};
+use crate::model::directive::AnswerDirective;
+use crate::process::daemon::{DaemonHome, SessionClient};
 
 /// Runs of a session before the next one is opened.
 const SHORT_SESSION_RUNS_MAX: u32 = 10;
@@ -18,18 +18,19 @@ const ATTACHMENT_BYTES: usize = 20 * 1024;
 /// A provider and model of the configuration that refuses everything.
 pub(super) const FAILING: &str = "failing";
 
-const PLAIN: Directive = Directive { pieces: 8, ..Directive::AT_ONCE };
-const STREAMED: Directive = Directive {
+const PLAIN: AnswerDirective = AnswerDirective { pieces: 8, ..AnswerDirective::AT_ONCE };
+const STREAMED: AnswerDirective = AnswerDirective {
     first: Duration::from_millis(5),
     pieces: 6,
     gap: Duration::from_millis(4),
-    ..Directive::AT_ONCE
+    ..AnswerDirective::AT_ONCE
 };
-const SILENT: Directive = Directive { first: Duration::from_secs(600), pieces: 1, ..Directive::AT_ONCE };
+const SILENT: AnswerDirective =
+    AnswerDirective { first: Duration::from_secs(600), pieces: 1, ..AnswerDirective::AT_ONCE };
 
 /// A sort of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RunKind {
     /// In a session of a few runs.
     Short,
     /// In one that its request opens.
@@ -53,8 +54,8 @@ pub(super) enum Kind {
 }
 
 /// Thirty-two runs in the order in which every client asks for them.
-const MIX: [Kind; 32] = {
-    use Kind::{Attachment, Cancelled, Failing, Left, Long, New, Short, Streamed, Tool, Unheard};
+const MIX: [RunKind; 32] = {
+    use RunKind::{Attachment, Cancelled, Failing, Left, Long, New, Short, Streamed, Tool, Unheard};
     [
         Short, Long, New, Short, Tool, Short, Long, Unheard, Short, Streamed, Short, New, Long, Short,
         Cancelled, Short, Short, Left, Short, Long, Tool, Short, New, Short, Attachment, Short, Long, Short,
@@ -62,7 +63,7 @@ const MIX: [Kind; 32] = {
     ]
 };
 
-impl Kind {
+impl RunKind {
     /// Every kind, with what it is called in a report.
     pub(super) const ALL: [(Self, &'static str); 10] = [
         (Self::Short, "in short sessions"),
@@ -82,7 +83,7 @@ impl Kind {
         MIX[usize::try_from(number % 32).unwrap_or(0)]
     }
 
-    fn directive(self) -> Directive {
+    fn directive(self) -> AnswerDirective {
         match self {
             Self::Streamed => STREAMED,
             Self::Tool => PLAIN.with_tools(1),
@@ -103,26 +104,31 @@ impl Kind {
 }
 
 /// One client of the load: its connection and its sessions.
-pub(super) struct Asking<'a> {
+pub(super) struct LoadClient<'a> {
     client: &'a Client,
-    home: &'a Home,
-    short: Place,
-    long: Place,
+    home: &'a DaemonHome,
+    short: LoadSession,
+    long: LoadSession,
 }
 
 /// A session and how many runs it may still have.
-struct Place {
-    seat: Seat,
+struct LoadSession {
+    seat: SessionClient,
     left: u32,
 }
 
-impl Place {
-    async fn open(client: &Client, home: &Home, left: u32) -> anyhow::Result<Self> {
-        Ok(Self { seat: Seat::open(client, home).await?, left })
+impl LoadSession {
+    async fn open(client: &Client, home: &DaemonHome, left: u32) -> anyhow::Result<Self> {
+        Ok(Self { seat: SessionClient::open(client, home).await?, left })
     }
 
     /// Returns the session, or a new one after `most` runs.
-    async fn next(&mut self, client: &Client, home: &Home, most: u32) -> anyhow::Result<&Seat> {
+    async fn next(
+        &mut self,
+        client: &Client,
+        home: &DaemonHome,
+        most: u32,
+    ) -> anyhow::Result<&SessionClient> {
         if self.left == 0 {
             *self = Self::open(client, home, most).await?;
         }
@@ -131,31 +137,31 @@ impl Place {
     }
 }
 
-impl<'a> Asking<'a> {
+impl<'a> LoadClient<'a> {
     /// Opens the sessions of a client; clients with other numbers leave theirs at other times.
-    pub(super) async fn begin(client: &'a Client, home: &'a Home, number: u32) -> anyhow::Result<Self> {
+    pub(super) async fn begin(client: &'a Client, home: &'a DaemonHome, number: u32) -> anyhow::Result<Self> {
         let left = |most: u32| 1 + number * 7 % most;
-        let short = Place::open(client, home, left(SHORT_SESSION_RUNS_MAX)).await?;
-        let long = Place::open(client, home, left(LONG_SESSION_RUNS_MAX)).await?;
+        let short = LoadSession::open(client, home, left(SHORT_SESSION_RUNS_MAX)).await?;
+        let long = LoadSession::open(client, home, left(LONG_SESSION_RUNS_MAX)).await?;
         Ok(Self { client, home, short, long })
     }
 
     /// Carries one run through and returns how long it took.
-    pub(super) async fn ask(&mut self, kind: Kind) -> anyhow::Result<Duration> {
+    pub(super) async fn ask(&mut self, kind: RunKind) -> anyhow::Result<Duration> {
         let request = self.request(kind).await?;
         let begun = Instant::now();
         match kind {
-            Kind::Unheard => {
+            RunKind::Unheard => {
                 self.client.start_run(request).await?;
             }
-            Kind::Left => {
+            RunKind::Left => {
                 let mut run = RunFollower::start(self.client, request);
                 while !matches!(
                     run.next().await?.context("a run without its opening")?,
                     FollowEvent::Opened(_)
                 ) {}
             }
-            Kind::Cancelled => {
+            RunKind::Cancelled => {
                 let mut run = RunFollower::start(self.client, request);
                 hear(&mut run, kind, |run, event| {
                     if matches!(event, FollowEvent::Opened(_)) {
@@ -164,37 +170,37 @@ impl<'a> Asking<'a> {
                 })
                 .await?;
             }
-            Kind::Short
-            | Kind::New
-            | Kind::Long
-            | Kind::Streamed
-            | Kind::Tool
-            | Kind::Attachment
-            | Kind::Failing => {
+            RunKind::Short
+            | RunKind::New
+            | RunKind::Long
+            | RunKind::Streamed
+            | RunKind::Tool
+            | RunKind::Attachment
+            | RunKind::Failing => {
                 hear(&mut RunFollower::start(self.client, request), kind, |_, _| {}).await?;
             }
         }
         Ok(begun.elapsed())
     }
 
-    async fn request(&mut self, kind: Kind) -> anyhow::Result<v1::StartRunRequest> {
+    async fn request(&mut self, kind: RunKind) -> anyhow::Result<v1::StartRunRequest> {
         let Self { client, home, short, long } = self;
         let place = match kind {
-            Kind::Long => long.next(client, home, LONG_SESSION_RUNS_MAX).await?,
-            Kind::Short | Kind::New | Kind::Streamed | Kind::Tool | Kind::Cancelled => {
+            RunKind::Long => long.next(client, home, LONG_SESSION_RUNS_MAX).await?,
+            RunKind::Short | RunKind::New | RunKind::Streamed | RunKind::Tool | RunKind::Cancelled => {
                 short.next(client, home, SHORT_SESSION_RUNS_MAX).await?
             }
-            Kind::Unheard | Kind::Left | Kind::Attachment | Kind::Failing => {
+            RunKind::Unheard | RunKind::Left | RunKind::Attachment | RunKind::Failing => {
                 short.next(client, home, SHORT_SESSION_RUNS_MAX).await?
             }
         };
         let mut request = place.request(&kind.directive());
         match kind {
             // Whoever does not wait for the end must not make the next run of the session wait for it.
-            Kind::New | Kind::Unheard | Kind::Left => request.session = None,
-            Kind::Attachment => request.attachments.push(attachment()),
-            Kind::Failing => request.model = format!("{FAILING}/{FAILING}"),
-            Kind::Short | Kind::Long | Kind::Streamed | Kind::Tool | Kind::Cancelled => {}
+            RunKind::New | RunKind::Unheard | RunKind::Left => request.session = None,
+            RunKind::Attachment => request.attachments.push(attachment()),
+            RunKind::Failing => request.model = format!("{FAILING}/{FAILING}"),
+            RunKind::Short | RunKind::Long | RunKind::Streamed | RunKind::Tool | RunKind::Cancelled => {}
         }
         Ok(request)
     }
@@ -203,7 +209,7 @@ impl<'a> Asking<'a> {
 /// Hears a run to the end that its kind must have.
 async fn hear(
     run: &mut RunFollower,
-    kind: Kind,
+    kind: RunKind,
     mut each: impl FnMut(&mut RunFollower, &FollowEvent),
 ) -> anyhow::Result<()> {
     while let Some(event) = run.next().await? {
@@ -234,9 +240,9 @@ mod tests {
 
     #[test]
     fn every_kind_is_in_the_mix() {
-        for (kind, name) in Kind::ALL {
+        for (kind, name) in RunKind::ALL {
             assert!(MIX.contains(&kind), "no runs {name}");
         }
-        assert_eq!(Kind::of(33), MIX[1]);
+        assert_eq!(RunKind::of(33), MIX[1]);
     }
 }

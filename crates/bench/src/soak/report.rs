@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::judge::Watched;
-use super::look::Look;
-use super::mix::Kind;
-use crate::measure::machine::Machine;
+use super::judge::WatchedTrend;
+use super::mix::RunKind;
+use super::sample::SoakSample;
+use crate::measure::machine::MachineFacts;
 use crate::process::measured_daemon::MeasuredDaemon;
 
 /// The whole of it.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct SoakReport {
     /// Where and when.
-    pub(super) machine: Machine,
+    pub(super) machine: MachineFacts,
     /// Which daemon.
     pub(super) daemon: MeasuredDaemon,
     /// How long, and how hard.
@@ -24,15 +24,15 @@ pub(super) struct Report {
     /// Runs by kind, in words.
     pub(super) kinds: Vec<(&'static str, u64)>,
     /// What was seen, in order.
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<SoakSample>,
     /// What came of it.
-    pub(super) watched: Vec<Watched>,
+    pub(super) watched: Vec<WatchedTrend>,
 }
 
-impl Report {
+impl SoakReport {
     /// Returns runs by kind with the kinds' names.
     pub(super) fn named(by_kind: [u64; 10]) -> Vec<(&'static str, u64)> {
-        Kind::ALL.iter().zip(by_kind).map(|((_, name), count)| (*name, count)).collect()
+        RunKind::ALL.iter().zip(by_kind).map(|((_, name), count)| (*name, count)).collect()
     }
 
     /// Returns whether everything kept to its limit.
@@ -45,7 +45,7 @@ impl Report {
         let mut text = format!("soak: {}\n{}\n\n", self.settings, self.sentence());
         let _ = writeln!(text, "{:<38}{:>10}{:>10}{:>10}  slope", "what", "first", "last", "rise");
         for row in &self.watched {
-            let Watched { what, first, last, rise, slope, limit, .. } = row;
+            let WatchedTrend { what, first, last, rise, slope, limit, .. } = row;
             let _ = writeln!(text, "{what:<38}{first:>10.2}{last:>10.2}{rise:>+10.2}  {slope}");
             let _ = writeln!(text, "  {}: {limit}", verdict(row));
         }
@@ -57,7 +57,7 @@ impl Report {
         let mut text = format!("{}: {}. {}\n\n", self.machine.sentence(), self.settings, self.sentence());
         text += "| what | first look | last look | rise of the line | slope | limit | |\n|---|--:|--:|--:|--:|---|---|\n";
         for row in &self.watched {
-            let Watched { what, first, last, rise, slope, limit, .. } = row;
+            let WatchedTrend { what, first, last, rise, slope, limit, .. } = row;
             let verdict = verdict(row);
             let _ = writeln!(
                 text,
@@ -82,7 +82,7 @@ impl Report {
     }
 }
 
-fn verdict(row: &Watched) -> &'static str {
+fn verdict(row: &WatchedTrend) -> &'static str {
     match row.kept {
         Some(true) => "kept",
         Some(false) => "NOT KEPT",

@@ -2,14 +2,14 @@
 
 /// A straight line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Trend {
+pub(super) struct LinearTrend {
     /// What it rises by where x rises by 1.
     pub(super) slope: f64,
     /// Its value where x is 0.
     pub(super) at_zero: f64,
 }
 
-impl Trend {
+impl LinearTrend {
     /// Returns the line through these points (x, y); flat where there are fewer than two places.
     pub(super) fn of(points: &[(f64, f64)]) -> Self {
         let count = f64::from(u32::try_from(points.len()).unwrap_or(u32::MAX)).max(1.0);
@@ -33,10 +33,10 @@ mod tests {
 
     #[test]
     fn the_nearest_line_is_found() {
-        assert_eq!(Trend::of(&[(1.0, 5.0), (3.0, 9.0)]), Trend { slope: 2.0, at_zero: 3.0 });
-        let noisy = Trend::of(&[(0.0, 1.0), (1.0, 0.0), (2.0, 3.0), (3.0, 2.0)]);
+        assert_eq!(LinearTrend::of(&[(1.0, 5.0), (3.0, 9.0)]), LinearTrend { slope: 2.0, at_zero: 3.0 });
+        let noisy = LinearTrend::of(&[(0.0, 1.0), (1.0, 0.0), (2.0, 3.0), (3.0, 2.0)]);
         assert!((noisy.slope - 0.6).abs() < 1e-9 && (noisy.at(1.5) - 1.5).abs() < 1e-9, "{noisy:?}");
-        assert_eq!(Trend::of(&[(7.0, 4.0)]), Trend { slope: 0.0, at_zero: 4.0 });
-        assert_eq!(Trend::of(&[]), Trend { slope: 0.0, at_zero: 0.0 });
+        assert_eq!(LinearTrend::of(&[(7.0, 4.0)]), LinearTrend { slope: 0.0, at_zero: 4.0 });
+        assert_eq!(LinearTrend::of(&[]), LinearTrend { slope: 0.0, at_zero: 0.0 });
     }
 }

@@ -75,9 +75,9 @@ fn a_quoted_question_is_run_and_an_unknown_word_is_no_verb() {
         [("rum", "nearest verb is 'run'"), ("statsu", "'status'"), (" run ", "'run'"), ("xyzzy", "")]
     {
         let error = read(&[word]).unwrap_err();
-        let told = error.to_string();
-        assert_eq!((error.kind(), error.exit_code()), (ErrorKind::InvalidSubcommand, 2), "{told}");
-        assert!(told.contains(nearest) && told.contains("`palyra run "), "{told}");
+        let message = error.to_string();
+        assert_eq!((error.kind(), error.exit_code()), (ErrorKind::InvalidSubcommand, 2), "{message}");
+        assert!(message.contains(nearest) && message.contains("`palyra run "), "{message}");
     }
     assert!(!read(&["runs", "lost"]).unwrap_err().to_string().contains("asks a model"));
 }

@@ -7,95 +7,120 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use palyra_types::id_name::IdName;
 
+use crate::shell_word::shell_word;
 use crate::spelling::slips;
 
-/// A command line that people type, by its first words and the options among the others; `*` is the next word,
-/// `@` one that looks like an id. Then what to type instead, with that word, and what it does.
-pub(super) const TYPED: &[(&str, &str, &str)] = &[
-    ("sessions search *", "palyra sessions list --search *", "searches the sessions"),
-    ("sessions find *", "palyra sessions list --search *", "searches the sessions"),
-    ("search *", "palyra sessions list --search *", "searches the sessions"),
-    ("sessions resume *", "palyra chat --session *", "goes on with a session"),
-    ("sessions open *", "palyra chat --session *", "goes on with a session"),
-    ("sessions delete *", "palyra journal erase --session *", "erases the content of a session"),
-    ("sessions remove *", "palyra journal erase --session *", "erases the content of a session"),
-    ("sessions new", "palyra sessions reset last", "begins a fresh context in the newest session"),
-    ("chat --continue", "palyra chat", "goes on with the conversation of this folder"),
-    ("chat --resume", "palyra chat", "goes on with the conversation of this folder"),
-    ("chat --last", "palyra chat --session last", "goes on with the newest session"),
-    ("chat *", "palyra chat --session *", "goes on with a session; `palyra run TEXT` asks once"),
-    ("resume *", "palyra chat --session *", "goes on with a session"),
-    ("resume", "palyra chat", "goes on with the conversation of this folder"),
-    ("continue", "palyra chat", "goes on with the conversation of this folder"),
-    ("--continue", "palyra chat", "goes on with the conversation of this folder"),
-    ("--resume", "palyra chat", "goes on with the conversation of this folder"),
-    ("undo @", "palyra runs undo @", "takes back what that run changed in files"),
-    ("undo", "palyra runs undo last", "takes back what the last run changed in files"),
-    ("history", "palyra runs list", "lists the runs"),
-    ("ls", "palyra runs list", "lists the runs"),
-    ("list", "palyra runs list", "lists the runs"),
-    ("ps", "palyra runs list --open", "lists the runs that are not over"),
-    ("jobs", "palyra runs list --open", "lists the runs that are not over"),
-    ("tail", "palyra runs tail last", "shows the last run"),
-    ("show @", "palyra runs show @", "shows that run"),
-    ("cancel @", "palyra runs cancel @", "stops that run"),
-    ("cancel", "palyra runs cancel last", "stops the last run"),
-    ("kill @", "palyra runs cancel @", "stops that run"),
-    ("runs search *", "palyra runs list --search *", "searches the runs"),
-    ("runs find *", "palyra runs list --search *", "searches the runs"),
-    ("runs ls", "palyra runs list", "lists the runs"),
-    ("runs log @", "palyra runs tail @", "shows that run"),
-    ("runs logs @", "palyra runs tail @", "shows that run"),
-    ("runs stop @", "palyra runs cancel @", "stops that run"),
-    ("runs kill @", "palyra runs cancel @", "stops that run"),
-    ("runs delete @", "palyra journal erase @", "erases the content of that run"),
-    ("sessions ls", "palyra sessions list", "lists the sessions"),
-    ("yes", "palyra approve yes last", "lets the only call that waits run"),
-    ("allow", "palyra approve yes last", "lets the only call that waits run"),
-    ("no", "palyra approve no last", "denies the only call that waits"),
-    ("deny", "palyra approve no last", "denies the only call that waits"),
-    ("approve deny *", "palyra approve no *", "denies that call"),
-    ("approve reject *", "palyra approve no *", "denies that call"),
-    ("approve allow *", "palyra approve yes *", "lets that call run"),
-    ("approve yes --all", "palyra approve", "asks about each call; no command approves several at once"),
-    ("approve --all", "palyra approve", "asks about each call; no command approves several at once"),
+/// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
+/// `@` one that looks like an id. Then what to type instead, with that word, and what it does. A line of one row can begin
+/// with a line of a later row, and not the other way round.
+pub(super) const TYPED: &[(&[&str], &str, &str)] = &[
     (
-        "--approve later *",
-        "palyra run *",
-        "asks a model; at a question `l` leaves it for later, and without a terminal it waits for `palyra approve`",
+        &["sessions search *", "sessions find *", "search *"],
+        "palyra sessions list --search *",
+        "searches the sessions",
     ),
-    ("--approve never *", "palyra run --approve never *", "asks a model, and denies what would ask"),
     (
-        "--approve inbox *",
+        &["sessions resume *", "sessions open *", "resume *"],
+        "palyra chat --session *",
+        "goes on with a session",
+    ),
+    (
+        &["sessions delete *", "sessions remove *"],
+        "palyra journal erase --session *",
+        "erases the content of a session",
+    ),
+    (&["sessions new"], "palyra sessions reset last", "begins a fresh context in the newest session"),
+    (
+        &["chat --continue", "chat --resume", "resume", "continue", "--continue", "--resume"],
+        "palyra chat",
+        "goes on with the conversation of this folder",
+    ),
+    (&["chat --last"], "palyra chat --session last", "goes on with the newest session"),
+    (
+        &["chat --branch"],
+        "palyra chat",
+        "goes on with the conversation of this folder; /branch there lists where it can branch off",
+    ),
+    (&["chat *"], "palyra chat --session *", "goes on with a session; `palyra run TEXT` asks once"),
+    (&["undo @"], "palyra runs undo @", "takes back what that run changed in files"),
+    (&["undo"], "palyra runs undo last", "takes back what the last run changed in files"),
+    (
+        &["runs diff @", "diff @"],
+        "palyra runs undo @ --dry-run",
+        "shows what taking that run back would change in files",
+    ),
+    (
+        &["runs diff", "diff"],
+        "palyra runs undo last --dry-run",
+        "shows what taking the last run back would change in files",
+    ),
+    (&["history", "ls", "list", "runs ls"], "palyra runs list", "lists the runs"),
+    (&["ps", "jobs"], "palyra runs list --open", "lists the runs that are not over"),
+    (&["tail"], "palyra runs tail last", "shows the last run"),
+    (&["show @"], "palyra runs show @", "shows that run"),
+    (&["cancel @", "kill @", "runs stop @", "runs kill @"], "palyra runs cancel @", "stops that run"),
+    (&["cancel"], "palyra runs cancel last", "stops the last run"),
+    (&["runs search *", "runs find *"], "palyra runs list --search *", "searches the runs"),
+    (&["runs log @", "runs logs @"], "palyra runs tail @", "shows that run"),
+    (
+        &["runs delete @", "runs erase @", "runs remove @"],
+        "palyra journal erase @",
+        "erases the content of that run",
+    ),
+    (&["admin log", "admin logs"], "palyra logs", "shows the log of the daemon"),
+    (&["sessions ls"], "palyra sessions list", "lists the sessions"),
+    (&["yes", "allow"], "palyra approve yes last", "lets the only call that waits run"),
+    (&["no", "deny"], "palyra approve no last", "denies the only call that waits"),
+    (&["approve deny *", "approve reject *"], "palyra approve no *", "denies that call"),
+    (&["approve allow *"], "palyra approve yes *", "lets that call run"),
+    (
+        &["approve yes --all", "approve --all"],
+        "palyra approve",
+        "asks about each call; no command approves several at once",
+    ),
+    (
+        &["--approve later *"],
+        "palyra run --approve later *",
+        "asks a model; what asks waits for `palyra approve`",
+    ),
+    (&["--approve never *"], "palyra run --approve never *", "asks a model, and denies what would ask"),
+    (
+        &["--approve inbox *"],
         "palyra run --approve inbox *",
         "asks a model; what asks waits for `palyra approve`",
     ),
-    ("config get", "palyra config show", "shows the settings"),
-    ("config list", "palyra config show", "shows the settings"),
-    ("config init", "palyra init", "writes a configuration file to begin with"),
-    ("settings", "palyra config show", "shows the settings"),
-    ("models", "palyra model list", "lists the models"),
-    ("login", "palyra model add", "adds a model with its key"),
-    ("auth", "palyra model add", "adds a model with its key"),
-    ("ask *", "palyra run *", "asks a model"),
-    ("exec *", "palyra run *", "asks a model"),
-    ("prompt *", "palyra run *", "asks a model"),
-    ("start", "palyra serve", "runs the daemon in the foreground; other verbs start it by themselves"),
-    ("daemon", "palyra status", "shows the daemon"),
-    ("stop", "palyra admin stop", "stops the daemon"),
-    ("shutdown", "palyra admin stop", "stops the daemon"),
-    ("restart", "palyra admin stop", "stops the daemon; the next command starts it"),
-    ("skills", "palyra tools skills list", "lists the skills"),
-    ("agents", "palyra admin agents", "lists the agents"),
-    ("tokens", "palyra admin tokens list", "lists the tokens"),
-    ("vault", "palyra admin vault list", "lists the secrets by name"),
-    ("secrets", "palyra admin vault list", "lists the secrets by name"),
-    ("completions", "palyra admin completions bash", "writes completions for a shell"),
-    ("verify", "palyra journal verify", "verifies the journal"),
-    ("export", "palyra journal export", "exports the journal"),
-    ("log", "palyra logs", "shows the daemon's log"),
-    ("check", "palyra doctor", "checks this installation"),
-    ("rules", "palyra policy show", "shows the rules in force"),
+    (&["config get", "config list", "settings"], "palyra config show", "shows the settings"),
+    (&["config init"], "palyra init", "writes a configuration file to begin with"),
+    (&["models"], "palyra model list", "lists the models"),
+    (&["login", "auth"], "palyra model add", "adds a model with its key"),
+    (&["ask *", "exec *", "prompt *"], "palyra run *", "asks a model"),
+    (&["start"], "palyra serve", "runs the daemon in the foreground; other verbs start it by themselves"),
+    (&["daemon"], "palyra status", "shows the daemon"),
+    (&["stop", "shutdown"], "palyra admin stop", "stops the daemon"),
+    (&["restart"], "palyra admin stop", "stops the daemon; the next command starts it"),
+    (&["skills"], "palyra tools skills list", "lists the skills"),
+    (&["agents"], "palyra admin agents", "lists the agents"),
+    (&["tokens"], "palyra admin tokens list", "lists the tokens"),
+    (&["vault", "secrets"], "palyra admin vault list", "lists the secrets by name"),
+    (&["completions"], "palyra admin completions bash", "writes completions for a shell"),
+    (&["verify"], "palyra journal verify", "verifies the journal"),
+    (&["export"], "palyra journal export", "exports the journal"),
+    (&["log"], "palyra logs", "shows the daemon's log"),
+    (&["check"], "palyra doctor", "checks this installation"),
+    (&["rules"], "palyra policy show", "shows the rules in force"),
+];
+
+/// Whole command lines that lack something, as in [`TYPED`].
+const INCOMPLETE: [(&str, &str, &str); 5] = [
+    (
+        "runs undo",
+        "palyra runs undo last --dry-run",
+        "shows what taking the last run back would change in files",
+    ),
+    ("runs show", "palyra runs show last", "shows the state of the last run"),
+    ("runs tail", "palyra runs tail last", "shows the last run"),
+    ("runs wait", "palyra runs wait last", "waits until the last run ends"),
+    ("runs cancel", "palyra runs cancel last", "stops the last run"),
 ];
 
 /// Verbs that only show something, or ask again before they do more.
@@ -122,6 +147,13 @@ pub(super) enum UnknownWord {
 /// Replaces the suggestions of an error about a verb or an option that does not exist. `typed` begins with the first
 /// word that is not an option of every verb.
 pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: UnknownWord) -> clap::Error {
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        if let Some((command, effect)) = completed(typed) {
+            let tip = StyledStr::from(format!("`{command}` {effect}"));
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        }
+        return error;
+    }
     if !matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument) {
         return error;
     }
@@ -138,7 +170,7 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
             tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
             tips.push(format!(
                 "`palyra run {}` asks a model; a question in quotes needs no verb",
-                quoted(word)
+                shell_word(word)
             ));
             tips.push("`palyra help` lists the verbs".to_owned());
             error.remove(ContextKind::SuggestedSubcommand);
@@ -149,6 +181,13 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error
+}
+
+/// Returns what to type for a command line that lacks something, and what that does.
+fn completed(typed: &[String]) -> Option<(String, &'static str)> {
+    let words = typed.iter().filter(|word| !word.starts_with('-')).count();
+    let mut as_long = INCOMPLETE.iter().filter(|(pattern, ..)| pattern.split(' ').count() == words);
+    as_long.find_map(|(pattern, command, effect)| Some((filled(command, matched(pattern, typed)?), *effect)))
 }
 
 /// Returns the words with the option that no verb has, which can be before the first of them.
@@ -164,10 +203,15 @@ fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
 
 /// Returns what the table has for a command line: what to type, and what that does.
 fn meant(typed: &[String]) -> Option<(String, &'static str)> {
-    TYPED.iter().find_map(|(pattern, command, effect)| {
-        let word = matched(pattern, typed)?;
-        Some((command.replace(['*', '@'], &quoted(word)), *effect))
+    TYPED.iter().find_map(|(patterns, command, effect)| {
+        let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
+        Some((filled(command, word), *effect))
     })
+}
+
+/// Returns a command of the table with the word that was typed.
+fn filled(command: &str, word: &str) -> String {
+    command.replace(['*', '@'], &shell_word(word))
 }
 
 /// Returns the word that `*` or `@` is, or an empty one, where a pattern fits.
@@ -240,16 +284,6 @@ fn is_alike(typed: &str, name: &str) -> bool {
     let (typed, name) = (typed.trim().trim_start_matches('-'), name.trim_start_matches('-'));
     let slips_max = if name.chars().count() < TWO_SLIPS_LETTERS_MIN { 1 } else { 2 };
     slips(typed.as_bytes(), name.as_bytes()) <= slips_max
-}
-
-/// Returns a word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@~+=,%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Knows no terminal. Invariant: bounded; what does not fit is counted.
 
-use crate::render::Shown;
+use palyra_run_view::ShownLine;
 
 /// More than that of one question is left out.
 const ITEMS_MAX: usize = 1_000;
@@ -10,13 +10,13 @@ const ITEMS_MAX: usize = 1_000;
 /// Items in the order they came.
 #[derive(Debug, Default)]
 pub(super) struct HeldOutput {
-    items: Vec<Shown>,
+    items: Vec<ShownLine>,
     left_out: u64,
 }
 
 impl HeldOutput {
     /// Keeps an item.
-    pub(super) fn push(&mut self, shown: Shown) {
+    pub(super) fn push(&mut self, shown: ShownLine) {
         if self.items.len() < ITEMS_MAX {
             self.items.push(shown);
         } else {
@@ -25,7 +25,7 @@ impl HeldOutput {
     }
 
     /// Returns what was kept, and how much was left out.
-    pub(super) fn take(&mut self) -> (Vec<Shown>, u64) {
+    pub(super) fn take(&mut self) -> (Vec<ShownLine>, u64) {
         (std::mem::take(&mut self.items), std::mem::take(&mut self.left_out))
     }
 }

@@ -3,6 +3,7 @@
 mod complete;
 mod completions;
 mod man;
+mod tasks;
 mod tokens;
 mod vault;
 
@@ -16,8 +17,8 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::short_id;
-use palyra_terminal::Mark;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 /// Tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]
@@ -36,6 +37,8 @@ pub(crate) enum AdminVerb {
         #[arg(long)]
         json: bool,
     },
+    /// List what the daemon does by itself, with the last outcome of each task
+    Tasks(tasks::TasksArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -59,6 +62,7 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
+        AdminVerb::Tasks(args) => tasks::run(context, args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,
@@ -88,8 +92,8 @@ async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
     };
     match (format, was_running) {
         (Format::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-        (Format::Text, true) => context.output.note(Mark::Good, "the daemon has stopped"),
-        (Format::Text, false) => context.output.note(Mark::Info, "no daemon is running"),
+        (Format::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
+        (Format::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
     }
     Ok(Exit::Done)
 }

@@ -15,16 +15,16 @@ use palyra_wire::v1;
 pub(crate) use self::answer::folder_of;
 use self::answer::{EditArgs, RememberArgs};
 use super::ids::{ApprovalName, GrantName, RunName};
-use super::pages::{Taken, read_list};
+use super::open_questions::nothing_to_approve;
+use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{
-    Detail, age, approval_state_name, date, decider, question, short_id, summary, time_left,
-};
+use palyra_run_view::{PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left};
+use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
@@ -72,7 +72,7 @@ enum ApproveVerb {
     )]
     Yes {
         /// Its id or a part of it, or `last` where only one waits in this folder
-        approval: ApprovalName,
+        approval: Option<ApprovalName>,
         /// What to say with it
         #[arg(long, default_value = "", value_name = "TEXT")]
         note: String,
@@ -104,8 +104,10 @@ enum ApproveVerb {
     )]
     No {
         /// Its id or a part of it, or `last` where only one waits in this folder
-        #[arg(required_unless_present = "all")]
         approval: Option<ApprovalName>,
+        /// Why not, as --note says it
+        #[arg(conflicts_with = "note")]
+        reason: Vec<String>,
         /// Every call that waits in this folder, after a question
         #[arg(long, conflicts_with = "approval")]
         all: bool,
@@ -175,7 +177,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
                     Some(run) => run.resolve(&client).await?.to_string(),
                     None => String::new(),
                 },
-                only: if all { "all".to_owned() } else { String::new() },
+                only: if all { v1::ApprovalFilter::All } else { v1::ApprovalFilter::Pending }.into(),
                 ..Default::default()
             };
             list(context, &client, request, limit, json.into()).await
@@ -185,13 +187,15 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let changed = answer::changes_since(&client, &approval).await?;
             show(context, &approval, &changed, json.into())
         }
-        ApproveVerb::Yes { approval, note, edit, wait, json } => {
+        ApproveVerb::Yes { approval: None, .. } => Err(answer::unnamed_call(&client, "yes").await?),
+        ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
             let request =
                 v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
             if wait {
-                return answer::send_and_follow(context, &client, (&approval, request), json.into()).await;
+                return answer::send_and_follow(context, &client, request, &approval.run_id, json.into())
+                    .await;
             }
             answer::send(context, &client, request, json.into()).await
         }
@@ -200,13 +204,17 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let request = v1::ResolveApprovalRequest { remember: Some(remember.wish()), ..yes(approval) };
             answer::send(context, &client, request, json.into()).await
         }
-        ApproveVerb::No { approval: Some(approval), note, json, .. } => {
+        ApproveVerb::No { approval: Some(approval), reason, note, json, .. } => {
+            let note = if reason.is_empty() { note } else { reason.join(" ") };
             let request = no(approval.resolve(&client).await?.to_string(), note);
             answer::send(context, &client, request, json.into()).await
         }
+        ApproveVerb::No { approval: None, all: false, .. } => Err(answer::unnamed_call(&client, "no").await?),
         ApproveVerb::No { approval: None, yes, note, json, .. } => {
-            let asks = if yes { deny_all::Confirmation::Given } else { deny_all::Confirmation::Asked };
-            deny_all::run(context, &client, (asks, note), json.into()).await
+            let asks =
+                if yes { deny_all::ConfirmationSource::Given } else { deny_all::ConfirmationSource::Asked };
+            deny_all::run(context, &client, deny_all::DenyAllOrder { confirmation: asks, note }, json.into())
+                .await
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
         ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
@@ -238,9 +246,9 @@ async fn list(
     limit: u32,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let listed = read_list(limit, Taken::All, |page_size, page_token| {
+    let listed = read_list(limit, ItemSelection::All, |page_size, page_token| {
         let request = v1::ListApprovalsRequest { page_size, page_token, ..request.clone() };
-        async move { client.list_approvals(request).await.map(|page| (page.approvals, page.next_page_token)) }
+        async move { client.call(request).await.map(|page| (page.approvals, page.next_page_token)) }
     })
     .await?;
     let approvals = &listed.items;
@@ -250,7 +258,7 @@ async fn list(
         return Ok(Exit::Done);
     }
     if approvals.is_empty() {
-        context.output.note(Mark::Info, "nothing waits for an approval");
+        context.output.note(NoteKind::Info, &nothing_to_approve(client).await?);
         return Ok(Exit::Done);
     }
     context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
@@ -261,7 +269,7 @@ async fn list(
         let note = format!(
             "`palyra approve` asks about each; `palyra approve yes {id}` or `no {id}` answers one, `palyra approve no --all` denies all of this folder"
         );
-        context.output.note(Mark::Info, &note);
+        context.output.note(NoteKind::Info, &note);
     }
     Ok(Exit::Done)
 }
@@ -276,7 +284,7 @@ fn row(approval: &v1::Approval) -> [String; 5] {
     };
     let call = approval.prompt.as_ref().map(|prompt| format!("{}: {}", prompt.tool, summary(prompt)));
     let call = clean_line(&call.unwrap_or_default(), SUMMARY_CHARS_MAX);
-    [short_id(&approval.approval_id), state, approval.risk.clone(), age(approval.created), call]
+    [short_id(&approval.approval_id), state, approval.risk_name().into_owned(), age(approval.created), call]
 }
 
 fn show(
@@ -293,9 +301,9 @@ fn show(
         0 | 1 => String::new(),
         needed => format!("{} of {needed} people said yes", approval.voters.len()),
     };
-    let who = match approval.separation.as_str() {
-        "another_person" => "another person than the user of the run",
-        _ => "",
+    let who = match approval.separation() {
+        v1::ApprovalSeparation::AnotherPerson => "another person than the user of the run",
+        v1::ApprovalSeparation::AnyPerson | v1::ApprovalSeparation::Unspecified => "",
     };
     for (name, value) in [
         ("approval", approval.approval_id.clone()),
@@ -319,7 +327,7 @@ fn show(
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.
-    let lines = question(&prompt, &approval.risk, Detail::Full);
+    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
             let indent = if at == 0 { "" } else { "  " };
@@ -351,10 +359,10 @@ async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exi
                 context.output.line(&row(&approval).join("  "))?;
             }
             (WatchedApproval::CaughtUp(0), Format::Text) => {
-                context.output.note(Mark::Info, "nothing waits; watching, Ctrl-C ends it");
+                context.output.note(NoteKind::Info, "nothing waits; watching, Ctrl-C ends it");
             }
             (WatchedApproval::CaughtUp(_), Format::Text) => {
-                context.output.note(Mark::Info, "that is what waits; watching, Ctrl-C ends it");
+                context.output.note(NoteKind::Info, "that is what waits; watching, Ctrl-C ends it");
             }
             (WatchedApproval::CaughtUp(_), Format::Json) => {}
         }

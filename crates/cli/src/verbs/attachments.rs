@@ -1,6 +1,6 @@
 //! Files that go along with what is asked: read, measured and given a type before anything is sent.
 //!
-//! Invariant: a file's type is told by its bytes where they tell, so that a wrong extension never lies.
+//! Invariant: a file's type is read from its bytes where they show it, so that a wrong extension has no effect.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ use palyra_types::attachment::{
 use palyra_wire::v1;
 
 use crate::failure::Failure;
-use crate::render::bytes;
+use palyra_screen_text::bytes;
 use palyra_screen_text::clean_line;
 
 const OTHER: &str = "application/octet-stream";
@@ -47,8 +47,8 @@ const TEXTS: [(&str, &str); 9] = [
 /// Reads files to send along.
 pub(super) fn read(files: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
     if files.len() > ATTACHMENTS_MAX {
-        let told = format!("{} files are too many, at most {ATTACHMENTS_MAX} go along", files.len());
-        return Err(refused(told));
+        let notice = format!("{} files are too many, at most {ATTACHMENTS_MAX} go along", files.len());
+        return Err(refused(notice));
     }
     let mut attachments = Vec::new();
     for file in files {
@@ -69,8 +69,8 @@ pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachm
         return Err(refused(format!("{number} files are too many, at most {ATTACHMENTS_MAX} go along")));
     }
     if total > INPUT_ATTACHMENTS_BYTES_MAX {
-        let told = format!("the files are larger than {} together", shown(INPUT_ATTACHMENTS_BYTES_MAX));
-        return Err(refused(told));
+        let notice = format!("the files are larger than {} together", shown(INPUT_ATTACHMENTS_BYTES_MAX));
+        return Err(refused(notice));
     }
     Ok(())
 }
@@ -87,13 +87,13 @@ pub(super) fn remarks(files: &[v1::Attachment]) -> Vec<String> {
     };
     let limit = shown(ATTACHMENT_TEXT_BYTES_MAX);
     let name = |file: &v1::Attachment| clean_line(&file.name, ATTACHMENT_NAME_CHARS_MAX);
-    let told = |file: &v1::Attachment| {
+    let notice = |file: &v1::Attachment| {
         format!(
             "the model learns only name, type and size of {}: it is shown texts up to {limit}, and images",
             name(file)
         )
     };
-    files.iter().filter(unseen).map(told).collect()
+    files.iter().filter(unseen).map(notice).collect()
 }
 
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
@@ -102,7 +102,12 @@ fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
     // Asked before it is opened: opening a pipe waits for whoever writes to it.
     let kind = std::fs::metadata(file).map_err(unreadable)?;
     if kind.is_dir() {
-        return Err(refused(format!("{} is a folder", file.display())));
+        return Err(Failure::WithMend {
+            code: ErrorCode::AttachmentRefused,
+            message: format!("{} is a folder", file.display()),
+            mend: "name files in it, or ask without attaching it: what is in the workspace can be read and searched"
+                .to_owned(),
+        });
     }
     if !kind.is_file() {
         return Err(refused(format!("{} is neither a file nor a folder", file.display())));
@@ -111,8 +116,8 @@ fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
     let mut content = Vec::new();
     opened.take(ATTACHMENT_BYTES_MAX as u64 + 1).read_to_end(&mut content).map_err(unreadable)?;
     if content.len() > ATTACHMENT_BYTES_MAX {
-        let told = format!("{} is larger than {}", file.display(), shown(ATTACHMENT_BYTES_MAX));
-        return Err(refused(told));
+        let notice = format!("{} is larger than {}", file.display(), shown(ATTACHMENT_BYTES_MAX));
+        return Err(refused(notice));
     }
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     let name = name.chars().take(ATTACHMENT_NAME_CHARS_MAX).collect();
@@ -120,8 +125,8 @@ fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
     Ok(v1::Attachment { name, media_type, bytes: content.len() as u64, content })
 }
 
-fn refused(told: String) -> Failure {
-    Failure::local(ErrorCode::AttachmentRefused, told)
+fn refused(notice: String) -> Failure {
+    Failure::local(ErrorCode::AttachmentRefused, notice)
 }
 
 fn shown(limit: usize) -> String {
@@ -195,23 +200,23 @@ mod tests {
             File::create(&file).unwrap().set_len(size as u64).unwrap();
             file
         };
-        let told =
+        let notice =
             |files: &[PathBuf]| read(files).map(|read| read.len()).map_err(|failure| failure.to_string());
         let small = file("small", 3);
         let read = read(std::slice::from_ref(&small)).unwrap();
         assert_eq!((read[0].name.as_str(), read[0].bytes), ("small", 3));
-        assert!(told(&vec![small; 33]).unwrap_err().starts_with("33 files are too many, at most 32"));
+        assert!(notice(&vec![small; 33]).unwrap_err().starts_with("33 files are too many, at most 32"));
         assert!(
-            told(&[file("big", ATTACHMENT_BYTES_MAX + 1)]).unwrap_err().ends_with("is larger than 16.7 MB")
+            notice(&[file("big", ATTACHMENT_BYTES_MAX + 1)]).unwrap_err().ends_with("is larger than 16.7 MB")
         );
         let half = file("half", INPUT_ATTACHMENTS_BYTES_MAX / 2 + 1);
-        assert!(told(&[half.clone(), half]).unwrap_err().contains("larger than 20.9 MB together"));
-        assert!(told(&[folder.path().to_owned()]).unwrap_err().ends_with("is a folder"));
+        assert!(notice(&[half.clone(), half]).unwrap_err().contains("larger than 20.9 MB together"));
+        assert!(notice(&[folder.path().to_owned()]).unwrap_err().ends_with("is a folder"));
         let socket = folder.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         for file in [socket, "/dev/null".into()] {
-            assert!(told(&[file]).unwrap_err().ends_with(" is neither a file nor a folder"));
+            assert!(notice(&[file]).unwrap_err().ends_with(" is neither a file nor a folder"));
         }
-        assert!(told(&[folder.path().join("none")]).unwrap_err().contains("cannot be read"));
+        assert!(notice(&[folder.path().join("none")]).unwrap_err().contains("cannot be read"));
     }
 }

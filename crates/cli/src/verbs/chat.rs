@@ -7,6 +7,7 @@
 
 mod input;
 mod chat_session;
+mod session_search;
 mod words;
 
 use std::collections::VecDeque;
@@ -15,27 +16,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_client::{ClientError, FollowEvent};
 use palyra_types::ErrorCode;
+use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
 use super::attachments;
 use super::ids::{MissingSession, find_or_make_session, find_session};
-use super::start_run::{Choice, note_other_model, start, workspace_root};
+use super::runs::acting::{acting_before, instead_of_last};
+use super::sessions;
+use super::start_run::{RunChoice, note_other_model, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{DaemonRun, Drive, FollowedRun, Format, Pause, Person, Seat, drive};
+use crate::drive::{
+    DaemonRun, Drive, DrivePause, FollowedRun, Format, InteractionMode, TerminalSession, drive,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, age, branch_origin, bytes, count, session_title, short_id};
 use chat_session::ChatSession;
 use input::Input;
+use palyra_run_view::{EchoMode, age, branch_origin};
 use palyra_screen_text::clean_line;
-use palyra_terminal::{Keyboard, Mark, PromptReader, Typed};
-use words::Line;
+use palyra_screen_text::{bytes, count, short_id};
+use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
+use session_search::SearchMatch;
+use words::ChatLine;
 
 const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
 /// More wait in the daemon; these are the ones this chat will show.
 const WAITING_MAX: usize = 256;
+
+/// Said where nothing waits for an answer.
+const NOTHING_ASKED: &str = "nothing waits for your answer in this chat; in a shell, `palyra approve` asks for all that waits elsewhere";
 
 /// Talk, line by line, and go on where this folder's last chat ended.
 #[derive(Debug, Default, clap::Args)]
@@ -48,17 +59,16 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    choice: Choice,
+    choice: RunChoice,
 }
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
-    let key = || format!("chat:{workspace_root}");
     let selector = match &args.session {
         Some(name) => find_or_make_session(context, &client, name).await?,
-        None => find_session(&client, &key(), MissingSession::Create).await?,
+        None => find_session(&client, &folder_key(&workspace_root), MissingSession::Create).await?,
     };
     let agent = args.choice.agent.clone().unwrap_or_default();
     let chat_session = ChatSession { client, agent, selector };
@@ -73,6 +83,8 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
         told_model: false,
         files: Vec::new(),
         waiting: VecDeque::new(),
+        last_done: String::new(),
+        search_matches: Vec::new(),
     };
     let exit = chat.go_on_with_session(&models).await?;
     let exit = chat.until_left(exit).await?;
@@ -83,12 +95,20 @@ pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failu
 struct WaitingRun {
     run: DaemonRun,
     opened: v1::Opened,
-    echo: Echo,
+    echo: EchoMode,
+}
+
+/// The run that is active while a line is typed.
+#[derive(Debug, Clone, Copy)]
+struct ActiveRun<'a> {
+    run: &'a str,
+    /// Whether it waits for an answer of the person who types.
+    waits: bool,
 }
 
 /// What a line led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Obeyed {
+enum LineEffect {
     GoOn,
     Leave,
 }
@@ -97,17 +117,21 @@ struct Chat<'a> {
     context: &'a Context,
     input: Input,
     chat_session: ChatSession,
-    choice: Choice,
+    choice: RunChoice,
     workspace_root: String,
     format: Format,
     told_model: bool,
     /// Files that go along with what is said next.
     files: Vec<v1::Attachment>,
     waiting: VecDeque<WaitingRun>,
+    /// The run that was seen to its end last; empty where none was.
+    last_done: String,
+    /// What the last search of sessions found.
+    search_matches: Vec<SearchMatch>,
 }
 
 impl Chat<'_> {
-    fn note(&self, mark: Mark, text: &str) {
+    fn note(&self, mark: NoteKind, text: &str) {
         self.context.output.note(mark, text);
     }
 
@@ -119,14 +143,32 @@ impl Chat<'_> {
             *models.lock().unwrap_or_else(PoisonError::into_inner) = self.chat_session.models().await?;
             self.greet(&session, open.is_empty()).await?;
         }
-        // So that what is typed next does not wait behind them unseen.
+        self.join(open).await?;
+        self.follow_waiting().await.map(|(exit, _)| exit)
+    }
+
+    /// Follows open runs of the session, so that what is typed next does not wait behind them unseen.
+    async fn join(&mut self, open: Vec<RunId>) -> Result<(), Failure> {
         for run in open {
-            self.note(Mark::Info, &format!("run {run} of this chat is still open; following it"));
+            self.note(NoteKind::Info, &format!("run {run} of this chat is still open; following it"));
             let run = DaemonRun::attach(&self.chat_session.client, run, 0);
-            let waiting = opened(run, Echo::Inputs).await?;
+            let waiting = opened(run, EchoMode::Inputs).await?;
             self.waiting.push_back(waiting);
         }
-        self.follow_waiting().await.map(|(exit, _)| exit)
+        Ok(())
+    }
+
+    /// Follows runs of the session that were begun in another terminal since; returns how many there are.
+    async fn join_others(&mut self) -> Result<usize, Failure> {
+        let session = self.chat_session.session().await?;
+        // Runs of a session follow each other.
+        if session.last_run_id == self.last_done {
+            return Ok(0);
+        }
+        let open = self.chat_session.open_runs(&session).await?;
+        let others = open.len();
+        self.join(open).await?;
+        Ok(others)
     }
 
     async fn greet(&self, session: &v1::Session, at_rest: bool) -> Result<(), Failure> {
@@ -137,12 +179,16 @@ impl Chat<'_> {
                 format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated))
             }
         };
-        self.note(Mark::Info, &format!("{known}; /help lists commands"));
+        let is_of_folder = session.session_key == folder_key(&self.workspace_root);
+        let whose = if is_of_folder { "this folder's session" } else { "session" };
+        let id = short_id(&session.session_id);
+        let message = format!("{known}, in {whose} {id}; /help lists commands");
+        self.note(NoteKind::Info, &message);
         if at_rest && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
             // Nothing is left of what was erased.
             for (what, text) in [("you said", said), ("the answer", answer)] {
                 if !text.is_empty() {
-                    self.note(Mark::Info, &format!("{what}: {text}"));
+                    self.note(NoteKind::Info, &format!("{what}: {text}"));
                 }
             }
         }
@@ -152,15 +198,15 @@ impl Chat<'_> {
     /// Obeys line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
         while let Some(line) = self.input.typed(self.context).await? {
-            if self.obey(&line).await? == Obeyed::Leave {
+            if self.obey(&line).await? == LineEffect::Leave {
                 break;
             }
             let (ended, obeyed) = self.follow_waiting().await?;
-            // A script that talks is told by the exit code that something went wrong on the way.
+            // The exit code shows a script that something went wrong on the way.
             if exit == Exit::Done {
                 exit = ended;
             }
-            if obeyed == Obeyed::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
+            if obeyed == LineEffect::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
                 break;
             }
         }
@@ -168,17 +214,24 @@ impl Chat<'_> {
     }
 
     /// Obeys a line; what it says waits to be followed.
-    async fn obey(&mut self, line: &str) -> Result<Obeyed, Failure> {
+    async fn obey(&mut self, line: &str) -> Result<LineEffect, Failure> {
         let obeyed = match words::read(line) {
-            Line::Quit => return Ok(Obeyed::Leave),
-            Line::Say(delivery, text) => self.say(text, delivery, None).await,
-            Line::Cancel => {
-                self.note(Mark::Info, "no run is active");
+            ChatLine::Quit => return Ok(LineEffect::Leave),
+            ChatLine::Say(delivery, text) => self.say_next(text, delivery).await,
+            ChatLine::Cancel => {
+                self.note(NoteKind::Info, "no run is active");
                 Ok(())
             }
-            Line::Reset => self.reset().await,
-            Line::Branch(place) => self.branch(place).await,
-            Line::Sessions(name) => self.sessions(name).await,
+            ChatLine::Approve => {
+                if self.join_others().await? == 0 {
+                    self.note(NoteKind::Info, NOTHING_ASKED);
+                }
+                Ok(())
+            }
+            ChatLine::Reset => self.reset().await,
+            ChatLine::Undo => self.undo().await,
+            ChatLine::Branch(place) => self.branch(place).await,
+            ChatLine::Sessions(name) => self.sessions(name).await,
             other => self.look(other).await,
         };
         self.tell(obeyed)
@@ -189,23 +242,33 @@ impl Chat<'_> {
         &mut self,
         drive: &mut Drive<'_, DaemonRun, F>,
         line: &str,
-    ) -> Result<Obeyed, Failure> {
+    ) -> Result<LineEffect, Failure> {
         let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
         let obeyed = match words::read(line) {
-            Line::Quit => {
-                self.note(
-                    Mark::Info,
-                    &format!("the run goes on; `palyra runs tail {active}` shows how it ends"),
-                );
-                return Ok(Obeyed::Leave);
+            ChatLine::Quit => {
+                self.note(NoteKind::Info, &drive.parting_words());
+                return Ok(LineEffect::Leave);
             }
-            Line::Say(InputDelivery::Queue, text) if drive.is_asking() => {
+            ChatLine::Say(InputDelivery::Queue, text) if drive.is_asking() => {
                 drive.answer(text.to_owned()).await.map(|_| ())
             }
-            Line::Say(delivery, text) => self.say(text, delivery, Some(&active)).await,
-            Line::Cancel => drive.cancel(),
-            Line::Reset | Line::Branch(_) | Line::Sessions(_) => {
-                self.note(Mark::Bad, "a run is active; that goes once it is over, or after /cancel");
+            ChatLine::Say(InputDelivery::Queue, text) if drive.reads_as_left_answer(text) => {
+                let typed = clean_line(text, NAME_CHARS_MAX);
+                let message = format!(
+                    "\"{typed}\" was not sent to the model: it reads as an answer to the open call, which is asked \
+                     again; a space before a line sends it"
+                );
+                self.note(NoteKind::Doubt, &message);
+                drive.ask_again().await.map(|_| ())
+            }
+            ChatLine::Say(delivery, text) => {
+                let active = ActiveRun { run: &active, waits: drive.waits_for_person() };
+                self.say(text, delivery, Some(active)).await
+            }
+            ChatLine::Approve => self.ask_again(drive).await,
+            ChatLine::Cancel => drive.cancel(),
+            ChatLine::Reset | ChatLine::Undo | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
+                self.note(NoteKind::Bad, "a run is active; that goes once it is over, or after /cancel");
                 Ok(())
             }
             other => self.look(other).await,
@@ -213,22 +276,44 @@ impl Chat<'_> {
         self.tell(obeyed)
     }
 
+    /// Asks again what the active run waits for.
+    async fn ask_again<F: FnMut(&v1::Opened)>(
+        &self,
+        drive: &mut Drive<'_, DaemonRun, F>,
+    ) -> Result<(), Failure> {
+        if !drive.ask_again().await? {
+            self.note(NoteKind::Info, NOTHING_ASKED);
+        }
+        Ok(())
+    }
+
     /// What may be obeyed at any time and starts nothing.
-    async fn look(&mut self, line: Line<'_>) -> Result<(), Failure> {
+    async fn look(&mut self, line: ChatLine<'_>) -> Result<(), Failure> {
         match line {
-            Line::Help => words::help().for_each(|line| self.context.output.row(&line)),
-            Line::Status => return self.status().await,
-            Line::Model(name) => return self.model(name).await,
-            Line::Attach(files) => return self.attach(files),
-            Line::Unknown(command) => {
-                let told = format!(
-                    "there is no {command}; /help lists commands, and a blank before it has it said as it is"
+            ChatLine::Help => words::help().for_each(|line| self.context.output.row(&line)),
+            ChatLine::Status => return self.status().await,
+            ChatLine::Model(name) => return self.model(name).await,
+            ChatLine::Attach(files) => return self.attach(files),
+            ChatLine::OfShell(verb) => {
+                let here = words::of_chat(verb)
+                    .map(|(command, what)| format!("; in this chat, {command} does this: {what}"));
+                let message = format!(
+                    "this is a command of your shell{}; type it in another terminal, or after /quit. A space before it \
+                     sends it to the model",
+                    here.unwrap_or_default()
                 );
-                self.note(Mark::Bad, &told);
+                self.note(NoteKind::Bad, &message);
             }
-            Line::Incomplete(command) => {
+            ChatLine::Unknown(command) => {
+                let message = format!(
+                    "there is no {command}; /help lists commands. To send a line that begins with / to the model, \
+                     type a space before it"
+                );
+                self.note(NoteKind::Bad, &message);
+            }
+            ChatLine::Incomplete(command) => {
                 let what = words::what_follows(command);
-                self.note(Mark::Bad, &format!("write {command} {what}; /help lists commands"));
+                self.note(NoteKind::Bad, &format!("write {command} {what}; /help lists commands"));
             }
             _ => {}
         }
@@ -236,27 +321,50 @@ impl Chat<'_> {
     }
 
     /// The next line may fare better; only what ends the chat is an error.
-    fn tell(&self, outcome: Result<(), Failure>) -> Result<Obeyed, Failure> {
+    fn tell(&self, outcome: Result<(), Failure>) -> Result<LineEffect, Failure> {
         match outcome {
-            Ok(()) => Ok(Obeyed::GoOn),
+            Ok(()) => Ok(LineEffect::GoOn),
             Err(Failure::Client(error)) if error.is_unreachable() => Err(error.into()),
             Err(failure @ Failure::Output(_)) => Err(failure),
-            Err(Failure::Usage(told)) => {
-                self.note(Mark::Bad, &told);
-                Ok(Obeyed::GoOn)
+            Err(Failure::Usage(message)) => {
+                self.note(NoteKind::Bad, &message);
+                Ok(LineEffect::GoOn)
             }
             Err(failure) if self.input.is_person() => {
-                failure.show(&self.context.output);
-                Ok(Obeyed::GoOn)
+                words::in_chat(failure).show(&self.context.output);
+                Ok(LineEffect::GoOn)
             }
             Err(failure) => Err(failure),
         }
     }
 
     async fn reset(&mut self) -> Result<(), Failure> {
-        self.chat_session.reset().await?;
-        self.note(Mark::Good, "a fresh context begins; what was said before stays in the journal");
+        let session = self.chat_session.reset().await?;
+        let before = match session.last_run_id.as_str() {
+            "" => String::new(),
+            run => format!(", and /branch {} goes on from it", short_id(run)),
+        };
+        let note = format!("a fresh context begins; what was said before stays in the journal{before}");
+        self.note(NoteKind::Good, &note);
         Ok(())
+    }
+
+    /// Takes back what the last run of this session changed.
+    async fn undo(&self) -> Result<(), Failure> {
+        let session = self.chat_session.session().await?;
+        let client = &self.chat_session.client;
+        let mut run_id = session.last_run_id;
+        let among = v1::ListRunsRequest { session_id: session.session_id.clone(), ..Default::default() };
+        if let Some(run) = acting_before(client, &run_id, among).await? {
+            self.note(NoteKind::Info, &instead_of_last(&run));
+            run_id = run.run_id;
+        }
+        let Ok(run) = run_id.parse() else {
+            return Err(Failure::Usage(
+                "no run was made here yet, so there is nothing to take back".to_owned(),
+            ));
+        };
+        super::runs::undo_run(self.context, client, run, session.session_id).await
     }
 
     async fn branch(&mut self, place: &str) -> Result<(), Failure> {
@@ -265,8 +373,8 @@ impl Chat<'_> {
         }
         let session = self.chat_session.branch(place).await?;
         let id = short_id(&session.session_id);
-        let told = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
-        self.note(Mark::Good, &told);
+        let message = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
+        self.note(NoteKind::Good, &message);
         Ok(())
     }
 
@@ -276,9 +384,10 @@ impl Chat<'_> {
         let entries = self.chat_session.last_entries(&session).await?;
         entries.iter().for_each(|entry| self.context.output.row(entry));
         if session.runs > 1 {
-            let (runs, id) = (session.runs, short_id(&session.session_id));
+            let runs = session.runs;
+            let id = short_id(&session.session_id);
             self.note(
-                Mark::Info,
+                NoteKind::Info,
                 &format!(
                     "that is the last of {runs} runs; `palyra runs list --session {id}` shows the others, and \
                      /branch RUN@NUMBER goes on from one"
@@ -286,7 +395,7 @@ impl Chat<'_> {
             );
         }
         self.note(
-            Mark::Info,
+            NoteKind::Info,
             "/branch NUMBER goes on in a new session after that entry, /branch here after all",
         );
         Ok(())
@@ -303,7 +412,8 @@ impl Chat<'_> {
             return match self.chat_session.session().await {
                 Ok(session) => {
                     self.chat_session.go_to(&session);
-                    self.greet(&session, true).await
+                    self.greet(&session, true).await?;
+                    self.note_search_match(&session).await
                 }
                 Err(failure) => {
                     self.chat_session.selector = old;
@@ -314,8 +424,20 @@ impl Chat<'_> {
         self.list_sessions("").await.map(|_| ())
     }
 
+    /// Says where the input is that a search found, if what is said next does not follow on it.
+    async fn note_search_match(&self, session: &v1::Session) -> Result<(), Failure> {
+        let found = self.search_matches.iter().find(|found| found.session_id == session.session_id);
+        let Some(found) = found else { return Ok(()) };
+        if let Some(run) = self.chat_session.run_of_match(session, found).await?
+            && run.run_id != session.last_run_id
+        {
+            self.note(NoteKind::Info, &found.note(&run));
+        }
+        Ok(())
+    }
+
     /// Lists the sessions that hold a text which names none.
-    async fn search(&self, text: &str) -> Result<(), Failure> {
+    async fn search(&mut self, text: &str) -> Result<(), Failure> {
         if self.list_sessions(text).await? == 0 {
             let text = clean_line(text, NAME_CHARS_MAX);
             return Err(Failure::Usage(format!(
@@ -323,22 +445,25 @@ impl Chat<'_> {
                  lists the latest"
             )));
         }
-        self.note(Mark::Info, "/sessions ID goes on in one of them");
+        self.note(NoteKind::Info, "/sessions ID goes on in one of them");
         Ok(())
     }
 
     /// Lists the latest sessions that hold a text; returns how many.
-    async fn list_sessions(&self, search: &str) -> Result<usize, Failure> {
+    async fn list_sessions(&mut self, search: &str) -> Result<usize, Failure> {
         let request = v1::ListSessionsRequest {
             page_size: SESSIONS_LISTED_MAX,
             search: search.to_owned(),
             ..Default::default()
         };
-        let page = self.chat_session.client.list_sessions(request).await?;
+        let page = self.chat_session.client.call(request).await?;
         let listed = page.sessions.len();
+        self.search_matches = page.sessions.iter().filter_map(SearchMatch::of).collect();
         for session in page.sessions {
-            let name = clean_line(&session_title(&session), NAME_CHARS_MAX);
-            let (id, age) = (short_id(&session.session_id), age(session.updated));
+            let title = sessions::list::title(&self.chat_session.client, &session).await?;
+            let name = clean_line(&title, NAME_CHARS_MAX);
+            let id = short_id(&session.session_id);
+            let age = age(session.updated);
             self.context.output.row(&format!("{id}  {age:>4} ago  {:>4}  {name}", session.runs));
         }
         Ok(listed)
@@ -348,10 +473,11 @@ impl Chat<'_> {
         let session = self.chat_session.session().await?;
         let models = self.chat_session.models().await?;
         let model = self.choice.model.as_ref().or(models.first()).cloned().unwrap_or_default();
-        let told = format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
-        self.note(Mark::Info, &told);
+        let message =
+            format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
+        self.note(NoteKind::Info, &message);
         for file in &self.files {
-            self.note(Mark::Info, &format!("goes along with the next input: {}", described(file)));
+            self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
         }
         Ok(())
     }
@@ -375,8 +501,10 @@ impl Chat<'_> {
                 "no provider `{provider}` is configured; /model lists what is"
             )));
         }
+        // From now on the daemon is used that has this model, also where this environment selects another.
+        self.chat_session.client = self.context.connect_to_model(Some(name)).await?;
         self.choice.model = Some(name.to_owned());
-        self.note(Mark::Good, &format!("{name} answers from now on"));
+        self.note(NoteKind::Good, &format!("{name} answers from now on"));
         Ok(())
     }
 
@@ -388,10 +516,18 @@ impl Chat<'_> {
         let read = attachments::read(&files)?;
         attachments::check_together(self.files.iter().chain(&read))?;
         for file in &read {
-            self.note(Mark::Good, &format!("goes along with the next input: {}", described(file)));
+            self.note(NoteKind::Good, &format!("goes along with the next input: {}", described(file)));
         }
         self.files.extend(read);
         Ok(())
+    }
+
+    /// Says something while this chat has no active run; runs of the session from another terminal are followed first.
+    async fn say_next(&mut self, text: &str, delivery: InputDelivery) -> Result<(), Failure> {
+        if self.input.is_person() {
+            self.join_others().await?;
+        }
+        self.say(text, delivery, None).await
     }
 
     /// Says something; the run that answers it waits to be followed.
@@ -399,7 +535,7 @@ impl Chat<'_> {
         &mut self,
         text: &str,
         delivery: InputDelivery,
-        active: Option<&str>,
+        active: Option<ActiveRun<'_>>,
     ) -> Result<(), Failure> {
         if self.waiting.len() >= WAITING_MAX {
             return Err(Failure::Usage("too much waits already; it was not sent".to_owned()));
@@ -413,7 +549,7 @@ impl Chat<'_> {
             ..Default::default()
         };
         let run = start(&self.chat_session.client, &self.choice, request);
-        let echo = if active.is_some() { Echo::Inputs } else { Echo::No };
+        let echo = if active.is_some() { EchoMode::Inputs } else { EchoMode::No };
         let waiting = opened(run, echo).await?;
         self.files.clear();
         if !std::mem::replace(&mut self.told_model, true) {
@@ -421,15 +557,16 @@ impl Chat<'_> {
         }
         match (active, delivery) {
             (None, _) => self.waiting.push_back(waiting),
-            (Some(active), _) if waiting.opened.run_id == active => {
-                self.note(Mark::Good, "the run takes it into account with its next step");
+            (Some(active), _) if waiting.opened.run_id == active.run => {
+                self.note(NoteKind::Good, "the run takes it into account with its next step");
             }
             (Some(_), InputDelivery::Interrupt) => {
-                self.note(Mark::Info, "interrupting the run");
+                self.note(NoteKind::Info, "interrupting the run");
                 self.waiting.push_front(waiting);
             }
-            (Some(_), _) => {
-                self.note(Mark::Info, "it waits for its turn");
+            (Some(active), _) => {
+                let when = if active.waits { "when the open call is answered" } else { "after this run" };
+                self.note(NoteKind::Info, &format!("kept; it is sent to the model {when}"));
                 self.waiting.push_back(waiting);
             }
         }
@@ -437,13 +574,14 @@ impl Chat<'_> {
     }
 
     /// Follows what waits, one after the other; returns how the last of it that went wrong ended.
-    async fn follow_waiting(&mut self) -> Result<(Exit, Obeyed), Failure> {
+    async fn follow_waiting(&mut self) -> Result<(Exit, LineEffect), Failure> {
         let mut exit = Exit::Done;
         while let Some(waiting) = self.waiting.pop_front() {
+            let run = waiting.opened.run_id.clone();
             let followed = match &self.input {
                 Input::Editor(_) => self.follow_at_keyboard(waiting).await,
                 Input::Person(_) | Input::Script(_) => {
-                    self.follow_lines(waiting).await.map(|exit| (exit, Obeyed::GoOn))
+                    self.follow_lines(waiting).await.map(|exit| (exit, LineEffect::GoOn))
                 }
             };
             let (ended, obeyed) = match followed {
@@ -451,28 +589,31 @@ impl Chat<'_> {
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
                     let failure = self.context.with_mend(Failure::Client(error));
                     failure.show(&self.context.output);
-                    (failure.exit(), Obeyed::GoOn)
+                    (failure.exit(), LineEffect::GoOn)
                 }
                 followed => followed?,
             };
             if ended != Exit::Done {
                 exit = ended;
             }
-            if obeyed == Obeyed::Leave {
+            if (ended, obeyed) == (Exit::Done, LineEffect::GoOn) {
+                self.last_done = run;
+            }
+            if obeyed == LineEffect::Leave {
                 return Ok((exit, obeyed));
             }
         }
-        Ok((exit, Obeyed::GoOn))
+        Ok((exit, LineEffect::GoOn))
     }
 
     async fn follow_lines(&mut self, mut waiting: WaitingRun) -> Result<Exit, Failure> {
         let context = self.context;
         for note in &waiting.opened.notes {
-            self.note(Mark::Info, note);
+            self.note(NoteKind::Info, note);
         }
         let person = match &mut self.input {
-            Input::Person(reader) => Person::Types(reader),
-            Input::Script(_) | Input::Editor(_) => Person::Nobody,
+            Input::Person(reader) => InteractionMode::LinePrompt(reader),
+            Input::Script(_) | Input::Editor(_) => InteractionMode::Unattended,
         };
         let seat = seat(context, person, self.format, waiting.echo);
         drive(&mut waiting.run, seat, |_| {}).await
@@ -480,42 +621,53 @@ impl Chat<'_> {
 
     /// Follows a run at a terminal: the first key holds the answer, the line it begins is obeyed, and the
     /// answer goes on.
-    async fn follow_at_keyboard(&mut self, mut waiting: WaitingRun) -> Result<(Exit, Obeyed), Failure> {
+    async fn follow_at_keyboard(&mut self, mut waiting: WaitingRun) -> Result<(Exit, LineEffect), Failure> {
         let context = self.context;
         let keyboard = Keyboard::watch(&context.interrupts);
         let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
         let person = match (&keyboard, &mut reader) {
-            (Some(keyboard), Some(reader)) => Person::Watched { keyboard, reader },
-            _ => Person::Nobody,
+            (Some(keyboard), Some(reader)) => InteractionMode::WatchedKeyboard { keyboard, reader },
+            _ => InteractionMode::Unattended,
         };
         let seat = seat(context, person, self.format, waiting.echo);
         let mut drive = Drive::begin(&mut waiting.run, seat, |_| {});
         drive.take_opened(&waiting.opened);
         loop {
             match drive.go_on().await? {
-                Pause::Over(exit) => return Ok((exit, Obeyed::GoOn)),
-                Pause::Touched => {}
+                DrivePause::Over(exit) => return Ok((exit, LineEffect::GoOn)),
+                DrivePause::Touched => {}
             }
-            let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, Obeyed::Leave)) };
+            let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
             let prompt = if drive.is_asking() { "? " } else { "> " };
             let typed = editor.read(prompt, &context.output).await?;
             let obeyed = match typed {
-                Typed::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
-                Typed::End => self.obey_meanwhile(&mut drive, "/quit").await?,
+                LineOutcome::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
+                LineOutcome::End => self.obey_meanwhile(&mut drive, "/quit").await?,
                 // As if it had been pressed while the answer streamed.
-                Typed::Interrupted if context.interrupts.press() => Obeyed::Leave,
-                Typed::Interrupted => Obeyed::GoOn,
+                LineOutcome::Interrupted if context.interrupts.press() => LineEffect::Leave,
+                LineOutcome::Interrupted => LineEffect::GoOn,
             };
-            if obeyed == Obeyed::Leave {
-                return Ok((Exit::Done, Obeyed::Leave));
+            if obeyed == LineEffect::Leave {
+                return Ok((Exit::Done, LineEffect::Leave));
             }
             keyboard.iter().for_each(Keyboard::rearm);
         }
     }
 }
 
-fn seat<'a>(context: &'a Context, person: Person<'a>, format: Format, echo: Echo) -> Seat<'a> {
-    Seat::new(&context.output, &context.interrupts, person, format, echo)
+/// Returns the key of the session that a folder's chats go on with.
+fn folder_key(workspace_root: &str) -> String {
+    format!("chat:{workspace_root}")
+}
+
+fn seat<'a>(
+    context: &'a Context,
+    person: InteractionMode<'a>,
+    format: Format,
+    echo: EchoMode,
+) -> TerminalSession<'a> {
+    let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, echo);
+    TerminalSession { in_chat: true, ..seat }
 }
 
 fn is_missing_session(failure: &Failure) -> bool {
@@ -531,7 +683,7 @@ fn described(file: &v1::Attachment) -> String {
 }
 
 /// Waits until the daemon has taken a run on.
-async fn opened(mut run: DaemonRun, echo: Echo) -> Result<WaitingRun, Failure> {
+async fn opened(mut run: DaemonRun, echo: EchoMode) -> Result<WaitingRun, Failure> {
     loop {
         match run.next().await? {
             Some(FollowEvent::Opened(opened)) => return Ok(WaitingRun { run, opened, echo }),

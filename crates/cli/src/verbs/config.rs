@@ -6,14 +6,14 @@ use clap::Subcommand;
 use palyra_client::ClientError;
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
-use palyra_wire::v1::ReloadConfigResponse;
+use palyra_wire::v1::{ReloadConfigRequest, ReloadConfigResponse};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Look at the configuration.
 #[derive(Debug, Subcommand)]
@@ -99,9 +99,9 @@ fn edited_in_file(file: &Path, words: &[String]) -> Failure {
     }
 }
 
-async fn show(context: &Context, origin: Origins, form: Form) -> Result<Exit, Failure> {
+async fn show(context: &Context, origin: OriginColumn, form: ConfigForm) -> Result<Exit, Failure> {
     let config = context.connect().await?.config().await?;
-    if form == Form::Json {
+    if form == ConfigForm::Json {
         context.output.json(&to_json_with_defaults(&config))?;
         return Ok(Exit::Done);
     }
@@ -110,22 +110,23 @@ async fn show(context: &Context, origin: Origins, form: Form) -> Result<Exit, Fa
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(60);
     for (line, value) in lines.iter().zip(&config.values) {
         match origin {
-            Origins::Shown => context.output.line(&format!("{line:<width$}  # {}", value.origin))?,
-            Origins::Hidden => context.output.line(line)?,
+            OriginColumn::Shown => context.output.line(&format!("{line:<width$}  # {}", value.origin))?,
+            OriginColumn::Hidden => context.output.line(line)?,
         }
     }
     Ok(Exit::Done)
 }
 
-async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
+async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
     let client = match context.connect_running().await {
         Ok(client) => client,
         Err(Failure::Client(ClientError::NotRunning { .. })) => return check_for_next_start(context, form),
         Err(failure) => return Err(failure),
     };
-    let ReloadConfigResponse { digest, changed, needs_restart, mistakes } = client.reload_config().await?;
+    let ReloadConfigResponse { digest, changed, needs_restart, mistakes } =
+        client.call(ReloadConfigRequest {}).await?;
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
-    if form == Form::Json {
+    if form == ConfigForm::Json {
         let outcome = json!({
             "running": true,
             "digest": digest,
@@ -138,7 +139,7 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
     }
     if exit != Exit::Done {
         mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
-        context.output.note(Mark::Bad, "nothing changed: the old configuration stays in force");
+        context.output.note(NoteKind::Bad, "nothing changed: the old configuration stays in force");
         return Ok(exit);
     }
     tell_reloaded(context, &changed, &needs_restart);
@@ -149,23 +150,23 @@ async fn reload(context: &Context, form: Form) -> Result<Exit, Failure> {
 fn tell_reloaded(context: &Context, changed: &[String], needs_restart: &[String]) {
     let in_force: Vec<&str> =
         changed.iter().filter(|key| !needs_restart.contains(key)).map(String::as_str).collect();
-    let told = match (in_force.as_slice(), needs_restart.is_empty()) {
+    let notice = match (in_force.as_slice(), needs_restart.is_empty()) {
         ([], true) => Some("read again; nothing changed".to_owned()),
         ([], false) => None,
         (in_force, _) => Some(format!("read again; changed: {}", in_force.join(", "))),
     };
-    told.into_iter().for_each(|told| context.output.note(Mark::Good, &told));
+    notice.into_iter().for_each(|notice| context.output.note(NoteKind::Good, &notice));
     if !needs_restart.is_empty() {
         let keys = needs_restart.join(", ");
-        let told = format!(
+        let notice = format!(
             "read, but not in force yet: {keys}; run `palyra admin stop`, and the next start of the daemon uses it"
         );
-        context.output.note(Mark::Doubt, &told);
+        context.output.note(NoteKind::Doubt, &notice);
     }
 }
 
 /// Checks what the next daemon would read: where none runs there is nothing else to do.
-fn check_for_next_start(context: &Context, form: Form) -> Result<Exit, Failure> {
+fn check_for_next_start(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
     let file = context.global.config.as_deref();
     let verdict = (context.daemon.check_config)(file);
     let mut mistakes: Vec<String> = verdict.mistakes.iter().map(|mistake| mistake.message.clone()).collect();
@@ -175,25 +176,25 @@ fn check_for_next_start(context: &Context, form: Form) -> Result<Exit, Failure> 
         mistakes = rules.mistakes;
     }
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
-    if form == Form::Json {
+    if form == ConfigForm::Json {
         context.output.json(&json!({ "running": false, "mistakes": mistakes }))?;
         return Ok(exit);
     }
     if exit == Exit::Done {
-        let told = "no daemon runs; the next start reads the configuration, which has no mistakes";
-        context.output.note(Mark::Good, told);
+        let notice = "no daemon runs; the next start reads the configuration, which has no mistakes";
+        context.output.note(NoteKind::Good, notice);
         return Ok(exit);
     }
     mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
-    context.output.note(Mark::Bad, "no daemon runs, and none would start with these mistakes");
+    context.output.note(NoteKind::Bad, "no daemon runs, and none would start with these mistakes");
     Ok(exit)
 }
 
 /// Tells what a look at the configuration found: findings on standard output, the sum of them on standard error.
-fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, Failure> {
+fn tell(context: &Context, verdict: &ConfigVerdict, form: ConfigForm) -> Result<Exit, Failure> {
     let ConfigVerdict { file, mistakes, incomplete } = verdict;
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
-    if form == Form::Json {
+    if form == ConfigForm::Json {
         let found = json!({
             "file": file.as_ref().map(|file| file.display().to_string()),
             "valid": mistakes.is_empty(),
@@ -215,12 +216,12 @@ fn tell(context: &Context, verdict: &ConfigVerdict, form: Form) -> Result<Exit, 
         _ => (format!("{file} and the environment"), "have"),
     };
     match mistakes.len() {
-        0 => context.output.note(Mark::Good, &format!("{what} has no mistakes")),
-        1 => context.output.note(Mark::Bad, &format!("{what} has a mistake")),
+        0 => context.output.note(NoteKind::Good, &format!("{what} has no mistakes")),
+        1 => context.output.note(NoteKind::Bad, &format!("{what} has a mistake")),
         count if *incomplete => {
-            context.output.note(Mark::Bad, &format!("{what} {have} {count} mistakes, and perhaps more"));
+            context.output.note(NoteKind::Bad, &format!("{what} {have} {count} mistakes, and perhaps more"));
         }
-        count => context.output.note(Mark::Bad, &format!("{what} {have} {count} mistakes")),
+        count => context.output.note(NoteKind::Bad, &format!("{what} {have} {count} mistakes")),
     }
     Ok(exit)
 }
@@ -237,12 +238,12 @@ fn as_json(mistake: &ConfigMistake) -> Value {
 
 /// Whether origins are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origins {
+enum OriginColumn {
     Shown,
     Hidden,
 }
 
-impl From<bool> for Origins {
+impl From<bool> for OriginColumn {
     /// Reads the flag `--origin`.
     fn from(origin: bool) -> Self {
         if origin { Self::Shown } else { Self::Hidden }
@@ -251,12 +252,12 @@ impl From<bool> for Origins {
 
 /// For whom the answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ConfigForm {
     Lines,
     Json,
 }
 
-impl From<bool> for Form {
+impl From<bool> for ConfigForm {
     /// Reads the flag `--json`.
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Lines }

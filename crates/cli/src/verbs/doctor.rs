@@ -10,11 +10,12 @@ use std::time::Duration;
 use palyra_client::{Client, ClientError, ConnectOptions, build_id_of, read_lock_record};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
+use palyra_wire::v1::CheckLevel;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
@@ -51,7 +52,7 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
             print(context, check)?;
         }
     }
-    if exit == Exit::Done && checks.iter().any(|check| check.level == "error") {
+    if exit == Exit::Done && checks.iter().any(|check| check.level() == CheckLevel::Error) {
         exit = Exit::Failed;
     }
     Ok(exit)
@@ -63,7 +64,7 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
     options.answers_within = ANSWERS_WITHIN;
     let mut connected = Client::connect(options.clone()).await;
     if let Err(doubt @ (ClientError::RolledBack { .. } | ClientError::Forked { .. })) = &connected {
-        checks.push(check("journal_history", "error", doubt.to_string(), doubt.code().mend()));
+        checks.push(check("journal_history", ERROR, doubt.to_string(), doubt.code().mend()));
         options.heads = None;
         connected = Client::connect(options).await;
     }
@@ -79,38 +80,42 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
             let lines = failure.lines();
             let mend = lines.iter().skip(1).map(|line| line.trim()).collect::<Vec<_>>().join("\n  ");
             let found = lines.first().cloned().unwrap_or_default();
-            checks.push(check("daemon", "error", found, &mend));
+            checks.push(check("daemon", ERROR, found, &mend));
             Ok(failure.exit())
         }
     }
 }
 
 fn print(context: &Context, check: &v1::Check) -> Result<(), Failure> {
-    let mark = match check.level.as_str() {
-        "ok" => Mark::Good,
-        "warning" => Mark::Doubt,
-        _ => Mark::Bad,
+    let mark = match check.level() {
+        CheckLevel::Ok => NoteKind::Good,
+        CheckLevel::Warning => NoteKind::Doubt,
+        CheckLevel::Error | CheckLevel::Unspecified => NoteKind::Bad,
     };
     context.output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
-    if check.level != "ok" && !check.mend.is_empty() {
+    if check.level() != CheckLevel::Ok && !check.mend.is_empty() {
         context.output.line(&format!("  {}", check.mend))?;
     }
     Ok(())
 }
 
-fn check(name: &str, level: &str, found: impl Into<String>, mend: &str) -> v1::Check {
-    v1::Check { name: name.to_owned(), level: level.to_owned(), found: found.into(), mend: mend.to_owned() }
+const OK: CheckLevel = CheckLevel::Ok;
+const WARNING: CheckLevel = CheckLevel::Warning;
+const ERROR: CheckLevel = CheckLevel::Error;
+
+fn check(name: &str, level: CheckLevel, found: impl Into<String>, mend: &str) -> v1::Check {
+    v1::Check { name: name.to_owned(), level: level.into(), found: found.into(), mend: mend.to_owned() }
 }
 
 async fn daemon_checks(context: &Context, client: &Client) -> Result<Vec<v1::Check>, Failure> {
     let status = client.status().await?;
     let found = format!("version {}, process {}, model {}", status.version, status.pid, status.default_model);
-    let mut checks = vec![check("daemon", "ok", found, "")];
+    let mut checks = vec![check("daemon", OK, found, "")];
     if context.is_local() {
         checks.push(check_build(&context.state_dir()?, &client.options().program, &status));
     }
-    checks.push(check("listening", "ok", status.listening.join(", "), ""));
-    checks.push(check("open_runs", "ok", status.open_runs.to_string(), ""));
+    checks.push(check("listening", OK, status.listening.join(", "), ""));
+    checks.push(check("open_runs", OK, status.open_runs.to_string(), ""));
     checks.extend(status.checks);
     Ok(checks)
 }
@@ -121,16 +126,16 @@ fn check_build(state_dir: &Path, program: &Path, status: &v1::GetStatusResponse)
         let mend = "`palyra admin stop`, then look for processes called palyrad";
         return check(
             "lock_file",
-            "error",
+            ERROR,
             "the lock file speaks of another daemon than the one that answers",
             mend,
         );
     }
     match build_id_of(program) {
-        Ok(own) if own == status.build_id => check("build", "ok", own, ""),
+        Ok(own) if own == status.build_id => check("build", OK, own, ""),
         _ => {
             let found = format!("the daemon is {}, another build than this program", status.build_id);
-            check("build", "warning", found, "it is replaced when idle; `palyra admin stop` does it now")
+            check("build", WARNING, found, "it is replaced when idle; `palyra admin stop` does it now")
         }
     }
 }

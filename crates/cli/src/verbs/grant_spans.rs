@@ -5,8 +5,8 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use crate::answer::GrantSpan;
 use crate::failure::Failure;
+use palyra_run_view::GrantSpan;
 
 /// Returns the span of a session's grants.
 pub(super) async fn span_of_session(client: &Client, session_id: &str) -> Result<GrantSpan, Failure> {
@@ -16,7 +16,7 @@ pub(super) async fn span_of_session(client: &Client, session_id: &str) -> Result
         ..Default::default()
     };
     let request = v1::ResolveSessionRequest { session: Some(session), ..Default::default() };
-    Ok(span_of(&client.resolve_session(request).await?.session.unwrap_or_default()))
+    Ok(span_of(&client.call(request).await?.session.unwrap_or_default()))
 }
 
 /// A session without a key of its own, of one run, is one that `palyra run` made for it.

@@ -11,11 +11,13 @@ use palyra_types::id_name::{IdKind, IdName};
 use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId, StoredGrantId, TokenId};
 use palyra_wire::v1;
 
+use super::open_questions::nothing_to_approve;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::{ERASED_MARK, age, short_id};
+use palyra_run_view::{ERASED_MARK, age};
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 const ABOUT_CHARS_MAX: usize = 80;
 /// Letters of a name that can be compared with ids.
@@ -95,26 +97,67 @@ impl<T: NamedId> TypedName<T> {
     }
 }
 
+/// Returns the approvals that wait in this folder; where there is none, that is the failure.
+pub(super) async fn waiting_here(client: &Client) -> Result<v1::ResolveIdResponse, Failure> {
+    match client.resolve_id(IdKind::Approval, "last", this_folder()).await {
+        Err(error) if is_not_found(error.code()) => Err(nothing_waits_here(client).await?),
+        found => Ok(found?),
+    }
+}
+
+/// Says that no approval waits in this folder, and where one does.
+async fn nothing_waits_here(client: &Client) -> Result<Failure, Failure> {
+    let request = v1::ListApprovalsRequest { page_size: 1, ..Default::default() };
+    let elsewhere = client.call(request).await?.approvals;
+    let mend = match elsewhere.first() {
+        Some(_) => "`palyra approve` asks about those that wait in other folders".to_owned(),
+        None => format!(
+            "{}; `palyra approve list --all` shows those that are decided",
+            nothing_to_approve(client).await?
+        ),
+    };
+    let message = "nothing waits for an approval in this folder".to_owned();
+    Ok(Failure::WithMend { code: ErrorCode::ApprovalNotFound, message, mend })
+}
+
+/// Returns the folder in which `last` is looked for. Over TCP the daemon takes none, and looks in all of the caller's.
+fn this_folder() -> String {
+    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
+    folder.unwrap_or_default()
+}
+
 /// Finds what a name that is no whole id fits.
 async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Failure> {
-    // Over TCP the daemon takes no folder, and `last` counts in all of the caller's.
-    let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
-    match client.resolve_id(T::KIND, name, folder.unwrap_or_default()).await {
+    match client.resolve_id(T::KIND, name, this_folder()).await {
         Ok(found) => only_match(name, &found),
         Err(error) if is_not_found(error.code()) => {
             let kind = T::KIND.as_str();
-            let told = match (name.starts_with("last"), T::KIND) {
-                (true, IdKind::Approval) if name == "last" => {
-                    "nothing waits for an approval in this folder".to_owned()
-                }
+            if T::KIND == IdKind::Run
+                && !name.starts_with("last")
+                && let Ok(found) = client.resolve_id(IdKind::Session, name, this_folder()).await
+                && let [session] = found.matches.as_slice()
+            {
+                return Err(run_is_session(name, &session.id));
+            }
+            let notice = match (name.starts_with("last"), T::KIND) {
+                (true, IdKind::Approval) if name == "last" => return Err(nothing_waits_here(client).await?),
                 (true, IdKind::Approval) => "fewer approvals wait in this folder".to_owned(),
                 (true, _) => format!("there is no such {kind} in this folder"),
                 (false, _) => format!("no {kind} begins or ends with `{name}`"),
             };
             // The mend of the code names the list.
-            Err(Failure::local(error.code(), told))
+            Err(Failure::local(error.code(), notice))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Says that what should name a run names a session.
+fn run_is_session(name: &str, session: &str) -> Failure {
+    Failure::WithMend {
+        code: ErrorCode::RunNotFound,
+        message: format!("no run begins or ends with `{name}`: it names a session"),
+        mend: format!("`palyra runs list --session {}` lists its runs", short_id(session)),
     }
 }
 
@@ -132,8 +175,8 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
     let kind = T::KIND.as_str();
     match found.matches.as_slice() {
         [only] if !found.more => {
-            let told = format!("the daemon named no {kind}");
-            only.id.parse().map_err(|_| Failure::local(ErrorCode::Internal, told))
+            let notice = format!("the daemon named no {kind}");
+            only.id.parse().map_err(|_| Failure::local(ErrorCode::Internal, notice))
         }
         several => {
             let rows = several.iter().map(|found| {
@@ -151,12 +194,13 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
     }
 }
 
-/// A place in a run: the run, and the last entry that counts.
+/// A place in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunPlace {
-    run: RunName,
-    /// 0 for all there is.
-    tape_seq: u32,
+pub(crate) enum RunPlace {
+    /// The run, and the last entry that counts; 0 for all there is.
+    Entry(RunName, u32),
+    /// The place that has this name.
+    Bookmark(String),
 }
 
 impl FromStr for RunPlace {
@@ -165,20 +209,32 @@ impl FromStr for RunPlace {
     fn from_str(text: &str) -> Result<Self, String> {
         let (run, tape_seq) = match text.split_once('@') {
             None => (text, 0),
+            Some(("", name)) if !name.is_empty() && name.parse::<u64>().is_err() => {
+                return Ok(Self::Bookmark(name.to_owned()));
+            }
             Some((run, number)) => {
                 let number = number.parse().ok().filter(|number| *number > 0);
                 (run, number.ok_or("after @ comes the number of an entry, from 1")?)
             }
         };
-        Ok(Self { run: run.parse()?, tape_seq })
+        Ok(Self::Entry(run.parse()?, tape_seq))
     }
 }
 
 impl RunPlace {
     /// Returns it as the daemon wants it.
     pub(super) async fn branch_point(self, client: &Client) -> Result<v1::BranchPoint, Failure> {
-        let run_id = self.run.resolve(client).await?.to_string();
-        Ok(v1::BranchPoint { run_id, tape_seq: self.tape_seq, ..Default::default() })
+        let (run_id, tape_seq) = match self {
+            Self::Entry(run, tape_seq) => (run.resolve(client).await?.to_string(), tape_seq),
+            Self::Bookmark(name) => {
+                let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+                let named = found.into_iter().find(|bookmark| bookmark.name == name);
+                let missing = "there is no such bookmark; `palyra runs bookmarks` lists them";
+                let named = named.ok_or_else(|| Failure::local(ErrorCode::InvalidArgument, missing))?;
+                (named.run_id, named.tape_seq)
+            }
+        };
+        Ok(v1::BranchPoint { run_id, tape_seq, ..Default::default() })
     }
 }
 
@@ -187,8 +243,8 @@ pub(super) fn require_branched(session: &v1::Session) -> Result<(), Failure> {
     if session.branched_from.is_some() {
         return Ok(());
     }
-    let told = "this daemon does not branch sessions; a newer one does";
-    Err(Failure::local(ErrorCode::BranchOutOfRange, told))
+    let notice = "this daemon does not branch sessions; a newer one does";
+    Err(Failure::local(ErrorCode::BranchOutOfRange, notice))
 }
 
 /// How a session that does not exist is treated.
@@ -221,7 +277,7 @@ pub(crate) async fn find_session(
     }
     let existing = v1::SessionSelector { require_existing: true, ..by_key.clone() };
     let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
-    match client.resolve_session(request).await {
+    match client.call(request).await {
         Ok(_) => return Ok(by_key),
         Err(error) if error.code() == ErrorCode::SessionNotFound => {}
         Err(error) => return Err(error.into()),
@@ -249,14 +305,14 @@ pub(super) async fn find_or_make_session(
     }
     let existing = v1::SessionSelector { require_existing: true, ..found.clone() };
     let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
-    match client.resolve_session(request).await {
+    match client.call(request).await {
         Ok(_) => {}
         Err(error) if error.code() == ErrorCode::SessionNotFound => {
             let shown = clean_line(name, ABOUT_CHARS_MAX);
             let like = like_an_id(client, name).await?;
             let like = like.map(|id| format!("; did you mean {}?", short_id(&id))).unwrap_or_default();
             let note = format!("no session {shown} yet; a new one of that name begins{like}");
-            context.output.note(Mark::Info, &note);
+            context.output.note(NoteKind::Info, &note);
         }
         Err(error) => return Err(error.into()),
     }
@@ -270,7 +326,7 @@ async fn like_an_id(client: &Client, name: &str) -> Result<Option<String>, Failu
         return Ok(None);
     }
     let request = v1::ListSessionsRequest { page_size: SESSIONS_COMPARED_MAX, ..Default::default() };
-    let sessions = client.list_sessions(request).await?.sessions;
+    let sessions = client.call(request).await?.sessions;
     let mut ids = sessions.into_iter().map(|session| session.session_id);
     Ok(ids.find(|id| id.starts_with(&part) || id.ends_with(&part) || short_id(id).starts_with(&part)))
 }
@@ -282,7 +338,7 @@ pub(super) async fn session_id(client: &Client, text: &str) -> Result<String, Fa
         return Ok(selector.session_id);
     }
     let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
-    Ok(client.resolve_session(request).await?.session.unwrap_or_default().session_id)
+    Ok(client.call(request).await?.session.unwrap_or_default().session_id)
 }
 
 /// Whether a name may be a part of an id. Where a key would make a session, only what tables show is: capital letters.
@@ -323,18 +379,19 @@ mod tests {
         {
             let refused = only_match::<ApprovalId>("last", &several).unwrap_err();
             assert_eq!(refused.exit().number(), 2);
-            let told = refused.to_string();
-            assert!(told.contains(&first.id) && told.contains("write_file creates `a b`"), "{told}");
+            let notice = refused.to_string();
+            assert!(notice.contains(&first.id) && notice.contains("write_file creates `a b`"), "{notice}");
         }
     }
 
     #[test]
     fn a_place_is_a_run_and_perhaps_an_entry() {
         let id = RunId::from_parts(1, 1);
-        let place = |text: &str| text.parse::<RunPlace>().map(|place| (place.run, place.tape_seq));
-        assert_eq!(place("last"), Ok((RunName::Part("last".to_owned()), 0)));
-        assert_eq!(place(&format!("{id}@12")), Ok((RunName::Id(id), 12)));
-        for bad in ["last@", "last@0", "last@x", "@3", "last@4294967296"] {
+        let place = |text: &str| text.parse::<RunPlace>();
+        assert_eq!(place("last"), Ok(RunPlace::Entry(RunName::Part("last".to_owned()), 0)));
+        assert_eq!(place(&format!("{id}@12")), Ok(RunPlace::Entry(RunName::Id(id), 12)));
+        assert_eq!(place("@first draft"), Ok(RunPlace::Bookmark("first draft".to_owned())));
+        for bad in ["last@", "last@0", "last@x", "@", "@3", "last@4294967296"] {
             assert!(place(bad).is_err(), "{bad}");
         }
     }

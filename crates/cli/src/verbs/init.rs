@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Write a configuration file with every setting explained; an existing one is left as it is.
 #[derive(Debug, clap::Args)]
@@ -29,11 +29,11 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Result<Exit, Failu
     let file = context.config_file()?;
     let written = match write_new(&file, &(context.daemon.config_template)()) {
         Ok(()) => {
-            context.output.note(Mark::Good, &format!("wrote {}", file.display()));
+            context.output.note(NoteKind::Good, &format!("wrote {}", file.display()));
             true
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            context.output.note(Mark::Info, &format!("{} exists and stays as it is", file.display()));
+            context.output.note(NoteKind::Info, &format!("{} exists and stays as it is", file.display()));
             false
         }
         Err(error) => {
@@ -53,11 +53,11 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Result<Exit, Failu
         context.output.json(&found)?;
         return Ok(Exit::Done);
     }
-    context.output.note(Mark::Info, &format!("the model is {}", models.default_model));
+    context.output.note(NoteKind::Info, &format!("the model is {}", models.default_model));
     for suggestion in &models.suggestions {
-        context.output.note(Mark::Info, suggestion);
+        context.output.note(NoteKind::Info, suggestion);
     }
-    context.output.note(Mark::Info, "try: palyra run \"What can you do?\"");
+    context.output.note(NoteKind::Info, "try: palyra run \"What can you do?\"");
     Ok(Exit::Done)
 }
 

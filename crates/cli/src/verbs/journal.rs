@@ -17,8 +17,10 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, count, date};
-use palyra_terminal::Mark;
+use crate::verbs::runs::erased::erasure_of_entries;
+use palyra_run_view::date;
+use palyra_screen_text::{bytes, count};
+use palyra_terminal::{NoteKind, Output};
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
 #[derive(Debug, Subcommand)]
@@ -93,9 +95,9 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
         JournalVerb::Show { entry, from, limit, json } => {
             let (from, limit) = entry.map_or((from, limit), |entry| (Some(entry), 1));
-            let shown = list(context, &client, (from, limit), json.into()).await?;
+            let shown = list(context, &client, from, limit, json.into()).await?;
             if let (Some(shown), None) = (shown, entry) {
-                context.output.note(Mark::Info, &shown);
+                context.output.note(NoteKind::Info, &shown);
             }
             Ok(Exit::Done)
         }
@@ -103,16 +105,16 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
     }
 }
 
-fn progress(context: &Context, what: &str, progress: &v1::JournalProgress) {
+fn progress(output: &Output, what: &str, progress: &v1::JournalProgress) {
     let percent = (progress.done.min(progress.total) * 100).checked_div(progress.total).unwrap_or(0);
-    context.output.progress(&format!("{what} {percent}% ({} of {})", progress.done, progress.total));
+    output.progress(&format!("{what} {percent}% ({} of {})", progress.done, progress.total));
 }
 
 async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
     let mut watch = client.verify_journal().await?;
     let report = loop {
         match watch.next().await? {
-            JournalStep::Progress(step) => progress(context, "verifying", &step),
+            JournalStep::Progress(step) => progress(&context.output, "verifying", &step),
             JournalStep::Done(report) => break report,
         }
     };
@@ -125,8 +127,8 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
             }
         }
         Format::Text => {
-            let told = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
-            context.output.error(ErrorCode::JournalCorrupt, &told);
+            let message = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
+            context.output.error(ErrorCode::JournalCorrupt, &message);
         }
     }
     Ok(if report.ok { Exit::Done } else { Exit::Failed })
@@ -158,7 +160,7 @@ async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<E
     let mut watch = client.rebuild_journal().await?;
     let folded = loop {
         match watch.next().await? {
-            JournalStep::Progress(step) => progress(context, "rebuilding", &step),
+            JournalStep::Progress(step) => progress(&context.output, "rebuilding", &step),
             JournalStep::Done(folded) => break folded,
         }
     };
@@ -175,21 +177,25 @@ async fn status(context: &Context, client: &Client, format: Format) -> Result<Ex
         context.output.json(&to_json_with_defaults(&status))?;
         return Ok(Exit::Done);
     }
-    let health = match status.cause.as_str() {
-        "" if status.health == "endings_only" => {
+    let health = match status.cause_name().as_ref() {
+        "" if status.health() == v1::JournalHealth::EndingsOnly => {
             "disk too full for new runs; open runs can still record how they end".to_owned()
         }
-        "" => status.health.clone(),
-        cause => format!("{}: {}", status.health, told_cause(cause)),
+        "" => status.health_name().into_owned(),
+        cause => format!("{}: {}", status.health_name(), told_cause(cause)),
     };
-    let verified = match status.integrity.as_str() {
-        "holds" => "every entry holds".to_owned(),
-        "faulty" => format!("entry {} does not verify: {}", status.first_bad_seq, status.fault),
-        "table_differs" => format!(
+    let verified = match status.integrity() {
+        v1::JournalIntegrity::Holds => "every entry holds".to_owned(),
+        v1::JournalIntegrity::Faulty => {
+            format!("entry {} does not verify: {}", status.first_bad_seq, status.fault)
+        }
+        v1::JournalIntegrity::TableDiffers => format!(
             "every entry holds, but the derived table `{}` is not what they say; run `palyra journal rebuild`",
             status.fault
         ),
-        _ => "not yet since the daemon started".to_owned(),
+        v1::JournalIntegrity::NotChecked | v1::JournalIntegrity::Unspecified => {
+            "not yet since the daemon started".to_owned()
+        }
     };
     let signed = match &status.checkpoint {
         Some(checkpoint) if checkpoint.size == status.entries => format!("all {}", entries(status.entries)),
@@ -239,7 +245,8 @@ fn told_cause(cause: &str) -> &str {
 async fn list(
     context: &Context,
     client: &Client,
-    (from, limit): (Option<u64>, u32),
+    from: Option<u64>,
+    limit: u32,
     format: Format,
 ) -> Result<Option<String>, Failure> {
     let total = client.journal_status().await?.entries;
@@ -251,8 +258,8 @@ async fn list(
         return Ok(None);
     }
     if shown == 0 {
-        let told = format!("the journal has {}, numbered from 0", entries(total));
-        context.output.note(Mark::Info, &told);
+        let message = format!("the journal has {}, numbered from 0", entries(total));
+        context.output.note(NoteKind::Info, &message);
         return Ok(None);
     }
     let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
@@ -264,6 +271,7 @@ fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Re
         entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
         return Ok(Exit::Done);
     }
+    let erasure = if let [entry] = entries.as_slice() { erasure_of_entries(entry) } else { None };
     let row = |entry: v1::JournalEntry| {
         let place = if entry.run_id.is_empty() {
             String::new()
@@ -276,5 +284,8 @@ fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Re
     };
     let rows = entries.into_iter().map(row).collect();
     context.table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)?;
+    if let Some(erasure) = erasure {
+        context.output.line(&erasure)?;
+    }
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 const LOG_FOLDER: &str = "log";
 const LOG_FILE: &str = "palyrad.log";
@@ -65,9 +65,9 @@ pub(crate) async fn run(context: &Context, args: LogsArgs) -> Result<Exit, Failu
     let state_dir = context.state_dir()?;
     let path = log_file(&state_dir);
     if is_elsewhere(&state_dir) {
-        let told = "the daemon that runs writes its log to its own standard error, where it was started (with \
+        let notice = "the daemon that runs writes its log to its own standard error, where it was started (with \
                     systemd: `journalctl --user -u palyrad`)";
-        context.output.note(Mark::Info, told);
+        context.output.note(NoteKind::Info, notice);
     }
     let mut log = FollowedLog { path, open: None, rest: Vec::new() };
     // The watch begins before the first look, so that nothing is missed between the two.
@@ -77,8 +77,9 @@ pub(crate) async fn run(context: &Context, args: LogsArgs) -> Result<Exit, Failu
         print(context, &line, format)?;
     }
     if log.open.is_none() {
-        let told = format!("there is no log at {} yet; the first `palyra run` makes one", log.path.display());
-        context.output.note(Mark::Info, &told);
+        let notice =
+            format!("there is no log at {} yet; the first `palyra run` makes one", log.path.display());
+        context.output.note(NoteKind::Info, &notice);
     }
     while let Some(waiting) = &mut watch {
         for line in log.new_lines()? {

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 pub(crate) enum ModelVerb {
     /// List the models the daemon can ask
     List(list::ListArgs),
-    /// Add a server of models, after a test
+    /// Add a server of models after a test, by default that of the environment
     Add(add::AddArgs),
     /// Show or choose the default model
     #[command(name = "use", visible_alias = "default")]

@@ -4,7 +4,7 @@ use palyra_client::ClientError;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 const PAGE_SIZE_MAX: u32 = 500;
 /// Items that a search looks at, at most.
@@ -12,7 +12,7 @@ const LOOKED_AT_MAX: usize = 10_000;
 
 /// The first items of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed<T> {
+pub(super) struct ListedItems<T> {
     pub(super) items: Vec<T>,
     /// Items after those that were counted.
     further: usize,
@@ -21,7 +21,7 @@ pub(super) struct Listed<T> {
 }
 
 /// Which items of a list are taken.
-pub(super) enum Taken<'a, T> {
+pub(super) enum ItemSelection<'a, T> {
     All,
     /// Those that fit, searched for.
     Fitting(&'a dyn Fn(&T) -> bool),
@@ -33,28 +33,28 @@ pub(super) enum Taken<'a, T> {
 /// Those of `read`.
 pub(super) async fn read_list<T, R>(
     limit: u32,
-    taken: Taken<'_, T>,
+    taken: ItemSelection<'_, T>,
     mut read: impl FnMut(u32, String) -> R,
-) -> Result<Listed<T>, Failure>
+) -> Result<ListedItems<T>, Failure>
 where
     R: Future<Output = Result<(Vec<T>, String), ClientError>>,
 {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut listed = Listed { items: Vec::new(), further: 0, is_whole: false };
+    let mut listed = ListedItems { items: Vec::new(), further: 0, is_whole: false };
     let (mut token, mut looked_at) = (String::new(), 0);
     loop {
         let left = limit - listed.items.len();
         let size = match taken {
-            Taken::All if left > 0 => u32::try_from(left).unwrap_or(u32::MAX).min(PAGE_SIZE_MAX),
+            ItemSelection::All if left > 0 => u32::try_from(left).unwrap_or(u32::MAX).min(PAGE_SIZE_MAX),
             // What follows is counted, or searched.
-            Taken::All | Taken::Fitting(_) => PAGE_SIZE_MAX,
+            ItemSelection::All | ItemSelection::Fitting(_) => PAGE_SIZE_MAX,
         };
         let (page, next) = read(size, token).await?;
         looked_at += page.len();
         for item in page {
             let fits = match taken {
-                Taken::All => true,
-                Taken::Fitting(fits) => fits(&item),
+                ItemSelection::All => true,
+                ItemSelection::Fitting(fits) => fits(&item),
             };
             if fits && listed.items.len() < limit {
                 listed.items.push(item);
@@ -70,11 +70,11 @@ where
     }
 }
 
-impl<T> Listed<T> {
+impl<T> ListedItems<T> {
     /// Says on standard error how many items follow, and how they are shown.
     pub(super) fn note_further(&self, context: &Context) {
         if let Some(note) = self.further_note() {
-            context.output.note(Mark::Info, &note);
+            context.output.note(NoteKind::Info, &note);
         }
     }
 
@@ -94,7 +94,7 @@ impl<T> Listed<T> {
 mod tests {
     use super::*;
 
-    async fn listed(count: u32, limit: u32, taken: Taken<'_, u32>) -> Listed<u32> {
+    async fn listed(count: u32, limit: u32, taken: ItemSelection<'_, u32>) -> ListedItems<u32> {
         let read = |size: u32, token: String| async move {
             let from: u32 = token.parse().unwrap_or(0);
             let end = count.min(from + size);
@@ -114,7 +114,7 @@ mod tests {
             (1_200, 700, 700, Some("500 more; `--limit 1200` shows them")),
             (0, 20, 0, None),
         ] {
-            let listed = listed(count, limit, Taken::All).await;
+            let listed = listed(count, limit, ItemSelection::All).await;
             assert_eq!(
                 (listed.items.len(), listed.further_note().as_deref()),
                 (shown, note),
@@ -125,11 +125,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_looks_at_every_page_up_to_a_limit() {
-        let found = listed(2_000, 3, Taken::Fitting(&|item| item % 400 == 0)).await;
+        let found = listed(2_000, 3, ItemSelection::Fitting(&|item| item % 400 == 0)).await;
         assert_eq!(found.items, [0, 400, 800]);
-        let last = listed(2_000, 3, Taken::Fitting(&|item| *item == 1_999)).await;
+        let last = listed(2_000, 3, ItemSelection::Fitting(&|item| *item == 1_999)).await;
         assert_eq!((last.items.as_slice(), last.further_note()), (&[1_999][..], None));
-        let far = listed(90_000, 3, Taken::Fitting(&|_| false)).await;
+        let far = listed(90_000, 3, ItemSelection::Fitting(&|_| false)).await;
         assert_eq!(far.further_note().as_deref(), Some("only the newest 10000 were searched"));
     }
 }

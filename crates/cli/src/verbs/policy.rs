@@ -1,5 +1,6 @@
 //! `palyra policy`: the rules that decide what may run, why they decided, and what others would have said.
 
+mod call_answer;
 mod last_call;
 mod posture;
 
@@ -12,6 +13,8 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 use palyra_wire::v1::explain_decision_request::Decision;
 
+use self::call_answer::call_answer;
+use self::last_call::{DecidedCall, last_decided};
 use self::posture::PostureVerb;
 use super::ids::RunName;
 use crate::context::Context;
@@ -19,9 +22,9 @@ use crate::daemon_hooks::{PolicyReport, PolicyWork};
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::count;
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::count;
+use palyra_terminal::NoteKind;
 
 /// Bytes of one file of rules that is sent to be compared, at most.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
@@ -115,11 +118,14 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
             let decision = match (run, effect, tool) {
                 (Some(run), effect, None) => {
                     let run = run.resolve(&client).await?;
-                    let effect_id = match effect {
-                        Some(effect) => effect,
-                        None => last_call::last_decided(&client, run).await?,
+                    let call = match effect {
+                        Some(effect) => DecidedCall { run, effect },
+                        None => last_decided(&context.output, &client, run, context.folder()).await?,
                     };
-                    Decision::Recorded(v1::RecordedDecision { run_id: run.to_string(), effect_id })
+                    Decision::Recorded(v1::RecordedDecision {
+                        run_id: call.run.to_string(),
+                        effect_id: call.effect,
+                    })
                 }
                 (_, _, tool) => {
                     Decision::Proposed(v1::ProposedCall { tool: tool.unwrap_or_default(), arguments })
@@ -142,7 +148,7 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
 }
 
 async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
-    let shadow = client.get_shadow().await?;
+    let shadow = client.call(v1::GetShadowRequest {}).await?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&shadow))?;
         return Ok(Exit::Done);
@@ -151,14 +157,14 @@ async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Ex
         context.output.line(&told_difference(example))?;
     }
     if shadow.candidate.is_empty() {
-        let told = "no rules are tried out; `policy.shadow_dir` names a folder of them";
-        context.output.note(Mark::Info, told);
+        let notice = "no rules are tried out; `policy.shadow_dir` names a folder of them";
+        context.output.note(NoteKind::Info, notice);
         return Ok(Exit::Done);
     }
     if !shadow.comparing {
-        context.output.note(Mark::Doubt, "no rules are tried out now; these were the last ones");
+        context.output.note(NoteKind::Doubt, "no rules are tried out now; these were the last ones");
     }
-    let told = format!(
+    let notice = format!(
         "{} compared: {} the same, would allow {}, would ask {}, would deny {}; {} missed; candidate {}",
         count(shadow.judged, "decision"),
         shadow.same,
@@ -168,8 +174,8 @@ async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Ex
         shadow.missed,
         shadow.candidate.get(..12).unwrap_or_default(),
     );
-    let mark = if shadow.judged == shadow.same { Mark::Good } else { Mark::Doubt };
-    context.output.note(mark, &told);
+    let mark = if shadow.judged == shadow.same { NoteKind::Good } else { NoteKind::Doubt };
+    context.output.note(mark, &notice);
     Ok(Exit::Done)
 }
 
@@ -184,22 +190,22 @@ fn local(
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
     let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
     if format == Format::Json {
-        let told = serde_json::json!({
+        let notice = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
             "in_force": in_force.as_ref().map(|folder| folder.display().to_string()),
             "files": files, "passed": passed, "mistakes": mistakes, "remarks": remarks,
         });
-        context.output.json(&told)?;
+        context.output.json(&notice)?;
     } else {
         for remark in &remarks {
-            context.output.note(Mark::Doubt, remark);
+            context.output.note(NoteKind::Doubt, remark);
         }
         for mistake in &mistakes {
-            context.output.note(Mark::Bad, mistake);
+            context.output.note(NoteKind::Bad, mistake);
         }
         let place = folder.map_or_else(String::new, |folder| format!(" in {}", folder.display()));
         let wrong = mistakes.len() as u64;
-        let told = match (work, wrong) {
+        let notice = match (work, wrong) {
             (PolicyWork::Check, 0) => {
                 let rest = match (files, in_force) {
                     (0, _) => String::new(),
@@ -217,19 +223,23 @@ fn local(
                 format!("{wrong} of {} failed{place}", count(wrong + passed, "fixture"))
             }
         };
-        let mark = if mistakes.is_empty() { Mark::Good } else { Mark::Bad };
-        context.output.note(mark, &told);
+        let mark = match (mistakes.len(), work, passed) {
+            (0, PolicyWork::Test, 0) => NoteKind::Info,
+            (0, _, _) => NoteKind::Good,
+            (_, _, _) => NoteKind::Bad,
+        };
+        context.output.note(mark, &notice);
     }
     Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
 async fn show(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
-    let policy = client.get_policy().await?;
+    let policy = client.call(v1::GetPolicyRequest {}).await?;
     if format == Format::Json {
         context.output.json(&to_json(&policy))?;
         return Ok(Exit::Done);
     }
-    context.output.note(Mark::Info, &format!("snapshot {}", policy.digest));
+    context.output.note(NoteKind::Info, &format!("snapshot {}", policy.digest));
     for file in &policy.files {
         let origin = if file.shipped { "shipped" } else { "yours" };
         context.output.line(&format!("// {} ({origin})", file.name))?;
@@ -245,24 +255,30 @@ async fn explain(
     decision: Decision,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let effect = match &decision {
-        Decision::Recorded(recorded) => Some(recorded.effect_id),
+    let recorded = match &decision {
+        Decision::Recorded(recorded) => Some(recorded.clone()),
         Decision::Proposed(_) => None,
     };
+    let effect = recorded.as_ref().map(|recorded| recorded.effect_id);
     let request = v1::ExplainDecisionRequest { decision: Some(decision) };
-    let explained = client.explain_decision(request).await.map_err(|error| without_effect(error, effect))?;
+    let explained = client.call(request).await.map_err(|error| without_effect(error, effect))?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
     explanation_lines(&explained).try_for_each(|line| context.output.line(&clean_line(&line, 400)))?;
+    if let Some(v1::RecordedDecision { run_id, effect_id }) = recorded
+        && let Some(answer) = call_answer(client, &run_id, effect_id).await?
+    {
+        context.output.line(&answer)?;
+    }
     Ok(Exit::Done)
 }
 
 /// Returns the lines of an explanation: the decision once, with the name of its reason.
 fn explanation_lines(explained: &v1::ExplainDecisionResponse) -> impl Iterator<Item = String> {
-    let heading = format!("{} ({})", explained.verdict, explained.reason);
-    let again = format!("{}: {}", explained.verdict, explained.reason.replace('_', " "));
+    let heading = format!("{} ({})", explained.verdict_name(), explained.reason_name());
+    let again = format!("{}: {}", explained.verdict_name(), explained.reason_name().replace('_', " "));
     let lines = explained.explanation.lines().filter(move |line| **line != again);
     std::iter::once(heading).chain(lines.map(str::to_owned))
 }
@@ -281,26 +297,26 @@ fn without_effect(error: ClientError, effect: Option<u32>) -> Failure {
 
 /// Reads the rules to compare with; those that ship stay, and yours make room.
 fn candidate(context: &Context, folder: &Path) -> Result<Vec<v1::PolicyFile>, Failure> {
-    let told =
+    let notice =
         |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
     let mut files = (context.daemon.shipped_policies)();
     let entries = std::fs::read_dir(folder)
         .map_err(|error| Failure::unreadable_file(ErrorCode::InvalidArgument, folder, &error))?;
     let mut paths = Vec::new();
     for entry in entries {
-        paths.push(entry.map_err(|error| told(error.to_string()))?.path());
+        paths.push(entry.map_err(|error| notice(error.to_string()))?.path());
     }
     paths.retain(|path| path.extension().is_some_and(|ending| ending == RULES_ENDING));
     paths.sort();
     if paths.is_empty() {
-        return Err(told(format!("holds no *.{RULES_ENDING} file")));
+        return Err(notice(format!("holds no *.{RULES_ENDING} file")));
     }
     for path in paths {
-        let size = std::fs::metadata(&path).map_err(|error| told(error.to_string()))?.len();
+        let size = std::fs::metadata(&path).map_err(|error| notice(error.to_string()))?.len();
         if size > FILE_BYTES_MAX {
-            return Err(told(format!("{} is larger than 256 KiB", path.display())));
+            return Err(notice(format!("{} is larger than 256 KiB", path.display())));
         }
-        let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| notice(error.to_string()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         files.push((name, text));
     }
@@ -340,8 +356,8 @@ fn told_difference(difference: &v1::DecisionDifference) -> String {
         difference.run_id,
         difference.effect_id,
         clean_line(&difference.tool, 64),
-        difference.was,
-        difference.would_be,
+        difference.was_name(),
+        difference.would_be_name(),
         clean_line(&difference.explanation, 200),
     )
 }
@@ -351,9 +367,9 @@ fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format)
         context.output.json(&to_json_with_defaults(report))?;
     } else {
         for mistake in &report.mistakes {
-            context.output.note(Mark::Bad, mistake);
+            context.output.note(NoteKind::Bad, mistake);
         }
-        let told = format!(
+        let notice = format!(
             "{} judged again: {} the same, newly allowed {}, newly asked {}, newly denied {}; {} without a request",
             count(report.judged, "decision"),
             report.same,
@@ -362,8 +378,8 @@ fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format)
             report.newly_denied,
             report.skipped,
         );
-        let mark = if report.judged == report.same { Mark::Good } else { Mark::Doubt };
-        context.output.note(mark, &told);
+        let mark = if report.judged == report.same { NoteKind::Good } else { NoteKind::Doubt };
+        context.output.note(mark, &notice);
     }
     Ok(if report.mistakes.is_empty() { Exit::Done } else { Exit::Failed })
 }
@@ -378,8 +394,8 @@ mod tests {
             run_id: "RUN".to_owned(),
             effect_id: 3,
             tool: "write_file".to_owned(),
-            was: "ask".to_owned(),
-            would_be: "deny".to_owned(),
+            was: v1::PolicyVerdict::Ask.into(),
+            would_be: v1::PolicyVerdict::Deny.into(),
             explanation: "by no-writes".to_owned(),
             time: None,
         };

@@ -9,13 +9,13 @@ use palyra_wire::v1;
 
 use super::attachments;
 use super::ids::find_or_make_session;
-use super::start_run::{Choice, note_other_model, start, workspace_root};
+use super::start_run::{RunChoice, note_other_model, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{Person, Seat, drive, drive_once};
+use crate::drive::{InteractionMode, TerminalSession, drive, drive_once};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::Echo;
-use palyra_terminal::{Mark, PromptReader};
+use palyra_run_view::EchoMode;
+use palyra_terminal::{NoteKind, PromptReader};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -50,12 +50,12 @@ pub(crate) struct RunArgs {
     /// Cancel the session's active run and go first
     #[arg(long, requires = "session")]
     interrupt: bool,
-    /// `never` denies at once what would ask
-    #[arg(long, value_name = "HOW", default_value = "inbox", value_parser = ["inbox", "never"])]
+    /// `never` denies what would ask; `later` lets it wait
+    #[arg(long, value_name = "HOW", default_value = "inbox", value_parser = ["inbox", "later", "never"])]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
     #[command(flatten)]
-    choice: Choice,
+    choice: RunChoice,
 }
 
 /// Runs the verb.
@@ -63,11 +63,11 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let input = input(&args.text)?;
     if let Some(command) = verb_of_runs(&args.text, &(context.definition)()) {
         let note = format!("this asks the model; `{command}` is the command about runs");
-        context.output.note(Mark::Doubt, &note);
+        context.output.note(NoteKind::Doubt, &note);
     }
     let attachments = attachments::read(&args.attach)?;
     for remark in attachments::remarks(&attachments) {
-        context.output.note(Mark::Doubt, &remark);
+        context.output.note(NoteKind::Doubt, &remark);
     }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context, &args.choice)?;
@@ -88,21 +88,23 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         delivery: delivery.into(),
         attachments,
         response_schema,
-        approve: args.approve,
+        // The key of the prompt is called so.
+        approve: if args.approve == "never" { v1::ApproverChoice::Never } else { v1::ApproverChoice::Inbox }
+            .into(),
         ..Default::default()
     };
     let mut followed = start(&client, &args.choice, request);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let person = Person::at(reader.as_mut());
-    let seat = Seat {
+    let person = InteractionMode::at(reader.as_mut());
+    let seat = TerminalSession {
         time_limit: args.timeout.map(Duration::from_secs),
-        ..Seat::new(&context.output, &context.interrupts, person, args.json.into(), Echo::No)
+        ..TerminalSession::new(&context.output, &context.interrupts, person, args.json.into(), EchoMode::No)
     };
     let steered = args.steer;
     let opened = |opened: &v1::Opened| {
         note_other_model(context, &args.choice, &opened.model);
         if steered {
-            context.output.note(Mark::Info, handed_over(opened));
+            context.output.note(NoteKind::Info, handed_over(opened));
         }
     };
     match args.session {

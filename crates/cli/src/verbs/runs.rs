@@ -1,5 +1,6 @@
 //! `palyra runs`: looking at runs, following, answering, steering or stopping one.
 
+pub(crate) mod acting;
 mod effects;
 mod wait;
 pub(crate) mod erased;
@@ -9,21 +10,23 @@ mod undo;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError, InputReach, new_idempotency_key};
-use palyra_types::ErrorCode;
+use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use super::grant_spans::span_of_session;
-use super::ids::{RunName, session_id};
-use super::pages::{Taken, read_list};
-use crate::answer::GrantSpan;
+use super::ids::{RunName, RunPlace, session_id};
+use super::open_questions::open_question;
+use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, Person, Seat, drive, drive_once};
+use crate::drive::{DaemonRun, Format, InteractionMode, TerminalSession, drive, drive_once};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{ERASED_MARK, Echo, age, count, date, run_state, run_state_name, short_id, used_by_run};
+use palyra_run_view::GrantSpan;
+use palyra_run_view::{ERASED_MARK, EchoMode, age, date, run_state, run_state_name, used_by_run};
 use palyra_screen_text::clean_line;
-use palyra_terminal::{Mark, PromptReader};
+use palyra_screen_text::{count, short_id};
+use palyra_terminal::{NoteKind, PromptReader};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
@@ -125,6 +128,23 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
+    /// List places in runs that have a name, give one a name, or remove it
+    #[command(
+        after_help = "Examples:\n  palyra runs bookmarks last@12 draft\n  palyra runs bookmarks --remove draft"
+    )]
+    Bookmarks {
+        /// The run's id or a part of it, `last`; with @SEQ, the place after that entry
+        #[arg(value_name = "RUN[@SEQ]", requires = "name")]
+        place: Option<RunPlace>,
+        /// The name of the place
+        name: Option<String>,
+        /// Remove the bookmark of this name or number
+        #[arg(long, value_name = "NAME", conflicts_with = "place")]
+        remove: Option<String>,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop a run
     #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
@@ -141,16 +161,16 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
     let client = context.connect().await?;
     match verb {
         RunsVerb::List { session, open, search, limit, json } => {
-            let only = if open { "open" } else { "" };
+            let only = if open { v1::RunFilter::Open } else { v1::RunFilter::Unspecified };
             let request = v1::ListRunsRequest {
                 session_id: match session {
                     Some(session) => session_id(&client, &session).await?,
                     None => String::new(),
                 },
-                only: only.to_owned(),
+                only: only.into(),
                 ..Default::default()
             };
-            list(context, &client, request, (limit, &search), json.into()).await
+            list(context, &client, request, RunFilterArgs { limit, search }, json.into()).await
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
@@ -159,36 +179,72 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
             wait::wait(context, &client, run, json.into()).await
         }
         RunsVerb::Answer { run, text, new, json } => {
-            let input = (input(&text, v1::InputDelivery::Queue), reach(new));
-            answer(context, &client, run, input, json.into()).await
+            let input = input(&text, v1::InputDelivery::Queue);
+            answer(context, &client, run, input, reach(new), json.into()).await
         }
         RunsVerb::Steer { run, text, new, json } => {
-            let input = (input(&text, v1::InputDelivery::Steer), reach(new));
-            answer(context, &client, run, input, json.into()).await
+            let input = input(&text, v1::InputDelivery::Steer);
+            answer(context, &client, run, input, reach(new), json.into()).await
         }
         RunsVerb::Effects(args) => effects::run(context, &client, args).await,
         RunsVerb::Kept(args) => kept::run(context, &client, args).await,
         RunsVerb::Undo { run, dry_run, json } => {
-            let extent = if dry_run { undo::Extent::DryRun } else { undo::Extent::Files };
-            undo::undo(context, &client, run, extent, json.into()).await
+            let extent = if dry_run { undo::UndoExtent::DryRun } else { undo::UndoExtent::Files };
+            let order = undo::UndoOrder { run, extent, others: undo::OtherRuns::OfFolder };
+            undo::undo(context, &client, order, json.into()).await
         }
+        RunsVerb::Bookmarks { place: Some(place), name: Some(name), .. } => {
+            let v1::BranchPoint { run_id, tape_seq, .. } = place.branch_point(&client).await?;
+            client.call(v1::PlaceBookmarkRequest { run_id, tape_seq, name }).await?;
+            context.output.note(NoteKind::Good, "bookmarked; `palyra runs bookmarks` lists it");
+            Ok(Exit::Done)
+        }
+        RunsVerb::Bookmarks { remove: Some(name), .. } => {
+            client.call(v1::RemoveBookmarkRequest { name }).await?;
+            context.output.note(NoteKind::Good, "the bookmark is removed");
+            Ok(Exit::Done)
+        }
+        RunsVerb::Bookmarks { json, .. } => bookmarks(context, &client, json.into()).await,
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
+}
+
+/// Takes back what the last run of a session changed, as `palyra runs undo` does.
+pub(crate) async fn undo_run(
+    context: &Context,
+    client: &Client,
+    run: RunId,
+    session: String,
+) -> Result<(), Failure> {
+    let order = undo::UndoOrder {
+        run: RunName::Id(run),
+        extent: undo::UndoExtent::Files,
+        others: undo::OtherRuns::OfSession(session),
+    };
+    undo::undo(context, client, order, Format::Text).await.map(|_| ())
+}
+
+/// Which runs are listed, beside what the daemon is asked for.
+struct RunFilterArgs {
+    limit: u32,
+    /// A text that is in the input, if it is not empty.
+    search: String,
 }
 
 async fn list(
     context: &Context,
     client: &Client,
     request: v1::ListRunsRequest,
-    (limit, search): (u32, &str),
+    filter: RunFilterArgs,
     format: Format,
 ) -> Result<Exit, Failure> {
+    let RunFilterArgs { limit, search } = filter;
     let searched = search.to_lowercase();
     let fits = |run: &v1::Run| run.input_preview.to_lowercase().contains(&searched);
-    let taken = if searched.is_empty() { Taken::All } else { Taken::Fitting(&fits) };
+    let taken = if searched.is_empty() { ItemSelection::All } else { ItemSelection::Fitting(&fits) };
     let listed = read_list(limit, taken, |page_size, page_token| {
         let request = v1::ListRunsRequest { page_size, page_token, ..request.clone() };
-        async move { client.list_runs(request).await.map(|page| (page.runs, page.next_page_token)) }
+        async move { client.call(request).await.map(|page| (page.runs, page.next_page_token)) }
     })
     .await?;
     if format == Format::Json {
@@ -197,14 +253,14 @@ async fn list(
         return Ok(Exit::Done);
     }
     if listed.items.is_empty() {
-        let told = match search {
+        let notice = match search.as_str() {
             "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
             search => format!(
                 "no run has \"{}\" in its input; `palyra sessions list --search` looks at more of it",
                 clean_line(search, SEARCH_CHARS_MAX)
             ),
         };
-        context.output.note(Mark::Info, &told);
+        context.output.note(NoteKind::Info, &notice);
         listed.note_further(context);
         return Ok(Exit::Done);
     }
@@ -227,11 +283,12 @@ async fn list(
 /// Returns a run's state, with what it waits for or why it ended.
 fn standing(run: &v1::Run) -> String {
     let state = run_state_name(run_state(run.state));
-    match run.phase.as_str() {
-        "waiting" => format!("waiting ({})", run.waiting_for),
-        "finished" if run.reason != "final_answer" && run.reason != "cancelled" && !run.reason.is_empty() => {
-            format!("{state} ({})", run.reason)
+    match (run.phase(), run.reason()) {
+        (v1::RunPhase::Waiting, _) => format!("waiting ({})", run.waiting_for_name()),
+        (v1::RunPhase::Finished, v1::RunEndReason::FinalAnswer | v1::RunEndReason::Cancelled) => {
+            state.to_owned()
         }
+        (v1::RunPhase::Finished, _) if run.reason != 0 => format!("{state} ({})", run.reason_name()),
         _ => state.to_owned(),
     }
 }
@@ -256,19 +313,28 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("updated", date(run.updated)),
         ("used", used),
         ("entries", run.last_tape_seq.to_string()),
+        ("bookmarks", bookmarks_of(client, &run.run_id).await?),
     ] {
         if !value.is_empty() {
-            context.output.line(&format!("{name:<9}{value}"))?;
+            context.output.line(&format!("{name:<8} {value}"))?;
         }
     }
-    if let Some(told) = erased::told(client, &run).await? {
-        context.output.line(&format!("{:<9}{told}", "content"))?;
+    if let Some(notice) = erased::describe(client, &run).await? {
+        context.output.line(&format!("{:<9}{notice}", "content"))?;
     }
-    if run.phase == "waiting" {
+    if run.phase() == v1::RunPhase::Waiting {
         waiting::show_question(context, client, &run).await?;
     }
     effects::show_unknown(context, client, &run.run_id).await?;
     Ok(Exit::Done)
+}
+
+async fn bookmarks_of(client: &Client, run: &str) -> Result<String, Failure> {
+    let mut all = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+    all.retain(|bookmark| bookmark.run_id == run && !bookmark.name.is_empty());
+    all.sort_by_key(|bookmark| bookmark.tape_seq);
+    let shown = all.iter().map(|one| format!("{} (@{})", clean_line(&one.name, 80), one.tape_seq));
+    Ok(shown.collect::<Vec<_>>().join(", "))
 }
 
 fn use_so_far(run: &v1::Run) -> String {
@@ -286,7 +352,7 @@ fn use_so_far(run: &v1::Run) -> String {
 /// Returns what a run that is over used, as its tape tells.
 async fn finished_use(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
     let Ok(id) = run.run_id.parse() else { return Ok(None) };
-    if run.phase != "finished" {
+    if run.phase() != v1::RunPhase::Finished {
         return Ok(None);
     }
     let from = run.last_tape_seq.saturating_sub(LAST_ENTRIES_MAX);
@@ -303,8 +369,8 @@ async fn tail(
     let run = run.resolve(client).await?;
     let mut followed = DaemonRun::attach(client, run, after);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let person = Person::at(reader.as_mut());
-    let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::Tape);
+    let person = InteractionMode::at(reader.as_mut());
+    let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape);
     match span_of_session(client, &client.get_run(run).await?.session_id).await? {
         GrantSpan::Run => drive_once(&mut followed, seat, |_| {}).await,
         GrantSpan::Session => drive(&mut followed, seat, |_| {}).await,
@@ -343,17 +409,22 @@ async fn answer(
     context: &Context,
     client: &Client,
     run: RunName,
-    (input, reach): (v1::Input, InputReach),
+    input: v1::Input,
+    reach: InputReach,
     format: Format,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let steers = input.delivery() == v1::InputDelivery::Steer;
+    let asked = if format == Format::Json { None } else { asked_by(client, run).await? };
+    if let Some(question) = asked {
+        context.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
+    }
     let accepted = client.send_input(run, input, reach).await.map_err(|error| with_new(error, steers))?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);
     }
-    let told = match (accepted.queued, steers) {
+    let notice = match (accepted.queued, steers) {
         (true, true) => format!("the run is over; the input is run {} of its session", accepted.run_id),
         (true, false) => {
             format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
@@ -361,11 +432,28 @@ async fn answer(
         (false, true) => format!("the run takes it into account; `palyra runs tail {run}` shows how"),
         (false, false) => format!("answered; `palyra runs tail {run}` shows how it goes on"),
     };
-    context.output.note(Mark::Good, &told);
+    context.output.note(NoteKind::Good, &notice);
     if !accepted.note.is_empty() {
-        context.output.note(Mark::Info, &accepted.note);
+        context.output.note(NoteKind::Info, &accepted.note);
     }
     Ok(Exit::Done)
+}
+
+/// Returns what a run asks; nothing where the run itself says that it takes no answer.
+async fn asked_by(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
+    match client.get_run(run).await {
+        Ok(run) => open_question(client, &run).await,
+        Err(_) => Ok(None),
+    }
+}
+
+async fn bookmarks(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+    let none = "no bookmarks; `palyra runs bookmarks last NAME` makes one";
+    context.list(format, found, none, ["NUMBER", "PLACE", "NAME"], |one| {
+        let name = if one.name.is_empty() { ERASED_MARK.to_owned() } else { one.name };
+        [one.seq.to_string(), format!("{}@{}", short_id(&one.run_id), one.tape_seq), name]
+    })
 }
 
 async fn cancel(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
@@ -375,9 +463,11 @@ async fn cancel(context: &Context, client: &Client, run: RunName, format: Format
         context.output.json(&to_json_with_defaults(&answer))?;
     } else if answer.already_finished {
         let state = run_state_name(run_state(answer.state));
-        context.output.note(Mark::Info, &format!("the run had finished already: {state}"));
+        context.output.note(NoteKind::Info, &format!("the run had finished already: {state}"));
     } else {
-        context.output.note(Mark::Good, "cancelling the run; `palyra runs show` says when it has stopped");
+        context
+            .output
+            .note(NoteKind::Good, "cancelling the run; `palyra runs show` says when it has stopped");
     }
     Ok(Exit::Done)
 }
@@ -390,9 +480,9 @@ mod tests {
     fn where_a_run_stands_is_told_in_a_few_words() {
         let run = |state: v1::RunState, phase: &str, waiting_for: &str, reason: &str| v1::Run {
             state: state.into(),
-            phase: phase.to_owned(),
-            waiting_for: waiting_for.to_owned(),
-            reason: reason.to_owned(),
+            phase: v1::RunPhase::from_short_name(phase).unwrap().into(),
+            waiting_for: v1::WaitReason::from_short_name(waiting_for).unwrap().into(),
+            reason: v1::RunEndReason::from_short_name(reason).unwrap().into(),
             ..Default::default()
         };
         for (run, expect) in [

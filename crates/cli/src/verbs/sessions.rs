@@ -1,6 +1,6 @@
 //! `palyra sessions`: conversations.
 
-mod list;
+pub(super) mod list;
 
 use clap::Subcommand;
 use palyra_client::{Client, ClientError};
@@ -13,9 +13,10 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{branch_origin, count, date, short_id};
+use palyra_run_view::{branch_origin, date};
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::{count, short_id};
+use palyra_terminal::NoteKind;
 
 /// Look at conversations, rename, branch or archive one.
 #[derive(Debug, Subcommand)]
@@ -24,15 +25,15 @@ pub(crate) enum SessionsVerb {
     List(list::ListArgs),
     /// Show a session
     #[command(after_help = "Example:\n  palyra sessions show notes")]
-    Show(Named),
+    Show(NamedSession),
     /// Begin a fresh context in a session; nothing is deleted
     #[command(after_help = "Example:\n  palyra sessions reset notes")]
-    Reset(Named),
+    Reset(NamedSession),
     /// Give a session another title
     #[command(after_help = "Example:\n  palyra sessions rename notes \"Notes of May\"")]
     Rename {
         #[command(flatten)]
-        named: Named,
+        named: NamedSession,
         /// The title; an empty one takes it away
         title: String,
     },
@@ -41,7 +42,7 @@ pub(crate) enum SessionsVerb {
         after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@12) \"Go on\""
     )]
     Branch {
-        /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry
+        /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry; or @NAME of a bookmark
         #[arg(value_name = "RUN[@SEQ]")]
         place: RunPlace,
         /// A title for the new session
@@ -53,18 +54,18 @@ pub(crate) enum SessionsVerb {
     },
     /// Archive a session: open runs go on, new input is refused
     #[command(after_help = "Example:\n  palyra sessions archive notes")]
-    Archive(Named),
+    Archive(NamedSession),
     /// Restore an archived session, so that it takes input again
     #[command(after_help = "Example:\n  palyra sessions restore notes")]
-    Restore(Named),
+    Restore(NamedSession),
     /// Cancel a session's open runs and archive it; nothing is deleted
     #[command(after_help = "Example:\n  palyra sessions cleanup notes")]
-    Cleanup(Named),
+    Cleanup(NamedSession),
 }
 
 /// A session that exists.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Named {
+pub(crate) struct NamedSession {
     /// Its id, 4 letters of its beginning or end, its key, or `last`
     session: String,
     /// As JSON
@@ -72,7 +73,7 @@ pub(crate) struct Named {
     json: bool,
 }
 
-impl Named {
+impl NamedSession {
     async fn selector(&self, client: &Client) -> Result<v1::SessionSelector, Failure> {
         find_session(client, &self.session, MissingSession::Refuse).await
     }
@@ -104,24 +105,24 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
             let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
             let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
             let session = resolve(&client, request).await?;
-            let told = "a fresh context begins; what was said before stays in the journal";
-            say(context, &session, named.json.into(), told)
+            let notice = "a fresh context begins; what was said before stays in the journal";
+            say(context, &session, named.json.into(), notice)
         }
         SessionsVerb::Rename { named, title } => {
             let session = client.rename_session(named.id(&client).await?, title).await?;
-            let told = match session.label.as_str() {
+            let notice = match session.label.as_str() {
                 "" => "the session has no title".to_owned(),
                 label => format!("the session is called {label}"),
             };
-            say(context, &session, named.json.into(), &told)
+            say(context, &session, named.json.into(), &notice)
         }
         SessionsVerb::Branch { place, label, json } => {
             branch(context, &client, place, label, json.into()).await
         }
         SessionsVerb::Archive(named) => {
             let session = client.archive_session(named.id(&client).await?).await?;
-            let told = "session archived; `palyra sessions restore` restores it";
-            say(context, &session, named.json.into(), told)
+            let notice = "session archived; `palyra sessions restore` restores it";
+            say(context, &session, named.json.into(), notice)
         }
         SessionsVerb::Restore(named) => {
             let session = client.restore_session(named.id(&client).await?).await?;
@@ -132,7 +133,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
 }
 
 async fn resolve(client: &Client, request: v1::ResolveSessionRequest) -> Result<v1::Session, Failure> {
-    let answer = client.resolve_session(request).await?;
+    let answer = client.call(request).await?;
     Ok(answer.session.ok_or(ClientError::Protocol { what: "a session was not described" })?)
 }
 
@@ -141,10 +142,10 @@ fn id_of(session: &v1::Session) -> Result<SessionId, Failure> {
     Ok(session.session_id.parse().map_err(no_id)?)
 }
 
-fn say(context: &Context, session: &v1::Session, format: Format, told: &str) -> Result<Exit, Failure> {
+fn say(context: &Context, session: &v1::Session, format: Format, notice: &str) -> Result<Exit, Failure> {
     match format {
         Format::Json => context.output.json(&to_json_with_defaults(session))?,
-        Format::Text => context.output.note(Mark::Good, told),
+        Format::Text => context.output.note(NoteKind::Good, notice),
     }
     Ok(Exit::Done)
 }
@@ -171,7 +172,7 @@ async fn branch(
     }
     let id = short_id(&session.session_id);
     let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
-    context.output.note(Mark::Info, &format!("{origin}; `palyra chat --session {id}` goes on there"));
+    context.output.note(NoteKind::Info, &format!("{origin}; `palyra chat --session {id}` goes on there"));
     Ok(Exit::Done)
 }
 
@@ -187,7 +188,7 @@ fn out_of_range(failure: Failure, run: &str) -> Failure {
     }
 }
 
-async fn cleanup(context: &Context, client: &Client, named: &Named) -> Result<Exit, Failure> {
+async fn cleanup(context: &Context, client: &Client, named: &NamedSession) -> Result<Exit, Failure> {
     let cleaned = client.cleanup_session(named.id(client).await?).await?;
     if named.json {
         context.output.json(&to_json_with_defaults(&cleaned))?;
@@ -197,7 +198,7 @@ async fn cleanup(context: &Context, client: &Client, named: &Named) -> Result<Ex
         0 => "no run was open".to_owned(),
         runs => format!("{} asked to stop", count(runs.into(), "run")),
     };
-    context.output.note(Mark::Good, &format!("{cancelled}; the session is archived"));
+    context.output.note(NoteKind::Good, &format!("{cancelled}; the session is archived"));
     Ok(Exit::Done)
 }
 

@@ -9,11 +9,11 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::drive::DaemonRun;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Which model and agent a run is to use.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Choice {
+pub(crate) struct RunChoice {
     /// The model to ask, as provider/model
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Choice {
 
 /// Returns the real path of the folder to work in, where the daemon takes one. A folder that no agent may work in is
 /// refused here: an answer about another one would be about nothing that the person sees.
-pub(super) fn workspace_root(context: &Context, choice: &Choice) -> Result<String, Failure> {
+pub(super) fn workspace_root(context: &Context, choice: &RunChoice) -> Result<String, Failure> {
     let unusable = |what: String| Failure::local(ErrorCode::InvalidArgument, what);
     if !context.is_local() {
         if choice.workspace.is_some() {
@@ -35,7 +35,7 @@ pub(super) fn workspace_root(context: &Context, choice: &Choice) -> Result<Strin
             return Err(Failure::Usage(what.to_owned()));
         }
         let note = "over --connect this folder is not used: the agent sees a folder of the session's own, beside the daemon";
-        context.output.note(Mark::Info, note);
+        context.output.note(NoteKind::Info, note);
         return Ok(String::new());
     }
     let named = choice.workspace.as_deref();
@@ -75,24 +75,24 @@ fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'sta
 }
 
 /// Starts a run and returns it as one to be driven.
-pub(super) fn start(client: &Client, choice: &Choice, mut start: v1::StartRunRequest) -> DaemonRun {
+pub(super) fn start(client: &Client, choice: &RunChoice, mut start: v1::StartRunRequest) -> DaemonRun {
     start.model = choice.model.clone().unwrap_or_default();
     start.agent = choice.agent.clone().unwrap_or_default();
     DaemonRun { client: client.clone(), follower: RunFollower::start(client, start) }
 }
 
 /// Says that variables which select a model are not used, where the daemon is another environment's.
-pub(super) fn note_other_model(context: &Context, choice: &Choice, in_force: &str) {
+pub(super) fn note_other_model(context: &Context, choice: &RunChoice, in_force: &str) {
     if choice.model.is_some() || context.is_local() {
         return;
     }
     let variables = (context.daemon.own_model)(context.global.config.as_deref()).variables;
     if !variables.is_empty() {
-        let told = format!(
+        let message = format!(
             "{} of this environment is not used with --connect: the daemon there uses {in_force}",
             variables.join(", ")
         );
-        context.output.note(Mark::Doubt, &told);
+        context.output.note(NoteKind::Doubt, &message);
     }
 }
 

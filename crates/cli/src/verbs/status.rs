@@ -14,7 +14,8 @@ use super::logs::{is_elsewhere, log_file};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, bytes, count, date};
+use palyra_run_view::{age, date};
+use palyra_screen_text::{bytes, count};
 use waiting::{WaitingCounts, WaitingWork};
 
 const SANDBOX_CHECK: &str = "tool_isolation";
@@ -33,7 +34,7 @@ pub(crate) struct StatusArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<Exit, Failure> {
-    let mut report = Report::default();
+    let mut report = StatusReport::default();
     match context.connect_running().await {
         Ok(client) => report.running(context, &client).await?,
         Err(Failure::Client(ClientError::NotRunning { .. })) => report.not_running(context)?,
@@ -51,12 +52,12 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<Exit, Fa
 
 /// What is shown, for people and for programs.
 #[derive(Default)]
-struct Report {
+struct StatusReport {
     lines: Vec<(&'static str, String)>,
     values: serde_json::Map<String, Value>,
 }
 
-impl Report {
+impl StatusReport {
     fn add(&mut self, name: &'static str, text: impl Into<String>) {
         self.lines.push((name, text.into()));
     }
@@ -104,25 +105,25 @@ impl Report {
         self.set("state_dir", state_dir.display().to_string().into());
         let log = log_file(state_dir);
         self.set("log_file", log.display().to_string().into());
-        let told = match std::fs::metadata(&log) {
+        let message = match std::fs::metadata(&log) {
             _ if is_local && is_elsewhere(state_dir) => {
                 "where the daemon was started: its standard error".to_owned()
             }
             Ok(meta) if is_local => format!("{} ({}; `palyra logs`)", log.display(), bytes(meta.len())),
             _ => log.display().to_string(),
         };
-        self.add("log", told);
+        self.add("log", message);
     }
 
     fn model(&mut self, model: &str, origin: &v1::ModelOrigin) {
-        let place = match (origin.source.as_str(), origin.place.as_str()) {
-            ("", _) => String::new(),
-            ("built_in", _) => ", built in: no other is configured".to_owned(),
+        let place = match (origin.source(), origin.place.as_str()) {
+            (v1::ModelSource::Unspecified, _) => String::new(),
+            (v1::ModelSource::BuiltIn, _) => ", built in: no other is configured".to_owned(),
             (_, place) => format!(", by {place}"),
         };
         self.add("model", format!("{model}{place}"));
         self.set("model", model.into());
-        self.set("model_source", origin.source.clone().into());
+        self.set("model_source", origin.source_name().into());
         self.set("model_place", origin.place.clone().into());
     }
 
@@ -139,7 +140,11 @@ impl Report {
         if total.approvals > 0 {
             self.add("", "`palyra approve` shows what asks and takes the answers");
         }
-        if total.questions > 0 {
+        if let Some((run, asked)) = &waiting.question {
+            self.add("", format!("run {run} asks: {asked}"));
+            self.add("", format!("`palyra runs answer {run} TEXT` answers it"));
+        }
+        if total.questions > u64::from(waiting.question.is_some()) {
             self.add("", "`palyra runs list --open` lists the runs that wait");
         }
         if total.doubts > 0 {
@@ -165,19 +170,28 @@ impl Report {
     }
 
     fn journal(&mut self, journal: &v1::GetJournalStatusResponse) {
-        let verified = match journal.integrity.as_str() {
-            "holds" => "every entry verified".to_owned(),
-            "faulty" => format!("entry {} does not verify: {}", journal.first_bad_seq, journal.fault),
-            "table_differs" => format!("table `{}` differs (`palyra journal rebuild`)", journal.fault),
-            _ => "not verified since the start".to_owned(),
+        let verified = match journal.integrity() {
+            v1::JournalIntegrity::Holds => "every entry verified".to_owned(),
+            v1::JournalIntegrity::Faulty => {
+                format!("entry {} does not verify: {}", journal.first_bad_seq, journal.fault)
+            }
+            v1::JournalIntegrity::TableDiffers => {
+                format!("table `{}` differs (`palyra journal rebuild`)", journal.fault)
+            }
+            v1::JournalIntegrity::NotChecked | v1::JournalIntegrity::Unspecified => {
+                "not verified since the start".to_owned()
+            }
         };
         let signed = journal.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.size);
-        let health =
-            if journal.health == "writable" { "writable" } else { "read-only (`palyra journal status`)" };
+        let health = if journal.health() == v1::JournalHealth::Writable {
+            "writable"
+        } else {
+            "read-only (`palyra journal status`)"
+        };
         self.add("journal", format!("{health}, {}, {signed} of them signed", count_entries(journal.entries)));
         self.add("", verified);
-        self.set("journal_health", journal.health.clone().into());
-        self.set("journal_integrity", journal.integrity.clone().into());
+        self.set("journal_health", journal.health_name().into());
+        self.set("journal_integrity", journal.integrity_name().into());
         self.set("journal_entries", journal.entries.into());
         self.set("journal_signed", signed.into());
     }
@@ -206,11 +220,11 @@ impl WaitingCounts {
             (self.questions, "run that wants an answer"),
             (self.doubts, "unknown outcome"),
         ];
-        let told = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
+        let message = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
             "run that wants an answer" if number > 1 => format!("{number} runs that want an answer"),
             noun => count(number, noun),
         });
-        told.collect::<Vec<_>>().join(", ")
+        message.collect::<Vec<_>>().join(", ")
     }
 
     fn json(self) -> Value {

@@ -73,39 +73,14 @@ impl Client {
         ApprovalsServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
     }
 
-    /// Returns a page of approvals, newest first.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn list_approvals(
-        &self,
-        request: v1::ListApprovalsRequest,
-    ) -> Result<v1::ListApprovalsResponse, ClientError> {
-        let mut approvals = self.approvals();
-        self.answer(SHORT, approvals.list_approvals(request)).await
-    }
-
     /// Returns an approval.
     ///
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn get_approval(&self, approval: ApprovalId) -> Result<v1::Approval, ClientError> {
-        let mut approvals = self.approvals();
         let request = v1::GetApprovalRequest { approval_id: approval.to_string() };
-        let answer = self.answer(SHORT, approvals.get_approval(request)).await?;
+        let answer = self.call(request).await?;
         required(answer.approval, "an approval was not described")
-    }
-
-    /// Decides an approval; repeating the same answer is harmless.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`]: then it may or may not be decided, and repeating tells.
-    pub async fn resolve_approval(
-        &self,
-        request: v1::ResolveApprovalRequest,
-    ) -> Result<v1::ResolveApprovalResponse, ClientError> {
-        let mut approvals = self.approvals();
-        self.answer(SHORT, approvals.resolve_approval(request)).await
     }
 
     /// Watches approvals: those that wait, then each change.
@@ -141,8 +116,7 @@ impl Client {
         &self,
         request: v1::ListGrantsRequest,
     ) -> Result<Vec<v1::StoredGrant>, ClientError> {
-        let mut approvals = self.approvals();
-        Ok(self.answer(SHORT, approvals.list_grants(request)).await?.grants)
+        Ok(self.call(request).await?.grants)
     }
 
     /// Revokes a stored grant; repeating it is harmless.
@@ -150,9 +124,8 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn revoke_grant(&self, grant: StoredGrantId) -> Result<v1::StoredGrant, ClientError> {
-        let mut approvals = self.approvals();
         let request = v1::RevokeGrantRequest { grant_id: grant.to_string() };
-        let answer = self.answer(SHORT, approvals.revoke_grant(request)).await?;
+        let answer = self.call(request).await?;
         required(answer.grant, "a revoked grant was not described")
     }
 }

@@ -10,7 +10,7 @@ use tonic::{Response, Status, Streaming};
 use super::call::{SHORT, required};
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::follow::{Opening, RunStream, saying};
+use crate::follow::{RunStream, StreamOpening, saying};
 use crate::input_reach::InputReach;
 use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
@@ -20,7 +20,7 @@ impl Client {
     }
 
     /// Opens a stream that says this; it stays open until dropped.
-    pub(crate) async fn run_stream(&self, opening: &Opening) -> Result<RunStream, ClientError> {
+    pub(crate) async fn run_stream(&self, opening: &StreamOpening) -> Result<RunStream, ClientError> {
         let (frames, stays) = saying(opening.frames(&self.connection().model));
         let mut gateway = self.gateway();
         let frames = self.answer(SHORT, gateway.run_stream(frames)).await?;
@@ -32,8 +32,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]: then the run may or may not exist, and repeating tells.
     pub async fn start_run(&self, start: v1::StartRunRequest) -> Result<v1::Opened, ClientError> {
-        let mut gateway = self.gateway();
-        let answer = self.answer(SHORT, gateway.start_run(start)).await?;
+        let answer = self.call(start).await?;
         required(answer.opened, "a started run was not described")
     }
 
@@ -47,10 +46,9 @@ impl Client {
         input: v1::Input,
         reach: InputReach,
     ) -> Result<v1::InputAccepted, ClientError> {
-        let mut gateway = self.gateway();
         let this_run_only = reach == InputReach::RunOnly;
         let request = v1::SendInputRequest { run_id: run.to_string(), input: Some(input), this_run_only };
-        let answer = self.answer(SHORT, gateway.send_input(request)).await?;
+        let answer = self.call(request).await?;
         required(answer.accepted, "an accepted input was not described")
     }
 
@@ -59,8 +57,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn cancel_run(&self, run: RunId) -> Result<v1::CancelRunResponse, ClientError> {
-        let mut gateway = self.gateway();
-        self.answer(SHORT, gateway.cancel_run(v1::CancelRunRequest { run_id: run.to_string() })).await
+        self.call(v1::CancelRunRequest { run_id: run.to_string() }).await
     }
 
     /// Returns a run.
@@ -68,19 +65,8 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn get_run(&self, run: RunId) -> Result<v1::Run, ClientError> {
-        let mut gateway = self.gateway();
-        let answer =
-            self.answer(SHORT, gateway.get_run(v1::GetRunRequest { run_id: run.to_string() })).await?;
+        let answer = self.call(v1::GetRunRequest { run_id: run.to_string() }).await?;
         required(answer.run, "a run was not described")
-    }
-
-    /// Returns a page of the caller's runs, newest first.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn list_runs(&self, request: v1::ListRunsRequest) -> Result<v1::ListRunsResponse, ClientError> {
-        let mut gateway = self.gateway();
-        self.answer(SHORT, gateway.list_runs(request)).await
     }
 
     /// Finds what a person names by a part of an id, or as the last in a folder, among what the caller may see.
@@ -93,10 +79,9 @@ impl Client {
         name: &str,
         workspace_root: String,
     ) -> Result<v1::ResolveIdResponse, ClientError> {
-        let mut gateway = self.gateway();
-        let request =
-            v1::ResolveIdRequest { kind: kind.as_str().to_owned(), name: name.to_owned(), workspace_root };
-        self.answer(SHORT, gateway.resolve_id(request)).await
+        let kind = v1::NamedKind::from_short_name(kind.as_str()).unwrap_or_default().into();
+        let request = v1::ResolveIdRequest { kind, name: name.to_owned(), workspace_root };
+        self.call(request).await
     }
 
     /// Returns a page of a run's tape.
@@ -109,9 +94,8 @@ impl Client {
         after_tape_seq: u32,
         limit: u32,
     ) -> Result<v1::ReadTapeResponse, ClientError> {
-        let mut gateway = self.gateway();
         let request = v1::ReadTapeRequest { run_id: run.to_string(), after_tape_seq, limit };
-        self.answer(SHORT, gateway.read_tape(request)).await
+        self.call(request).await
     }
 
     /// Returns a file that came with an input, and its bytes.
@@ -152,9 +136,8 @@ impl Client {
         after_seq: Option<u64>,
         limit: u32,
     ) -> Result<v1::ReadSessionTapeResponse, ClientError> {
-        let mut gateway = self.gateway();
         let request = v1::ReadSessionTapeRequest { session_id: session.to_string(), after_seq, limit };
-        self.answer(SHORT, gateway.read_session_tape(request)).await
+        self.call(request).await
     }
 }
 

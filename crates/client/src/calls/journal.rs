@@ -78,8 +78,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn journal_status(&self) -> Result<v1::GetJournalStatusResponse, ClientError> {
-        let mut journal = self.journal();
-        self.answer(SHORT, journal.get_journal_status(v1::GetJournalStatusRequest {})).await
+        self.call(v1::GetJournalStatusRequest {}).await
     }
 
     /// Checks every entry.
@@ -111,9 +110,7 @@ impl Client {
         from_seq: u64,
         limit: u32,
     ) -> Result<Vec<v1::JournalEntry>, ClientError> {
-        let mut journal = self.journal();
-        let answer =
-            self.answer(SHORT, journal.list_entries(v1::ListEntriesRequest { from_seq, limit })).await?;
+        let answer = self.call(v1::ListEntriesRequest { from_seq, limit }).await?;
         Ok(answer.entries)
     }
 }

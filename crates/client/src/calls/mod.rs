@@ -1,12 +1,13 @@
-//! Every call of the wire as a method of [`Client`](crate::Client), one file per service.
+//! Calls that do more than send one request: streams, ids, checks of the response, one file per service.
+//!
+//! Every other operation is [`Client::call`](crate::Client::call) with its request.
 
 mod call;
+mod operation;
 mod approvals;
 mod effects;
 mod gateway;
 mod policy;
-mod components;
-mod skills;
 mod vault;
 mod sessions;
 mod agents;
@@ -19,5 +20,6 @@ mod admin;
 pub use approvals::{ApprovalWatch, ExportedApprovals, WatchedApproval};
 pub use journal::{JournalStep, JournalWatch};
 pub use models::AskProviders;
+pub use operation::OperationMessages;
 pub use policy::PolicyDiffStep;
 pub use proof::{ExportedParts, ProvedEntry};

@@ -1,12 +1,9 @@
 //! Models: listing and testing.
 
 use palyra_wire::v1;
-use palyra_wire::v1::models_service_client::ModelsServiceClient;
 
-use super::call::LONG;
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::transport::Transport;
 
 /// Whether a list of models is asked of the providers, which takes seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,18 +15,13 @@ pub enum AskProviders {
 }
 
 impl Client {
-    fn models(&self) -> ModelsServiceClient<Transport> {
-        ModelsServiceClient::new(self.connection().transport)
-    }
-
     /// Returns the models the daemon can ask, and what else it found.
     ///
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn list_models(&self, ask: AskProviders) -> Result<v1::ListModelsResponse, ClientError> {
-        let mut models = self.models();
         let request = v1::ListModelsRequest { ask_providers: ask == AskProviders::Yes };
-        self.answer(LONG, models.list_models(request)).await
+        self.call_slowly(request).await
     }
 
     /// Tests a model with a real completion; `None` tests the default.
@@ -37,8 +29,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]. A provider's failure is an answer, not an error.
     pub async fn test_model(&self, model: Option<&str>) -> Result<v1::TestModelResponse, ClientError> {
-        let mut models = self.models();
         let request = v1::TestModelRequest { model: model.unwrap_or_default().to_owned(), try_image: true };
-        self.answer(LONG, models.test_model(request)).await
+        self.call_slowly(request).await
     }
 }

@@ -45,69 +45,6 @@ impl Client {
         PolicyServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
     }
 
-    /// Returns the rules in force.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn get_policy(&self) -> Result<v1::GetPolicyResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.get_policy(v1::GetPolicyRequest {})).await
-    }
-
-    /// Explains a decision.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn explain_decision(
-        &self,
-        request: v1::ExplainDecisionRequest,
-    ) -> Result<v1::ExplainDecisionResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.explain_decision(request)).await
-    }
-
-    /// Returns what the rules that are tried out would have decided.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn get_shadow(&self) -> Result<v1::GetShadowResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.get_shadow(v1::GetShadowRequest {})).await
-    }
-
-    /// Lists the standing settings of tools.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn list_postures(&self) -> Result<v1::ListPosturesResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.list_postures(v1::ListPosturesRequest {})).await
-    }
-
-    /// Sets how calls of a tool are treated.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn set_posture(
-        &self,
-        request: v1::SetPostureRequest,
-    ) -> Result<v1::SetPostureResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.set_posture(request)).await
-    }
-
-    /// Takes a standing setting back.
-    ///
-    /// # Errors
-    /// The daemon's refusal, or [`ClientError::Lost`].
-    pub async fn clear_posture(
-        &self,
-        request: v1::ClearPostureRequest,
-    ) -> Result<v1::ClearPostureResponse, ClientError> {
-        let mut policy = self.policy();
-        self.answer(SHORT, policy.clear_posture(request)).await
-    }
-
     /// Judges recorded decisions again by other rules.
     ///
     /// # Errors

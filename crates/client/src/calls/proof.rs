@@ -85,8 +85,7 @@ impl Client {
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn checkpoint(&self) -> Result<Option<v1::Checkpoint>, ClientError> {
         let request = v1::GetCheckpointRequest { sign_now: false, rotate_key: false };
-        let mut proof = self.proof();
-        Ok(self.answer(SHORT, proof.get_checkpoint(request)).await?.checkpoint)
+        Ok(self.call(request).await?.checkpoint)
     }
 
     /// Has the journal sign what it holds now and returns that, stored; with `rotate_key` a new key begins.
@@ -97,8 +96,7 @@ impl Client {
         &self,
         request: v1::GetCheckpointRequest,
     ) -> Result<v1::Checkpoint, ClientError> {
-        let mut proof = self.proof();
-        let answer = self.answer(SHORT, proof.get_checkpoint(request)).await?;
+        let answer = self.call(request).await?;
         required(answer.checkpoint, "the signed head is missing")
     }
 
@@ -111,8 +109,7 @@ impl Client {
         old_size: u64,
         new_size: u64,
     ) -> Result<v1::ProveConsistencyResponse, ClientError> {
-        let mut proof = self.proof();
-        self.answer(SHORT, proof.prove_consistency(v1::ProveConsistencyRequest { old_size, new_size })).await
+        self.call(v1::ProveConsistencyRequest { old_size, new_size }).await
     }
 
     /// Returns an entry's proof against a signed head, checked.
@@ -120,8 +117,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, [`ClientError::Lost`], or [`ClientError::Protocol`] when it proves nothing.
     pub async fn prove_entry(&self, seq: u64) -> Result<ProvedEntry, ClientError> {
-        let mut proof = self.proof();
-        let answer = self.answer(SHORT, proof.prove_entry(v1::ProveEntryRequest { seq })).await?;
+        let answer = self.call(v1::ProveEntryRequest { seq }).await?;
         ProvedEntry::check(seq, answer)
     }
 

@@ -1,25 +1,18 @@
 //! Secrets: for the owner, over the daemon's own socket.
 
 use palyra_wire::v1;
-use palyra_wire::v1::vault_service_client::VaultServiceClient;
 
-use super::call::{SHORT, required};
+use super::call::required;
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
 impl Client {
-    fn vault(&self) -> VaultServiceClient<Transport> {
-        VaultServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
-    }
-
     /// Says how the vault stands.
     ///
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn get_vault(&self) -> Result<v1::Vault, ClientError> {
-        let mut vault = self.vault();
-        required(self.answer(SHORT, vault.get_vault(v1::GetVaultRequest {})).await?.vault, "a vault")
+        required(self.call(v1::GetVaultRequest {}).await?.vault, "a vault")
     }
 
     /// Lists secrets, without their values.
@@ -27,8 +20,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn list_secrets(&self) -> Result<Vec<v1::Secret>, ClientError> {
-        let mut vault = self.vault();
-        Ok(self.answer(SHORT, vault.list_secrets(v1::ListSecretsRequest {})).await?.secrets)
+        Ok(self.call(v1::ListSecretsRequest {}).await?.secrets)
     }
 
     /// Keeps a value.
@@ -36,8 +28,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn put_secret(&self, request: v1::PutSecretRequest) -> Result<v1::Secret, ClientError> {
-        let mut vault = self.vault();
-        required(self.answer(SHORT, vault.put_secret(request)).await?.secret, "a secret")
+        required(self.call(request).await?.secret, "a secret")
     }
 
     /// Lets a secret be given to one host more.
@@ -45,9 +36,8 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
     pub async fn bind_secret(&self, name: String, host: String) -> Result<v1::Secret, ClientError> {
-        let mut vault = self.vault();
         let request = v1::BindSecretRequest { name, host, ..Default::default() };
-        required(self.answer(SHORT, vault.bind_secret(request)).await?.secret, "a secret")
+        required(self.call(request).await?.secret, "a secret")
     }
 
     /// Lets a principal beside the owner use a secret.
@@ -55,9 +45,8 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
     pub async fn bind_secret_to(&self, name: String, principal: String) -> Result<v1::Secret, ClientError> {
-        let mut vault = self.vault();
         let request = v1::BindSecretRequest { name, principal, ..Default::default() };
-        required(self.answer(SHORT, vault.bind_secret(request)).await?.secret, "a secret")
+        required(self.call(request).await?.secret, "a secret")
     }
 
     /// Lets a principal no longer use a secret.
@@ -69,9 +58,8 @@ impl Client {
         name: String,
         principal: String,
     ) -> Result<v1::Secret, ClientError> {
-        let mut vault = self.vault();
         let request = v1::UnbindSecretRequest { name, principal, ..Default::default() };
-        required(self.answer(SHORT, vault.unbind_secret(request)).await?.secret, "a secret")
+        required(self.call(request).await?.secret, "a secret")
     }
 
     /// Lets a secret no longer be given to a host.
@@ -79,9 +67,8 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`]; repeating it is harmless.
     pub async fn unbind_secret(&self, name: String, host: String) -> Result<v1::Secret, ClientError> {
-        let mut vault = self.vault();
         let request = v1::UnbindSecretRequest { name, host, ..Default::default() };
-        required(self.answer(SHORT, vault.unbind_secret(request)).await?.secret, "a secret")
+        required(self.call(request).await?.secret, "a secret")
     }
 
     /// Forgets a secret.
@@ -89,8 +76,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn remove_secret(&self, name: String) -> Result<(), ClientError> {
-        let mut vault = self.vault();
-        self.answer(SHORT, vault.remove_secret(v1::RemoveSecretRequest { name })).await.map(drop)
+        self.call(v1::RemoveSecretRequest { name }).await.map(drop)
     }
 
     /// Opens the vault until the daemon ends.
@@ -98,8 +84,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn unlock_vault(&self, passphrase: String) -> Result<v1::Vault, ClientError> {
-        let mut vault = self.vault();
-        let unlocked = self.answer(SHORT, vault.unlock_vault(v1::UnlockVaultRequest { passphrase })).await?;
+        let unlocked = self.call(v1::UnlockVaultRequest { passphrase }).await?;
         required(unlocked.vault, "a vault")
     }
 
@@ -108,8 +93,7 @@ impl Client {
     /// # Errors
     /// The daemon's refusal, or [`ClientError::Lost`].
     pub async fn set_vault_passphrase(&self, passphrase: String) -> Result<v1::Vault, ClientError> {
-        let mut vault = self.vault();
         let request = v1::SetVaultPassphraseRequest { passphrase };
-        required(self.answer(SHORT, vault.set_vault_passphrase(request)).await?.vault, "a vault")
+        required(self.call(request).await?.vault, "a vault")
     }
 }

@@ -15,10 +15,10 @@ use super::folder_watch::FolderWatch;
 use super::lock::read_lock_record;
 use super::log_tail::log_tail;
 use super::model_check::{self, ModelVerdict};
-use super::spawn::{Spawned, spawn_daemon};
+use super::spawn::{SpawnOutcome, spawn_daemon};
 use crate::error::ClientError;
-use crate::notice::Notice;
-use crate::options::{ConnectOptions, OwnModel, StartPolicy, Target};
+use crate::notice::DaemonNotice;
+use crate::options::{ConnectOptions, DaemonTarget, OwnModel, StartPolicy};
 use crate::transport::{Connection, connect_tcp, connect_unix};
 
 /// The longest wait between two looks, for what no event tells.
@@ -51,7 +51,7 @@ pub(crate) enum ModelRule {
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
+pub(crate) struct DaemonSearch {
     /// What to do where no daemon serves.
     pub(crate) when_absent: WhenAbsent,
     /// What to do with a daemon that uses another model.
@@ -61,13 +61,13 @@ pub(crate) struct Search {
 }
 
 /// Returns a connection to the daemon, which may have been started for it.
-pub(crate) async fn find(options: &ConnectOptions, search: Search) -> Result<Connection, ClientError> {
+pub(crate) async fn find(options: &ConnectOptions, search: DaemonSearch) -> Result<Connection, ClientError> {
     match &options.target {
-        Target::StateDir(dir) => {
+        DaemonTarget::StateDir(dir) => {
             let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
-            Finder::new(options, &dir, search).run().await
+            DaemonFinder::new(options, &dir, search).run().await
         }
-        Target::Tcp(address) => loop {
+        DaemonTarget::Tcp(address) => loop {
             match connect_tcp(address).await {
                 Err(_)
                     if search.when_absent == WhenAbsent::StartOrWait && Instant::now() < search.deadline =>
@@ -84,11 +84,11 @@ pub(crate) async fn find(options: &ConnectOptions, search: Search) -> Result<Con
 pub(crate) async fn until_gone(options: &ConnectOptions, endpoint: &str, deadline: Instant) -> bool {
     loop {
         let (gone, watch) = match &options.target {
-            Target::StateDir(dir) => {
+            DaemonTarget::StateDir(dir) => {
                 let watch = FolderWatch::new(dir);
                 (connect_unix(endpoint).await.is_err(), Some(watch))
             }
-            Target::Tcp(address) => (connect_tcp(address).await.is_err(), None),
+            DaemonTarget::Tcp(address) => (connect_tcp(address).await.is_err(), None),
         };
         if gone || Instant::now() >= deadline {
             return gone;
@@ -100,10 +100,10 @@ pub(crate) async fn until_gone(options: &ConnectOptions, endpoint: &str, deadlin
     }
 }
 
-struct Finder<'a> {
+struct DaemonFinder<'a> {
     options: &'a ConnectOptions,
     dir: &'a Path,
-    search: Search,
+    search: DaemonSearch,
     /// The process that was asked to make room.
     retiring: Option<u32>,
     /// The process that was announced as replaced for its model.
@@ -116,7 +116,7 @@ struct Finder<'a> {
 }
 
 /// What the lock file leads to.
-enum Found {
+enum FoundDaemon {
     /// A daemon that answers.
     Serving(Box<(DaemonLockRecord, Connection, Option<v1::ModelOrigin>)>),
     /// A process that takes connections and says nothing.
@@ -124,8 +124,8 @@ enum Found {
     Nobody,
 }
 
-impl<'a> Finder<'a> {
-    fn new(options: &'a ConnectOptions, dir: &'a Path, search: Search) -> Self {
+impl<'a> DaemonFinder<'a> {
+    fn new(options: &'a ConnectOptions, dir: &'a Path, search: DaemonSearch) -> Self {
         Self {
             options,
             dir,
@@ -144,8 +144,8 @@ impl<'a> Finder<'a> {
             // The watch is set before the look, so that nothing falls between the two.
             let mut watch = FolderWatch::new(self.dir);
             match self.look().await {
-                Found::Serving(found) if self.retiring == Some(found.0.pid) => {}
-                Found::Serving(found) => {
+                FoundDaemon::Serving(found) if self.retiring == Some(found.0.pid) => {}
+                FoundDaemon::Serving(found) => {
                     let (record, mut connection, model) = *found;
                     if self.keeps(&record, &connection).await
                         && self.means(&record, &mut connection, model).await?
@@ -155,8 +155,8 @@ impl<'a> Finder<'a> {
                     self.retiring = Some(record.pid);
                     continue;
                 }
-                Found::Silent(pid) => self.bear_silence(pid)?,
-                Found::Nobody => {
+                FoundDaemon::Silent(pid) => self.bear_silence(pid)?,
+                FoundDaemon::Nobody => {
                     self.silent = None;
                     if let Some(connection) = self.start().await? {
                         return Ok(connection);
@@ -171,19 +171,21 @@ impl<'a> Finder<'a> {
     }
 
     /// Looks who answers at the socket of the lock file.
-    async fn look(&self) -> Found {
+    async fn look(&self) -> FoundDaemon {
         let record = read_lock_record(self.dir).filter(|record| !record.socket.is_empty());
-        let Some(record) = record else { return Found::Nobody };
-        let Ok(connection) = connect_unix(&record.socket).await else { return Found::Nobody };
+        let Some(record) = record else { return FoundDaemon::Nobody };
+        let Ok(connection) = connect_unix(&record.socket).await else { return FoundDaemon::Nobody };
         let mut admin = AdminServiceClient::new(connection.transport.clone());
         let asked = admin.get_config(v1::GetConfigRequest {});
         match tokio::time::timeout(SIGN_OF_LIFE_WITHIN, asked).await {
-            Err(_elapsed) => Found::Silent(record.pid),
-            Ok(Err(status)) if ClientError::from_status(&status, &record.socket).is_lost() => Found::Nobody,
+            Err(_elapsed) => FoundDaemon::Silent(record.pid),
+            Ok(Err(status)) if ClientError::from_status(&status, &record.socket).is_lost() => {
+                FoundDaemon::Nobody
+            }
             // Whatever it answers, it lives.
             Ok(answer) => {
                 let model = answer.ok().and_then(|config| config.into_inner().model_origin);
-                Found::Serving(Box::new((record, connection, model)))
+                FoundDaemon::Serving(Box::new((record, connection, model)))
             }
         }
     }
@@ -193,7 +195,7 @@ impl<'a> Finder<'a> {
         let since = match self.silent {
             Some((known, since)) if known == pid => since,
             _ => {
-                (self.options.notices)(Notice::NotAnswering { pid });
+                (self.options.notices)(DaemonNotice::NotAnswering { pid });
                 let since = Instant::now();
                 self.silent = Some((pid, since));
                 since
@@ -219,10 +221,10 @@ impl<'a> Finder<'a> {
             return Ok(None);
         }
         if !std::mem::replace(&mut self.announced, true) {
-            (self.options.notices)(Notice::Starting { state_dir: self.dir.to_owned() });
+            (self.options.notices)(DaemonNotice::Starting { state_dir: self.dir.to_owned() });
         }
         match spawn_daemon(self.options, self.dir, self.search.deadline).await? {
-            Spawned::Ready { socket, model } => {
+            SpawnOutcome::Ready { socket, model } => {
                 let mut connection = connect_unix(&socket).await?;
                 if let Some(own) = &self.options.own_model
                     && let Some(origin) = model_check::origin(&connection).await
@@ -231,10 +233,10 @@ impl<'a> Finder<'a> {
                     self.report_unused(own, &origin, &model);
                     connection.model = origin.fingerprint;
                 }
-                (self.options.notices)(Notice::Started { model, took: begun.elapsed() });
+                (self.options.notices)(DaemonNotice::Started { model, took: begun.elapsed() });
                 Ok(Some(connection))
             }
-            Spawned::LostRace => {
+            SpawnOutcome::LostRace => {
                 self.start_after = Instant::now() + START_AGAIN_AFTER * (1 << self.races_lost.min(3));
                 self.races_lost += 1;
                 Ok(None)
@@ -254,7 +256,7 @@ impl<'a> Finder<'a> {
         let status = tokio::time::timeout(STATUS_WITHIN, admin.get_status(v1::GetStatusRequest {})).await;
         let open_runs = status.ok().and_then(Result::ok).map(|status| status.into_inner().open_runs);
         if takes_over && open_runs == Some(0) {
-            (self.options.notices)(Notice::ReplacingOtherBuild);
+            (self.options.notices)(DaemonNotice::ReplacingOtherBuild);
             let stop =
                 tokio::time::timeout(STATUS_WITHIN, admin.shutdown(v1::ShutdownRequest::default())).await;
             if stop.is_ok_and(|stopped| stopped.is_ok()) {
@@ -262,7 +264,7 @@ impl<'a> Finder<'a> {
             }
         }
         if self.search.when_absent == WhenAbsent::StartOrFail {
-            (self.options.notices)(Notice::OtherBuildKept { open_runs });
+            (self.options.notices)(DaemonNotice::OtherBuildKept { open_runs });
         }
         true
     }
@@ -290,7 +292,7 @@ impl<'a> Finder<'a> {
         };
         let (in_force, own) = (model_check::in_force(connection).await, own.name.clone());
         if self.search.model == ModelRule::Report {
-            notices(Notice::OtherModel { in_force, own });
+            notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);
         }
         let kept_because = match kept_because {
@@ -305,7 +307,7 @@ impl<'a> Finder<'a> {
         }
         if self.replaced != Some(record.pid) {
             self.replaced = Some(record.pid);
-            notices(Notice::ReplacingOtherModel { in_force, own });
+            notices(DaemonNotice::ReplacingOtherModel { in_force, own });
         }
         // Its replacement says which model it has.
         self.announced = true;
@@ -317,7 +319,7 @@ impl<'a> Finder<'a> {
         if model_check::ignores_variables(own, origin) {
             let (variables, in_force) = (own.variables.clone(), in_force.to_owned());
             let place = origin.place.clone();
-            (self.options.notices)(Notice::VariablesNotUsed { variables, in_force, place });
+            (self.options.notices)(DaemonNotice::VariablesNotUsed { variables, in_force, place });
         }
     }
 

@@ -17,6 +17,6 @@ mod locate;
 
 pub use build_id::build_id_of;
 pub use folder_watch::FolderWatch;
-pub(crate) use locate::{ModelRule, Search, WhenAbsent, find, until_gone};
+pub(crate) use locate::{DaemonSearch, ModelRule, WhenAbsent, find, until_gone};
 pub use lock::read_lock_record;
 pub(crate) use process_end::until_ended;

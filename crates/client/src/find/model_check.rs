@@ -10,10 +10,6 @@ use crate::transport::Connection;
 
 /// How long a question about the model may take.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
-/// The source of a model that stays whatever this environment selects.
-const CONFIGURATION: &str = "configuration";
-/// The source of a model that variables select.
-const ENVIRONMENT: &str = "environment";
 
 /// What the daemon's model is to this environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +24,7 @@ pub(super) enum ModelVerdict {
 
 /// Compares the daemon's model with what this environment selects.
 pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
-    if origin.source == CONFIGURATION || origin.fingerprint.is_empty() {
+    if origin.source() == v1::ModelSource::Configuration || origin.fingerprint.is_empty() {
         return ModelVerdict::Meant;
     }
     match (own.fingerprint)(&origin.salt) {
@@ -42,7 +38,7 @@ pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
 
 /// Returns whether this environment has variables that select a model, and the daemon's model comes from elsewhere.
 pub(super) fn ignores_variables(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
-    !own.variables.is_empty() && origin.source != ENVIRONMENT
+    !own.variables.is_empty() && origin.source() != v1::ModelSource::Environment
 }
 
 /// Returns where the daemon's default model comes from, if it says so.
@@ -86,7 +82,7 @@ mod tests {
             fingerprint: Arc::new(move |_| answer.clone()),
         };
         let origin = |source: &str, fingerprint: &[u8]| v1::ModelOrigin {
-            source: source.to_owned(),
+            source: v1::ModelSource::from_short_name(source).unwrap().into(),
             fingerprint: fingerprint.to_vec(),
             ..Default::default()
         };

@@ -19,7 +19,7 @@ const ERROR_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 const EXIT_WITHIN: Duration = Duration::from_secs(2);
 
 /// What came of starting a daemon.
-pub(super) enum Spawned {
+pub(super) enum SpawnOutcome {
     /// It serves.
     Ready { socket: String, model: String },
     /// Another one was first.
@@ -47,7 +47,7 @@ pub(super) async fn spawn_daemon(
     options: &ConnectOptions,
     state_dir: &Path,
     deadline: Instant,
-) -> Result<Spawned, ClientError> {
+) -> Result<SpawnOutcome, ClientError> {
     let within = remaining(deadline);
     let code = ErrorCode::DaemonStartFailed;
     let failed = |message: String, errors: &[u8]| {
@@ -65,12 +65,12 @@ pub(super) async fn spawn_daemon(
         return failed(message, b"");
     };
     match serde_json::from_str::<ReadyLine>(&line) {
-        Ok(line) if line.ready => Ok(Spawned::Ready { socket: line.socket, model: line.model }),
+        Ok(line) if line.ready => Ok(SpawnOutcome::Ready { socket: line.socket, model: line.model }),
         Ok(line) => {
             let code = parse_code(&line.code).unwrap_or(ErrorCode::DaemonStartFailed);
             let _ = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;
             if code == ErrorCode::StateDirLocked {
-                Ok(Spawned::LostRace)
+                Ok(SpawnOutcome::LostRace)
             } else {
                 // It said why; its log has nothing to add.
                 Err(ClientError::StartFailed { code, message: line.message, log: LogTail::default() })

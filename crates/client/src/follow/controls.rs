@@ -1,6 +1,6 @@
 //! What a person wants of a followed run: that it stops, that it gets an input.
 //!
-//! Each wish is a unary call beside the stream, so that neither waits for the other's channel. A wish
+//! Each request is a unary call beside the stream, so that neither waits for the other's channel. A request
 //! that is lost with its connection is sent again on the next; keys make the repetition harmless.
 
 use std::collections::VecDeque;
@@ -28,29 +28,29 @@ pub fn new_idempotency_key() -> String {
 }
 
 #[derive(Debug, Clone)]
-enum Wish {
+enum ControlRequest {
     Cancel,
     Input(v1::Input),
 }
 
-/// What came of a wish.
+/// What came of a request.
 #[derive(Debug)]
-pub(super) enum Granted {
+pub(super) enum ControlOutcome {
     Cancel,
     Input(v1::InputAccepted),
 }
 
 /// The wishes of one follower, sent one after the other.
 #[derive(Default)]
-pub(super) struct Controls {
-    waiting: VecDeque<Wish>,
-    sending: Option<(Wish, BoxFuture<'static, Result<Granted, ClientError>>)>,
+pub(super) struct ControlQueue {
+    waiting: VecDeque<ControlRequest>,
+    sending: Option<(ControlRequest, BoxFuture<'static, Result<ControlOutcome, ClientError>>)>,
 }
 
-impl Controls {
+impl ControlQueue {
     /// Wants the run to stop; that comes before all inputs.
     pub(super) fn cancel(&mut self) {
-        self.waiting.push_front(Wish::Cancel);
+        self.waiting.push_front(ControlRequest::Cancel);
     }
 
     /// Wants the run to get an input.
@@ -58,7 +58,7 @@ impl Controls {
         if self.waiting.len() >= INPUTS_WAITING_MAX {
             return Err(ClientError::TooManyInputs);
         }
-        self.waiting.push_back(Wish::Input(v1::Input {
+        self.waiting.push_back(ControlRequest::Input(v1::Input {
             text,
             idempotency_key: new_idempotency_key(),
             ..v1::Input::default()
@@ -68,33 +68,39 @@ impl Controls {
 
     /// Sends what is on its way again, because its connection is gone.
     pub(super) fn renew(&mut self) {
-        if let Some((wish, _)) = self.sending.take() {
-            self.waiting.push_front(wish);
+        if let Some((request, _)) = self.sending.take() {
+            self.waiting.push_front(request);
         }
     }
 
-    /// Returns what came of the next wish; never, while there is none. Dropping the future loses nothing.
-    pub(super) async fn granted(&mut self, client: &Client, run: RunId) -> Result<Granted, ClientError> {
+    /// Returns what came of the next request; never, while there is none. Dropping the future loses nothing.
+    pub(super) async fn granted(
+        &mut self,
+        client: &Client,
+        run: RunId,
+    ) -> Result<ControlOutcome, ClientError> {
         if self.sending.is_none()
-            && let Some(wish) = self.waiting.pop_front()
+            && let Some(request) = self.waiting.pop_front()
         {
-            self.sending = Some((wish.clone(), Box::pin(send(client.clone(), run, wish))));
+            self.sending = Some((request.clone(), Box::pin(send(client.clone(), run, request))));
         }
         let Some((_, call)) = &mut self.sending else { return futures::future::pending().await };
         let outcome = call.await;
-        if let Some((wish, _)) = self.sending.take()
+        if let Some((request, _)) = self.sending.take()
             && outcome.as_ref().is_err_and(ClientError::is_lost)
         {
-            self.waiting.push_front(wish);
+            self.waiting.push_front(request);
         }
         outcome
     }
 }
 
-async fn send(client: Client, run: RunId, wish: Wish) -> Result<Granted, ClientError> {
-    match wish {
-        Wish::Cancel => client.cancel_run(run).await.map(|_| Granted::Cancel),
-        Wish::Input(input) => client.send_input(run, input, InputReach::RunOrNew).await.map(Granted::Input),
+async fn send(client: Client, run: RunId, request: ControlRequest) -> Result<ControlOutcome, ClientError> {
+    match request {
+        ControlRequest::Cancel => client.cancel_run(run).await.map(|_| ControlOutcome::Cancel),
+        ControlRequest::Input(input) => {
+            client.send_input(run, input, InputReach::RunOrNew).await.map(ControlOutcome::Input)
+        }
     }
 }
 

@@ -10,11 +10,11 @@ use palyra_wire::v1;
 use palyra_wire::v1::run_stream_response::Frame;
 use tonic::Status;
 
-use super::controls::{Controls, Granted, new_idempotency_key};
-use super::opening::Opening;
+use super::controls::{ControlOutcome, ControlQueue, new_idempotency_key};
+use super::opening::StreamOpening;
 use super::reopen::open_stream;
 use super::run_stream::RunStream;
-use super::sequence::Sequence;
+use super::sequence::TapeCursor;
 use crate::client::Client;
 use crate::error::ClientError;
 
@@ -34,7 +34,7 @@ pub enum FollowEvent {
     Lost,
     /// The daemon is back; entries go on where they stopped.
     Reattached,
-    /// The wish to stop is durable.
+    /// The request to stop is durable.
     CancelTaken,
     /// An input is durable.
     InputAccepted(v1::InputAccepted),
@@ -42,7 +42,7 @@ pub enum FollowEvent {
     Ended(v1::StreamEnd),
 }
 
-enum Link {
+enum StreamLink {
     Opening(BoxFuture<'static, Result<RunStream, ClientError>>),
     Open(Box<RunStream>),
     /// The run is over; the head that came with the end is being kept.
@@ -53,13 +53,13 @@ enum Link {
 /// Follows one run.
 pub struct RunFollower {
     client: Client,
-    link: Link,
+    link: StreamLink,
     /// How the run is named until its id is known.
-    first: Opening,
-    sequence: Option<Sequence>,
-    controls: Controls,
-    told_opened: bool,
-    heard: Instant,
+    first: StreamOpening,
+    sequence: Option<TapeCursor>,
+    controls: ControlQueue,
+    opened_yielded: bool,
+    last_frame_at: Instant,
     lost_since: Option<Instant>,
 }
 
@@ -78,28 +78,28 @@ impl RunFollower {
         if start.idempotency_key.is_empty() {
             start.idempotency_key = new_idempotency_key();
         }
-        Self::new(client, Opening::start(start), None)
+        Self::new(client, StreamOpening::start(start), None)
     }
 
     /// Follows a run that exists, from the entry after a number on.
     #[must_use]
     pub fn attach(client: &Client, run: RunId, after_tape_seq: u32) -> Self {
-        let first = Opening::attach(run.to_string(), after_tape_seq);
-        Self::new(client, first, Some(Sequence::new(run, after_tape_seq)))
+        let first = StreamOpening::attach(run.to_string(), after_tape_seq);
+        Self::new(client, first, Some(TapeCursor::new(run, after_tape_seq)))
     }
 
-    fn new(client: &Client, first: Opening, sequence: Option<Sequence>) -> Self {
-        let link = Link::Opening(Box::pin(open_stream(client.clone(), first.clone(), None)));
+    fn new(client: &Client, first: StreamOpening, sequence: Option<TapeCursor>) -> Self {
+        let link = StreamLink::Opening(Box::pin(open_stream(client.clone(), first.clone(), None)));
         let client = client.clone();
-        let controls = Controls::default();
+        let controls = ControlQueue::default();
         Self {
             client,
             link,
             first,
             sequence,
             controls,
-            told_opened: false,
-            heard: Instant::now(),
+            opened_yielded: false,
+            last_frame_at: Instant::now(),
             lost_since: None,
         }
     }
@@ -107,13 +107,13 @@ impl RunFollower {
     /// Returns the run, once it is known.
     #[must_use]
     pub fn run(&self) -> Option<RunId> {
-        self.sequence.as_ref().map(Sequence::run)
+        self.sequence.as_ref().map(TapeCursor::run)
     }
 
     /// Returns the number of the last entry yielded.
     #[must_use]
     pub fn last_tape_seq(&self) -> u32 {
-        self.sequence.as_ref().map_or(0, Sequence::last)
+        self.sequence.as_ref().map_or(0, TapeCursor::last)
     }
 
     /// Asks the run to stop, as soon as it can be told; [`FollowEvent::CancelTaken`] says when it was.
@@ -138,19 +138,19 @@ impl RunFollower {
     pub async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
         loop {
             let step = match &mut self.link {
-                Link::Ended => return Ok(None),
-                Link::Opening(opening) => {
+                StreamLink::Ended => return Ok(None),
+                StreamLink::Opening(opening) => {
                     let stream = opening.await?;
-                    self.link = Link::Open(Box::new(stream));
-                    self.heard = Instant::now();
+                    self.link = StreamLink::Open(Box::new(stream));
+                    self.last_frame_at = Instant::now();
                     None
                 }
-                Link::Closing(closing) => {
+                StreamLink::Closing(closing) => {
                     let end = closing.await?;
-                    self.link = Link::Ended;
+                    self.link = StreamLink::Ended;
                     Some(FollowEvent::Ended(end))
                 }
-                Link::Open(_) => self.step().await?,
+                StreamLink::Open(_) => self.step().await?,
             };
             if step.is_some() {
                 return Ok(step);
@@ -158,10 +158,10 @@ impl RunFollower {
         }
     }
 
-    /// Waits for a frame, the outcome of a wish, or too much silence.
+    /// Waits for a frame, the outcome of a request, or too much silence.
     async fn step(&mut self) -> Result<Option<FollowEvent>, ClientError> {
-        let Link::Open(stream) = &mut self.link else { return Ok(None) };
-        let silence = SILENCE_MAX.saturating_sub(self.heard.elapsed());
+        let StreamLink::Open(stream) = &mut self.link else { return Ok(None) };
+        let silence = SILENCE_MAX.saturating_sub(self.last_frame_at.elapsed());
         let sequence = &self.sequence;
         let (controls, client) = (&mut self.controls, &self.client);
         let granted = async move {
@@ -180,12 +180,12 @@ impl RunFollower {
 
     fn after_wish(
         &mut self,
-        outcome: Result<Granted, ClientError>,
+        outcome: Result<ControlOutcome, ClientError>,
     ) -> Result<Option<FollowEvent>, ClientError> {
         match outcome {
-            Ok(Granted::Cancel) => Ok(Some(FollowEvent::CancelTaken)),
-            Ok(Granted::Input(accepted)) => Ok(Some(FollowEvent::InputAccepted(accepted))),
-            // The wish waits for the next connection, which the stream's own end would bring anyway.
+            Ok(ControlOutcome::Cancel) => Ok(Some(FollowEvent::CancelTaken)),
+            Ok(ControlOutcome::Input(accepted)) => Ok(Some(FollowEvent::InputAccepted(accepted))),
+            // The request waits for the next connection, which the stream's own end would bring anyway.
             Err(error) if error.is_lost() => Ok(self.lose()),
             Err(error) => Err(error),
         }
@@ -197,7 +197,7 @@ impl RunFollower {
     ) -> Result<Option<FollowEvent>, ClientError> {
         match message {
             Ok(Some(response)) => {
-                self.heard = Instant::now();
+                self.last_frame_at = Instant::now();
                 response.frame.map_or(Ok(None), |frame| self.take(frame))
             }
             Ok(None) => Ok(self.lose()),
@@ -229,7 +229,7 @@ impl RunFollower {
             }
             Frame::End(end) => {
                 self.known()?.ends_at(end.tape_seq)?;
-                self.link = Link::Closing(Box::pin(close(self.client.clone(), end)));
+                self.link = StreamLink::Closing(Box::pin(close(self.client.clone(), end)));
                 None
             }
         };
@@ -244,27 +244,27 @@ impl RunFollower {
                 return Err(ClientError::Protocol { what: "another run was opened than asked for" });
             }
             Some(_) => {}
-            None => self.sequence = Some(Sequence::new(run, 0)),
+            None => self.sequence = Some(TapeCursor::new(run, 0)),
         }
         // The search is over only when more than this came: a daemon may open streams and drop them.
-        let again = std::mem::replace(&mut self.told_opened, true);
+        let again = std::mem::replace(&mut self.opened_yielded, true);
         Ok(Some(if again { FollowEvent::Reattached } else { FollowEvent::Opened(opened) }))
     }
 
-    fn known(&mut self) -> Result<&mut Sequence, ClientError> {
+    fn known(&mut self) -> Result<&mut TapeCursor, ClientError> {
         self.sequence.as_mut().ok_or(ClientError::Protocol { what: "the stream did not begin with its run" })
     }
 
     /// Drops the stream and begins to search for the daemon.
     fn lose(&mut self) -> Option<FollowEvent> {
         self.controls.renew();
-        let told = self.lost_since.is_some();
+        let was_lost = self.lost_since.is_some();
         let since = *self.lost_since.get_or_insert_with(Instant::now);
         let first = match &self.sequence {
-            Some(sequence) => Opening::attach(sequence.run().to_string(), sequence.last()),
+            Some(sequence) => StreamOpening::attach(sequence.run().to_string(), sequence.last()),
             None => self.first.clone(),
         };
-        self.link = Link::Opening(Box::pin(open_stream(self.client.clone(), first, Some(since))));
-        (!told).then_some(FollowEvent::Lost)
+        self.link = StreamLink::Opening(Box::pin(open_stream(self.client.clone(), first, Some(since))));
+        (!was_lost).then_some(FollowEvent::Lost)
     }
 }

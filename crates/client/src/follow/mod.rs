@@ -11,5 +11,5 @@ mod follower;
 
 pub use controls::new_idempotency_key;
 pub use follower::{FollowEvent, RunFollower};
-pub(crate) use opening::Opening;
+pub(crate) use opening::StreamOpening;
 pub(crate) use run_stream::{RunStream, saying};

@@ -12,12 +12,12 @@ const PART_BYTES_MAX: usize = 1024 * 1024;
 
 /// The first frames of a stream.
 #[derive(Debug, Clone)]
-pub(crate) struct Opening {
+pub(crate) struct StreamOpening {
     first: Frame,
     files: Arc<[Vec<u8>]>,
 }
 
-impl Opening {
+impl StreamOpening {
     /// Starts a run; its files travel in frames of their own.
     pub(crate) fn start(mut start: v1::StartRunRequest) -> Self {
         let files = start.attachments.iter_mut().map(take_content).collect();
@@ -76,7 +76,7 @@ mod tests {
             attachments: vec![file(PART_BYTES_MAX + 1), file(0), file(3)],
             ..Default::default()
         };
-        let opening = Opening::start(start);
+        let opening = StreamOpening::start(start);
         for _ in 0..2 {
             let frames: Vec<_> = opening.frames(&[]).map(|frame| frame.frame.unwrap()).collect();
             let Frame::Start(start) = &frames[0] else { panic!("{frames:?}") };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use palyra_types::ErrorCode;
 
-use super::opening::Opening;
+use super::opening::StreamOpening;
 use super::run_stream::RunStream;
 use crate::client::Client;
 use crate::error::ClientError;
@@ -26,7 +26,7 @@ fn is_mismatch(error: &ClientError) -> bool {
 /// daemon is searched for (and started where that is allowed) for as long as the client's options say.
 pub(super) async fn open_stream(
     client: Client,
-    opening: Opening,
+    opening: StreamOpening,
     lost_since: Option<Instant>,
 ) -> Result<RunStream, ClientError> {
     let window = client.options().reattach_within;

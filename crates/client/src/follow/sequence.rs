@@ -6,12 +6,12 @@ use crate::error::ClientError;
 
 /// The numbers of one run that were seen.
 #[derive(Debug, Clone)]
-pub(super) struct Sequence {
+pub(super) struct TapeCursor {
     run: RunId,
     last: u32,
 }
 
-impl Sequence {
+impl TapeCursor {
     pub(super) fn new(run: RunId, after: u32) -> Self {
         Self { run, last: after }
     }
@@ -61,19 +61,19 @@ mod tests {
             (&[2], "1 was due, 2 came"),
             (&[0], "1 was due, 0 came"),
         ] {
-            let mut sequence = Sequence::new(run, 0);
+            let mut sequence = TapeCursor::new(run, 0);
             let outcome = numbers.iter().try_for_each(|number| sequence.take(&text, *number));
-            let told = match outcome {
+            let outcome_text = match outcome {
                 Ok(()) => format!("ok {}", sequence.last()),
                 Err(ClientError::TapeOrder { expected, got, .. }) => {
                     format!("{expected} was due, {got} came")
                 }
                 Err(other) => panic!("{other}"),
             };
-            assert_eq!(told, expect, "{numbers:?}");
+            assert_eq!(outcome_text, expect, "{numbers:?}");
         }
         let other = RunId::from_parts(2, 2).to_string();
-        assert!(matches!(Sequence::new(run, 0).take(&other, 1), Err(ClientError::Protocol { .. })));
-        assert!(Sequence::new(run, 7).ends_at(7).is_ok() && Sequence::new(run, 7).ends_at(8).is_err());
+        assert!(matches!(TapeCursor::new(run, 0).take(&other, 1), Err(ClientError::Protocol { .. })));
+        assert!(TapeCursor::new(run, 7).ends_at(7).is_ok() && TapeCursor::new(run, 7).ends_at(8).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_ledger::tree::{NodeHash, ProofRefused, verify_consistency};
+use palyra_ledger::tree::{NodeHash, ProofRefused, SizedRoot, verify_consistency};
 use palyra_types::proof::TreeHead;
 use palyra_types::{ErrorCode, LogId};
 use palyra_wire::v1;
@@ -11,7 +11,7 @@ use super::folder::HeadsFolder;
 use super::seen::SeenHead;
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::notice::Notice;
+use crate::notice::DaemonNotice;
 
 /// Hashes of a proof that are looked at, at most: twice the levels of a tree of 2^63 leaves.
 const PROOF_HASHES_MAX: usize = 126;
@@ -99,7 +99,7 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
     };
     if let Some(before) = served.filter(|before| *before != now.log_id) {
         let entries = heads.head(before).map_or(0, |head| head.head.size);
-        (client.options().notices)(Notice::OtherLog { before, now: now.log_id, entries });
+        (client.options().notices)(DaemonNotice::OtherLog { before, now: now.log_id, entries });
     }
     if let Some(kept) = heads.head(now.log_id) {
         // Another client of this user may have kept a newer head since the daemon was asked.
@@ -130,7 +130,7 @@ async fn keep(client: &Client, heads: &HeadsFolder, checkpoint: v1::Checkpoint) 
 
 fn store(client: &Client, heads: &HeadsFolder, daemon: &str, head: &SeenHead) {
     if let Err(error) = heads.keep(daemon, head) {
-        (client.options().notices)(Notice::HeadNotKept { cause: error.to_string() });
+        (client.options().notices)(DaemonNotice::HeadNotKept { cause: error.to_string() });
     }
 }
 
@@ -167,7 +167,9 @@ fn judge(
     if now.is_some_and(|now| now.size != proof.new_size || now.root != new_root.0) {
         return Err(forked());
     }
-    match verify_consistency((known.size, NodeHash(known.root)), (proof.new_size, new_root), &hashes) {
+    let old = SizedRoot::new(known.size, NodeHash(known.root));
+    let new = SizedRoot::new(proof.new_size, new_root);
+    match verify_consistency(old, new, &hashes) {
         Ok(()) => Ok(()),
         Err(ProofRefused::SizesOutOfOrder) => {
             Err(ClientError::RolledBack { known: known.size, entries: Some(proof.new_size) })

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_client::{Client, ClientError, ConnectOptions, Notice, StartPolicy};
+use palyra_client::{Client, ClientError, ConnectOptions, DaemonNotice, StartPolicy};
 use palyra_types::ErrorCode;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::scripted_daemon::{Asked, Script, ScriptedDaemon, announce, options, own_build, program};
 
-fn starting(state: &Path, script: &str) -> (ConnectOptions, UnboundedReceiver<Notice>) {
+fn starting(state: &Path, script: &str) -> (ConnectOptions, UnboundedReceiver<DaemonNotice>) {
     let (mut options, notices) = options(state);
     options.start = StartPolicy::Allowed;
     options.program = program(state, script);
@@ -61,8 +61,8 @@ async fn a_daemon_is_started_and_waited_for_by_its_ready_line() {
     let (options, mut notices) = starting(state.path(), &(arguments + &ready_line(state.path())));
     let client = Client::connect(options).await.unwrap();
     assert_eq!(client.status().await.unwrap().open_runs, 0);
-    assert_eq!(notices.recv().await, Some(Notice::Starting { state_dir: state.path().to_owned() }));
-    assert!(matches!(notices.recv().await, Some(Notice::Started { model, .. }) if model == "demo"));
+    assert_eq!(notices.recv().await, Some(DaemonNotice::Starting { state_dir: state.path().to_owned() }));
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Started { model, .. }) if model == "demo"));
     let said = std::fs::read_to_string(state.path().join("arguments")).unwrap();
     assert_eq!(said, format!("serve --auto-started --state-dir {}\n", state.path().display()));
 }
@@ -75,7 +75,7 @@ async fn the_loser_of_a_race_connects_to_the_winner() {
     let (options, mut notices) = starting(state.path(), lost);
     let build = own_build(&options);
     let connecting = tokio::spawn(Client::connect(options));
-    assert!(matches!(notices.recv().await, Some(Notice::Starting { .. })));
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Starting { .. })));
     let _winner = ScriptedDaemon::serve(state.path(), &script, &build);
     let client = connecting.await.unwrap().unwrap();
     assert_eq!(client.status().await.unwrap().open_runs, 0);
@@ -148,7 +148,7 @@ async fn an_idle_daemon_of_another_build_makes_room() {
     old.kill();
     let client = connecting.await.unwrap().unwrap();
     assert_eq!(client.status().await.unwrap().open_runs, 0);
-    assert_eq!(notices.recv().await, Some(Notice::ReplacingOtherBuild));
+    assert_eq!(notices.recv().await, Some(DaemonNotice::ReplacingOtherBuild));
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn a_busy_daemon_of_another_build_is_used_and_that_is_said() {
     let _old = ScriptedDaemon::serve(state.path(), &script, "0.0.9+1-1");
     let (options, mut notices) = starting(state.path(), "exit 1");
     Client::connect(options).await.unwrap();
-    assert_eq!(notices.recv().await, Some(Notice::OtherBuildKept { open_runs: Some(2) }));
+    assert_eq!(notices.recv().await, Some(DaemonNotice::OtherBuildKept { open_runs: Some(2) }));
     assert!(asked.try_recv().is_err());
 }
 
@@ -180,7 +180,7 @@ async fn a_process_that_holds_the_lock_and_says_nothing_is_named() {
     let error = failure(options).await;
     assert!(matches!(error, ClientError::NotAnswering { pid: 4_000_000, .. }), "{error:?}");
     assert_eq!((error.code(), error.is_unreachable()), (ErrorCode::DaemonUnreachable, true));
-    assert_eq!(notices.try_recv(), Ok(Notice::NotAnswering { pid: 4_000_000 }));
+    assert_eq!(notices.try_recv(), Ok(DaemonNotice::NotAnswering { pid: 4_000_000 }));
     assert!(notices.try_recv().is_err(), "no other daemon is started beside it");
 }
 

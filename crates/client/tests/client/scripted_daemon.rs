@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::stream::{BoxStream, StreamExt};
-use palyra_client::{ConnectOptions, Notice, StartPolicy, Target};
+use palyra_client::{ConnectOptions, DaemonNotice, DaemonTarget, StartPolicy};
 use palyra_types::RunId;
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_wire::v1;
@@ -144,9 +144,9 @@ pub(crate) fn program(state: &Path, script: &str) -> PathBuf {
 }
 
 /// Options for a state directory, and the notices that come.
-pub(crate) fn options(state: &Path) -> (ConnectOptions, mpsc::UnboundedReceiver<Notice>) {
+pub(crate) fn options(state: &Path) -> (ConnectOptions, mpsc::UnboundedReceiver<DaemonNotice>) {
     let (sender, notices) = mpsc::unbounded_channel();
-    let mut options = ConnectOptions::new(Target::StateDir(state.to_owned()));
+    let mut options = ConnectOptions::new(DaemonTarget::StateDir(state.to_owned()));
     options.start = StartPolicy::Never;
     options.reattach_within = Duration::from_secs(20);
     options.notices = Arc::new(move |notice| {
@@ -195,15 +195,14 @@ pub(crate) fn refusal(code: &'static str) -> Status {
 }
 
 type Answer<T> = Result<Response<T>, Status>;
+type Messages<T> = BoxStream<'static, Result<T, Status>>;
 
 #[tonic::async_trait]
 impl GatewayService for Script {
-    type RunStreamStream = BoxStream<'static, Result<v1::RunStreamResponse, Status>>;
-
     async fn run_stream(
         &self,
         request: Request<Streaming<v1::RunStreamRequest>>,
-    ) -> Answer<Self::RunStreamStream> {
+    ) -> Answer<Messages<v1::RunStreamResponse>> {
         let mut requests = request.into_inner();
         match requests.message().await?.and_then(|first| first.frame) {
             Some(First::Start(start)) => self.note(Asked::Start(start.idempotency_key)),
@@ -225,12 +224,10 @@ impl GatewayService for Script {
         Ok(Response::new(frames.boxed()))
     }
 
-    type ReadAttachmentStream = BoxStream<'static, Result<v1::ReadAttachmentResponse, Status>>;
-
     async fn read_attachment(
         &self,
         request: Request<v1::ReadAttachmentRequest>,
-    ) -> Answer<Self::ReadAttachmentStream> {
+    ) -> Answer<Messages<v1::ReadAttachmentResponse>> {
         let part = |info: Option<v1::AttachmentInfo>, data: &str| {
             Ok(v1::ReadAttachmentResponse { info, data: data.as_bytes().to_vec() })
         };
@@ -265,40 +262,13 @@ impl GatewayService for Script {
         Ok(Response::new(v1::SendInputResponse { accepted: Some(accepted) }))
     }
 
-    async fn start_run(&self, _: Request<v1::StartRunRequest>) -> Answer<v1::StartRunResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
     async fn get_run(&self, _: Request<v1::GetRunRequest>) -> Answer<v1::GetRunResponse> {
         Err(refusal("PLY-1103"))
-    }
-
-    async fn list_runs(&self, _: Request<v1::ListRunsRequest>) -> Answer<v1::ListRunsResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn read_tape(&self, _: Request<v1::ReadTapeRequest>) -> Answer<v1::ReadTapeResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn read_session_tape(
-        &self,
-        _: Request<v1::ReadSessionTapeRequest>,
-    ) -> Answer<v1::ReadSessionTapeResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn resolve_id(&self, _: Request<v1::ResolveIdRequest>) -> Answer<v1::ResolveIdResponse> {
-        Err(Status::unimplemented("not in the script"))
     }
 }
 
 #[tonic::async_trait]
 impl AdminService for Script {
-    async fn reload_config(&self, _: Request<v1::ReloadConfigRequest>) -> Answer<v1::ReloadConfigResponse> {
-        Err(Status::unimplemented("reload_config"))
-    }
-
     async fn get_status(&self, _: Request<v1::GetStatusRequest>) -> Answer<v1::GetStatusResponse> {
         Ok(Response::new(v1::GetStatusResponse { open_runs: self.open_runs, ..Default::default() }))
     }
@@ -306,21 +276,5 @@ impl AdminService for Script {
     async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Answer<v1::ShutdownResponse> {
         self.note(Asked::Shutdown);
         Ok(Response::new(v1::ShutdownResponse::default()))
-    }
-
-    async fn get_config(&self, _: Request<v1::GetConfigRequest>) -> Answer<v1::GetConfigResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn create_token(&self, _: Request<v1::CreateTokenRequest>) -> Answer<v1::CreateTokenResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn list_tokens(&self, _: Request<v1::ListTokensRequest>) -> Answer<v1::ListTokensResponse> {
-        Err(Status::unimplemented("not in the script"))
-    }
-
-    async fn revoke_token(&self, _: Request<v1::RevokeTokenRequest>) -> Answer<v1::RevokeTokenResponse> {
-        Err(Status::unimplemented("not in the script"))
     }
 }

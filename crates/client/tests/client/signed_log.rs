@@ -93,20 +93,4 @@ impl ProofService for SignedLog {
             hashes: hashes.iter().map(|hash| hash.0.to_vec()).collect(),
         }))
     }
-
-    async fn prove_entry(
-        &self,
-        _: Request<v1::ProveEntryRequest>,
-    ) -> Result<Response<v1::ProveEntryResponse>, Status> {
-        Err(Status::unimplemented(""))
-    }
-
-    type ExportJournalStream = futures::stream::Empty<Result<v1::ExportJournalResponse, Status>>;
-
-    async fn export_journal(
-        &self,
-        _: Request<v1::ExportJournalRequest>,
-    ) -> Result<Response<Self::ExportJournalStream>, Status> {
-        Err(Status::unimplemented(""))
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_client::{Client, ClientError, FollowEvent, Notice, RunFollower};
+use palyra_client::{Client, ClientError, DaemonNotice, FollowEvent, RunFollower};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use palyra_wire::v1::run_stream_response::Frame;
@@ -18,7 +18,7 @@ struct Scene {
     state: TempDir,
     heads: TempDir,
     log: SignedLog,
-    notices: UnboundedReceiver<Notice>,
+    notices: UnboundedReceiver<DaemonNotice>,
     _daemon: ScriptedDaemon,
 }
 
@@ -111,7 +111,7 @@ async fn another_log_in_its_place_is_told() {
     scene.log.serve(2, 5, u64::MAX);
     assert!(scene.connect().await.is_ok());
     let told = scene.notices.recv().await.unwrap();
-    assert!(matches!(told, Notice::OtherLog { entries: 100, .. }), "{told:?}");
+    assert!(matches!(told, DaemonNotice::OtherLog { entries: 100, .. }), "{told:?}");
     assert_eq!(scene.kept(), ["100", "5"]);
     assert!(scene.connect().await.is_ok());
     assert!(scene.notices.try_recv().is_err(), "it is told once");
@@ -168,5 +168,5 @@ async fn what_lies_in_the_folder_cannot_break_a_client() {
     std::fs::write(scene.heads.path().join("heads"), "a file").unwrap();
     assert!(scene.connect().await.is_ok());
     let told = scene.notices.recv().await.unwrap();
-    assert!(matches!(told, Notice::HeadNotKept { .. }), "{told:?}");
+    assert!(matches!(told, DaemonNotice::HeadNotKept { .. }), "{told:?}");
 }

@@ -9,15 +9,13 @@ use futures::future::BoxFuture;
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, CredentialUser, EgressContact, EgressContacts, EgressGrant,
     EgressSession, EgressVerdict, Ended, GuardEgress, GuardEgressError, Network, ProcessSandbox, ProcessTier,
-    SandboxError, SandboxOffer, Supervision,
+    SandboxError, SandboxOffer,
 };
 use palyra_testkit::FakeClock;
-use palyra_types::tool::ToolName;
-use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, SessionId};
+use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId};
 use tempfile::TempDir;
 
-use super::{CommandSettings, Commands};
-use crate::call::Granted;
+use super::{CommandSettings, CommandTools};
 use crate::failure::CommandFailure;
 use crate::run_command;
 
@@ -92,9 +90,10 @@ impl EgressSession for Remembered {
 }
 
 struct Bench {
-    tools: Commands,
+    tools: CommandTools,
     remembered: Remembered,
     folder: TempDir,
+    aside: TempDir,
 }
 
 fn user() -> CredentialUser {
@@ -111,8 +110,10 @@ impl Bench {
         let sandbox = Arc::new(Sandbox(remembered.clone(), offer));
         let guard = Arc::new(remembered.clone());
         let clock = Arc::new(FakeClock::new());
-        let tools = Commands::new(CommandSettings::default(), sandbox, clock, Some(guard));
-        Self { tools, remembered, folder: tempfile::tempdir().expect("a folder") }
+        let aside = tempfile::tempdir().expect("a folder");
+        let settings = CommandSettings::new(aside.path().join("kept-aside"));
+        let tools = CommandTools::new(settings, sandbox, clock, Some(guard));
+        Self { tools, remembered, folder: tempfile::tempdir().expect("a folder"), aside }
     }
 
     fn prepare(&self, arguments: &str) -> Result<String, CommandFailure> {
@@ -121,16 +122,9 @@ impl Bench {
     }
 
     async fn run(&self, tool: &str, arguments: &str, plan: &str) -> Result<String, CommandFailure> {
-        let granted = Granted {
-            tool: ToolName::new(tool),
-            arguments: arguments.to_owned(),
-            workspace_root: self.folder.path().to_owned(),
-            plan: plan.to_owned(),
-            session: SessionId::from_parts(1, 1),
-            used_by: user(),
-            output_bytes_max: 4096,
-        };
-        self.tools.run(&granted, &Supervision::default()).await.map(|made| made.text)
+        let mut granted = super::tests::granted(self.folder.path(), tool, arguments, plan);
+        granted.used_by = user();
+        self.tools.run(&granted).await.map(|made| made.text)
     }
 }
 
@@ -172,6 +166,9 @@ async fn a_call_that_names_none_has_no_network() {
     let plan = bench.prepare(call).unwrap();
     assert!(!plan.contains("hosts") && !plan.contains("credentials"), "{plan}");
     assert_eq!(bench.run("run_command", call, &plan).await.unwrap(), "exit code 0");
+    // What is kept aside is in a folder of the bench, which goes with it.
+    let left = format!("palyra-kept-aside-{}", std::process::id());
+    assert!(bench.aside.path().join("kept-aside").exists() && !std::env::temp_dir().join(left).exists());
     let commands = bench.remembered.commands.lock().unwrap();
     assert_eq!(commands[0].network, Network::None);
     assert!(!commands[0].environment.iter().any(|(name, _)| name == "HTTP_PROXY"));

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::Made;
 use super::tests::Bench;
 use crate::failure::CommandFailure;
+use palyra_tool_kit::ToolResult;
 
 const CANARY: &str = "CANARY-7f3a91";
 
@@ -48,7 +48,7 @@ fn repository() -> Bench {
     bench
 }
 
-async fn ask(bench: &Bench, arguments: &Value) -> Result<Made, CommandFailure> {
+async fn ask(bench: &Bench, arguments: &Value) -> Result<ToolResult, CommandFailure> {
     let mut granted = bench.granted("git", &arguments.to_string(), "");
     granted.output_bytes_max = 256 * 1024;
     bench.execute(&granted).await

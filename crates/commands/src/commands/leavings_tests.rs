@@ -293,14 +293,15 @@ async fn what_belongs_to_the_daemon_is_mounted_and_nothing_is_added_to_it() {
     let root = bench.root();
     bench.write("palyra.toml", "a = 1\n");
     let own = ["palyra.toml", "policies"].map(|name| root.join(name));
-    bench.settings().own_paths = own.to_vec();
+    bench.set(|settings| settings.own_paths = own.to_vec());
     let made = bench.run("run_command", &arguments("mkdir policies; echo permit > policies/z.cedar")).await;
     let made = made.expect("it ran");
     assert!(made.text.contains("kept aside") && !root.join("policies").exists(), "{}", made.text);
     let asked = bench.asked.lock().unwrap().last().expect("a command").clone();
     assert_eq!(asked.kept, [root.join("palyra.toml")]);
     // A workspace in such a folder is only read.
-    bench.settings().own_paths = vec![root.parent().expect("a folder").to_owned()];
+    let above = root.parent().expect("a folder").to_owned();
+    bench.set(|settings| settings.own_paths = vec![above]);
     bench.run("run_command", &arguments("true")).await.expect("it ran");
     let asked = bench.asked.lock().unwrap().last().expect("a command").clone();
     assert_eq!(asked.access, palyra_ports::WorkspaceAccess::Read);

@@ -3,9 +3,9 @@
 use std::os::unix::fs::symlink;
 
 use palyra_ports::WorkspaceAccess;
+use palyra_tool_kit::ToolInvocation;
 
 use super::tests::Bench;
-use crate::call::Granted;
 use crate::failure::CommandFailure;
 use crate::run_command;
 
@@ -13,7 +13,7 @@ fn arguments(script: &str) -> String {
     serde_json::json!({ "argv": ["sh", "-c", script] }).to_string()
 }
 
-fn granted(bench: &Bench, script: &str, folders: &[&str]) -> Result<Granted, CommandFailure> {
+fn granted(bench: &Bench, script: &str, folders: &[&str]) -> Result<ToolInvocation, CommandFailure> {
     let folders: Vec<String> = folders.iter().map(|folder| (*folder).to_owned()).collect();
     let arguments = arguments(script);
     let prepared = run_command::prepare(&bench.tools.parts, &arguments, &bench.root(), &folders)?;

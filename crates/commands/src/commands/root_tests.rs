@@ -3,8 +3,9 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use palyra_tool_kit::ToolInvocation;
+
 use super::tests::Bench;
-use crate::call::Granted;
 use crate::failure::CommandFailure;
 use crate::run_command;
 
@@ -20,7 +21,7 @@ fn nested(bench: &Bench) -> (PathBuf, PathBuf) {
     (outer.join("sub"), private)
 }
 
-fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<Granted, CommandFailure> {
+fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<ToolInvocation, CommandFailure> {
     let (arguments, plan) = match tool {
         "git" => (r#"{"subcommand":"status"}"#, String::new()),
         _ => {
@@ -28,8 +29,7 @@ fn granted(bench: &Bench, root: &Path, tool: &str) -> Result<Granted, CommandFai
             (COMMAND, prepared.body.expose().clone())
         }
     };
-    let granted = bench.granted(tool, arguments, &plan);
-    Ok(Granted { workspace_root: root.to_owned(), ..granted })
+    Ok(super::tests::granted(root, tool, arguments, &plan))
 }
 
 fn replace(folder: &Path, target: &Path) {

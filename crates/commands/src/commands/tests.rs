@@ -10,16 +10,18 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, CredentialUser, Ended, HearOutput, OutputSink, ProcessSandbox,
-    SandboxError, SandboxOffer, Supervision,
+    ConfinedCommand, ConfinedProcess, Ended, HearOutput, OutputSink, ProcessSandbox, SandboxError,
+    SandboxOffer, Supervision,
 };
-use palyra_testkit::FakeClock;
-use palyra_types::tool::ToolName;
-use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, SessionId};
+use palyra_testkit::{FakeClock, GrantRequest};
+use palyra_tool_kit::{ToolInvocation, ToolResult, conclude};
+use palyra_types::tool::EffectContract;
+use palyra_types::{ErrorCode, SessionId};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use super::{Commands, Granted, Made};
+use super::{CommandTools, TOOLS};
+use crate::call::{CommandParts, printed_bytes_max};
 use crate::failure::CommandFailure;
 use crate::run_command;
 use crate::settings::CommandSettings;
@@ -89,7 +91,7 @@ impl ConfinedProcess for Plain {
 }
 
 pub(super) struct Bench {
-    pub(super) tools: Commands,
+    pub(super) tools: CommandTools,
     clock: FakeClock,
     folder: TempDir,
     aside: TempDir,
@@ -111,9 +113,8 @@ impl Bench {
         let (clock, asked) = (FakeClock::new(), Arc::new(Mutex::new(Vec::new())));
         let sandbox = Arc::new(Unheld { offer, asked: Arc::clone(&asked) });
         let aside = tempfile::tempdir().expect("a folder");
-        let settings =
-            CommandSettings { aside: aside.path().join("kept-aside"), ..CommandSettings::default() };
-        let tools = Commands::new(settings, sandbox, Arc::new(clock.clone()), None);
+        let settings = CommandSettings::new(aside.path().join("kept-aside"));
+        let tools = CommandTools::new(settings, sandbox, Arc::new(clock.clone()), None);
         Self { tools, clock, folder: tempfile::tempdir().expect("a folder"), aside, asked }
     }
 
@@ -128,9 +129,15 @@ impl Bench {
         items.filter(|path| path.extension().is_none()).collect()
     }
 
-    /// Returns the settings, for a change; nothing may run.
-    pub(super) fn settings(&mut self) -> &mut CommandSettings {
-        &mut Arc::get_mut(&mut self.tools.parts).expect("nobody else has them").settings
+    /// Makes the tools anew with other settings.
+    pub(super) fn set(&mut self, change: impl FnOnce(&mut CommandSettings)) {
+        let CommandParts { settings, sandbox, clock, guard, jobs, tapes } = &*self.tools.parts;
+        let mut settings = settings.clone();
+        change(&mut settings);
+        let (sandbox, clock, guard) = (Arc::clone(sandbox), Arc::clone(clock), guard.clone());
+        let parts =
+            CommandParts { settings, sandbox, clock, guard, jobs: jobs.clone(), tapes: tapes.clone() };
+        self.tools = CommandTools::of(parts);
     }
 
     pub(super) fn root(&self) -> PathBuf {
@@ -145,27 +152,15 @@ impl Bench {
         run_command::prepare(&self.tools.parts, arguments, &self.root(), &[])
     }
 
-    pub(super) fn granted(&self, tool: &str, arguments: &str, plan: &str) -> Granted {
-        Granted {
-            tool: ToolName::new(tool),
-            arguments: arguments.to_owned(),
-            workspace_root: self.root(),
-            plan: plan.to_owned(),
-            session: SessionId::from_parts(1, 1),
-            used_by: CredentialUser {
-                principal: PrincipalId::from_parts(1, 1),
-                run: RunId::from_parts(1, 1),
-                effect: EffectId(1),
-            },
-            output_bytes_max: 4096,
-        }
+    pub(super) fn granted(&self, tool: &str, arguments: &str, plan: &str) -> ToolInvocation {
+        granted(&self.root(), tool, arguments, plan)
     }
 
-    pub(super) async fn execute(&self, granted: &Granted) -> Result<Made, CommandFailure> {
-        self.tools.run(granted, &supervision()).await
+    pub(super) async fn execute(&self, invocation: &ToolInvocation) -> Result<ToolResult, CommandFailure> {
+        self.tools.run(invocation).await
     }
 
-    pub(super) async fn run(&self, tool: &str, arguments: &str) -> Result<Made, CommandFailure> {
+    pub(super) async fn run(&self, tool: &str, arguments: &str) -> Result<ToolResult, CommandFailure> {
         let plan = match tool {
             "run_command" | "start_job" => self.prepare(arguments)?.body.expose().clone(),
             _ => String::new(),
@@ -174,8 +169,20 @@ impl Bench {
     }
 }
 
-fn supervision() -> Supervision {
-    Supervision::default()
+impl CommandTools {
+    /// Runs a call as its tool does, without the kit around it.
+    pub(super) async fn run(&self, invocation: &ToolInvocation) -> Result<ToolResult, CommandFailure> {
+        let row = TOOLS.iter().find(|row| (row.spec)().name == invocation.tool).expect("a tool");
+        (row.run)(&self.parts, invocation).await
+    }
+}
+
+/// Returns an invocation with 4 KiB of room.
+pub(crate) fn granted(root: &Path, tool: &str, arguments: &str, plan: &str) -> ToolInvocation {
+    let grant = GrantRequest::new(tool, arguments, root).output_bytes_max(4096).grant();
+    let mut invocation = ToolInvocation::of(&grant, Supervision::default());
+    plan.clone_into(&mut invocation.plan);
+    invocation
 }
 
 #[test]
@@ -191,17 +198,17 @@ async fn a_command_says_what_it_printed_and_how_it_ended() {
     let bench = Bench::new();
     let made =
         bench.run("run_command", r#"{"argv":["sh","-c","echo out; echo err >&2"]}"#).await.expect("it ran");
-    assert_eq!(made.failed, None);
+    assert_eq!(made.failure, None);
     assert!(made.text.starts_with("exit code 0\n\n"), "{}", made.text);
     assert!(made.text.contains("out\n") && made.text.contains("err\n"), "{}", made.text);
     let made = bench.run("run_command", r#"{"argv":["sh","-c","exit 3"]}"#).await.expect("it ran");
-    assert_eq!((made.text.as_str(), made.failed), ("exit code 3", Some(ErrorCode::CommandFailed)));
+    assert_eq!((made.text.as_str(), made.failure), ("exit code 3", Some(ErrorCode::CommandFailed)));
 }
 
 #[tokio::test]
 async fn a_result_that_left_out_a_little_says_so_in_its_size() {
     let bench = Bench::new();
-    let kept = bench.granted("run_command", "", "").printed_bytes_max();
+    let kept = printed_bytes_max(&bench.granted("run_command", "", ""));
     for (printed, is_cut) in [(kept, false), (kept + 1, true)] {
         let arguments = format!(r#"{{"argv":["head","-c","{printed}","/dev/zero"]}}"#);
         let made = bench.run("run_command", &arguments).await.expect("it ran");
@@ -225,11 +232,11 @@ async fn what_a_command_prints_is_heard_while_it_runs() {
     let arguments =
         r#"{"argv":["sh","-c","echo one; while [ ! -e go ]; do sleep 0.01; done; echo two >&2"]}"#;
     let plan = bench.prepare(arguments).expect("a plan").body.expose().clone();
-    let granted = bench.granted("run_command", arguments, &plan);
+    let mut granted = bench.granted("run_command", arguments, &plan);
     let (ear, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let supervision = Supervision { output: OutputSink::new(Arc::new(Ear(ear))), ..Supervision::default() };
+    granted.supervision.output = OutputSink::new(Arc::new(Ear(ear)));
     let tools = bench.tools.clone();
-    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    let run = tokio::spawn(async move { tools.run(&granted).await });
     assert_eq!(heard.recv().await.as_deref(), Some(&b"one\n"[..]));
     assert!(!run.is_finished(), "it waits for the file");
     bench.write("go", "");
@@ -237,6 +244,31 @@ async fn what_a_command_prints_is_heard_while_it_runs() {
     let made = run.await.expect("it ends").expect("it ran");
     assert_eq!(made.text, "exit code 0\n\none\ntwo\n");
     assert_eq!(heard.recv().await, None, "that was all");
+}
+
+#[tokio::test]
+async fn the_exit_code_of_a_pipe_is_said_to_be_of_its_last_program() {
+    let bench = Bench::new();
+    let run = async |line: &str| {
+        let arguments = serde_json::json!({"argv": ["sh", "-c", line]}).to_string();
+        bench.run("run_command", &arguments).await.expect("it ran").text
+    };
+    assert_eq!(run("false | cat").await, "exit code 0 (of `cat`, the last program of the pipe)");
+    // The control: a line whose code another program can decide.
+    assert_eq!(run("true; echo a").await, "exit code 0\n\na\n");
+}
+
+#[test]
+fn a_program_without_a_folder_is_said_to_be_found_by_the_path_of_commands() {
+    let bench = Bench::new();
+    let program = |arguments: &str| {
+        let shown = bench.prepare(arguments).expect("a plan").preview.expose().clone();
+        shown.lines().find(|line| line.starts_with("program ")).expect("a line").to_owned()
+    };
+    let found = "; found by the PATH of commands, not by your shell's)";
+    assert!(program(r#"{"argv":["true"]}"#).ends_with(found));
+    // The control: a program that is named with its folder.
+    assert!(!program(r#"{"argv":["/bin/true"]}"#).contains("found by"));
 }
 
 #[tokio::test]
@@ -255,7 +287,7 @@ async fn nothing_of_the_daemons_environment_is_passed_on() {
     let made = bench.run("run_command", r#"{"argv":["env"]}"#).await.expect("it ran");
     let names: Vec<&str> = made.text.lines().skip(2).filter_map(|line| line.split('=').next()).collect();
     let allowed: Vec<String> =
-        CommandSettings::default().environment.into_iter().map(|(name, _)| name).collect();
+        CommandSettings::new(PathBuf::new()).environment.into_iter().map(|(name, _)| name).collect();
     assert!(names.iter().all(|name| allowed.iter().any(|known| known == name)), "{names:?}");
 }
 
@@ -334,26 +366,25 @@ async fn a_command_ends_when_its_time_is_over_or_nobody_wants_it() {
     let arguments = r#"{"argv":["sleep","1000"],"timeout_secs":5}"#;
     let plan = bench.prepare(arguments).expect("a plan").body.expose().clone();
     let granted = bench.granted("run_command", arguments, &plan);
-    let (supervision, tools, clock) = (supervision(), bench.tools.clone(), bench.clock.clone());
-    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    let (tools, clock) = (bench.tools.clone(), bench.clock.clone());
+    let run = tokio::spawn(async move { tools.run(&granted).await });
     while clock.next_deadline().is_none() {
         tokio::task::yield_now().await;
     }
     clock.advance(Duration::from_secs(5));
     let made = run.await.expect("it ends").expect("it ran");
-    assert_eq!(made.failed, Some(ErrorCode::ToolTimedOut));
+    assert_eq!(made.failure, Some(ErrorCode::ToolTimedOut));
 
     let granted = bench.granted("run_command", arguments, &plan);
-    let (supervision, tools) = (self::supervision(), bench.tools.clone());
-    let cancel = supervision.cancel.clone();
+    let (tools, cancel) = (bench.tools.clone(), granted.supervision.cancel.clone());
     let asked = Arc::clone(&bench.asked);
-    let run = tokio::spawn(async move { tools.run(&granted, &supervision).await });
+    let run = tokio::spawn(async move { tools.run(&granted).await });
     while asked.lock().unwrap().len() < 2 {
         tokio::task::yield_now().await;
     }
     cancel.cancel();
     let made = run.await.expect("it ends").expect("it ran");
-    assert_eq!(made.failed, Some(ErrorCode::ToolCancelled));
+    assert_eq!(made.failure, Some(ErrorCode::ToolCancelled));
 }
 
 #[tokio::test]
@@ -402,10 +433,9 @@ async fn a_look_at_a_job_is_no_longer_than_it_may_be_and_loses_nothing() {
     }
     assert_eq!(seen, wanted);
     // One that was cancelled takes nothing.
-    let cancelled = supervision();
-    cancelled.cancel.cancel();
     let granted = bench.granted("tail_job", r#"{"job":"job-1"}"#, "");
-    assert_eq!(bench.tools.run(&granted, &cancelled).await, Err(CommandFailure::Cancelled));
+    granted.supervision.cancel.cancel();
+    assert_eq!(bench.execute(&granted).await, Err(CommandFailure::Cancelled));
 }
 
 #[tokio::test]
@@ -413,7 +443,11 @@ async fn what_a_command_says_is_no_longer_than_it_may_be() {
     let bench = Bench::new();
     let script = r#"{"argv":["sh","-c","printf '\\377%.0s' $(seq 1 4000)"]}"#;
     let made = bench.run("run_command", script).await.expect("it ran");
-    assert!(made.text.len() <= 4096 && made.text.starts_with("exit code 0\n"), "{}", made.text.len());
+    assert!(made.text.len() > 4096, "the control: what is not text takes more room");
+    let invocation = bench.granted("run_command", script, "");
+    let outcome = conclude(EffectContract::Opaque, &invocation, Ok(made)).expect("it ran");
+    let text = outcome.output.expose();
+    assert!(text.len() <= 4096 && text.starts_with("exit code 0\n"), "{}", text.len());
 }
 
 #[tokio::test]
@@ -429,9 +463,7 @@ async fn more_words_than_a_program_is_given_are_refused_before_anybody_is_asked(
 #[tokio::test]
 async fn a_program_too_large_to_be_looked_at_is_refused_not_looked_at_in_part() {
     let (mut bench, tools) = (Bench::new(), tempfile::tempdir().expect("a folder"));
-    let settings = CommandSettings { readable: vec![tools.path().to_owned()], ..CommandSettings::default() };
-    let parts = Arc::get_mut(&mut bench.tools.parts).expect("nobody else has them");
-    parts.settings = settings;
+    bench.set(|settings| settings.readable = vec![tools.path().to_owned()]);
     let program = tools.path().join("tool");
     let file = std::fs::File::create(&program).expect("a program");
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
@@ -452,7 +484,7 @@ async fn jobs_belong_to_their_session_and_are_counted() {
     let refused = bench.run("start_job", r#"{"argv":["sleep","1000"]}"#).await;
     assert!(matches!(refused, Err(CommandFailure::TooMany(_))), "{refused:?}");
     let mut stranger = bench.granted("tail_job", r#"{"job":"job-1"}"#, "");
-    stranger.session = SessionId::from_parts(1, 2);
+    stranger.session = SessionId::from_parts(1, 9);
     assert!(matches!(bench.execute(&stranger).await, Err(CommandFailure::JobUnknown(_))));
 }
 

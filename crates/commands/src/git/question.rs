@@ -10,12 +10,12 @@ use std::vec::IntoIter;
 use palyra_types::places::{folded_names, is_credential};
 
 use super::options::{OptionValue, Subcommand};
-use super::revisions::{Objects, revision};
+use super::revisions::{ObjectKinds, revision};
 use crate::failure::CommandFailure;
 
 /// What a model wrote.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WrittenQuestion {
     pub(super) subcommand: String,
     pub(super) options: Vec<String>,
     pub(super) revisions: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Written {
 
 /// What git is asked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct GitQuestion {
     pub(super) subcommand: Subcommand,
     /// With their values.
     pub(super) options: Vec<String>,
@@ -37,14 +37,15 @@ pub(super) struct Question {
     pub(super) names_credentials: bool,
 }
 
-impl Question {
+impl GitQuestion {
     /// Reads a call.
-    pub(super) fn read(written: Written, root: &Path) -> Result<Self, CommandFailure> {
+    pub(super) fn read(written: WrittenQuestion, root: &Path) -> Result<Self, CommandFailure> {
         let unknown = || arguments(format!("git has no subcommand `{}` here", shown(&written.subcommand)));
         let subcommand = Subcommand::named(&written.subcommand).ok_or_else(unknown)?;
-        let mut words = Words { subcommand, options: Vec::new(), others: Vec::new(), paths: Vec::new() };
+        let mut words =
+            OptionWords { subcommand, options: Vec::new(), others: Vec::new(), paths: Vec::new() };
         words.read(written.options)?;
-        let Words { options, mut others, paths: behind, .. } = words;
+        let OptionWords { options, mut others, paths: behind, .. } = words;
         let mut paths = Vec::new();
         for (path, is_own) in
             written.paths.iter().map(|path| (path, true)).chain(behind.iter().map(|path| (path, false)))
@@ -229,16 +230,16 @@ fn revisions(
         }
         Subcommand::RevParse => {
             // It shows digests, never what they name.
-            words.iter().try_for_each(|word| revision(word, Objects::Files).map(drop))?;
+            words.iter().try_for_each(|word| revision(word, ObjectKinds::Files).map(drop))?;
             Ok(words)
         }
-        Subcommand::Show => words.iter().map(|word| revision(word, Objects::Files)).collect(),
-        _ => words.iter().map(|word| revision(word, Objects::Commits)).collect(),
+        Subcommand::Show => words.iter().map(|word| revision(word, ObjectKinds::Files)).collect(),
+        _ => words.iter().map(|word| revision(word, ObjectKinds::Commits)).collect(),
     }
 }
 
 /// The words of `options`, sorted out.
-struct Words {
+struct OptionWords {
     subcommand: Subcommand,
     options: Vec<String>,
     /// Words that are no options: revisions, or a pattern before them.
@@ -247,7 +248,7 @@ struct Words {
     paths: Vec<String>,
 }
 
-impl Words {
+impl OptionWords {
     fn read(&mut self, words: Vec<String>) -> Result<(), CommandFailure> {
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next() {
@@ -354,7 +355,7 @@ impl Words {
             }
             OptionValue::Number | OptionValue::MaybeNumber => Err(wrong("a number")),
             OptionValue::Text | OptionValue::MaybeText => Ok(value.to_owned()),
-            OptionValue::Commit | OptionValue::MaybeCommit => revision(value, Objects::Commits),
+            OptionValue::Commit | OptionValue::MaybeCommit => revision(value, ObjectKinds::Commits),
             OptionValue::Lines => {
                 let is_lines = value.bytes().all(|byte| byte.is_ascii_digit() || b",+-".contains(&byte));
                 let names = value.strip_prefix(':').is_some_and(|name| !name.contains(':'));

@@ -11,7 +11,7 @@ const COMMIT: &str = "^{commit}";
 
 /// Whether files may be named inside of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Objects {
+pub(super) enum ObjectKinds {
     /// Only commits.
     Commits,
     /// Files and folders of a commit, too.
@@ -19,13 +19,12 @@ pub(super) enum Objects {
 }
 
 /// Returns a revision in the form in which git is asked for it.
-pub(super) fn revision(word: &str, objects: Objects) -> Result<String, CommandFailure> {
+pub(super) fn revision(word: &str, objects: ObjectKinds) -> Result<String, CommandFailure> {
     if word.is_empty() || word.starts_with('-') || word.contains(|c: char| c.is_control()) {
         return Err(refused(word, "is not a revision; write it like `HEAD~3`, `main..feature` or a digest"));
     }
     if let Some(colon) = outside_braces(word, ":").first() {
-        let (commit, path) = (&word[..*colon], &word[colon + 1..]);
-        return file(word, (commit, path), objects);
+        return file(word, CommitFile { at: &word[..*colon], path: &word[colon + 1..] }, objects);
     }
     let dots = [("...", 3), ("..", 2)].map(|(dots, length)| (outside_braces(word, dots), length));
     let range = dots.into_iter().find_map(|(places, length)| Some((*places.first()?, length)));
@@ -39,8 +38,18 @@ pub(super) fn revision(word: &str, objects: Objects) -> Result<String, CommandFa
 }
 
 /// A file of a commit, or of the index where no commit is named.
-fn file(word: &str, (at, path): (&str, &str), objects: Objects) -> Result<String, CommandFailure> {
-    if objects == Objects::Commits {
+struct CommitFile<'w> {
+    at: &'w str,
+    path: &'w str,
+}
+
+/// Returns a file of a commit in the form in which git is asked for it.
+fn file(
+    word: &str,
+    CommitFile { at, path }: CommitFile<'_>,
+    objects: ObjectKinds,
+) -> Result<String, CommandFailure> {
+    if objects == ObjectKinds::Commits {
         return Err(refused(
             word,
             "names a file in a commit; put the commit into `revisions` and the file into `paths`",
@@ -95,7 +104,7 @@ fn refused(word: &str, why: &str) -> CommandFailure {
 mod tests {
     use super::*;
 
-    fn check(word: &str, objects: Objects, expect: &str) {
+    fn check(word: &str, objects: ObjectKinds, expect: &str) {
         let asked = revision(word, objects).unwrap_or_else(|failure| failure.code().slug().to_owned());
         assert_eq!(asked, expect, "{word:?}");
     }
@@ -117,19 +126,19 @@ mod tests {
             ("HEAD^{/a: b..c}", "HEAD^{/a: b..c}^{commit}"),
             ("0123abcd", "0123abcd^{commit}"),
         ] {
-            check(word, Objects::Commits, expect);
+            check(word, ObjectKinds::Commits, expect);
         }
         for word in ["", "-x", "--all", "a\nb", "HEAD:src/a.rs", ":a", ":/text"] {
-            check(word, Objects::Commits, "tool_arguments_invalid");
+            check(word, ObjectKinds::Commits, "tool_arguments_invalid");
         }
     }
 
     #[test]
     fn files_of_commits_are_looked_at() {
-        check("HEAD:src/a.rs", Objects::Files, "HEAD^{commit}:src/a.rs");
-        check("HEAD:", Objects::Files, "HEAD^{commit}:");
-        check(":src/a.rs", Objects::Files, ":src/a.rs");
-        check(":0:src/a.rs", Objects::Files, ":0:src/a.rs");
+        check("HEAD:src/a.rs", ObjectKinds::Files, "HEAD^{commit}:src/a.rs");
+        check("HEAD:", ObjectKinds::Files, "HEAD^{commit}:");
+        check(":src/a.rs", ObjectKinds::Files, ":src/a.rs");
+        check(":0:src/a.rs", ObjectKinds::Files, ":0:src/a.rs");
         for word in [
             "HEAD:.env",
             "HEAD:./.ENV",
@@ -142,7 +151,7 @@ mod tests {
             "a..b:x",
             "HEAD:/etc/passwd",
         ] {
-            check(word, Objects::Files, "tool_arguments_invalid");
+            check(word, ObjectKinds::Files, "tool_arguments_invalid");
         }
     }
 }

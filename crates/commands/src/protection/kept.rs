@@ -15,7 +15,7 @@ use palyra_ports::{
     KeptChange, KeptContent, KeptEntry, KeptFile, KeptFileError, KeptFiles, KeptKind, KeptOwner,
 };
 use palyra_types::effect::KeptFileId;
-use palyra_types::{Redacted, RunId, Timestamp};
+use palyra_types::{Content, RunId, Timestamp};
 use sha2::{Digest, Sha256};
 
 use super::review::EntryChange;
@@ -246,7 +246,7 @@ fn collect(saved: &SavedEntry, place: &Path, entries: &mut Vec<KeptEntry>) -> Re
             if entries.len() == ENTRIES_MAX {
                 return Err(format!("it has more than {ENTRIES_MAX} files"));
             }
-            let bytes = Redacted::new(bytes.clone());
+            let bytes = Content::new(bytes.clone());
             entries.push(KeptEntry { place: place.to_owned(), mode: *mode, bytes });
             Ok(())
         }

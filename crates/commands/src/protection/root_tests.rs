@@ -6,7 +6,7 @@ use std::path::Path;
 use palyra_ports::{KeptOwner, WorkspaceRoot};
 use palyra_types::{EffectId, PrincipalId, RunId, SessionId};
 
-use super::{Protection, ProtectionScope};
+use super::{ProgramReview, ProtectionScope};
 use crate::settings::CommandSettings;
 
 /// What becomes of the workspace's path once it was opened.
@@ -53,9 +53,9 @@ async fn the_folder_that_was_opened_is_looked_through_wherever_its_path_leads() 
         }
         let workspace = WorkspaceRoot::open(&work).expect("it opens");
         replace(&work, &other, meanwhile);
-        let settings = CommandSettings { aside: folder.join("kept-aside"), ..CommandSettings::default() };
+        let settings = CommandSettings::new(folder.join("kept-aside"));
         let scope = ProtectionScope { workspace, owner: owner(), read_only: Vec::new(), bytes_left: 10_000 };
-        let protection = Protection::begin(&settings, scope).await.expect("it is looked through");
+        let protection = ProgramReview::begin(&settings, scope).await.expect("it is looked through");
         assert_eq!(protection.mounted(), [work.join(".envrc")], "{meanwhile:?}");
 
         // What appears in the opened folder is taken, and in the other one nothing is.
@@ -65,8 +65,8 @@ async fn the_folder_that_was_opened_is_looked_through_wherever_its_path_leads() 
             std::fs::create_dir(root.join(".vscode")).expect("a folder");
         }
         protection.finish().await;
-        assert!(!opened.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.told());
-        assert!(elsewhere.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.told());
+        assert!(!opened.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.describe());
+        assert!(elsewhere.join(".vscode").exists(), "{meanwhile:?} {:?}", protection.describe());
     }
 }
 
@@ -81,10 +81,10 @@ async fn hook_after_a_change(has_second_name: bool) -> (String, Option<String>) 
     if has_second_name {
         std::fs::hard_link(&hook, &second).expect("a second name");
     }
-    let settings = CommandSettings { aside: folder.join("kept-aside"), ..CommandSettings::default() };
+    let settings = CommandSettings::new(folder.join("kept-aside"));
     let workspace = WorkspaceRoot::open(&work).expect("it opens");
     let scope = ProtectionScope { workspace, owner: owner(), read_only: Vec::new(), bytes_left: 10_000 };
-    let protection = Protection::begin(&settings, scope).await.expect("it is looked through");
+    let protection = ProgramReview::begin(&settings, scope).await.expect("it is looked through");
     assert!(
         protection.mounted().iter().any(|mounted| hook.starts_with(mounted)),
         "{:?}",
@@ -93,7 +93,7 @@ async fn hook_after_a_change(has_second_name: bool) -> (String, Option<String>) 
 
     std::fs::write(if has_second_name { &second } else { &hook }, "false\n").expect("it changes");
     protection.finish().await;
-    (std::fs::read_to_string(hook).expect("the hook"), protection.told())
+    (std::fs::read_to_string(hook).expect("the hook"), protection.describe())
 }
 
 #[tokio::test]

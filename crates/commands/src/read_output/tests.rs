@@ -3,7 +3,6 @@
 use futures::FutureExt;
 
 use futures::future::BoxFuture;
-use palyra_ports::CredentialUser;
 use palyra_ports::read_tape::TapePage;
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::event::ToolEvent;
@@ -53,7 +52,7 @@ fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
             effect: EffectId(effect),
             shown_bytes: *shown_bytes,
             rest,
-            text: Redacted::new((*text).to_owned()),
+            text: Redacted::cleaned((*text).to_owned()),
         };
         OrchestratorTapeRecord {
             seq: Seq(number),
@@ -69,27 +68,18 @@ fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
     Told(entries.collect())
 }
 
-fn of(session: u64) -> Granted {
-    Granted {
-        tool: ToolName::new(NAME),
-        arguments: String::new(),
-        workspace_root: "/".into(),
-        plan: String::new(),
-        session: SessionId::from_parts(1, session.into()),
-        used_by: CredentialUser {
-            principal: PrincipalId::from_parts(1, 1),
-            run: RunId::from_parts(1, 9),
-            effect: EffectId(1),
-        },
-        output_bytes_max: OUTPUT_BYTES_MAX,
-    }
+fn of(session: u64) -> ToolInvocation {
+    let mut invocation = crate::commands::tests::granted("/".as_ref(), NAME, "", "");
+    invocation.session = SessionId::from_parts(1, session.into());
+    invocation.used_by.principal = PrincipalId::from_parts(1, 1);
+    invocation
 }
 
 fn page(told: &Told, from: u64, room: usize) -> Result<String, CommandFailure> {
-    let mut page = Page::new(from, room);
+    let mut page = OutputPage::new(from, room);
     let filled = fill(&mut page, told, handle(), &of(1)).now_or_never();
     filled.expect("it is all there")?;
-    page.told(handle())
+    page.describe(handle())
 }
 
 #[test]
@@ -149,9 +139,9 @@ fn what_was_erased_is_not_told_as_empty() {
 #[test]
 fn another_conversation_s_output_is_as_good_as_none() {
     let told = printed(2, &[("canary", 6)], OutputRest::Follows);
-    let mut page = Page::new(0, 100);
+    let mut page = OutputPage::new(0, 100);
     fill(&mut page, &told, handle(), &of(2)).now_or_never().expect("at once").expect("it was read");
-    let refused = page.told(handle()).expect_err("not theirs").to_string();
+    let refused = page.describe(handle()).expect_err("not theirs").to_string();
     let nothing = self::page(&printed(1, &[("other", 5)], OutputRest::Follows), 0, 100);
     assert_eq!(refused, nothing.expect_err("another call").to_string());
 }

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 
 use palyra_types::model::ModelRef;
 
-use super::mistake::{ConfigError, Gathered};
+use super::mistake::{ConfigError, ErrorCollector};
 use super::nearest::{nearest, wrong_key};
-use super::schema::{self, Setting, Takes};
-use super::value::{Origin, Value};
+use super::schema::{self, SettingSpec, SettingType};
+use super::value::{ConfigValue, ValueOrigin};
 
 /// What every variable that sets a value begins with.
 const VARIABLE_PREFIX: &str = "PALYRA__";
@@ -16,35 +16,37 @@ const VARIABLE_PREFIX: &str = "PALYRA__";
 const CHOICE_BEGINNING_MIN: usize = 4;
 
 /// Values with where they come from, by dotted key.
-pub(super) type Layer = BTreeMap<String, (Value, Origin)>;
+pub(super) type ConfigLayer = BTreeMap<String, (ConfigValue, ValueOrigin)>;
 
 /// Checks a value against its setting.
-pub(super) fn check(key: &str, value: Value, origin: &Origin) -> Result<Value, ConfigError> {
-    let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, origin))?;
+pub(super) fn check(key: &str, value: ConfigValue, origin: &ValueOrigin) -> Result<ConfigValue, ConfigError> {
+    let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, key, origin))?;
     let bad = |found: &str| bad_value(setting, key, origin, found);
     let unusable = |what| ConfigError::Unusable { origin: origin.clone(), key: key.to_owned(), what };
     match (setting.takes, &value) {
-        (Takes::Integer { min, max }, Value::Integer(number)) if (min..=max).contains(number) => Ok(value),
-        (Takes::Integer { .. }, Value::Integer(number)) => Err(bad(&number.to_string())),
-        (Takes::Text, Value::Text(text)) => {
+        (SettingType::Integer { min, max }, ConfigValue::Integer(number)) if (min..=max).contains(number) => {
+            Ok(value)
+        }
+        (SettingType::Integer { .. }, ConfigValue::Integer(number)) => Err(bad(&number.to_string())),
+        (SettingType::Text, ConfigValue::Text(text)) => {
             unusable_text(setting.key, text).map_or(Ok(value), |what| Err(unusable(what)))
         }
-        (Takes::Choice { of }, Value::Text(text)) if of.contains(&text.as_str()) => Ok(value),
-        (Takes::Choice { of }, Value::Text(text)) => {
+        (SettingType::Choice { of }, ConfigValue::Text(text)) if of.contains(&text.as_str()) => Ok(value),
+        (SettingType::Choice { of }, ConfigValue::Text(text)) => {
             // Shown only when it is nearly right: else it could be anything, even a secret.
             let near = nearest_choice(&text.to_lowercase(), of);
             Err(bad(&near.map_or("another text".to_owned(), |near| {
                 format!("\"{}\"; did you mean \"{near}\"?", super::nearest::shown(text))
             })))
         }
-        (Takes::Bool, Value::Bool(_)) => Ok(value),
-        (Takes::List { items_max }, Value::List(items)) => {
+        (SettingType::Bool, ConfigValue::Bool(_)) => Ok(value),
+        (SettingType::List { items_max }, ConfigValue::List(items)) => {
             unusable_list(setting.key, items, items_max).map_or(Ok(value), |what| Err(unusable(what)))
         }
-        (_, Value::Text(text)) => Err(bad(text_found(setting, text))),
-        (_, Value::Integer(_)) => Err(bad("a number")),
-        (_, Value::Bool(_)) => Err(bad("true or false")),
-        (_, Value::List(_)) => Err(bad("a list")),
+        (_, ConfigValue::Text(text)) => Err(bad(text_found(setting, text))),
+        (_, ConfigValue::Integer(_)) => Err(bad("a number")),
+        (_, ConfigValue::Bool(_)) => Err(bad("true or false")),
+        (_, ConfigValue::List(_)) => Err(bad("a list")),
     }
 }
 
@@ -58,28 +60,30 @@ fn nearest_choice(word: &str, of: &[&'static str]) -> Option<String> {
 }
 
 /// Says that a setting takes something else.
-pub(super) fn bad_value(setting: Setting, key: &str, origin: &Origin, found: &str) -> ConfigError {
+pub(super) fn bad_value(setting: SettingSpec, key: &str, origin: &ValueOrigin, found: &str) -> ConfigError {
     let (origin, key) = (origin.clone(), key.to_owned());
     ConfigError::BadValue { origin, key, takes: takes(setting.takes), found: found.to_owned() }
 }
 
 /// Returns what a setting takes, in words.
-pub(super) fn takes(takes: Takes) -> String {
+pub(super) fn takes(takes: SettingType) -> String {
     match takes {
-        Takes::Integer { min, max } => format!("a whole number from {min} to {max}"),
-        Takes::Text => "a text".to_owned(),
-        Takes::Choice { of } => of.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(" or "),
-        Takes::Bool => "true or false".to_owned(),
-        Takes::List { items_max } => format!("a list of at most {items_max} texts"),
+        SettingType::Integer { min, max } => format!("a whole number from {min} to {max}"),
+        SettingType::Text => "a text".to_owned(),
+        SettingType::Choice { of } => {
+            of.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(" or ")
+        }
+        SettingType::Bool => "true or false".to_owned(),
+        SettingType::List { items_max } => format!("a list of at most {items_max} texts"),
     }
 }
 
 /// A number or a truth value in quotes is the commonest slip.
-fn text_found(setting: Setting, text: &str) -> &'static str {
+fn text_found(setting: SettingSpec, text: &str) -> &'static str {
     let only_quoted = match setting.takes {
-        Takes::Integer { .. } => text.parse::<u64>().is_ok(),
-        Takes::Bool => text.parse::<bool>().is_ok(),
-        Takes::Text | Takes::Choice { .. } | Takes::List { .. } => false,
+        SettingType::Integer { .. } => text.parse::<u64>().is_ok(),
+        SettingType::Bool => text.parse::<bool>().is_ok(),
+        SettingType::Text | SettingType::Choice { .. } | SettingType::List { .. } => false,
     };
     if only_quoted { "a text; take the quotes away" } else { "a text" }
 }
@@ -167,17 +171,17 @@ fn is_tool_name(name: &str) -> bool {
 }
 
 /// Reads a value from text, by the type its setting takes.
-pub(super) fn parse_text(key: &str, text: &str, origin: &Origin) -> Result<Value, ConfigError> {
-    let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, origin))?;
+pub(super) fn parse_text(key: &str, text: &str, origin: &ValueOrigin) -> Result<ConfigValue, ConfigError> {
+    let setting = schema::setting_of(key).ok_or_else(|| wrong_key(key, key, origin))?;
     let no_value = |found: &str| bad_value(setting, key, origin, found);
     let value = match setting.takes {
-        Takes::Integer { .. } => {
+        SettingType::Integer { .. } => {
             let number = text.trim().parse().map_err(|_| no_value("what it holds"))?;
-            Value::Integer(number)
+            ConfigValue::Integer(number)
         }
-        Takes::Bool => Value::Bool(text.trim().parse().map_err(|_| no_value("what it holds"))?),
-        Takes::Text | Takes::Choice { .. } => Value::Text(text.to_owned()),
-        Takes::List { .. } => Value::List(
+        SettingType::Bool => ConfigValue::Bool(text.trim().parse().map_err(|_| no_value("what it holds"))?),
+        SettingType::Text | SettingType::Choice { .. } => ConfigValue::Text(text.to_owned()),
+        SettingType::List { .. } => ConfigValue::List(
             text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
         ),
     };
@@ -191,14 +195,17 @@ pub(super) fn variable_of(key: &str) -> String {
 }
 
 /// Reads all variables of the form `PALYRA__SECTION__KEY`; items of a list are separated by commas.
-pub(super) fn from_environment(environment: &BTreeMap<String, String>, mistakes: &mut Gathered) -> Layer {
-    let mut values = Layer::new();
+pub(super) fn from_environment(
+    environment: &BTreeMap<String, String>,
+    mistakes: &mut ErrorCollector,
+) -> ConfigLayer {
+    let mut values = ConfigLayer::new();
     for (name, text) in environment {
         let Some(path) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
         if mistakes.is_full() {
             break;
         }
-        let origin = Origin::Variable { name: super::nearest::shown(name) };
+        let origin = ValueOrigin::Variable { name: super::nearest::shown(name) };
         let key = path.to_lowercase().replace("__", ".");
         if let Some(value) = mistakes.note(parse_text(&key, text, &origin)) {
             values.insert(key, (value, origin));
@@ -208,11 +215,11 @@ pub(super) fn from_environment(environment: &BTreeMap<String, String>, mistakes:
 }
 
 /// Reads the values of flags.
-pub(super) fn from_flags(flags: &[(&str, String)], mistakes: &mut Gathered) -> Layer {
-    let mut values = Layer::new();
+pub(super) fn from_flags(flags: &[(&str, String)], mistakes: &mut ErrorCollector) -> ConfigLayer {
+    let mut values = ConfigLayer::new();
     for (key, text) in flags {
-        if let Some(value) = mistakes.note(parse_text(key, text, &Origin::Flag)) {
-            values.insert((*key).to_owned(), (value, Origin::Flag));
+        if let Some(value) = mistakes.note(parse_text(key, text, &ValueOrigin::Flag)) {
+            values.insert((*key).to_owned(), (value, ValueOrigin::Flag));
         }
     }
     values

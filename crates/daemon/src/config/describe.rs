@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json, json};
 
 use super::check::takes;
-use super::schema::{self, Applies, PROVIDER_FIELDS, SETTINGS, Setting, Takes, Unset};
+use super::schema::{self, ApplyTime, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue};
 
 /// Columns of a comment in the commented file.
 const COMMENT_COLUMNS_MAX: usize = 100;
@@ -40,20 +40,20 @@ pub fn as_toml() -> String {
         } else {
             let _ = writeln!(text, "\n#[{section}]");
             let within =
-                |setting: &&Setting| setting.key.split_once('.').is_some_and(|(of, _)| of == section);
+                |setting: &&SettingSpec| setting.key.split_once('.').is_some_and(|(of, _)| of == section);
             SETTINGS.iter().filter(within).for_each(|setting| toml_setting(&mut text, setting));
         }
     }
     text
 }
 
-fn toml_setting(text: &mut String, setting: &Setting) {
+fn toml_setting(text: &mut String, setting: &SettingSpec) {
     let key = setting.key.rsplit_once('.').map_or(setting.key, |(_, key)| key);
     let mut told = format!("{} {}.", setting.meaning, capital(&takes(setting.takes)));
-    if let Unset::Depends(words, _) = setting.unset {
+    if let UnsetValue::Depends(words, _) = setting.unset {
         let _ = write!(told, " When not set: {words}.");
     }
-    if setting.applies == Applies::AtStart {
+    if setting.applies == ApplyTime::AtStart {
         told.push_str(" A change needs a restart.");
     }
     comment(text, &told);
@@ -79,11 +79,14 @@ fn capital(words: &str) -> String {
 }
 
 /// Returns the default as TOML, or an example where there is none.
-fn example_of(setting: &Setting) -> String {
+fn example_of(setting: &SettingSpec) -> String {
     match (schema::default_of(setting), setting.unset) {
         (Some(value), _) => value.to_toml(),
-        (None, Unset::Depends(_, example) | Unset::Required(example)) => example.to_owned(),
-        (None, Unset::Integer(_) | Unset::Text(_) | Unset::Bool(_) | Unset::EmptyList) => String::new(),
+        (None, UnsetValue::Depends(_, example) | UnsetValue::Required(example)) => example.to_owned(),
+        (
+            None,
+            UnsetValue::Integer(_) | UnsetValue::Text(_) | UnsetValue::Bool(_) | UnsetValue::EmptyList,
+        ) => String::new(),
     }
 }
 
@@ -91,21 +94,21 @@ fn example_of(setting: &Setting) -> String {
 #[must_use]
 pub fn as_markdown() -> String {
     let head = "| key | takes | when not set | meaning |\n|---|---|---|---|\n";
-    let rows = |settings: &[Setting], prefix: &str| -> String {
+    let rows = |settings: &[SettingSpec], prefix: &str| -> String {
         settings.iter().map(|setting| markdown_row(setting, prefix)).collect()
     };
     format!("{head}{}{}", rows(SETTINGS, ""), rows(PROVIDER_FIELDS, "providers.NAME."))
 }
 
-fn markdown_row(setting: &Setting, prefix: &str) -> String {
+fn markdown_row(setting: &SettingSpec, prefix: &str) -> String {
     let unset = match setting.unset {
-        Unset::Depends(words, _) => words.to_owned(),
-        Unset::Required(example) => format!("**has to be set**, such as `{example}`"),
-        Unset::Integer(_) | Unset::Text(_) | Unset::Bool(_) | Unset::EmptyList => {
+        UnsetValue::Depends(words, _) => words.to_owned(),
+        UnsetValue::Required(example) => format!("**has to be set**, such as `{example}`"),
+        UnsetValue::Integer(_) | UnsetValue::Text(_) | UnsetValue::Bool(_) | UnsetValue::EmptyList => {
             format!("`{}`", example_of(setting))
         }
     };
-    let restart = if setting.applies == Applies::AtStart { " A change needs a restart." } else { "" };
+    let restart = if setting.applies == ApplyTime::AtStart { " A change needs a restart." } else { "" };
     format!(
         "| `{prefix}{}` | {} | {unset} | {}{restart} |\n",
         setting.key,
@@ -119,7 +122,8 @@ fn markdown_row(setting: &Setting, prefix: &str) -> String {
 pub fn as_json_schema() -> Json {
     let mut sections = Map::new();
     for section in schema::sections().into_iter().filter(|section| *section != "providers") {
-        let within = |setting: &&Setting| setting.key.split_once('.').is_some_and(|(of, _)| of == section);
+        let within =
+            |setting: &&SettingSpec| setting.key.split_once('.').is_some_and(|(of, _)| of == section);
         let keys = SETTINGS.iter().filter(within).map(|setting| {
             let key = setting.key.split_once('.').map_or(setting.key, |(_, key)| key);
             (key.to_owned(), json_setting(setting))
@@ -129,7 +133,7 @@ pub fn as_json_schema() -> Json {
     let fields = PROVIDER_FIELDS.iter().map(|field| (field.key.to_owned(), json_setting(field)));
     let required: Vec<_> = PROVIDER_FIELDS
         .iter()
-        .filter(|field| matches!(field.unset, Unset::Required(_)))
+        .filter(|field| matches!(field.unset, UnsetValue::Required(_)))
         .map(|field| field.key)
         .collect();
     let mut providers = Map::new();
@@ -149,28 +153,28 @@ fn json_table(properties: &Map<String, Json>, required: &[&str]) -> Json {
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": required })
 }
 
-fn json_setting(setting: &Setting) -> Json {
+fn json_setting(setting: &SettingSpec) -> Json {
     let mut shape = match setting.takes {
-        Takes::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Takes::Text => json!({ "type": "string" }),
-        Takes::Choice { of } => json!({ "type": "string", "enum": of }),
-        Takes::Bool => json!({ "type": "boolean" }),
-        Takes::List { items_max } => {
+        SettingType::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        SettingType::Text => json!({ "type": "string" }),
+        SettingType::Choice { of } => json!({ "type": "string", "enum": of }),
+        SettingType::Bool => json!({ "type": "boolean" }),
+        SettingType::List { items_max } => {
             json!({ "type": "array", "items": { "type": "string" }, "maxItems": items_max, "uniqueItems": true })
         }
     };
     let mut told = setting.meaning.to_owned();
     match setting.unset {
-        Unset::Integer(number) => shape["default"] = number.into(),
-        Unset::Text(text) => shape["default"] = text.into(),
-        Unset::Bool(yes) => shape["default"] = yes.into(),
-        Unset::EmptyList => shape["default"] = json!([]),
-        Unset::Depends(words, _) => {
+        UnsetValue::Integer(number) => shape["default"] = number.into(),
+        UnsetValue::Text(text) => shape["default"] = text.into(),
+        UnsetValue::Bool(yes) => shape["default"] = yes.into(),
+        UnsetValue::EmptyList => shape["default"] = json!([]),
+        UnsetValue::Depends(words, _) => {
             let _ = write!(told, " When not set: {words}.");
         }
-        Unset::Required(_) => {}
+        UnsetValue::Required(_) => {}
     }
-    if setting.applies == Applies::AtStart {
+    if setting.applies == ApplyTime::AtStart {
         told.push_str(" A change needs a restart.");
     }
     shape["description"] = told.into();

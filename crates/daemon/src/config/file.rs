@@ -8,11 +8,11 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::check::{Layer, bad_value, check};
-use super::mistake::{ConfigError, Gathered};
+use super::check::{ConfigLayer, bad_value, check};
+use super::mistake::{ConfigError, ErrorCollector};
 use super::nearest::{shown, wrong_key};
-use super::schema::{self, Setting, Takes};
-use super::value::{Origin, Value};
+use super::schema::{self, SettingSpec, SettingType};
+use super::value::{ConfigValue, ValueOrigin};
 
 /// A configuration is written by hand.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -58,15 +58,15 @@ fn place_in(text: &str, byte: usize) -> (usize, usize) {
 /// What a file sets.
 #[derive(Debug, Default)]
 pub(super) struct FileLayer {
-    pub(super) values: Layer,
+    pub(super) values: ConfigLayer,
     /// The providers that have a table of their own, even an empty one.
-    pub(super) providers: BTreeMap<String, Origin>,
+    pub(super) providers: BTreeMap<String, ValueOrigin>,
 }
 
 /// Parses a file's text. What stands on a line that is not TOML is not looked at.
-pub(super) fn parse(path: &Path, text: &str, mistakes: &mut Gathered) -> FileLayer {
+pub(super) fn parse(path: &Path, text: &str, mistakes: &mut ErrorCollector) -> FileLayer {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { path, text, layer: FileLayer::default(), mistakes };
+    let mut reader = FileReader { path, text, layer: FileLayer::default(), mistakes };
     for error in errors {
         if reader.mistakes.is_full() {
             break;
@@ -87,22 +87,25 @@ fn syntax_message(said: &str, there: &str) -> String {
     let said = said.lines().next().unwrap_or_default();
     let is_key = !there.is_empty() && there.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     if said == "duplicate key" && is_key {
-        return format!("duplicate key `{}`; each is set once", shown(there));
+        return format!(
+            "duplicate key `{0}`; each is set once, and settings of a section that is there already go below its line",
+            shown(there)
+        );
     }
     said.to_owned()
 }
 
-struct Reader<'a> {
+struct FileReader<'a> {
     path: &'a Path,
     text: &'a str,
     layer: FileLayer,
-    mistakes: &'a mut Gathered,
+    mistakes: &'a mut ErrorCollector,
 }
 
-impl Reader<'_> {
-    fn origin_at(&self, byte: usize) -> Origin {
+impl FileReader<'_> {
+    fn origin_at(&self, byte: usize) -> ValueOrigin {
         let (line, column) = place_in(self.text, byte);
-        Origin::File { path: self.path.to_owned(), line, column }
+        ValueOrigin::File { path: self.path.to_owned(), line, column }
     }
 
     fn collect(&mut self, prefix: &str, table: &DeTable<'_>) {
@@ -133,9 +136,9 @@ impl Reader<'_> {
     }
 
     /// Takes a value in: `place` is that of its key.
-    fn take(&mut self, key: String, place: &Origin, value: &Spanned<DeValue<'_>>) {
+    fn take(&mut self, key: String, place: &ValueOrigin, value: &Spanned<DeValue<'_>>) {
         let Some(setting) = schema::setting_of(&key) else {
-            self.mistakes.note::<()>(Err(wrong_key(&key, place)));
+            self.mistakes.note::<()>(Err(wrong_key(&key, &written_key(&key, value.get_ref()), place)));
             return;
         };
         let origin = self.origin_at(value.span().start);
@@ -146,6 +149,18 @@ impl Reader<'_> {
     }
 }
 
+/// Returns a key with what follows it on its line, where it is the beginning of a dotted one.
+fn written_key(key: &str, value: &DeValue<'_>) -> String {
+    let (mut written, mut value) = (key.to_owned(), value);
+    while let DeValue::Table(table) = value
+        && let (Some((name, inner)), 1) = (table.iter().next(), table.len())
+    {
+        written = format!("{written}.{}", bare_or_quoted(name.get_ref()));
+        value = inner.get_ref();
+    }
+    written
+}
+
 /// Returns a part of a key as it has to be written in a dotted one.
 fn bare_or_quoted(name: &str) -> Cow<'_, str> {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -153,11 +168,11 @@ fn bare_or_quoted(name: &str) -> Cow<'_, str> {
 }
 
 /// Reads a value; else what was found in its place.
-fn read(setting: Setting, value: &DeValue<'_>) -> Result<Value, String> {
+fn read(setting: SettingSpec, value: &DeValue<'_>) -> Result<ConfigValue, String> {
     match value {
-        DeValue::String(text) => Ok(Value::Text(text.to_string())),
+        DeValue::String(text) => Ok(ConfigValue::Text(text.to_string())),
         DeValue::Integer(number) => integer(setting, number),
-        DeValue::Boolean(yes) => Ok(Value::Bool(*yes)),
+        DeValue::Boolean(yes) => Ok(ConfigValue::Bool(*yes)),
         DeValue::Array(items) => list(setting, items),
         DeValue::Float(number) => Err(format!("the fraction {}", shown(number.as_str()))),
         DeValue::Datetime(_) => Err("a date".to_owned()),
@@ -165,15 +180,17 @@ fn read(setting: Setting, value: &DeValue<'_>) -> Result<Value, String> {
     }
 }
 
-fn integer(setting: Setting, number: &DeInteger<'_>) -> Result<Value, String> {
-    let read = u64::from_str_radix(number.as_str(), number.radix()).map(Value::Integer);
+fn integer(setting: SettingSpec, number: &DeInteger<'_>) -> Result<ConfigValue, String> {
+    let read = u64::from_str_radix(number.as_str(), number.radix()).map(ConfigValue::Integer);
     read.map_err(|_| match setting.takes {
-        Takes::Integer { .. } => shown(number.as_str()),
-        Takes::Text | Takes::Choice { .. } | Takes::Bool | Takes::List { .. } => "a number".to_owned(),
+        SettingType::Integer { .. } => shown(number.as_str()),
+        SettingType::Text | SettingType::Choice { .. } | SettingType::Bool | SettingType::List { .. } => {
+            "a number".to_owned()
+        }
     })
 }
 
-fn list(setting: Setting, items: &[Spanned<DeValue<'_>>]) -> Result<Value, String> {
+fn list(setting: SettingSpec, items: &[Spanned<DeValue<'_>>]) -> Result<ConfigValue, String> {
     let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(_)
@@ -184,8 +201,10 @@ fn list(setting: Setting, items: &[Spanned<DeValue<'_>>]) -> Result<Value, Strin
         | DeValue::Table(_) => None,
     };
     let texts: Option<Vec<_>> = items.iter().map(text).collect();
-    texts.map(Value::List).ok_or_else(|| match setting.takes {
-        Takes::List { .. } => "a list with something else in it".to_owned(),
-        Takes::Integer { .. } | Takes::Text | Takes::Choice { .. } | Takes::Bool => "a list".to_owned(),
+    texts.map(ConfigValue::List).ok_or_else(|| match setting.takes {
+        SettingType::List { .. } => "a list with something else in it".to_owned(),
+        SettingType::Integer { .. } | SettingType::Text | SettingType::Choice { .. } | SettingType::Bool => {
+            "a list".to_owned()
+        }
     })
 }

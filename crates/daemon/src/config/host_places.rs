@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::check::Layer;
-use super::mistake::{ConfigError, Gathered};
-use super::value::Value;
+use super::check::ConfigLayer;
+use super::mistake::{ConfigError, ErrorCollector};
+use super::value::ConfigValue;
 use crate::trusted_place;
 
 /// Settings that list places.
@@ -17,7 +17,11 @@ const LISTS: [&str; 2] = ["commands.path", "commands.readable"];
 const KEY_FILE: &str = "file:";
 
 /// Notes every place that others could have written; what is not there is none.
-pub(super) fn check_all(values: &Layer, environment: &BTreeMap<String, String>, mistakes: &mut Gathered) {
+pub(super) fn check_all(
+    values: &ConfigLayer,
+    environment: &BTreeMap<String, String>,
+    mistakes: &mut ErrorCollector,
+) {
     for (key, (value, origin)) in values {
         for place in places_of(key, value, environment) {
             let what = |cause| format!("names {}, which is not used: {cause}", place.display());
@@ -31,19 +35,21 @@ pub(super) fn check_all(values: &Layer, environment: &BTreeMap<String, String>, 
     }
 }
 
-fn places_of(key: &str, value: &Value, environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
+fn places_of(key: &str, value: &ConfigValue, environment: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let home = environment.get("HOME");
     match value {
-        Value::List(places) if LISTS.contains(&key) => places
+        ConfigValue::List(places) if LISTS.contains(&key) => places
             .iter()
             .filter_map(|place| match place.strip_prefix("~/") {
                 Some(inner) => home.map(|home| PathBuf::from(home).join(inner)),
                 None => Some(PathBuf::from(place)),
             })
             .collect(),
-        Value::Text(text) if key.starts_with("providers.") && key.ends_with(".key") => {
+        ConfigValue::Text(text) if key.starts_with("providers.") && key.ends_with(".key") => {
             text.trim().strip_prefix(KEY_FILE).map(PathBuf::from).into_iter().collect()
         }
-        Value::List(_) | Value::Text(_) | Value::Bool(_) | Value::Integer(_) => Vec::new(),
+        ConfigValue::List(_) | ConfigValue::Text(_) | ConfigValue::Bool(_) | ConfigValue::Integer(_) => {
+            Vec::new()
+        }
     }
 }

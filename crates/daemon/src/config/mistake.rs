@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use palyra_types::ErrorCode;
 
-use super::value::Origin;
+use super::value::ValueOrigin;
 use crate::trusted_place::UntrustedPlace;
 
 /// Mistakes told at once.
@@ -37,7 +37,7 @@ pub enum ConfigError {
     #[error("{}: not valid TOML: {what}", origin.place())]
     Syntax {
         /// Where.
-        origin: Origin,
+        origin: ValueOrigin,
         /// What the parser says.
         what: String,
     },
@@ -45,7 +45,7 @@ pub enum ConfigError {
     #[error("{}: there is no setting `{key}`; {hint}", origin.place())]
     UnknownKey {
         /// Where.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The key.
         key: String,
         /// The nearest valid name, or those there are.
@@ -55,7 +55,7 @@ pub enum ConfigError {
     #[error("{}: `{key}` takes {takes}, not {found}", origin.place())]
     BadValue {
         /// Where.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The key.
         key: String,
         /// What it takes.
@@ -67,7 +67,7 @@ pub enum ConfigError {
     #[error("{}: `{key}` {what}", origin.place())]
     Unusable {
         /// Where.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The key.
         key: String,
         /// What is wrong with it, as the rest of the sentence.
@@ -77,7 +77,7 @@ pub enum ConfigError {
     #[error("{}: `{key}` is missing; for example: {key} = {example}", origin.place())]
     Missing {
         /// What makes it required.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The key.
         key: String,
         /// An example.
@@ -113,7 +113,7 @@ impl ConfigError {
 
     /// Returns where the mistake is; `None` for a file that cannot be read at all.
     #[must_use]
-    pub fn origin(&self) -> Option<&Origin> {
+    pub fn origin(&self) -> Option<&ValueOrigin> {
         match self {
             Self::Unreadable { .. } | Self::Untrusted { .. } => None,
             Self::Syntax { origin, .. }
@@ -127,23 +127,23 @@ impl ConfigError {
 
 /// Every mistake of a configuration, in reading order; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistakes {
+pub struct ConfigErrors {
     /// The first [`MISTAKES_MAX`] of them.
     pub list: Vec<ConfigError>,
     /// Whether there may be more.
-    pub more: More,
+    pub more: ListExtent,
 }
 
 /// Whether a list of mistakes is the whole list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum More {
+pub enum ListExtent {
     /// These are all.
     No,
     /// The search ended at the limit.
     Perhaps,
 }
 
-impl Mistakes {
+impl ConfigErrors {
     /// Returns the code of the worst of them.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
@@ -152,26 +152,26 @@ impl Mistakes {
     }
 }
 
-impl Mistakes {
+impl ConfigErrors {
     /// Returns them as lines, the last of which says whether there may be more.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let more = match self.more {
-            More::No => None,
-            More::Perhaps => Some("perhaps there are more".to_owned()),
+            ListExtent::No => None,
+            ListExtent::Perhaps => Some("perhaps there are more".to_owned()),
         };
         self.list.iter().map(ConfigError::to_string).chain(more).collect()
     }
 }
 
-impl fmt::Display for Mistakes {
+impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let ([only], More::No) = (&*self.list, self.more) {
+        if let ([only], ListExtent::No) = (&*self.list, self.more) {
             return only.fmt(f);
         }
         match self.more {
-            More::No => write!(f, "the configuration has {} mistakes", self.list.len())?,
-            More::Perhaps => {
+            ListExtent::No => write!(f, "the configuration has {} mistakes", self.list.len())?,
+            ListExtent::Perhaps => {
                 write!(f, "the configuration has many mistakes; the first {}", self.list.len())?;
             }
         }
@@ -179,13 +179,13 @@ impl fmt::Display for Mistakes {
     }
 }
 
-impl std::error::Error for Mistakes {}
+impl std::error::Error for ConfigErrors {}
 
 /// Gathers mistakes up to the limit.
 #[derive(Debug, Default)]
-pub(super) struct Gathered(Vec<ConfigError>);
+pub(super) struct ErrorCollector(Vec<ConfigError>);
 
-impl Gathered {
+impl ErrorCollector {
     /// Takes note of a mistake; the value of what is none.
     pub(super) fn note<T>(&mut self, checked: Result<T, ConfigError>) -> Option<T> {
         match checked {
@@ -203,10 +203,10 @@ impl Gathered {
     }
 
     /// Returns whether a mistake was found on the line of a place.
-    pub(super) fn has_line_of(&self, place: &Origin) -> bool {
-        let line = |origin: &Origin| match origin {
-            Origin::File { line, .. } => Some(*line),
-            Origin::Default | Origin::Variable { .. } | Origin::Flag => None,
+    pub(super) fn has_line_of(&self, place: &ValueOrigin) -> bool {
+        let line = |origin: &ValueOrigin| match origin {
+            ValueOrigin::File { line, .. } => Some(*line),
+            ValueOrigin::Default | ValueOrigin::Variable { .. } | ValueOrigin::Flag => None,
         };
         let wanted = line(place);
         wanted.is_some() && self.0.iter().any(|mistake| mistake.origin().and_then(line) == wanted)
@@ -218,16 +218,16 @@ impl Gathered {
     }
 
     /// Ends the search.
-    pub(super) fn into_result(mut self) -> Result<(), Mistakes> {
+    pub(super) fn into_result(mut self) -> Result<(), ConfigErrors> {
         if self.0.is_empty() {
             return Ok(());
         }
-        let more = if self.is_full() { More::Perhaps } else { More::No };
+        let more = if self.is_full() { ListExtent::Perhaps } else { ListExtent::No };
         self.0.sort_by(|one, other| match (one.origin(), other.origin()) {
             (Some(one), Some(other)) => one.in_reading_order(other),
             (one, other) => one.is_some().cmp(&other.is_some()),
         });
         self.0.truncate(MISTAKES_MAX);
-        Err(Mistakes { list: self.0, more })
+        Err(ConfigErrors { list: self.0, more })
     }
 }

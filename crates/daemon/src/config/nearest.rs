@@ -1,8 +1,8 @@
 //! The valid name most like the one that somebody wrote.
 
 use super::mistake::ConfigError;
-use super::schema::{self, PROVIDER_FIELDS, SETTINGS, Setting};
-use super::value::Origin;
+use super::schema::{self, PROVIDER_FIELDS, SETTINGS, SettingSpec};
+use super::value::ValueOrigin;
 
 /// Names longer than this are not compared with anything.
 const COMPARED_CHARS_MAX: usize = 100;
@@ -31,8 +31,8 @@ pub(super) fn shown(key: &str) -> String {
     shown
 }
 
-/// Says why a key is none.
-pub(super) fn wrong_key(key: &str, origin: &Origin) -> ConfigError {
+/// Says why a key is none; `written` is the key with what follows it on its line.
+pub(super) fn wrong_key(key: &str, written: &str, origin: &ValueOrigin) -> ConfigError {
     let origin = origin.clone();
     if let Some(example) = schema::example_in_section(key) {
         let what = format!("is a section; its settings are written like `{example}`");
@@ -46,17 +46,20 @@ pub(super) fn wrong_key(key: &str, origin: &Origin) -> ConfigError {
             );
             ConfigError::Unusable { origin, key: shown(key), what }
         }
-        _ => ConfigError::UnknownKey { key: shown(key), hint: hint(key, &origin), origin },
+        _ => ConfigError::UnknownKey { key: shown(key), hint: hint(key, written, &origin), origin },
     }
 }
 
 /// Returns what was probably meant by a key; else what there is.
-fn hint(key: &str, origin: &Origin) -> String {
-    let misplaced = misplaced(key).filter(|_| matches!(origin, Origin::File { .. }));
-    if let Some(Misplaced { table, section, names_section }) = misplaced {
-        let shorter =
-            if names_section { format!(", and the line without `{section}.`") } else { String::new() };
-        return format!("a line below `[{table}]` belongs to it; write `[{section}]` above it{shorter}");
+fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
+    let in_section = |misplaced: &MisplacedSetting<'_>| schema::is_section(misplaced.table);
+    let misplaced =
+        misplaced(written).filter(in_section).filter(|_| matches!(origin, ValueOrigin::File { .. }));
+    if let Some(MisplacedSetting { table, section, last }) = misplaced {
+        return format!(
+            "a line below `[{table}]` belongs to it; write it below `[{section}]` (add that line where there is none), \
+             as `{last} = ...`"
+        );
     }
     if let Some(provider) = schema::provider_of(key) {
         let fields = || PROVIDER_FIELDS.iter().map(|field| format!("providers.{provider}.{}", field.key));
@@ -70,7 +73,7 @@ fn hint(key: &str, origin: &Origin) -> String {
         return meant(&near);
     }
     let within =
-        |setting: &&Setting| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
+        |setting: &&SettingSpec| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
     let mut beside = SETTINGS.iter().filter(within).map(|setting| setting.key.to_owned()).peekable();
     if beside.peek().is_none() {
         return section_hint(section);
@@ -79,16 +82,17 @@ fn hint(key: &str, origin: &Origin) -> String {
 }
 
 /// A setting below the line of another section.
-struct Misplaced<'k> {
+struct MisplacedSetting<'k> {
     table: &'k str,
-    section: &'static str,
-    /// Whether its line begins with the name of the section.
-    names_section: bool,
+    /// The section as its line has it, such as `providers.mine`.
+    section: String,
+    /// The setting within that section.
+    last: String,
 }
 
 /// Finds the section to which a key belongs: its line may begin with the name of another section, or be a setting of only
 /// one other.
-fn misplaced(key: &str) -> Option<Misplaced<'_>> {
+fn misplaced(key: &str) -> Option<MisplacedSetting<'_>> {
     let (table, rest) = match schema::provider_of(key) {
         Some(provider) => {
             let end = "providers.".len() + provider.len();
@@ -97,16 +101,15 @@ fn misplaced(key: &str) -> Option<Misplaced<'_>> {
         None => key.split_once('.')?,
     };
     let first = rest.split('.').next()?;
-    if let Some(section) =
-        schema::sections().into_iter().find(|section| *section == first && *section != table)
-    {
-        return Some(Misplaced { table, section, names_section: true });
+    if schema::sections().into_iter().any(|section| section == first && section != table) {
+        let (section, last) = rest.rsplit_once('.')?;
+        return Some(MisplacedSetting { table, section: shown(section), last: shown(last) });
     }
     let mut named =
         SETTINGS.iter().filter_map(|setting| setting.key.rsplit_once('.').filter(|(_, last)| *last == rest));
     match (named.next(), named.next()) {
-        (Some((section, _)), None) if section != table => {
-            Some(Misplaced { table, section, names_section: false })
+        (Some((section, last)), None) if section != table => {
+            Some(MisplacedSetting { table, section: section.to_owned(), last: last.to_owned() })
         }
         _ => None,
     }
@@ -120,7 +123,7 @@ fn section_hint(word: &str) -> String {
         return format!("did you mean the section `{near}`, as in `{example}`?");
     }
     // A setting may have been written without its section.
-    let last = |setting: &Setting| setting.key.rsplit_once('.').map_or("", |(_, last)| last).to_owned();
+    let last = |setting: &SettingSpec| setting.key.rsplit_once('.').map_or("", |(_, last)| last).to_owned();
     match nearest(word, SETTINGS.iter().map(last)) {
         Some(near) => {
             let whole = SETTINGS.iter().find(|setting| last(setting) == near);

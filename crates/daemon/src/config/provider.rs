@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::Layer;
-use super::mistake::{ConfigError, Gathered};
+use super::check::ConfigLayer;
+use super::mistake::{ConfigError, ErrorCollector};
 use super::schema::{self, FORMATS, PROVIDER_FIELDS};
-use super::value::{Origin, Value};
+use super::value::{ConfigValue, ValueOrigin};
 
 /// The provider that needs no configuration and takes none.
 const BUILT_IN_PROVIDER: &str = "demo";
@@ -39,19 +39,19 @@ pub struct ProviderConfig {
 }
 
 /// Returns the configured providers in order of name.
-pub(super) fn gather(values: &Layer) -> Vec<ProviderConfig> {
+pub(super) fn gather(values: &ConfigLayer) -> Vec<ProviderConfig> {
     let names: BTreeSet<&str> = values.keys().filter_map(|key| schema::provider_of(key)).collect();
     names.into_iter().map(|name| one(values, name)).collect()
 }
 
-fn one(values: &Layer, name: &str) -> ProviderConfig {
+fn one(values: &ConfigLayer, name: &str) -> ProviderConfig {
     let value = |field: &str| values.get(&format!("providers.{name}.{field}")).map(|(value, _)| value);
     let text = |field: &str| match value(field) {
-        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+        Some(ConfigValue::Text(text)) if !text.is_empty() => Some(text.clone()),
         _ => None,
     };
     let number = |field: &str| match value(field) {
-        Some(Value::Integer(number)) => Some(*number),
+        Some(ConfigValue::Integer(number)) => Some(*number),
         _ => None,
     };
     let format = match text("format").as_deref() {
@@ -59,7 +59,7 @@ fn one(values: &Layer, name: &str) -> ProviderConfig {
         _ => ProviderFormat::OpenAiChat,
     };
     let images = match value("images") {
-        Some(Value::Bool(images)) => Some(*images),
+        Some(ConfigValue::Bool(images)) => Some(*images),
         _ => None,
     };
     let parallel = number("parallel_requests_max").and_then(|max| usize::try_from(max).ok());
@@ -75,21 +75,25 @@ fn one(values: &Layer, name: &str) -> ProviderConfig {
 }
 
 /// Adds what holds for every provider where nobody said otherwise.
-pub(super) fn add_defaults(values: &mut Layer) {
+pub(super) fn add_defaults(values: &mut ConfigLayer) {
     let names: BTreeSet<String> =
         values.keys().filter_map(|key| schema::provider_of(key)).map(str::to_owned).collect();
     for name in names {
         for field in PROVIDER_FIELDS {
             if let Some(default) = schema::default_of(field) {
                 let key = format!("providers.{name}.{}", field.key);
-                values.entry(key).or_insert((default, Origin::Default));
+                values.entry(key).or_insert((default, ValueOrigin::Default));
             }
         }
     }
 }
 
 /// Checks what single keys cannot show. `tables` are the providers that have a table in the file.
-pub(super) fn check_all(values: &Layer, tables: &BTreeMap<String, Origin>, mistakes: &mut Gathered) {
+pub(super) fn check_all(
+    values: &ConfigLayer,
+    tables: &BTreeMap<String, ValueOrigin>,
+    mistakes: &mut ErrorCollector,
+) {
     let with_values = values.keys().filter_map(|key| schema::provider_of(key));
     let names: BTreeSet<&str> = with_values.chain(tables.keys().map(String::as_str)).collect();
     for name in names {
@@ -101,7 +105,7 @@ pub(super) fn check_all(values: &Layer, tables: &BTreeMap<String, Origin>, mista
     }
 }
 
-fn check_one(values: &Layer, name: &str, origin: &Origin) -> Result<(), ConfigError> {
+fn check_one(values: &ConfigLayer, name: &str, origin: &ValueOrigin) -> Result<(), ConfigError> {
     let origin = origin.clone();
     if name == BUILT_IN_PROVIDER {
         let what = format!(
@@ -110,13 +114,14 @@ fn check_one(values: &Layer, name: &str, origin: &Origin) -> Result<(), ConfigEr
         return Err(ConfigError::Unusable { origin, key: format!("providers.{name}"), what });
     }
     let field = |field: &str| values.get(&format!("providers.{name}.{field}"));
-    if !matches!(field("base_url"), Some((Value::Text(text), _)) if !text.is_empty()) {
-        let anthropic = matches!(field("format"), Some((Value::Text(format), _)) if format != FORMATS[0]);
+    if !matches!(field("base_url"), Some((ConfigValue::Text(text), _)) if !text.is_empty()) {
+        let anthropic =
+            matches!(field("format"), Some((ConfigValue::Text(format), _)) if format != FORMATS[0]);
         let example = if anthropic { "\"https://api.anthropic.com\"" } else { schema::BASE_URL_EXAMPLE };
         let key = format!("providers.{name}.base_url");
         return Err(ConfigError::Missing { origin, key, example: example.to_owned() });
     }
-    if let (Some((Value::Text(format), origin)), Some(_)) = (field("format"), field("kind"))
+    if let (Some((ConfigValue::Text(format), origin)), Some(_)) = (field("format"), field("kind"))
         && format != FORMATS[0]
     {
         let what = "says something else than `kind`, its older name; take `kind` away".to_owned();
@@ -130,9 +135,9 @@ fn check_one(values: &Layer, name: &str, origin: &Origin) -> Result<(), ConfigEr
 }
 
 /// Returns where the first value of a provider that somebody set comes from.
-pub(super) fn origin_beside(values: &Layer, name: &str) -> Origin {
-    let of_it = |(key, (_, origin)): &(&String, &(Value, Origin))| {
-        schema::provider_of(key) == Some(name) && *origin != Origin::Default
+pub(super) fn origin_beside(values: &ConfigLayer, name: &str) -> ValueOrigin {
+    let of_it = |(key, (_, origin)): &(&String, &(ConfigValue, ValueOrigin))| {
+        schema::provider_of(key) == Some(name) && *origin != ValueOrigin::Default
     };
-    values.iter().find(of_it).map_or(Origin::Default, |(_, (_, origin))| origin.clone())
+    values.iter().find(of_it).map_or(ValueOrigin::Default, |(_, (_, origin))| origin.clone())
 }

@@ -1,27 +1,28 @@
 //! Every setting there is: key, type, range, default, meaning. Said once, here.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use super::value::{Origin, Value};
+use super::value::{ConfigValue, ValueOrigin};
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting {
+pub struct SettingSpec {
     /// Its dotted key; within a provider only the last part.
     pub key: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: SettingType,
     /// What holds when nobody sets it.
-    pub unset: Unset,
+    pub unset: UnsetValue,
     /// When a change of it takes effect.
-    pub applies: Applies,
+    pub applies: ApplyTime,
     /// What it means, in one sentence.
     pub meaning: &'static str,
 }
 
 /// What a setting takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Takes {
+pub enum SettingType {
     /// A whole number within a range.
     Integer {
         /// Smallest.
@@ -47,7 +48,7 @@ pub enum Takes {
 
 /// What holds when nobody sets a setting.
 #[derive(Debug, Clone, Copy)]
-pub enum Unset {
+pub enum UnsetValue {
     /// A number.
     Integer(u64),
     /// A text.
@@ -64,31 +65,46 @@ pub enum Unset {
 
 /// When a change of a setting takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applies {
+pub enum ApplyTime {
     /// When the configuration is read again.
     AtReload,
     /// At the next start of the daemon.
     AtStart,
 }
 
-const fn setting(key: &'static str, takes: Takes, unset: Unset, meaning: &'static str) -> Setting {
-    Setting { key, takes, unset, applies: Applies::AtReload, meaning }
+const fn setting(
+    key: &'static str,
+    takes: SettingType,
+    unset: UnsetValue,
+    meaning: &'static str,
+) -> SettingSpec {
+    SettingSpec { key, takes, unset, applies: ApplyTime::AtReload, meaning }
 }
 
-const fn integer(key: &'static str, range: (u64, u64), default: u64, meaning: &'static str) -> Setting {
-    setting(key, Takes::Integer { min: range.0, max: range.1 }, Unset::Integer(default), meaning)
+const fn integer(
+    key: &'static str,
+    range: RangeInclusive<u64>,
+    default: u64,
+    meaning: &'static str,
+) -> SettingSpec {
+    setting(
+        key,
+        SettingType::Integer { min: *range.start(), max: *range.end() },
+        UnsetValue::Integer(default),
+        meaning,
+    )
 }
 
-const fn text(key: &'static str, default: &'static str, meaning: &'static str) -> Setting {
-    setting(key, Takes::Text, Unset::Text(default), meaning)
+const fn text(key: &'static str, default: &'static str, meaning: &'static str) -> SettingSpec {
+    setting(key, SettingType::Text, UnsetValue::Text(default), meaning)
 }
 
-const fn tools(key: &'static str, meaning: &'static str) -> Setting {
-    setting(key, Takes::List { items_max: TOOLS_MAX }, Unset::EmptyList, meaning)
+const fn tools(key: &'static str, meaning: &'static str) -> SettingSpec {
+    setting(key, SettingType::List { items_max: TOOLS_MAX }, UnsetValue::EmptyList, meaning)
 }
 
-const fn at_start(setting: Setting) -> Setting {
-    Setting { applies: Applies::AtStart, ..setting }
+const fn at_start(setting: SettingSpec) -> SettingSpec {
+    SettingSpec { applies: ApplyTime::AtStart, ..setting }
 }
 
 /// Requests that one provider gets at once, unless its configuration says otherwise.
@@ -103,16 +119,16 @@ const TOOLS_MAX: usize = 256;
 /// Folders or variables that one setting names, at most.
 const PLACES_MAX: usize = 64;
 
-const fn places(key: &'static str, meaning: &'static str) -> Setting {
-    at_start(setting(key, Takes::List { items_max: PLACES_MAX }, Unset::EmptyList, meaning))
+const fn places(key: &'static str, meaning: &'static str) -> SettingSpec {
+    at_start(setting(key, SettingType::List { items_max: PLACES_MAX }, UnsetValue::EmptyList, meaning))
 }
 
 /// All settings but those of providers, in order of key.
-pub const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[SettingSpec] = &[
     at_start(setting(
         "commands.enabled",
-        Takes::Bool,
-        Unset::Bool(true),
+        SettingType::Bool,
+        UnsetValue::Bool(true),
         "Whether tools may start programs, each in a sandbox (docs/sandbox.md).",
     )),
     places(
@@ -122,7 +138,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     at_start(integer(
         "commands.memory_mib_max",
-        (64, 1_048_576),
+        64..=1_048_576,
         2_048,
         "Memory of a command and all that it starts, in MiB.",
     )),
@@ -132,7 +148,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     at_start(integer(
         "commands.processes_max",
-        (4, 65_536),
+        4..=65_536,
         256,
         "Processes and threads of a command at once.",
     )),
@@ -143,14 +159,14 @@ pub const SETTINGS: &[Setting] = &[
     ),
     integer(
         "daemon.drain_seconds",
-        (0, 3_600),
+        0..=3_600,
         10,
         "Time that running answers and tools have to finish when the daemon stops; work that is not done \
          by then goes on at the next start.",
     ),
     integer(
         "daemon.idle_stop_seconds",
-        (1, 604_800),
+        1..=604_800,
         900,
         "A daemon that a command started stops after this time without work: no client connected, no active run, no job.",
     ),
@@ -161,34 +177,34 @@ pub const SETTINGS: &[Setting] = &[
     ),
     at_start(setting(
         "egress.enabled",
-        Takes::Bool,
-        Unset::Bool(true),
+        SettingType::Bool,
+        UnsetValue::Bool(true),
         "Whether there are tools that ask other machines, and commands can be given hosts, as docs/http-fetch.md says.",
     )),
     at_start(setting(
         "journal.seal",
-        Takes::Bool,
-        Unset::Bool(false),
+        SettingType::Bool,
+        UnsetValue::Bool(false),
         "Whether what is said is sealed in the journal under a key of its principal, so that erasing takes it out of \
          older copies as well; a backup without keys.db and keys/root.key cannot be read then.",
     )),
     integer(
         "limits.active_time_seconds_max",
-        (1, 86_400),
+        1..=86_400,
         1_800,
         "Active time of a run; waiting does not count.",
     ),
-    integer("limits.input_bytes_max", (1, 3_145_728), 524_288, "Bytes of one input."),
+    integer("limits.input_bytes_max", 1..=3_145_728, 524_288, "Bytes of one input."),
     integer(
         "limits.output_tokens_max",
-        (1, 1_000_000_000),
+        1..=1_000_000_000,
         1_000_000,
         "Tokens a model may write in one run, as docs/model-failures.md says.",
     ),
-    integer("limits.parallel_tools_max", (1, 64), 4, "Read-only tools of one run at once."),
-    integer("limits.session_queue_max", (1, 100_000), 1_024, "Runs waiting in one session."),
-    integer("limits.tool_calls_max", (1, 100_000), 200, "Tool calls of one run."),
-    integer("limits.turns_max", (1, 10_000), 50, "Model turns of one run."),
+    integer("limits.parallel_tools_max", 1..=64, 4, "Read-only tools of one run at once."),
+    integer("limits.session_queue_max", 1..=100_000, 1_024, "Runs waiting in one session."),
+    integer("limits.tool_calls_max", 1..=100_000, 200, "Tool calls of one run."),
+    integer("limits.turns_max", 1..=10_000, 50, "Model turns of one run."),
     at_start(text(
         "listen.tcp",
         "",
@@ -202,8 +218,8 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "model.fallbacks",
-        Takes::List { items_max: FALLBACKS_MAX },
-        Unset::EmptyList,
+        SettingType::List { items_max: FALLBACKS_MAX },
+        UnsetValue::EmptyList,
         "Models that may be asked, in this order, when the default one cannot answer; each as provider/model.",
     ),
     tools(
@@ -232,24 +248,24 @@ pub(super) const BASE_URL_EXAMPLE: &str = "\"https://api.openai.com/v1\"";
 pub(super) const FORMATS: &[&str] = &["openai_chat", "anthropic_messages"];
 
 /// The fields of a provider, below `providers.NAME`, in order of key.
-pub const PROVIDER_FIELDS: &[Setting] = &[
-    setting("base_url", Takes::Text, Unset::Required(BASE_URL_EXAMPLE), "Where its API begins."),
+pub const PROVIDER_FIELDS: &[SettingSpec] = &[
+    setting("base_url", SettingType::Text, UnsetValue::Required(BASE_URL_EXAMPLE), "Where its API begins."),
     setting(
         "context_tokens",
-        Takes::Integer { min: 1_024, max: 100_000_000 },
-        Unset::Depends("the server's value, else the usual value of the format", "128000"),
+        SettingType::Integer { min: 1_024, max: 100_000_000 },
+        UnsetValue::Depends("the server's value, else the usual value of the format", "128000"),
         "The window of its models.",
     ),
     setting(
         "format",
-        Takes::Choice { of: FORMATS },
-        Unset::Text("openai_chat"),
+        SettingType::Choice { of: FORMATS },
+        UnsetValue::Text("openai_chat"),
         "The wire format it speaks.",
     ),
     setting(
         "images",
-        Takes::Bool,
-        Unset::Depends(
+        SettingType::Bool,
+        UnsetValue::Depends(
             "what is known of the model: true for Anthropic's format and OpenAI's own service, else by its name or a test",
             "true",
         ),
@@ -257,26 +273,26 @@ pub const PROVIDER_FIELDS: &[Setting] = &[
     ),
     setting(
         "key",
-        Takes::Text,
-        Unset::Depends("no key is sent", "\"env:LOCAL_API_KEY\""),
+        SettingType::Text,
+        UnsetValue::Depends("no key is sent", "\"env:LOCAL_API_KEY\""),
         "A reference to its key, env:NAME or file:PATH; never the key itself.",
     ),
     setting(
         "kind",
-        Takes::Choice { of: &["openai-chat"] },
-        Unset::Depends("`format` counts", "\"openai-chat\""),
+        SettingType::Choice { of: &["openai-chat"] },
+        UnsetValue::Depends("`format` counts", "\"openai-chat\""),
         "The older name of `format`; write that instead.",
     ),
     integer(
         "parallel_requests_max",
-        (1, 1_024),
+        1..=1_024,
         PARALLEL_REQUESTS_DEFAULT as u64,
         "Requests to it at once; further ones wait for their turn.",
     ),
 ];
 
 /// Returns the setting of a key, also of a provider's field.
-pub(super) fn setting_of(key: &str) -> Option<Setting> {
+pub(super) fn setting_of(key: &str) -> Option<SettingSpec> {
     if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
         return Some(*setting);
     }
@@ -286,7 +302,7 @@ pub(super) fn setting_of(key: &str) -> Option<Setting> {
 }
 
 /// Returns the field of a provider.
-pub(super) fn provider_field(field: &str) -> Option<Setting> {
+pub(super) fn provider_field(field: &str) -> Option<SettingSpec> {
     PROVIDER_FIELDS.iter().find(|setting| setting.key == field).copied()
 }
 
@@ -318,7 +334,8 @@ pub(super) fn example_in_section(key: &str) -> Option<String> {
     if key == "providers" || provider.is_some() {
         return Some(format!("providers.{}.base_url", provider.unwrap_or("NAME")));
     }
-    let within = |setting: &&Setting| setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
+    let within =
+        |setting: &&SettingSpec| setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
     SETTINGS.iter().find(within).map(|setting| setting.key.to_owned())
 }
 
@@ -335,18 +352,19 @@ pub(super) fn sections() -> Vec<&'static str> {
 }
 
 /// Returns the value that holds when nobody sets a setting; `None` where that depends.
-pub(super) fn default_of(setting: &Setting) -> Option<Value> {
+pub(super) fn default_of(setting: &SettingSpec) -> Option<ConfigValue> {
     match setting.unset {
-        Unset::Integer(number) => Some(Value::Integer(number)),
-        Unset::Text(text) => Some(Value::Text(text.to_owned())),
-        Unset::Bool(yes) => Some(Value::Bool(yes)),
-        Unset::EmptyList => Some(Value::List(Vec::new())),
-        Unset::Depends(..) | Unset::Required(_) => None,
+        UnsetValue::Integer(number) => Some(ConfigValue::Integer(number)),
+        UnsetValue::Text(text) => Some(ConfigValue::Text(text.to_owned())),
+        UnsetValue::Bool(yes) => Some(ConfigValue::Bool(yes)),
+        UnsetValue::EmptyList => Some(ConfigValue::List(Vec::new())),
+        UnsetValue::Depends(..) | UnsetValue::Required(_) => None,
     }
 }
 
 /// Returns the defaults of all settings but those of providers.
-pub(super) fn defaults() -> BTreeMap<String, (Value, Origin)> {
-    let default = |setting: &Setting| Some((setting.key.to_owned(), (default_of(setting)?, Origin::Default)));
+pub(super) fn defaults() -> BTreeMap<String, (ConfigValue, ValueOrigin)> {
+    let default =
+        |setting: &SettingSpec| Some((setting.key.to_owned(), (default_of(setting)?, ValueOrigin::Default)));
     SETTINGS.iter().filter_map(default).collect()
 }

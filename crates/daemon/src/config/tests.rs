@@ -15,7 +15,9 @@ fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 /// Loads a file of this text; its path is told as `FILE`.
 fn with_file(text: &str, pairs: &[(&str, &str)], flags: &[(&str, String)]) -> Result<Config, String> {
     let file = Some((Path::new("FILE"), text));
-    assemble(file, &environment(pairs), flags, Gathered::default()).map_err(|mistakes| mistakes.to_string())
+    let file = file.map(|(path, text)| ConfigText { path, text });
+    assemble(file, &environment(pairs), flags, ErrorCollector::default())
+        .map_err(|mistakes| mistakes.to_string())
 }
 
 #[test]

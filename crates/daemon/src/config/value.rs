@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A typed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum ConfigValue {
     /// A whole number.
     Integer(u64),
     /// A text, also one of a choice.
@@ -17,7 +17,7 @@ pub enum Value {
     List(Vec<String>),
 }
 
-impl Value {
+impl ConfigValue {
     /// Returns the value as TOML.
     #[must_use]
     pub fn to_toml(&self) -> String {
@@ -33,7 +33,7 @@ impl Value {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// It ships.
     Default,
     /// The configuration file.
@@ -54,7 +54,7 @@ pub enum Origin {
     Flag,
 }
 
-impl Origin {
+impl ValueOrigin {
     /// Returns the place as precisely as it is known, for the message of a mistake.
     #[must_use]
     pub fn place(&self) -> String {
@@ -79,7 +79,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot};
-use palyra_runtime::health::{Check, CheckLevel};
 
 use super::{LoadPoliciesError, PolicySource, own, read_folder};
 use crate::config::Config;
@@ -15,7 +15,7 @@ use crate::config::Config;
 const CHECK_NAME: &str = "policy_shadow";
 
 /// What a configuration wants to have in force, and beside it.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedPolicies {
     /// What calls are judged by, with what is asked beside it.
     pub(crate) snapshot: Arc<ToolCallPolicySnapshot>,
     /// What is told of the policies that are tried out; none where none are wanted.
@@ -24,9 +24,9 @@ pub(crate) struct Loaded {
 
 impl PolicySource {
     /// Puts the policies that are to be tried out beside a snapshot.
-    pub(super) fn beside(&self, snapshot: ToolCallPolicySnapshot, config: &Config) -> Loaded {
+    pub(super) fn beside(&self, snapshot: ToolCallPolicySnapshot, config: &Config) -> LoadedPolicies {
         let folder = match config.policy_shadow_dir() {
-            "" => return Loaded { snapshot: Arc::new(snapshot), check: None },
+            "" => return LoadedPolicies { snapshot: Arc::new(snapshot), check: None },
             named => PathBuf::from(named),
         };
         match self.candidate(&folder) {
@@ -37,7 +37,7 @@ impl PolicySource {
                     format!("{count} policies are tried out from {}, digest {digest}", folder.display());
                 let check = Check { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" };
                 let snapshot = Arc::new(snapshot.beside(Some(Arc::new(candidate))));
-                Loaded { snapshot, check: Some(check) }
+                LoadedPolicies { snapshot, check: Some(check) }
             }
             Err(error) => {
                 tracing::warn!(code = %error.code(), "the policies in policy.shadow_dir are not tried out: {error}");
@@ -45,7 +45,7 @@ impl PolicySource {
                 let mend =
                     "correct it until `palyra policy check DIR` passes, then run `palyra config reload`";
                 let check = Check { name: CHECK_NAME, level: CheckLevel::Warning, found, mend };
-                Loaded { snapshot: Arc::new(snapshot), check: Some(check) }
+                LoadedPolicies { snapshot: Arc::new(snapshot), check: Some(check) }
             }
         }
     }

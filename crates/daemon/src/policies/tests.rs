@@ -5,7 +5,7 @@ use std::path::Path;
 use palyra_tools::BuiltinTools;
 
 use super::*;
-use crate::reload::Source;
+use crate::reload::ConfigSource;
 
 fn source(folder: Option<&Path>) -> PolicySource {
     PolicySource {
@@ -19,7 +19,7 @@ fn config(text: &str) -> (tempfile::TempDir, Config) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("palyra.toml");
     std::fs::write(&file, text).expect("written");
-    let source = Source { explicit: Some(file), environment: Default::default(), flags: Vec::new() };
+    let source = ConfigSource { explicit: Some(file), environment: Default::default(), flags: Vec::new() };
     let config = source.load().expect("valid");
     (folder, config)
 }
@@ -98,7 +98,7 @@ fn what_is_tried_out_stands_beside_and_a_bad_one_only_warns() {
     let (_other, trying) = config(&format!("policy.shadow_dir = {:?}\n", tried.display().to_string()));
     let alone = source(None).load(&in_force).unwrap();
     assert!(alone.check.is_none() && alone.snapshot.candidate().is_none());
-    let level = |loaded: &Loaded| loaded.check.as_ref().map(|check| check.level);
+    let level = |loaded: &LoadedPolicies| loaded.check.as_ref().map(|check| check.level);
 
     let empty = source(None).load(&trying).unwrap();
     assert_eq!((level(&empty), empty.snapshot.candidate().is_none()), (Some(CheckLevel::Warning), true));

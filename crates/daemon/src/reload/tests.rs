@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_grpc::ReloadHandle;
+use palyra_api::ReloadHandle;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::*;
@@ -11,7 +11,7 @@ use super::*;
 struct Rig {
     folder: tempfile::TempDir,
     handle: ReloadHandle,
-    seen: Seen,
+    seen: ReloadReceivers,
 }
 
 impl Rig {
@@ -20,7 +20,7 @@ impl Rig {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("palyra.toml");
         std::fs::write(&file, text).expect("written");
-        let source = Source { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
+        let source = ConfigSource { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
         let config = source.load().expect("valid");
         let directory = models::build(&config, &source.environment).await.expect("models");
         let policies = PolicySource {
@@ -31,7 +31,7 @@ impl Rig {
         let (swap, seen) = watched(config, directory, &policies).expect("a policy");
         let (handle, requests) = ReloadHandle::channel();
         let hangups = signal(SignalKind::user_defined2()).expect("a signal");
-        let reloader = Reloader::new(source, policies, swap, ServiceNotices::none());
+        let reloader = ConfigReloader::new(source, policies, swap, ServiceNotices::none());
         tokio::spawn(reloader.run(hangups, requests));
         Self { folder, handle, seen }
     }
@@ -160,7 +160,7 @@ async fn a_daemon_that_begins_with_bad_policies_denies_everything_until_they_are
     let policies = folder.path().join("policies");
     std::fs::create_dir(&policies).expect("a folder");
     std::fs::write(policies.join("mine.cedar"), "permit (").expect("written");
-    let source = Source { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
+    let source = ConfigSource { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = source.load().expect("valid");
     let directory = models::build(&config, &source.environment).await.expect("models");

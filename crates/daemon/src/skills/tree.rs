@@ -29,7 +29,7 @@ const RESOLVE: ResolveFlags =
 
 /// What is read at the top of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Top {
+pub(super) enum TopContents {
     /// All of it.
     Whole,
     /// All but the folder in which git keeps its own.
@@ -90,14 +90,14 @@ pub(super) fn read_names(folder: &OwnedFd, names_max: usize) -> Result<Vec<OsStr
 }
 
 /// Reads all files of a tree, in order of path.
-pub(super) fn read_tree(root: &OwnedFd, top: Top) -> Result<Vec<SkillFile>, SkillFolderError> {
-    let mut reading = Reading::default();
+pub(super) fn read_tree(root: &OwnedFd, top: TopContents) -> Result<Vec<SkillFile>, SkillFolderError> {
+    let mut reading = TreeReading::default();
     reading.folder(root, "", top)?;
     Ok(reading.files)
 }
 
 #[derive(Default)]
-struct Reading {
+struct TreeReading {
     files: Vec<SkillFile>,
     bytes: usize,
     /// Files and folders.
@@ -105,11 +105,11 @@ struct Reading {
     depth: usize,
 }
 
-impl Reading {
-    fn folder(&mut self, folder: &OwnedFd, above: &str, top: Top) -> Result<(), SkillFolderError> {
+impl TreeReading {
+    fn folder(&mut self, folder: &OwnedFd, above: &str, top: TopContents) -> Result<(), SkillFolderError> {
         // Folders count as well as files, so that empty ones have an end, too.
         for name in read_names(folder, 2 * SKILL_FILES_MAX)? {
-            if top == Top::LeavesOutGit && name == ".git" {
+            if top == TopContents::LeavesOutGit && name == ".git" {
                 continue;
             }
             let shown = format!("{above}{}", name.to_string_lossy());
@@ -151,7 +151,7 @@ impl Reading {
             return Err(refused(what));
         }
         self.depth += 1;
-        self.folder(folder, &format!("{path}/"), Top::Whole)?;
+        self.folder(folder, &format!("{path}/"), TopContents::Whole)?;
         self.depth -= 1;
         Ok(())
     }

@@ -9,15 +9,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::append_tape::AppendRedaction;
 use palyra_ports::{
-    AppendTape, BoundCredential, Clock, CredentialHandle, CredentialHeader, CredentialUnavailable,
-    CredentialUser, FillCredential, JournalAppendRequest, NewEntry, OpenedSecret, Redactor, SecretName,
-    SecretNames, SecretReader, SecretStore, SecretStoreError, SentAs,
+    AppendClass, BoundCredential, Clock, CredentialHandle, CredentialHeader, CredentialUnavailable,
+    CredentialUser, FillCredential, NewEntry, OpenedSecret, Recorder, Redactor, SecretName, SecretNames,
+    SecretReader, SecretStore, SecretStoreError, SentAs,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
-use palyra_types::{ErrorCode, PrincipalId, Redacted};
+use palyra_types::{Content, ErrorCode, PrincipalId};
 
 /// The port that a host is bound with when none is named.
 const USUAL_PORT: u16 = 443;
@@ -27,7 +26,7 @@ pub(crate) struct VaultCredentials {
     secrets: Arc<dyn SecretStore>,
     clock: Arc<dyn Clock>,
     redactor: Arc<dyn Redactor>,
-    journal: Arc<Mutex<Option<Arc<dyn AppendTape>>>>,
+    recorder: Mutex<Option<Recorder>>,
     owner: Mutex<Option<PrincipalId>>,
 }
 
@@ -38,7 +37,7 @@ impl VaultCredentials {
         clock: Arc<dyn Clock>,
         redactor: Arc<dyn Redactor>,
     ) -> Self {
-        Self { secrets, clock, redactor, journal: Arc::default(), owner: Mutex::default() }
+        Self { secrets, clock, redactor, recorder: Mutex::default(), owner: Mutex::default() }
     }
 
     /// Says to whom every secret belongs.
@@ -54,8 +53,8 @@ impl VaultCredentials {
     }
 
     /// Says where uses are recorded from now on.
-    pub(crate) fn record_in(&self, journal: Arc<dyn AppendTape>) {
-        *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
+    pub(crate) fn record_in(&self, recorder: Recorder) {
+        *self.recorder.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder);
     }
 }
 
@@ -76,14 +75,15 @@ impl FillCredential for VaultCredentials {
         &self,
         credential: BoundCredential,
     ) -> BoxFuture<'static, Result<CredentialHeader, CredentialUnavailable>> {
-        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (secrets, clock) = (Arc::clone(&self.secrets), Arc::clone(&self.clock));
         let redactor = Arc::clone(&self.redactor);
         let reader = self.reader(credential.used_by);
         async move {
             let handle = credential.handle.clone();
-            let filled = fill((secrets, reader), (&*clock, &*redactor), journal, credential).await;
-            filled.map_err(|Unavailable { code, why }| CredentialUnavailable { handle, code, why })
+            let access = RecordedAccess { secrets, reader, clock, redactor, recorder };
+            let filled = access.fill(credential).await;
+            filled.map_err(|UnavailableCredential { code, why }| CredentialUnavailable { handle, code, why })
         }
         .boxed()
     }
@@ -115,62 +115,65 @@ fn place_of(host: &str, port: u16) -> String {
 }
 
 /// Why nothing was filled.
-struct Unavailable {
+struct UnavailableCredential {
     code: ErrorCode,
     why: String,
 }
 
-impl From<SecretStoreError> for Unavailable {
+impl From<SecretStoreError> for UnavailableCredential {
     fn from(error: SecretStoreError) -> Self {
         Self { code: error.code(), why: error.to_string() }
     }
 }
 
-async fn fill(
-    (secrets, reader): (Arc<dyn SecretStore>, SecretReader),
-    (clock, redactor): (&dyn Clock, &dyn Redactor),
-    journal: Option<Arc<dyn AppendTape>>,
-    credential: BoundCredential,
-) -> Result<CredentialHeader, Unavailable> {
-    let journal = journal.ok_or_else(|| Unavailable {
-        code: ErrorCode::VaultLocked,
-        why: "its use could not be recorded yet".to_owned(),
-    })?;
-    let BoundCredential { host, port, handle, used_by } = credential;
-    let host = place_of(&host, port);
-    let name = handle.0.split(' ').next().unwrap_or_default().to_owned();
-    let wanted = (name.clone(), host.clone());
-    let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1, reader));
-    let opened = opened.await.unwrap_or_else(|_| {
-        Err(Unavailable { code: ErrorCode::ShuttingDown, why: "it was interrupted".to_owned() })
-    });
-    // What is no name may be anything, and is not written down. The others come from a run as well.
-    let name = if name.parse::<SecretName>().is_ok() { name } else { String::new() };
-    let [secret, host] = [name, host].map(|text| redactor.redact(Redacted::new(text)));
-    let changed = secret.findings.changed() || host.findings.changed();
-    let used = SecretUsed {
-        on_behalf: used_by.map(|user: CredentialUser| (user.run, user.effect)),
-        refused: opened.as_ref().err().map(|refusal| refusal.code),
-        secret: secret.text,
-        host: host.text,
-    };
-    let entry = NewEntry {
-        time: clock.wall(),
-        principal: used_by.map_or(PrincipalId::NIL, |user| user.principal),
-        session: None,
-        run: None,
-        event: JournalEvent::Vault(VaultEvent::Used(used)),
-    };
-    let entries = if changed { vec![0] } else { Vec::new() };
-    let redaction = AppendRedaction { ruleset: redactor.ruleset(), entries };
-    let request = JournalAppendRequest { entries: vec![entry], redaction, ..JournalAppendRequest::default() };
-    let recorded = journal.append(request).await;
-    let opened = opened?;
-    recorded.map_err(|error| Unavailable {
-        code: error.code(),
-        why: format!("its use could not be recorded: {error}"),
-    })?;
-    Ok(header_of(opened))
+/// Secrets for one reader, with what records their use.
+struct RecordedAccess {
+    secrets: Arc<dyn SecretStore>,
+    reader: SecretReader,
+    clock: Arc<dyn Clock>,
+    redactor: Arc<dyn Redactor>,
+    recorder: Option<Recorder>,
+}
+
+impl RecordedAccess {
+    async fn fill(self, credential: BoundCredential) -> Result<CredentialHeader, UnavailableCredential> {
+        let Self { secrets, reader, clock, redactor, recorder } = self;
+        let recorder = recorder.ok_or_else(|| UnavailableCredential {
+            code: ErrorCode::VaultLocked,
+            why: "its use could not be recorded yet".to_owned(),
+        })?;
+        let BoundCredential { host, port, handle, used_by } = credential;
+        let host = place_of(&host, port);
+        let name = handle.0.split(' ').next().unwrap_or_default().to_owned();
+        let wanted = (name.clone(), host.clone());
+        let opened = tokio::task::spawn_blocking(move || open(&*secrets, &wanted.0, &wanted.1, reader));
+        let opened = opened.await.unwrap_or_else(|_| {
+            Err(UnavailableCredential { code: ErrorCode::ShuttingDown, why: "it was interrupted".to_owned() })
+        });
+        // What is no name may be anything, and is not written down. The others come from a run as well.
+        let name = if name.parse::<SecretName>().is_ok() { name } else { String::new() };
+        let [secret, host] = [name, host].map(|text| redactor.redact(text.into()).text);
+        let used = SecretUsed {
+            on_behalf: used_by.map(|user: CredentialUser| (user.run, user.effect)),
+            refused: opened.as_ref().err().map(|refusal| refusal.code),
+            secret,
+            host,
+        };
+        let entry = NewEntry {
+            time: clock.wall(),
+            principal: used_by.map_or(PrincipalId::NIL, |user| user.principal),
+            session: None,
+            run: None,
+            event: JournalEvent::Vault(VaultEvent::Used(used)),
+        };
+        let recorded = recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await;
+        let opened = opened?;
+        recorded.map_err(|error| UnavailableCredential {
+            code: error.code(),
+            why: format!("its use could not be recorded: {error}"),
+        })?;
+        Ok(header_of(opened))
+    }
 }
 
 fn open(
@@ -178,7 +181,7 @@ fn open(
     name: &str,
     host: &str,
     reader: SecretReader,
-) -> Result<OpenedSecret, Unavailable> {
+) -> Result<OpenedSecret, UnavailableCredential> {
     let not_found = || SecretStoreError::NotFound { name: name.chars().take(64).collect() };
     let name: SecretName = name.parse().map_err(|_| not_found())?;
     Ok(secrets.open(&name, host, reader)?)
@@ -186,7 +189,7 @@ fn open(
 
 fn header_of(OpenedSecret { value, sent_as }: OpenedSecret) -> CredentialHeader {
     let authorization =
-        |value: String| CredentialHeader { name: "authorization".to_owned(), value: Redacted::new(value) };
+        |value: String| CredentialHeader { name: "authorization".to_owned(), value: Content::new(value) };
     match sent_as {
         SentAs::Bearer => authorization(format!("Bearer {}", value.expose())),
         SentAs::Basic => authorization(format!("Basic {}", STANDARD.encode(value.expose()))),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::{
-    BoundCredential, CredentialHandle, CredentialUser, FillCredential, MaintainJournal, NewSecret,
+    BoundCredential, CredentialHandle, CredentialUser, FillCredential, MaintainJournal, NewSecret, Recorder,
     SecretNames, SecretReader, SecretStore, SecretStoreError,
 };
 use palyra_redaction::SecretScanner;
@@ -12,7 +12,7 @@ use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretUsed, VaultEvent};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId, Seq, Timestamp};
 
-use super::{Held, VaultCredentials};
+use super::{OpenVault, VaultCredentials};
 use crate::system::SystemClock;
 
 const CANARY: &str = "forge-token-canary-0417";
@@ -37,6 +37,11 @@ fn wanted(handle: &str, host: &str, port: u16) -> BoundCredential {
     BoundCredential { host: host.to_owned(), port, handle, used_by: Some(user) }
 }
 
+fn recorder(journal: &MemoryJournal) -> Recorder {
+    let scanner = Arc::new(SecretScanner::new());
+    Recorder::new(Arc::new(journal.clone()), scanner, Arc::new(SystemClock))
+}
+
 fn filling(secrets: &Arc<MemorySecrets>) -> VaultCredentials {
     let credentials = VaultCredentials::new(
         Arc::clone(secrets) as _,
@@ -58,7 +63,7 @@ async fn a_secret_is_the_owners_until_it_is_bound_to_another_principal() {
     let secrets = Arc::new(MemorySecrets::default());
     secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     let credentials = filling(&secrets);
-    credentials.record_in(Arc::new(MemoryJournal::new()));
+    credentials.record_in(recorder(&MemoryJournal::new()));
     let (bob, eve) = (PrincipalId::from_parts(7, 7), PrincipalId::from_parts(8, 8));
     let refused = async |principal, handle| {
         let error = credentials.fill(wanted_by(principal, handle)).await.unwrap_err();
@@ -121,7 +126,7 @@ async fn a_credential_goes_to_its_host_and_each_use_is_recorded() {
     let early = credentials.fill(wanted("forge", "a.example", 443)).await.unwrap_err();
     assert_eq!(early.code, ErrorCode::VaultLocked, "nothing is given out that cannot be recorded");
     let journal = MemoryJournal::new();
-    credentials.record_in(Arc::new(journal.clone()));
+    credentials.record_in(recorder(&journal));
 
     let filled = async |handle, host, port| {
         let header = credentials.fill(wanted(handle, host, port)).await.unwrap();
@@ -168,7 +173,7 @@ async fn what_a_run_names_is_recorded_without_the_secrets_in_it() {
     secrets.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     let credentials = filling(&secrets);
     let journal = MemoryJournal::new();
-    credentials.record_in(Arc::new(journal.clone()));
+    credentials.record_in(recorder(&journal));
     let token = ["gh", "p_", &"a1B2c3D4e5F6".repeat(3)].concat();
     for handle in ["forge", token.as_str()] {
         credentials.fill(wanted(handle, &format!("{token}.example"), 443)).await.unwrap_err();
@@ -182,14 +187,14 @@ async fn what_a_run_names_is_recorded_without_the_secrets_in_it() {
 #[test]
 fn a_vault_says_where_its_key_is() {
     let state = tempfile::tempdir().unwrap();
-    let held = Held::open(state.path());
+    let held = OpenVault::open(state.path());
     assert!(!state.path().join("vault").exists(), "a start makes nothing");
     assert!(held.check().found.starts_with("empty, encrypted with a key file"), "{}", held.check().found);
     held.put(secret("forge", CANARY, "bearer", "a.example")).unwrap();
     let check = held.check();
     assert!(check.found.starts_with("1 secret, encrypted with a key file"), "{}", check.found);
     std::fs::remove_file(state.path().join("vault/root.key")).unwrap();
-    let locked = Held::open(state.path()).check();
+    let locked = OpenVault::open(state.path()).check();
     assert!(locked.found.contains("locked") && locked.mend.contains("put the key file back"), "{locked:?}");
 }
 
@@ -198,7 +203,7 @@ fn what_stands_in_the_way_of_a_vault_is_told_and_stops_no_start() {
     let spoiled = |spoil: &dyn Fn(&std::path::Path)| {
         let state = tempfile::tempdir().unwrap();
         spoil(&state.path().join("vault"));
-        let held = Held::open(state.path());
+        let held = OpenVault::open(state.path());
         let refused = held.put(secret("forge", CANARY, "bearer", "a.example"));
         assert!(matches!(refused, Err(SecretStoreError::Locked { .. })), "{refused:?}");
         held.check()
@@ -219,7 +224,7 @@ fn what_stands_in_the_way_of_a_vault_is_told_and_stops_no_start() {
             folder(&vault.join("passphrase.json"));
         }),
     ] {
-        assert_ne!(check.level, palyra_runtime::health::CheckLevel::Ok, "{check:?}");
+        assert_ne!(check.level, palyra_admin::health::CheckLevel::Ok, "{check:?}");
     }
 }
 
@@ -228,12 +233,12 @@ fn what_stands_in_the_way_of_a_vault_is_told_and_stops_no_start() {
 fn a_value_that_could_not_be_read_at_first_is_registered_before_it_is_given_out() {
     let state = tempfile::tempdir().unwrap();
     let value = "late-canary-lantern-0417";
-    Held::open(state.path()).put(secret("late", value, "bearer", "a.example")).unwrap();
+    OpenVault::open(state.path()).put(secret("late", value, "bearer", "a.example")).unwrap();
     let file = state.path().join("vault/late.sealed.json");
     let aside = state.path().join("aside");
     std::fs::rename(&file, &aside).unwrap();
     std::os::unix::fs::symlink(&aside, &file).unwrap();
-    let held = Held::open(state.path());
+    let held = OpenVault::open(state.path());
     let name = "late".parse().unwrap();
     assert!(held.open(&name, "a.example", SecretReader::Owner).is_err(), "no link is followed");
     std::fs::rename(&aside, &file).unwrap();

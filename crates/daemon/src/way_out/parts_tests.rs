@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
     BoundCredential, CredentialHeader, CredentialUnavailable, Redactor, Supervision, ToolRuntime,
 };
 use palyra_redaction::SecretScanner;
 use palyra_testkit::GrantRequest;
+use palyra_testkit::PassThrough;
 use palyra_types::ErrorCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -60,7 +60,7 @@ fn said(headers: &str, body: &str) -> String {
     )
 }
 
-pub(crate) struct Nothing;
+struct Nothing;
 
 impl FillCredential for Nothing {
     fn fill(
@@ -74,7 +74,8 @@ impl FillCredential for Nothing {
 
 fn tools(place: &str, redactor: Arc<dyn Redactor>) -> WebTools {
     let hosts = PrivateHosts::read([place]).unwrap();
-    let lines = ServerLines::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
+    let lines =
+        UpstreamConnector::new(Dialer::new(Arc::new(SystemResolver::default()), hosts), Tls::system());
     let fetcher: Arc<dyn FetchHttp> = Arc::new(Fetcher::new(lines, Arc::new(Nothing)));
     let fetcher_of = Arc::new(move |_: PrincipalId| Arc::clone(&fetcher));
     WebTools::new(WebParts {

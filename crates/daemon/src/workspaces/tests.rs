@@ -7,7 +7,7 @@ use super::*;
 fn note(state: &Path, home: &Path, wanted: &Path) -> Option<String> {
     let workspaces = StateWorkspaces::new(state.to_owned(), Some(home.to_owned()));
     let session = SessionRef { principal: PrincipalId::from_parts(1, 1), id: SessionId::from_parts(1, 1) };
-    workspaces.choose(Some(&Redacted::new(wanted.to_owned())), session).expect("a workspace").note
+    workspaces.choose(Some(&Content::new(wanted.to_owned())), session).expect("a workspace").note
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use palyra_client::{Client, ConnectOptions, FollowEvent, RunFollower, Target, TcpAddress};
-use palyra_types::{ErrorCode, Redacted, RunId, SessionId};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, FollowEvent, RunFollower, TcpAddress};
+use palyra_types::{Content, ErrorCode, RunId, SessionId};
 use palyra_wire::v1;
 use tokio::sync::watch;
 
@@ -23,7 +23,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    pub(crate) fn new(address: SocketAddr, token: Redacted<String>) -> Self {
+    pub(crate) fn new(address: SocketAddr, token: Content<String>) -> Self {
         let address = TcpAddress::parse(&format!("http://{address}"), Some(token)).unwrap();
         Self { address, receipts: watch::Sender::new(0) }
     }
@@ -31,7 +31,7 @@ impl Crowd {
     /// Connects as soon as somebody serves.
     pub(crate) async fn connected(&self) -> Client {
         loop {
-            match Client::connect(ConnectOptions::new(Target::Tcp(self.address.clone()))).await {
+            match Client::connect(ConnectOptions::new(DaemonTarget::Tcp(self.address.clone()))).await {
                 Ok(client) => return client,
                 Err(error) if error.is_unreachable() => tokio::task::yield_now().await,
                 Err(error) => panic!("a daemon that answers: {error}"),
@@ -41,7 +41,7 @@ impl Crowd {
 
     pub(crate) async fn open_session(&self) -> SessionId {
         let request = v1::ResolveSessionRequest::default();
-        let resolved = self.connected().await.resolve_session(request).await.unwrap();
+        let resolved = self.connected().await.call(request).await.unwrap();
         resolved.session.unwrap().session_id.parse().unwrap()
     }
 
@@ -91,8 +91,12 @@ impl Crowd {
     pub(crate) async fn wait_for_rest(&self) {
         let client = self.connected().await;
         loop {
-            let open = v1::ListRunsRequest { only: "open".to_owned(), page_size: 500, ..Default::default() };
-            let runs = client.list_runs(open).await.unwrap().runs;
+            let open = v1::ListRunsRequest {
+                only: v1::RunFilter::Open.into(),
+                page_size: 500,
+                ..Default::default()
+            };
+            let runs = client.call(open).await.unwrap().runs;
             // The last of all, so that most of the others are over with it.
             let Some(last) = runs.first() else { return };
             let mut follower = RunFollower::attach(&client, last.run_id.parse().unwrap(), 0);

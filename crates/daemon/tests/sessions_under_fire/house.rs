@@ -8,17 +8,18 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_grpc::{DaemonFacts, Listeners, ReloadHandle, ServeLimits, serve};
+use palyra_api::{DaemonFacts, ReloadHandle};
+use palyra_grpc::{Listeners, ServeLimits, serve};
 use palyra_journal::{JournalStore, OpenOptions};
-use palyra_ports::redactor::PassThrough;
-use palyra_ports::{Clock, WorkspaceChoice, WorkspaceError, Workspaces};
+use palyra_ports::{Clock, Recorder, WorkspaceChoice, WorkspaceError, Workspaces};
 use palyra_runtime::{
     GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
+use palyra_testkit::PassThrough;
 use palyra_testkit::{FixedEntropy, Script, ScriptedProvider, ScriptedTools};
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
-use palyra_types::{BootTime, Redacted, Timestamp};
+use palyra_types::{BootTime, Content, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -56,10 +57,9 @@ impl House {
         let directory = ModelDirectory::new(vec![Arc::new(model)], default, Vec::new());
         let store = Arc::new(journal.clone());
         let ports = RuntimePorts {
-            append: store.clone(),
+            recorder: Recorder::new(store.clone(), Arc::new(PassThrough), Arc::clone(&clock)),
             tapes: store.clone(),
-            records: store.clone(),
-            approvals: store.clone(),
+            families: store.clone(),
             maintain: store.clone(),
             proofs: store.clone(),
             erasures: store,
@@ -89,9 +89,9 @@ impl House {
         Self { inside: Some(inside), journal, state }
     }
 
-    pub(crate) async fn token(&self, principal: &str) -> Redacted<String> {
+    pub(crate) async fn token(&self, principal: &str) -> Content<String> {
         let life = Duration::from_secs(3_600);
-        self.state.access.create_token(principal, "fire", life).await.unwrap().1
+        self.state.admin.access.create_token(principal, "fire", life).await.unwrap().1
     }
 
     /// Drops every task wherever it is; what the journal's own thread has queued is still written, as the disk
@@ -114,10 +114,10 @@ fn facts(folder: &Path) -> DaemonFacts {
         listening: Vec::new(),
         config: watch::channel(Arc::default()).1,
         checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_runtime::health::LiveChecks::default(),
-        replacement: Arc::new(palyra_grpc::NeverReplaced),
+        live_checks: palyra_admin::health::LiveChecks::default(),
+        replacement: Arc::new(palyra_api::NeverReplaced),
         reload: ReloadHandle::channel().0,
-        wish_to_stop: CancellationToken::new(),
+        stop_requested: CancellationToken::new(),
     }
 }
 
@@ -145,9 +145,9 @@ struct OneFolder(PathBuf);
 impl Workspaces for OneFolder {
     fn choose(
         &self,
-        _wanted: Option<&Redacted<PathBuf>>,
+        _wanted: Option<&Content<PathBuf>>,
         _session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
-        Ok(WorkspaceChoice { root: Redacted::new(self.0.clone()), note: None })
+        Ok(WorkspaceChoice { root: Content::new(self.0.clone()), note: None })
     }
 }

@@ -50,7 +50,7 @@ impl Story {
         match entry.event.as_ref().unwrap() {
             Event::RunStarted(started) => {
                 run.accepted = entry.seq;
-                run.delivery.clone_from(&started.delivery);
+                run.delivery = started.delivery_name().into_owned();
                 self.said.entry(started.input.clone()).or_default().push(entry.run_id.clone());
             }
             Event::InputReceived(received) => {
@@ -63,7 +63,7 @@ impl Story {
             Event::ModelAttemptAbandoned(_) => self.abandoned += 1,
             Event::RunFinished(finished) => {
                 run.ended = Some(entry.seq);
-                run.reason.clone_from(&finished.reason);
+                run.reason = finished.reason_name().into_owned();
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Single lines.
 
-use super::super::intent::Lines;
+use super::super::intent::LineSelection;
 use super::*;
 
 #[test]
@@ -24,7 +24,7 @@ fn a_setting_keeps_its_quotation_marks_and_what_is_behind() {
 
 #[test]
 fn a_line_becomes_a_comment_and_is_one_no_more() {
-    let whole = || Lines::Holding(String::new());
+    let whole = || LineSelection::Holding(String::new());
     let comment = |path: &str, line: &str| changed(path, line, &LineChange::Comment(whole()));
     let uncomment = |path: &str, line: &str| changed(path, line, &LineChange::Uncomment(whole()));
     assert_eq!(comment("a.py", "  x = 1").as_deref(), Some("  # x = 1"));

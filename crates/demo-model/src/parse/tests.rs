@@ -1,6 +1,6 @@
 //! The table of sentences.
 
-use super::super::intent::Call;
+use super::super::intent::IntendedCall;
 use super::*;
 
 /// Shows each intent of a text in one line; of a goal its first calls.
@@ -8,18 +8,18 @@ fn read_text(input: &str) -> Vec<String> {
     parse(input).iter().flat_map(|clause| shown(&clause.intent)).collect()
 }
 
-fn shown(intent: &Intent) -> Vec<String> {
-    let call = |call: &Call| {
+fn shown(intent: &ClauseIntent) -> Vec<String> {
+    let call = |call: &IntendedCall| {
         let mut values: Vec<_> = call.arguments.iter().collect();
         values.sort_by_key(|(name, _)| *name);
         let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {}", call.ability.tool(), values.join(" "))
     };
     match intent {
-        Intent::Goal(Goal::Calls(calls, _)) => calls.iter().map(call).collect(),
-        Intent::Unclear(text) => vec![format!("unclear: {text}")],
-        Intent::Incomplete(ability) => vec![format!("{} ?", ability.tool())],
-        Intent::Goal(goal) => vec![format!("{goal:?}")],
+        ClauseIntent::Goal(ToolGoal::Calls(calls, _)) => calls.iter().map(call).collect(),
+        ClauseIntent::Unclear(text) => vec![format!("unclear: {text}")],
+        ClauseIntent::Incomplete(ability) => vec![format!("{} ?", ability.tool())],
+        ClauseIntent::Goal(goal) => vec![format!("{goal:?}")],
         other => vec![format!("{other:?}").to_lowercase()],
     }
 }
@@ -128,10 +128,18 @@ fn searching_is_asked_for_in_many_ways() {
         ("search src for TODO", &[r#"search path="src" pattern="TODO""#]),
         ("search \"TODO\"", &[r#"search pattern="TODO""#]),
         ("grep TODO src", &[r#"search path="src" pattern="TODO""#]),
+        ("grep for count_words", &[r#"search pattern="count_words""#]),
+        ("grep for TODO in src", &[r#"search path="src" pattern="TODO""#]),
         ("grep -rn \"TODO\" src/", &[r#"search path="src" pattern="TODO""#]),
         ("grep \"TODO\" in this project", &[r#"search pattern="TODO""#]),
         ("look for the word canary in README.md", &[r#"search path="README.md" pattern="canary""#]),
         ("which files mention Palyra?", &[r#"search pattern="Palyra""#]),
+        ("which files mention bugs", &[r#"search pattern="bugs""#]),
+        ("which files mention bugs and errors", &["unclear: which files mention bugs and errors"]),
+        ("where is the function decide_tool_call?", &[r#"Define("decide_tool_call")"#]),
+        ("where is the class Order", &[r#"Define("Order")"#]),
+        ("where is the function that adds numbers", &["unclear: where is the function that adds numbers"]),
+        ("where is main defined?", &[r#"Define("main")"#]),
         ("where is decide_tool_call defined?", &[r#"Define("decide_tool_call")"#]),
         ("where is decide_tool_call used?", &[r#"search pattern="decide_tool_call""#]),
         ("where is `ModelProvider` used in crates?", &[r#"search path="crates" pattern="ModelProvider""#]),
@@ -383,5 +391,102 @@ fn sections_targets_and_headers_are_added() {
             "add \"x\" to both a.txt and b.txt",
             &[r#"Reshape { files: Named(["a.txt", "b.txt"]), change: Footer("x") }"#],
         ),
+    ]);
+}
+
+#[test]
+fn a_text_is_written_as_given_or_asked_for_in_quotation_marks() {
+    let quotes: &[&str] = &["cannot(quotes)"];
+    check(&[
+        ("create src/x.py with hello", &[r#"write_file content="hello" path="src/x.py""#]),
+        ("create src/x.py with hello world", &[r#"write_file content="hello world" path="src/x.py""#]),
+        ("write hello world into src/x.py", &[r#"write_file content="hello world" path="src/x.py""#]),
+        ("create a.json with hello", &[r#"write_file content="hello" path="a.json""#]),
+        // A part of a program may be meant, and not the word.
+        ("create src/x.py with express routes", quotes),
+        ("create index.html with login form", quotes),
+        ("create src/x.txt with hello", &[r#"write_file content="hello" path="src/x.txt""#]),
+        ("create src/x.txt with hello world", &[r#"write_file content="hello world" path="src/x.txt""#]),
+        ("create src/x.py with \"hello\"", &[r#"write_file content="hello" path="src/x.py""#]),
+        ("create src/x.py with x = 1", &[r#"write_file content="x = 1" path="src/x.py""#]),
+        ("create docs/plan.md with # Plan", &[r##"write_file content="# Plan" path="docs/plan.md""##]),
+        // The end of the text is not clear.
+        ("create docs/plan.md with the text: # Plan, then - step one, then - step two", quotes),
+        ("create a.txt with hello then frobnicate the gizmo", quotes),
+        // The controls: a request that follows, and a program or a text that is only described.
+        (
+            "create a.txt with hello then list src",
+            &[r#"write_file content="hello" path="a.txt""#, r#"list_dir path="src""#],
+        ),
+        (
+            "create x.py with a hello world program",
+            &[r#"write_file content="print(\"Hello, world!\")\n" path="x.py""#],
+        ),
+        ("create a.md with a plan", &["cannot(compose)"]),
+    ]);
+}
+
+#[test]
+fn a_request_to_see_the_output_adds_nothing_to_a_request_to_run() {
+    for second in [
+        "show me their output",
+        "show me the output",
+        "show the output",
+        "show me its full output",
+        "show me all of their output",
+        "give me the output",
+        "print the output",
+        "show me the test results",
+        "show me what they print",
+        "show me what it prints",
+        "tell me what they printed",
+        "show me what the tests print",
+    ] {
+        check(&[(&format!("run the tests and {second}"), &["Project(Test)", "aside"])]);
+    }
+    // The controls: something else is asked for, and a file.
+    check(&[
+        ("run the tests and show me their colour", &["Project(Test)", "unclear: show me their colour"]),
+        ("run the tests and show me output.txt", &["Project(Test)", r#"read_file path="output.txt""#]),
+    ]);
+}
+
+#[test]
+fn a_pattern_of_names_says_where_to_search() {
+    let python: &[&str] = &[r#"search glob="*.py" pattern="currency""#];
+    check(&[
+        ("grep currency in *.py", python),
+        ("grep currency *.py", python),
+        ("search for \"currency\" in *.py", python),
+        ("which *.py files mention currency?", python),
+        ("find TODO in src/*.md", &[r#"search glob="src/*.md" pattern="TODO""#]),
+        // The controls: a folder is no pattern, and a pattern of names in a folder asks for the names.
+        ("search for \"currency\" in src", &[r#"search path="src" pattern="currency""#]),
+        ("find *.md in docs", &[r#"glob pattern="docs/*.md""#]),
+    ]);
+}
+
+#[test]
+fn files_with_a_word_are_asked_for_in_more_ways() {
+    let decimal: &[&str] = &[r#"search pattern="Decimal""#];
+    check(&[
+        ("in which files does Decimal appear?", decimal),
+        ("in which files is Decimal used?", decimal),
+        ("which files does Decimal appear in?", decimal),
+        ("which files mention Decimal?", decimal),
+    ]);
+}
+
+#[test]
+fn a_request_to_keep_changes_is_none_to_remember_them() {
+    let reset = r#"run_command argv=["git","reset","--soft","HEAD~1"]"#;
+    check(&[
+        ("undo the last commit but keep the changes", &[reset, "aside"]),
+        ("undo my last commit, and keep my changes staged", &[reset, "aside"]),
+        ("delete notes.txt but keep the changes", &[r#"Delete("notes.txt")"#, "unclear: keep the changes"]),
+        ("show me README.md but keep it short", &[README[0], "unclear: keep it short"]),
+        // The control.
+        ("keep in mind that tests run on port 0", &[r#"memory_write text="that tests run on port 0""#]),
+        ("remember that tests run on port 0", &[r#"memory_write text="tests run on port 0""#]),
     ]);
 }

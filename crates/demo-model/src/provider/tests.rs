@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
-use palyra_types::model::{CallId, ModelRef, RenderedCall, ToolResultStatus};
+use palyra_types::model::{CallId, ModelRef, RawModelAnswer, RenderedCall, ToolResultStatus};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolSpec,
 };
@@ -33,15 +34,15 @@ fn catalog(names: &[&str]) -> Arc<ToolCatalog> {
 fn request(tools: &[&str], input: &str) -> ModelRequest {
     ModelRequest {
         model: ModelRef::new(DEMO, DEMO),
-        system: Redacted::default(),
-        messages: vec![ChatMessage::user(input.into())],
+        system: Redacted::default().into(),
+        messages: vec![ChatMessage::user(Redacted::cleaned(input.to_owned()))],
         tools: catalog(tools),
         output_tokens_max: None,
         response_format: None,
     }
 }
 
-async fn ask(request: &ModelRequest) -> (String, ModelAnswer, usize) {
+async fn ask(request: &ModelRequest) -> (String, RawModelAnswer, usize) {
     let pieces: Vec<_> = DemoProvider.stream(Arc::new(request.clone())).collect().await;
     let number = pieces.len();
     let mut text = String::new();
@@ -75,7 +76,7 @@ async fn play(mut request: ModelRequest, tool: impl Fn(&str, &str) -> Result<Str
             .map(|(at, proposal)| RenderedCall {
                 call: CallId(format!("{round}-{at}")),
                 tool: proposal.tool.clone(),
-                arguments: proposal.arguments.clone(),
+                arguments: Redacted::cleaned(proposal.arguments.expose().clone()),
             })
             .collect();
         let results: Vec<ChatMessage> = calls
@@ -89,12 +90,16 @@ async fn play(mut request: ModelRequest, tool: impl Fn(&str, &str) -> Result<Str
                 ChatMessage::ToolResult {
                     call: call.call.clone(),
                     tool: call.tool.clone(),
-                    text: text.into(),
+                    text: Redacted::cleaned(text),
                     status,
                 }
             })
             .collect();
-        request.messages.push(ChatMessage::Assistant { text: text.into(), calls, continuation: None });
+        request.messages.push(ChatMessage::Assistant {
+            text: Redacted::cleaned(text),
+            calls,
+            continuation: None,
+        });
         request.messages.extend(results);
     }
     panic!("the conversation does not end: {said:?}");
@@ -211,13 +216,24 @@ async fn what_was_changed_is_said() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_long_refusal_is_a_line_to_copy() {
+    let line = "allow_private = [\"127.0.0.1:18480\"]";
+    let refusal =
+        format!("PLY-4002 `127.0.0.1:18480` {}, write: {line}", "is an address of this machine; ".repeat(20));
+    let said =
+        play(request(&["http_fetch"], "fetch http://127.0.0.1:18480/"), |_, _| Err(refusal.clone())).await;
+    let last = said.last().expect("an answer");
+    assert!(last.contains(line), "{last}");
+}
+
+#[tokio::test]
 async fn after_a_denial_it_says_so_and_stops() {
     let ask = request(WRITING, "create a.txt with \"x\" then create b.txt with \"y\" then read a.txt");
     let said = play(ask, |_, _| Err("a person denied this call: not today".to_owned())).await;
     assert_eq!(said.len(), 3, "{said:?}");
     assert!(
         said[2].starts_with(
-            "`write_file` for `a.txt` was not allowed: a person denied this call: not today\n\n\
+            "`write_file` for `a.txt` was not allowed: a person denied this call: not today.\n\n\
              I stop here, and did not create `b.txt` and read `a.txt`."
         ),
         "{}",
@@ -231,7 +247,7 @@ async fn an_answer_to_a_question_goes_on_with_what_was_asked_for() {
     let (_, answer, _) = ask(&ask_all).await;
     assert_eq!(answer.proposals[0].arguments.expose(), r#"{"question":"Please tell me a title."}"#);
     let tool = ToolName::new("ask_user");
-    let arguments = answer.proposals[0].arguments.clone();
+    let arguments = Redacted::cleaned(answer.proposals[0].arguments.expose().clone());
     let call = RenderedCall { call: CallId("1".into()), tool: tool.clone(), arguments };
     let calls = vec![call.clone()];
     ask_all.messages.push(ChatMessage::Assistant { text: "".into(), calls, continuation: None });
@@ -294,19 +310,22 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
     let mut request = request(READING, input);
     let attachments = files.iter().map(|(name, kind, text)| RenderedAttachment {
         attachment: Arc::new(Attachment {
-            name: Redacted::new((*name).to_owned()),
-            media_type: Redacted::new((*kind).to_owned()),
+            name: Redacted::cleaned((*name).to_owned()),
+            media_type: Redacted::cleaned((*kind).to_owned()),
             bytes: text.map_or(12_345, |text| text.len() as u64),
-            sha256: Redacted::new([0; 32]),
+            sha256: Redacted::cleaned([0; 32]),
             body: match text {
-                Some(text) => AttachmentBody::Text(Redacted::new((*text).to_owned())),
+                Some(text) => AttachmentBody::Text(Redacted::cleaned((*text).to_owned())),
                 None => AttachmentBody::Blob { index: 0 },
             },
         }),
         place: None,
         data: None,
     });
-    request.messages = vec![ChatMessage::User { text: input.into(), attachments: attachments.collect() }];
+    request.messages = vec![ChatMessage::User {
+        text: Redacted::cleaned(input.to_owned()),
+        attachments: attachments.collect(),
+    }];
     request
 }
 
@@ -439,6 +458,116 @@ async fn a_line_for_a_shell_that_failed_is_quoted_and_only_a_denied_one_names_th
 }
 
 #[tokio::test]
+async fn a_no_of_a_person_is_not_blamed_on_the_policy() {
+    let said =
+        play(request(&["run_command"], "ls | wc -l"), |_, _| Err("a person denied this call".to_owned()))
+            .await;
+    let last = said.last().unwrap();
+    assert!(!last.contains("policy"), "{last}");
+    assert!(last.contains("was not allowed: a person denied this call.\n\nI stop here."), "{last}");
+}
+
+#[tokio::test]
+async fn a_denial_about_the_folder_of_git_names_sentences_that_work() {
+    let denied =
+        "policy forbids this call of `run_command`: no program may name `.git`: leave it out of the line";
+    for input in ["cat .git/config | head -3", "run cat .git/config"] {
+        let said = play(request(&["run_command"], input), |_, _| Err(denied.to_owned())).await;
+        let last = said.last().unwrap();
+        assert!(last.contains("Try: git status, or: git config --list"), "{last}");
+        assert!(!last.contains("run `ls -l`"), "{last}");
+    }
+    // What it names is understood.
+    for input in ["git status", "git config --list"] {
+        let (_, answer, _) = ask(&request(&["run_command", "git"], input)).await;
+        assert_eq!(answer.proposals.len(), 1, "{input}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_in_the_file_is_looked_for_by_the_sentence_that_the_answer_names() {
+    let tools = ["edit_file", "search"];
+    let ask_it = request(&tools, "replace \"purple\" with \"red\" in src/totals.py");
+    let told = "not done: the text to replace is not in `src/totals.py`; read the file again and copy the text exactly, \
+                spaces and line ends included";
+    let said = play(ask_it, |_, _| Err(told.to_owned())).await;
+    let last = said.last().unwrap();
+    let wanted = "I do not find \"purple\" in src/totals.py, and nothing was changed. To see where it is, say: \
+                  search for \"purple\"";
+    assert!(last.starts_with(wanted) && !last.contains("read the file again"), "{last}");
+    let (_, answer, _) = ask(&request(&tools, "search for \"purple\"")).await;
+    assert_eq!(answer.proposals[0].arguments.expose(), r#"{"pattern":"purple"}"#);
+}
+
+#[tokio::test]
+async fn a_text_without_quotation_marks_is_shown_with_them_as_the_sentence_to_say() {
+    for path in ["src/x.py", "src/x.html"] {
+        let said = play(request(WRITING, &format!("create {path} with login form")), |_, _| {
+            panic!("nothing to call")
+        })
+        .await;
+        let sentence = format!("create {path} with \"login form\"");
+        assert!(said[0].contains(&format!("Try: {sentence}.")), "{}", said[0]);
+        let (_, answer, _) = ask(&request(WRITING, &sentence)).await;
+        assert!(answer.proposals[0].arguments.expose().contains(r#""content":"login form""#), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_sentence_is_made_up_where_the_text_is_not_known() {
+    for input in ["create a.py with the text login form", "create a.md with # Plan, then - one"] {
+        let said = play(request(WRITING, input), |_, _| panic!("nothing to call")).await;
+        assert!(said[0].contains("Put it in quotation marks. Try: create notes.txt with"), "{}", said[0]);
+    }
+}
+
+#[tokio::test]
+async fn a_backslash_and_an_n_in_a_text_are_written_and_said_to_be() {
+    let (text, answer, _) = ask(&request(WRITING, r##"create plan.md with "# Plan\n- one""##)).await;
+    let written = answer.proposals[0].arguments.expose();
+    assert!(written.contains(r##""content":"# Plan\\n- one""##), "{written}");
+    assert!(text.contains(r"`\n` is written as two characters"), "{text}");
+    // The controls: a line end as it is typed, and code, where such signs are usual.
+    for input in ["create plan.md with \"# Plan\n- one\"", r#"create a.py with "print('a\n')""#] {
+        let (text, ..) = ask(&request(WRITING, input)).await;
+        assert!(!text.contains("two characters"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_how_to_run_it_and_a_why_get_answers_of_their_own() {
+    for (input, wanted) in [
+        ("and how do I run it?", "I do not know how that is done here"),
+        ("how can I build this project?", "Try: show me README.md, or: run the tests."),
+        ("why not?", "`palyra policy explain last`"),
+        ("but why?", "I cannot give reasons"),
+    ] {
+        let said = play(request(READING, input), |_, _| panic!("nothing to call")).await;
+        assert!(
+            said[0].contains(wanted) && !said[0].contains("judge, explain or mend"),
+            "{input}: {}",
+            said[0]
+        );
+    }
+    // The control: a reason for what a file holds is nothing that a rule decided.
+    let said = play(request(READING, "why does a.py fail?"), |_, _| panic!("nothing to call")).await;
+    assert!(said[0].contains("judge, explain or mend"), "{}", said[0]);
+}
+
+#[tokio::test]
+async fn a_search_in_some_files_says_in_which() {
+    let said =
+        play(
+            request(READING, "grep currency in *.py"),
+            |_, _| Ok("no matches (3 files searched)".to_owned()),
+        )
+        .await;
+    assert_eq!(said[0], "I will search for `currency` in files that match `*.py`.\n\n");
+    let last = said.last().unwrap();
+    assert!(last.starts_with("Nothing matches `currency` in files that match `*.py`."), "{last}");
+}
+
+#[tokio::test]
 async fn what_was_asked_before_is_told_from_the_session() {
     let mut later = request(READING, "read a.md");
     later.messages.push(ChatMessage::Assistant { text: "x".into(), calls: Vec::new(), continuation: None });
@@ -514,12 +643,12 @@ proptest! {
             let calls: Vec<RenderedCall> = answer.proposals.iter().map(|proposal| RenderedCall {
                 call: CallId(proposal.model_call_id.expose().clone()),
                 tool: proposal.tool.clone(),
-                arguments: proposal.arguments.clone(),
+                arguments: Redacted::cleaned(proposal.arguments.expose().clone()),
             }).collect();
             request.messages.push(ChatMessage::Assistant { text: "".into(), calls: calls.clone(), continuation: None });
             let status = ToolResultStatus::Succeeded;
             request.messages.extend(calls.into_iter().map(|call| ChatMessage::ToolResult {
-                call: call.call, tool: call.tool, text: found.as_str().into(), status,
+                call: call.call, tool: call.tool, text: Redacted::cleaned(found.clone()), status,
             }));
         }
         prop_assert_eq!(answers, 1);

@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn check(section: Section, path: &str, text: &str, expect: &[&str]) {
+fn check(section: FileSection, path: &str, text: &str, expect: &[&str]) {
     assert_eq!(section_lines(section, path, text), expect, "{path}");
 }
 
 #[test]
 fn a_section_is_read_from_the_kinds_of_files_that_have_it() {
-    use Section::{Dependencies, Headings, Scripts, Targets, Version};
+    use FileSection::{Dependencies, Headings, Scripts, Targets, Version};
     check(Headings, "a.md", "# A\n```\n# no\n```\n## B\n", &["# A", "## B"]);
     check(
         Targets,

@@ -2,15 +2,16 @@
 
 use super::super::calls::{escaped, search_call};
 use super::super::changes::DEFINING;
-use super::super::intent::{Goal, Intent, View};
+use super::super::intent::{AnswerView, ClauseIntent, ToolGoal};
 use super::super::lexicon::{ARTICLES, holds};
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "where is|are|do|does|did [we|i|you] [word|function|method|class|variable|constant|struct|type|name] {text} defined|declared|implemented|define|declare [in]",
+            "where is|are function|method|class|variable|constant|struct|type {text}",
             "in which|what file is [function|method|class|variable|constant] {text} defined|declared|implemented",
             "which|what file defines|declares|implements [function|method|class|variable|constant] {text}",
             "who|what defines|declares|implements [function|method|class] {text}",
@@ -22,10 +23,10 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let name = name_of(found)?;
-            Some(Intent::Goal(Goal::Define(name)))
+            Some(ClauseIntent::Goal(ToolGoal::Define(name)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "who|what calls [function|method] {text}",
             "where is [function|method] {text} called [from]",
@@ -35,10 +36,10 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let name = name_of(found)?;
             let call = search_call(&format!(r"\b{}\s*\(", escaped(&name)), ".");
-            Some(Intent::Goal(Goal::Calls(vec![call], View::Uses)))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Uses)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "how many functions|function|methods|method|classes|class|definitions are|is [there] [defined] in {path}",
             "how many functions|function|methods|method|classes|class|definitions does|has {path} [have|define|contain|got]",
@@ -46,9 +47,9 @@ pub(super) const ROWS: &[Row] = &[
             "count [all] functions|function|methods|method|classes|class|definitions in|of {path}",
             "number of functions|function|methods|method|classes|class in {path}",
         ],
-        means: |found| Some(Intent::Goal(Goal::Calls(vec![defining(found)], View::Matches))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::Calls(vec![defining(found)], AnswerView::Matches))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which functions|function|methods|method|classes|class|definitions does {path} define|have|contain|export|offer|provide",
             "what|which functions|function|methods|method|classes|class has {path} [got]",
@@ -61,9 +62,9 @@ pub(super) const ROWS: &[Row] = &[
             "tell what {path} defines|exports",
             "what|which functions|function|methods|method|classes|class in {path}",
         ],
-        means: |found| Some(Intent::Goal(Goal::one(defining(found)))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::one(defining(found)))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what do|does|are {path} check|test|tests|cover|verify|assert",
             "what is|are tested|checked in|by {path}",
@@ -73,9 +74,9 @@ pub(super) const ROWS: &[Row] = &[
             "how many tests does {path} have|contain",
             "tell what {path} checks|tests|covers|verifies|asserts",
         ],
-        means: |found| Some(Intent::Goal(Goal::one(search_call(TESTING, &found.path(0))))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::one(search_call(TESTING, &found.path(0))))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what do|does tests|test|suite [suite] check|test|cover|verify|do",
             "what is|are tested|checked [by] [tests]",
@@ -90,9 +91,9 @@ pub(super) const ROWS: &[Row] = &[
             "tell what tests check|test|cover|verify|do",
             "take|have look at tests",
         ],
-        means: |_| Some(Intent::Goal(Goal::one(search_call(TESTING, ".")))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::one(search_call(TESTING, ".")))),
     },
-    Row {
+    PatternRow {
         says: &[
             "does {path} have|contain|use|import|mention|say|include [any|word|text|string] {text}",
             "is [there] [any|word|text|string] {text} in|inside|used|mentioned [in] {path}",
@@ -113,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
             let is_marker = matches!(words, [only] if marker.contains(&only.lower().as_str()));
             if is_marker {
                 let mark = text.to_uppercase();
-                return Some(Intent::Goal(Goal::one(search_call(
+                return Some(ClauseIntent::Goal(ToolGoal::one(search_call(
                     mark.trim_end_matches('S'),
                     &found.path(0),
                 ))));
@@ -121,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
             let introduced = ["word", "text", "string"].iter().any(|word| found.says(word));
             let is_name = matches!(words, [only] if only.text.contains(['_', '(']));
             (found.is_quoted(0) || (introduced && words.len() == 1) || is_name)
-                .then(|| Intent::Goal(Goal::one(search_call(&escaped(&text), &found.path(0)))))
+                .then(|| ClauseIntent::Goal(ToolGoal::one(search_call(&escaped(&text), &found.path(0)))))
         },
     },
 ];
@@ -129,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
 /// How the definition of a test begins, in several languages.
 const TESTING: &str = r"^\s*((async )?def test\w*|class \w*Tests?\w*|func Test\w*|(pub )?(async )?fn \w*test\w*|#\[(tokio::)?test|(it|test|describe)\()|^test\w*:";
 
-fn defining(found: &Found<'_>) -> super::super::intent::Call {
+fn defining(found: &PatternMatch<'_>) -> super::super::intent::IntendedCall {
     let says = |words: &[&str]| words.iter().any(|word| found.says(word));
     let kinds = match () {
         () if says(&["functions", "function", "methods", "method"]) => "(async )?(def|fn|func|function|sub)",
@@ -143,7 +144,7 @@ fn defining(found: &Found<'_>) -> super::super::intent::Call {
 }
 
 /// Returns the one name that fits.
-fn name_of(found: &Found<'_>) -> Option<String> {
+fn name_of(found: &PatternMatch<'_>) -> Option<String> {
     let text = found.text(0);
     let name = text.trim_end_matches(['?', '!']).trim_end_matches("()").trim_end_matches('(');
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_:.$".contains(c));

@@ -3,14 +3,16 @@
 use serde_json::json;
 
 use super::super::content::{given, greeting, is_given, prints};
-use super::super::intent::{Ability, Call, Goal, Intent, Lack, Lines};
+use super::super::intent::{
+    ClauseIntent, IntendedCall, LineSelection, MissingAbility, ToolAbility, ToolGoal,
+};
 use super::super::lexicon::{ANSWERS, holds};
 use super::super::objects::is_file_name;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "create|write|make|add|new|generate [new] [python|shell|bash|javascript|node|ruby|c|rust|small|simple|little] [file|script|program] {path} that|which prints|outputs|echoes|says|print|displays|logs {text}",
             "create|write|make|add|generate [new] [python|shell|bash|javascript|node|ruby|c|rust|small|simple|little] file|script|program that|which prints|outputs|echoes|says|print|displays|logs {text} in|into|as|called|named|to {path}",
@@ -22,10 +24,11 @@ pub(super) const ROWS: &[Row] = &[
             if says { content(found) } else { Some(program(&found.path(0), &found.text(0))) }
         },
     },
-    Row {
+    PatternRow {
         says: &[
-            "create|write|make|add|generate [small|simple|little|basic] hello world [program|script|file|app|example] in|into|as|called|named {path}",
-            "create|write|make|add|generate {path} with|containing [small|simple|basic] hello world [program|script|example|code]",
+            "create|write|make|add|generate [small|simple|little|basic] hello world program|script|app|example in|into|as|called|named {path}",
+            "create|make|generate [small|simple|little|basic] hello world [file] in|as|called|named {path}",
+            "create|write|make|add|generate {path} with|containing [small|simple|basic] hello world program|script|example|code",
         ],
         means: |found| {
             // A text file holds the words themselves.
@@ -35,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
             Some(program(&found.path(0), "Hello, world!"))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "create|write|make|add|generate|show [me] [small|simple|little|basic] hello world [program|script|file|app|example] in|using|with {kind}",
             "create|write|make|add|generate [small|simple|little|basic] {kind} hello world [program|script|file|app|example]",
@@ -47,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
             Some(program(&format!("hello.{extension}"), "Hello, world!"))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "create|make|write|add|touch|save|generate|new [new] [empty|blank] [text] {path}",
             "touch|create|make [new] [empty|blank] file|files {paths}",
@@ -56,21 +59,21 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| empty(found),
     },
-    Row {
+    PatternRow {
         says: &[
             "create|make|write|add|save|generate [new] [text|python|markdown|shell|json] {path} with|containing|saying|holding|that|which [says|contains|saying|holds|has] [content|contents|text|words|word|line] {text}",
             "create|make|write|add|save [new] {path} and|then put|write|add [text|words|word] {text} in|into|to it",
         ],
         means: |found| content(found),
     },
-    Row {
+    PatternRow {
         says: &[
             "write|save|store|echo [text|words|word|line] {text} to|into|in|as [new|file] {path}",
             "create|make|write [new] file with|containing [content|text|words] {text} called|named|as|in {path}",
         ],
         means: |found| content(found),
     },
-    Row {
+    PatternRow {
         says: &[
             "overwrite|fill {path} with [text|content] {text}",
             "replace|change|set [contents|content|everything] [of|in] {path} with|to|by [text] {text}",
@@ -81,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
             (is_whole && found.is_quoted(0)).then(|| write(&found.path(0), &found.text(0), None))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "empty|clear|truncate|blank [contents|content|out] [of] {path}",
             "make {path} empty",
@@ -89,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| Some(write(&found.path(0), "", None)),
     },
-    Row {
+    PatternRow {
         says: &[
             "replace|change|swap|substitute|rename|correct|fix [word|words|text|string|typo|every|all|each|name] [of] {text} by|with|to|into|for|-> {text} in|inside|of|within {path} [everywhere]",
             "replace|change|swap|substitute|correct|fix [word|words|text|string|typo|every|all|each] {text} in|inside|of|within {path} by|with|to|into|for {text}",
@@ -99,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: edit,
     },
-    Row {
+    PatternRow {
         says: &[
             "replace|change|swap|substitute [word|text|string|every|all] {text} by|with|to|into {text} in|inside|of {folder}",
         ],
@@ -108,59 +111,62 @@ pub(super) const ROWS: &[Row] = &[
             if folder == "." { None } else { replacing(found, &folder) }
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "append|add|put|write|insert [new] [line|text|words|word|string|item|entry] [saying] {text} to|in|into|at|on [end|bottom] [of] {path}",
             "append|add|put|write|insert [new] [line|text|words|word] {text} as last line to|in|into|of {path}",
             "append|add to {path} [line|text|words|word] {text}",
             "append|add [line|text|words|word] {text} to end|bottom of {path}",
         ],
-        means: |found| added(found, |path, text| Goal::Append { path, text }),
+        means: |found| added(found, |path, text| ToolGoal::Append { path, text }),
     },
-    Row {
+    PatternRow {
         says: &[
             "prepend|add|put|write|insert [new] [line|text|words|word] {text} at|to|on [very] beginning|top|start|front of {path}",
             "prepend {text} to {path}",
             "add|put|insert [line|text] {text} as first line to|in|into|of {path}",
         ],
-        means: |found| added(found, |path, text| Goal::Prepend { path, text }),
+        means: |found| added(found, |path, text| ToolGoal::Prepend { path, text }),
     },
-    Row {
+    PatternRow {
         says: &[
             "delete|remove|erase|drop|cut line|lines {n} from|in|of {path}",
             "delete|remove|erase {n} line from|in|of {path}",
         ],
-        means: |found| remove(found, Lines::Numbered(found.number(0))),
+        means: |found| remove(found, LineSelection::Numbered(found.number(0))),
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase|drop|cut first line from|in|of {path}"],
-        means: |found| remove(found, Lines::Numbered(1)),
+        means: |found| remove(found, LineSelection::Numbered(1)),
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase|drop|cut last line from|in|of {path}"],
-        means: |found| remove(found, Lines::Last),
+        means: |found| remove(found, LineSelection::Last),
     },
-    Row {
+    PatternRow {
         says: &[
             "delete|remove|erase|drop|cut line|lines|text|word|words|entry|item [containing|with|saying|that] [says|contains] {text} from|in|of|out {path}",
         ],
         means: |found| {
             let text = found.text(0);
             let is_number = text.trim().split(' ').all(|word| word.parse::<u64>().is_ok());
-            (!is_number).then(|| remove(found, Lines::Holding(text))).flatten()
+            (!is_number).then(|| remove(found, LineSelection::Holding(text))).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase|drop {text} from {path}"],
-        means: |found| if found.is_quoted(0) { remove(found, Lines::Exactly(found.text(0))) } else { None },
+        means: |found| {
+            if found.is_quoted(0) { remove(found, LineSelection::Exactly(found.text(0))) } else { None }
+        },
     },
-    Row {
+    PatternRow {
         says: &["create|make|write|add file|files|something", "create|make|write|touch [new] [file]"],
         means: |found| {
-            (!(found.is_alone() && found.begins("make"))).then_some(Intent::Incomplete(Ability::Write))
+            (!(found.is_alone() && found.begins("make")))
+                .then_some(ClauseIntent::Incomplete(ToolAbility::Write))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "edit|change|modify|update {path}",
             "edit|change|modify|update|replace [file|text|something|it]",
@@ -170,30 +176,31 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let is_change = !found.begins("add") || found.is_quoted(0) || !found.path(0).is_empty();
-            is_change.then_some(Intent::Incomplete(Ability::Edit))
+            is_change.then_some(ClauseIntent::Incomplete(ToolAbility::Edit))
         },
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase line|lines [from|in] {path}"],
-        means: |_| Some(Intent::Incomplete(Ability::Patch)),
+        means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Patch)),
     },
 ];
 
 /// Writes a whole file; a new one unless its content is what changes.
-fn write(path: &str, content: &str, mode: Option<&str>) -> Intent {
-    let call = Call::new(Ability::Write, &[("path", path), ("content", content)]);
-    Intent::Goal(Goal::one(match mode {
+fn write(path: &str, content: &str, mode: Option<&str>) -> ClauseIntent {
+    let call = IntendedCall::new(ToolAbility::Write, &[("path", path), ("content", content)]);
+    ClauseIntent::Goal(ToolGoal::one(match mode {
         Some(mode) => call.with("mode", json!(mode)),
         None => call,
     }))
 }
 
-fn empty(found: &Found<'_>) -> Option<Intent> {
-    let calls: Vec<Call> = found
+fn empty(found: &PatternMatch<'_>) -> Option<ClauseIntent> {
+    let calls: Vec<IntendedCall> = found
         .paths(0)
         .iter()
         .map(|path| {
-            Call::new(Ability::Write, &[("path", path), ("content", "")]).with("mode", json!("create"))
+            IntendedCall::new(ToolAbility::Write, &[("path", path), ("content", "")])
+                .with("mode", json!("create"))
         })
         .collect();
     // "write a README" asks for a text that somebody has to think of.
@@ -201,19 +208,20 @@ fn empty(found: &Found<'_>) -> Option<Intent> {
     let is_known = found.path_words(0).iter().any(|word| !word.is_quoted() && !word.text.contains('.'));
     let is_empty = ["touch", "empty", "blank", "file"].iter().any(|word| found.says(word));
     if composes || (is_known && !is_empty) {
-        return Some(Intent::Cannot(Lack::Compose));
+        return Some(ClauseIntent::Cannot(MissingAbility::Compose));
     }
-    (!calls.is_empty()).then(|| Intent::Goal(Goal::Calls(calls, super::super::intent::View::Digest)))
+    (!calls.is_empty())
+        .then(|| ClauseIntent::Goal(ToolGoal::Calls(calls, super::super::intent::AnswerView::Digest)))
 }
 
-fn program(path: &str, text: &str) -> Intent {
+fn program(path: &str, text: &str) -> ClauseIntent {
     match prints(path, greeting(text)) {
         Some(code) => write(path, &code, None),
-        None => Intent::Cannot(Lack::Compose),
+        None => ClauseIntent::Cannot(MissingAbility::Compose),
     }
 }
 
-fn content(found: &Found<'_>) -> Option<Intent> {
+fn content(found: &PatternMatch<'_>) -> Option<ClauseIntent> {
     let (path, text) = (found.path(0), found.text(0));
     if path.is_empty() {
         return None;
@@ -223,7 +231,7 @@ fn content(found: &Found<'_>) -> Option<Intent> {
     }
     Some(match given(&path, found.text_words(0), &text) {
         Ok(text) => write(&path, &text, None),
-        Err(lack) => Intent::Cannot(lack),
+        Err(lack) => ClauseIntent::Cannot(lack),
     })
 }
 
@@ -245,11 +253,11 @@ const VAGUE: &[&str] = &[
 ];
 
 /// Replaces a text by another; what is said without quotation marks has to be a text, and not a description of one.
-fn edit(found: &Found<'_>) -> Option<Intent> {
+fn edit(found: &PatternMatch<'_>) -> Option<ClauseIntent> {
     replacing(found, &found.path(0))
 }
 
-fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
+fn replacing(found: &PatternMatch<'_>, path: &str) -> Option<ClauseIntent> {
     let (old, new) = (found.text(0), found.text(1));
     let everywhere = found.says_all();
     for at in [0, 1] {
@@ -257,13 +265,13 @@ fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
         // "x with y and a with b" is two changes, or a long text.
         let joins = ["and", "&", "with", "to", "into", "plus"];
         if !is_word && found.text_words(at).iter().any(|word| holds(&joins, &word.lower())) {
-            return Some(Intent::Cannot(Lack::Quotes));
+            return Some(ClauseIntent::Cannot(MissingAbility::Quotes));
         }
         if !found.is_quoted(at)
             && !is_word
             && is_given("x.txt", found.text_words(at), &found.text(at)).is_err()
         {
-            return Some(Intent::Cannot(Lack::Quotes));
+            return Some(ClauseIntent::Cannot(MissingAbility::Quotes));
         }
     }
     if path.is_empty() || old == new {
@@ -272,27 +280,27 @@ fn replacing(found: &Found<'_>, path: &str) -> Option<Intent> {
     // "The word" means each place of the word.
     let is_word = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
     if (found.says("word") || found.says("words")) && is_word(&old) && !new.contains('\n') {
-        return Some(Intent::Goal(Goal::Everywhere { old, new, place: path.to_owned() }));
+        return Some(ClauseIntent::Goal(ToolGoal::Everywhere { old, new, place: path.to_owned() }));
     }
-    let call = Call::new(Ability::Edit, &[("path", path), ("old", &old), ("new", &new)]);
-    Some(Intent::Goal(Goal::one(if everywhere { call.with("all", json!(true)) } else { call })))
+    let call = IntendedCall::new(ToolAbility::Edit, &[("path", path), ("old", &old), ("new", &new)]);
+    Some(ClauseIntent::Goal(ToolGoal::one(if everywhere { call.with("all", json!(true)) } else { call })))
 }
 
-fn added(found: &Found<'_>, goal: fn(String, String) -> Goal) -> Option<Intent> {
+fn added(found: &PatternMatch<'_>, goal: fn(String, String) -> ToolGoal) -> Option<ClauseIntent> {
     let (path, text) = (found.path(0), found.text(0));
     if path.is_empty() || text.is_empty() {
         return None;
     }
     let names_file = matches!(found.text_words(0), [only] if !only.is_quoted() && is_file_name(&only.text) && !only.text.starts_with('.'));
     if names_file && !path.ends_with("ignore") {
-        return Some(Intent::Cannot(Lack::Quotes));
+        return Some(ClauseIntent::Cannot(MissingAbility::Quotes));
     }
     Some(match given(&path, found.text_words(0), &text) {
-        Ok(text) => Intent::Goal(goal(path, text.trim_end_matches('\n').to_owned())),
-        Err(lack) => Intent::Cannot(lack),
+        Ok(text) => ClauseIntent::Goal(goal(path, text.trim_end_matches('\n').to_owned())),
+        Err(lack) => ClauseIntent::Cannot(lack),
     })
 }
 
-fn remove(found: &Found<'_>, lines: Lines) -> Option<Intent> {
-    Some(Intent::Goal(Goal::Remove { path: found.path(0), lines }))
+fn remove(found: &PatternMatch<'_>, lines: LineSelection) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::Remove { path: found.path(0), lines }))
 }

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::super::intent::{Goal, Intent, View};
+use super::super::intent::{AnswerView, ClauseIntent, ToolGoal};
 use super::super::objects::has_extension;
 use super::history::named;
-use super::row::Row;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "who committed|commited last [here]",
             "who made|did|wrote|authored|created|pushed last|latest|newest|most [recent] commit [and] [when] [was|did] [it|they]",
@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| git("log", &["-n", "1"], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which files changed|were|did|are [changed|touched|modified|in] [in|by|with] last|latest|previous commit [change|touch|modify]",
             "what|which files did last|latest|previous commit change|touch|modify",
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| git("show", &["--name-status"], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "what changed|changes in|with|by last|latest|previous|most [recent] commit",
             "what has changed in last|latest commit",
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| git("show", &[], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|print|which|what|find] [all|are] commits by|from|of author|user {text}",
             "[list|show|print|which|what|find] [all|are] commits by|from {text}",
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
             is_person.then(|| git("log", &["-n", "50", &format!("--author={author}")], &[])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|print|which|what] [all|are|were|was] [commits|committed|happened|changed] [from|since|of|made|in|done] today|yesterday|week|month",
             "[list|show|print|which|what] [all|are|were|was] [commits|committed|happened|changed] [from|since|of|made|in|done] last|this week|month",
@@ -69,14 +69,14 @@ pub(super) const ROWS: &[Row] = &[
             is_asked.then(|| git("log", &["-n", "100", &format!("--since={since}")], &[])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[find|list|show|which|what] [all] commits mentioning|containing|about|with [word|text] {text} [in] [message]",
             "[find|list|show|which|what] commits that|which mention|mentions|contain [word|text] {text}",
         ],
         means: |found| git("log", &["-n", "50", "-i", &format!("--grep={}", found.text(0))], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "how many commits are|is|do|does|have|has|were [there|we|i|it] [have|made|been]",
             "how many commits does|has project|repo|repository|branch [have]",
@@ -84,11 +84,13 @@ pub(super) const ROWS: &[Row] = &[
             "number of commits",
         ],
         means: |_| {
-            let Intent::Goal(Goal::Calls(calls, _)) = git("log", &["--oneline"], &[])? else { return None };
-            Some(Intent::Goal(Goal::Calls(calls, View::Commits)))
+            let ClauseIntent::Goal(ToolGoal::Calls(calls, _)) = git("log", &["--oneline"], &[])? else {
+                return None;
+            };
+            Some(ClauseIntent::Goal(ToolGoal::Calls(calls, AnswerView::Commits)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|print|what|which] [are] [all|existing] [git] tags [are|exist|do] [there|we|i] [have]",
             "are|is there [any] [git] tags",
@@ -97,7 +99,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| found.says("tags").then(|| git("rev-parse", &["--symbolic", "--tags"], &[])).flatten(),
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|print|what|which] [are] [all] untracked|unversioned files [are] [there]",
             "what|which files are untracked|unversioned",
@@ -106,14 +108,14 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| git("ls-files", &["--others", "--exclude-standard"], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|print|what|which] [are] [all] tracked|versioned files",
             "what|which files are tracked|in|under [by|in] git|version [control]",
         ],
         means: |_| git("ls-files", &[], &[]),
     },
-    Row {
+    PatternRow {
         says: &[
             "[show|print|give] [git] diff|difference|differences|changes between {word} and {word}",
             "[show|what] [is|are] [the] diff|difference|differences|different|changes between {word} and {word}",
@@ -123,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| between(&found.word(0), &found.word(1)),
     },
-    Row {
+    PatternRow {
         says: &[
             "[show|print|give|what] [is|are] [git] diff|difference|differences|changes against|from|to|with {word} [branch]",
             "diff against|with {word}",
@@ -134,7 +136,7 @@ pub(super) const ROWS: &[Row] = &[
             (is_revision(&word) && named(&word)).then(|| git("diff", &[], &[&word])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "what is|has [new|changed|been] [done] since {word}",
             "what changed since {word}",
@@ -148,7 +150,7 @@ pub(super) const ROWS: &[Row] = &[
                 .flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "show|list|print commits|log|history on|of|in branch {word}",
             "show|list|print commits|log|history on|of|in {word} branch",
@@ -157,7 +159,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| git("log", &["--oneline", "-n", "50"], &[&found.word(0)]),
     },
-    Row {
+    PatternRow {
         says: &[
             "show|print|view|display commit {word}",
             "what is in commit {word}",
@@ -169,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
             (is_hash || word.starts_with("HEAD")).then(|| git("show", &[], &[&word])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "unstage {paths}",
             "remove|take {paths} from|out [of] index|staging|stage [area]",
@@ -177,33 +179,33 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let words = ["git", "restore", "--staged", "--"].into_iter().map(str::to_owned);
-            Some(Intent::Goal(Goal::run(words.chain(found.paths(0)))))
+            Some(ClauseIntent::Goal(ToolGoal::run(words.chain(found.paths(0)))))
         },
     },
-    Row {
+    PatternRow {
         says: &["unstage everything|all [files|changes]", "unstage changes|files"],
         means: |_| run(&["git", "restore", "--staged", "."]),
     },
-    Row {
+    PatternRow {
         says: &["revert last|latest|previous|most [recent] commit", "revert head"],
         means: |_| run(&["git", "revert", "--no-edit", "HEAD"]),
     },
-    Row {
+    PatternRow {
         says: &["undo|uncommit|unmake last|latest|previous commit [but] [keep] [changes|files]"],
         means: |_| run(&["git", "reset", "--soft", "HEAD~1"]),
     },
-    Row {
+    PatternRow {
         says: &[
             "tag [current|this|last|latest|head|present] [commit|version|state|head|release] [as|with] {word}",
             "create|make|add [new|annotated|git] tag [called|named] {word} [on|at|for] [current|this|last|latest|head] [commit]",
         ],
         means: |found| run_named(&["git", "tag"], &found.word(0)),
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|drop [git] tag [called|named] {word}"],
         means: |found| run_named(&["git", "tag", "-d"], &found.word(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "switch|go|change|check|checkout [back|over|out] [back] to [branch] {word}",
             "checkout|check [out] {word}",
@@ -220,26 +222,26 @@ pub(super) const ROWS: &[Row] = &[
             is_branch.then(|| run_named(&["git", "checkout"], &word)).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &["rebase [this] [branch] [onto|on] {word} [branch]"],
         means: |found| run_named(&["git", "rebase"], &found.word(0)).filter(|_| is_revision(&found.word(0))),
     },
-    Row {
+    PatternRow {
         says: &["cherry-pick [commit] {word}"],
         means: |found| run_named(&["git", "cherry-pick"], &found.word(0)),
     },
-    Row {
+    PatternRow {
         says: &["rename [current|this] branch to|as {word}"],
         means: |found| run_named(&["git", "branch", "-m"], &found.word(0)),
     },
-    Row {
+    PatternRow {
         says: &["rename branch {word} to|as {word}"],
         means: |found| {
             let (from, to) = (found.word(0), found.word(1));
             (named(&from) && named(&to)).then(|| run(&["git", "branch", "-m", &from, &to])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "pop|apply|restore stash|stashed [changes]",
             "unstash [changes|everything|it]",
@@ -247,11 +249,11 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| run(&["git", "stash", "pop"]),
     },
-    Row {
+    PatternRow {
         says: &["list|show [all] stashes", "what is|are in stash", "what is stashed", "git stash list"],
         means: |_| run(&["git", "stash", "list"]),
     },
-    Row {
+    PatternRow {
         says: &[
             "amend [last|latest|previous] commit [message] to|with [message] {text}",
             "change|edit|reword message of last|latest commit to {text}",
@@ -263,19 +265,19 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-fn git(subcommand: &str, options: &[&str], revisions: &[&str]) -> Option<Intent> {
-    let Goal::Calls(mut calls, view) = Goal::git(subcommand, options, &[]) else { return None };
+fn git(subcommand: &str, options: &[&str], revisions: &[&str]) -> Option<ClauseIntent> {
+    let ToolGoal::Calls(mut calls, view) = ToolGoal::git(subcommand, options, &[]) else { return None };
     if !revisions.is_empty() {
         calls = calls.into_iter().map(|call| call.with("revisions", json!(revisions))).collect();
     }
-    Some(Intent::Goal(Goal::Calls(calls, view)))
+    Some(ClauseIntent::Goal(ToolGoal::Calls(calls, view)))
 }
 
-fn run(argv: &[&str]) -> Option<Intent> {
-    Some(Intent::Goal(Goal::run(argv.iter().copied())))
+fn run(argv: &[&str]) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::run(argv.iter().copied())))
 }
 
-fn run_named(argv: &[&str], name: &str) -> Option<Intent> {
+fn run_named(argv: &[&str], name: &str) -> Option<ClauseIntent> {
     named(name).then(|| run(&[argv, &[name]].concat())).flatten()
 }
 
@@ -287,7 +289,7 @@ fn is_revision(word: &str) -> bool {
 }
 
 /// Compares two files with a program, two revisions with git.
-fn between(one: &str, other: &str) -> Option<Intent> {
+fn between(one: &str, other: &str) -> Option<ClauseIntent> {
     let vague = ["it", "them", "this", "that", "files", "versions", "both", "last", "now"];
     if [one, other].iter().any(|name| vague.contains(name) || !named(name)) {
         return None;

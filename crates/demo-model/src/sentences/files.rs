@@ -1,12 +1,12 @@
 //! Sentences that want files and folders made, moved, copied or deleted.
 
-use super::super::intent::{Ability, Goal, Intent, Lack, View, run_call};
+use super::super::intent::{AnswerView, ClauseIntent, MissingAbility, ToolAbility, ToolGoal, run_call};
 use super::super::objects::is_file_name;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "delete|remove|erase|wipe|clear|destroy|rm everything|all|anything [here]",
             "delete|remove|erase|wipe|clear|destroy all|every [of] [my|the] files|folders|directories|file|data [here]",
@@ -18,13 +18,13 @@ pub(super) const ROWS: &[Row] = &[
             "shut down [computer|machine|system|server]",
             "shutdown|reboot|restart [computer|machine|system]",
         ],
-        means: |_| Some(Intent::Cannot(Lack::Danger)),
+        means: |_| Some(ClauseIntent::Cannot(MissingAbility::Danger)),
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase|rm|unlink|trash {paths}", "rm -f|-v|-i {paths}", "get rid of {paths}"],
         means: |found| delete(&found.paths(0)),
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|erase|rm {path} in|inside|from|under {folder}"],
         means: |found| {
             let (path, folder) = (found.path(0), found.folder(0));
@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
             (is_bare && is_folder).then(|| delete(&[format!("{folder}/{path}")])).flatten()
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "delete|remove|erase|rmdir folder|directory|dir {folder}",
             "delete|remove|erase [empty] {folder} folder|directory",
@@ -43,8 +43,8 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| delete(&[found.folder(0)]),
     },
-    Row { says: &["delete|remove|erase {folder}"], means: |found| delete(&[found.folder(0)]) },
-    Row {
+    PatternRow { says: &["delete|remove|erase {folder}"], means: |found| delete(&[found.folder(0)]) },
+    PatternRow {
         says: &[
             "rename|mv|move|call {path} to|into|as|in|->|=>|→ {path}",
             "mv|rename {path} {path}",
@@ -60,15 +60,15 @@ pub(super) const ROWS: &[Row] = &[
             }
         },
     },
-    Row {
+    PatternRow {
         says: &["move|mv {path} to|into|in|inside|under {folder}", "mv {path} {folder}"],
         means: |found| relocate(&found.path(0), &format!("{}/", found.folder(0))),
     },
-    Row {
+    PatternRow {
         says: &["rename|mv [folder|directory] {folder} to|as|into {folder}", "mv {folder} {folder}"],
         means: |found| relocate(&found.folder(0), &found.folder(1)),
     },
-    Row {
+    PatternRow {
         says: &[
             "rename {path} to|as {word}",
             "copy|cp|duplicate {path} to|into|as|in {path}",
@@ -78,18 +78,18 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| copy_file(&found.path(0), &target(found)),
     },
-    Row {
+    PatternRow {
         says: &["copy|cp {path} to|into {folder}", "cp {path} {folder}"],
         means: |found| copy_file(&found.path(0), &format!("{}/", found.folder(0))),
     },
-    Row {
+    PatternRow {
         says: &[
             "copy|duplicate [folder|directory] {folder} to|as|into {folder}",
             "cp -r|-a|-R {folder} {folder}",
         ],
         means: |found| copy(&found.folder(0), &found.folder(1)),
     },
-    Row {
+    PatternRow {
         says: &[
             "create|make|add|new [new] [empty] folder|directory|dir|subfolder [called|named] {folder}",
             "create|make|add [new] [empty] {folder} folder|directory|dir",
@@ -99,51 +99,54 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let (name, parent) = (found.folder(0), found.folder(1));
             let path = if found.has_folders(2) && parent != "." { format!("{parent}/{name}") } else { name };
-            (path != ".").then(|| Intent::Goal(Goal::run(["mkdir", "-p", &path])))
+            (path != ".").then(|| ClauseIntent::Goal(ToolGoal::run(["mkdir", "-p", &path])))
         },
     },
 ];
 
 /// Returns where something goes: into a folder, when a slash says so.
-fn target(found: &Found<'_>) -> String {
+fn target(found: &PatternMatch<'_>) -> String {
     let is_folder = found.path_words(1).iter().any(|word| word.text.len() > 1 && word.text.ends_with('/'));
     let path = found.path(1);
     if is_folder { format!("{path}/") } else { path }
 }
 
-fn delete(paths: &[String]) -> Option<Intent> {
+fn delete(paths: &[String]) -> Option<ClauseIntent> {
     let everything =
         |path: &String| matches!(path.as_str(), "." | ".." | "/" | "*" | "~" | "/*" | "./*" | "~/" | "$HOME");
     if paths.is_empty() || paths.iter().any(everything) {
-        return Some(Intent::Cannot(Lack::Danger));
+        return Some(ClauseIntent::Cannot(MissingAbility::Danger));
     }
     if let [only] = paths {
-        return Some(Intent::Goal(Goal::Delete(only.clone())));
+        return Some(ClauseIntent::Goal(ToolGoal::Delete(only.clone())));
     }
     let calls = paths.iter().map(|path| super::super::calls::delete_call(path)).collect();
-    paths.iter().all(|path| is_file_name(path)).then(|| Intent::Goal(Goal::Calls(calls, View::Digest)))
+    paths
+        .iter()
+        .all(|path| is_file_name(path))
+        .then(|| ClauseIntent::Goal(ToolGoal::Calls(calls, AnswerView::Digest)))
 }
 
-fn relocate(from: &str, to: &str) -> Option<Intent> {
+fn relocate(from: &str, to: &str) -> Option<ClauseIntent> {
     if from.is_empty() || to.is_empty() || from == "." || from == to {
         return None;
     }
     let to = if to == "./" { from.rsplit('/').next().unwrap_or(from) } else { to };
-    Some(Intent::Goal(Goal::Move { from: from.to_owned(), to: to.to_owned() }))
+    Some(ClauseIntent::Goal(ToolGoal::Move { from: from.to_owned(), to: to.to_owned() }))
 }
 
-fn copy_file(from: &str, to: &str) -> Option<Intent> {
+fn copy_file(from: &str, to: &str) -> Option<ClauseIntent> {
     if from.is_empty() || to.is_empty() {
-        return Some(Intent::Incomplete(Ability::Run));
+        return Some(ClauseIntent::Incomplete(ToolAbility::Run));
     }
     let to = if to == "./" { "." } else { to };
-    Some(Intent::Goal(Goal::Copy { from: from.to_owned(), to: to.to_owned() }))
+    Some(ClauseIntent::Goal(ToolGoal::Copy { from: from.to_owned(), to: to.to_owned() }))
 }
 
-fn copy(from: &str, to: &str) -> Option<Intent> {
+fn copy(from: &str, to: &str) -> Option<ClauseIntent> {
     if from.is_empty() || to.is_empty() {
-        return Some(Intent::Incomplete(Ability::Run));
+        return Some(ClauseIntent::Incomplete(ToolAbility::Run));
     }
     let to = if to == "./" { "." } else { to };
-    Some(Intent::Goal(Goal::Calls(vec![run_call(["cp", "-r", from, to])], View::Whole)))
+    Some(ClauseIntent::Goal(ToolGoal::Calls(vec![run_call(["cp", "-r", from, to])], AnswerView::Whole)))
 }

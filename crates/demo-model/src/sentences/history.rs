@@ -1,11 +1,11 @@
 //! Sentences about git: what it knows is asked without a question, what it changes is a command.
 
-use super::super::intent::{Goal, Intent, Lack};
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::intent::{ClauseIntent, MissingAbility, ToolGoal};
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "git status",
             "[show] [git] status [of] [repo|repository|git]",
@@ -24,13 +24,17 @@ pub(super) const ROWS: &[Row] = &[
             "list [all|uncommitted] changed|modified files|changes",
             "show git|repo|repository status",
         ],
-        means: |_| Some(Intent::Goal(Goal::git("status", &[], &[]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("status", &[], &[]))),
     },
-    Row {
+    PatternRow {
         says: &["switch|change|go|move|checkout|check [out] [over] to it|that"],
-        means: |_| Some(Intent::SwitchToIt),
+        means: |_| Some(ClauseIntent::SwitchToIt),
     },
-    Row {
+    PatternRow {
+        says: &["keep|leave [my|all|these] changes|edits|files|work [staged|unstaged|there|here|in] [place]"],
+        means: |_| Some(ClauseIntent::KeepChanges),
+    },
+    PatternRow {
         says: &[
             "git log",
             "show|print|view|list log|history",
@@ -46,8 +50,8 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| Some(log(&["-n", "20"])),
     },
-    Row { says: &["git log --oneline"], means: |_| Some(log(&["--oneline", "-n", "50"])) },
-    Row {
+    PatternRow { says: &["git log --oneline"], means: |_| Some(log(&["--oneline", "-n", "50"])) },
+    PatternRow {
         says: &[
             "show|list|print|view|give last|latest|recent {n} commits",
             "what are|were last|latest {n} commits",
@@ -55,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| Some(log(&["-n", &found.number(0).to_string()])),
     },
-    Row {
+    PatternRow {
         says: &[
             "git show",
             "show|print|view|what [is|was|me|in] last|latest|most [recent] commit",
@@ -66,27 +70,30 @@ pub(super) const ROWS: &[Row] = &[
             "show|print diff|changes of|in|from last|latest commit",
             "what was|is in last|latest commit",
         ],
-        means: |_| Some(Intent::Goal(Goal::git("show", &[], &[]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("show", &[], &[]))),
     },
-    Row {
+    PatternRow {
         says: &["how many commits are|is [there]", "how many commits does|has {folder} [have]"],
         means: |_| Some(log(&["--oneline"])),
     },
-    Row {
+    PatternRow {
         says: &[
             "git diff",
             "[show|print|view|give] [git|current] diff|differences|changes",
             "show what changed|i [changed]",
             "what are|is differences|diff|changes",
         ],
-        means: |_| Some(Intent::Goal(Goal::git("diff", &[], &[]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("diff", &[], &[]))),
     },
-    Row { says: &["git diff --stat"], means: |_| Some(Intent::Goal(Goal::git("diff", &["--stat"], &[]))) },
-    Row {
+    PatternRow {
+        says: &["git diff --stat"],
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("diff", &["--stat"], &[]))),
+    },
+    PatternRow {
         says: &["git diff --cached|--staged", "show|what [is|are] staged [changes|files|diff]"],
-        means: |_| Some(Intent::Goal(Goal::git("diff", &["--cached"], &[]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("diff", &["--cached"], &[]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "git diff {path}",
             "what changed|changes in|of|to {path}",
@@ -94,9 +101,9 @@ pub(super) const ROWS: &[Row] = &[
             "what has changed in {path}",
             "[show|view] [git] diff|changes|differences in|of|to|for {path}",
         ],
-        means: |found| Some(Intent::Goal(Goal::git("diff", &[], &found.paths(0)))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::git("diff", &[], &found.paths(0)))),
     },
-    Row {
+    PatternRow {
         says: &[
             "who changed|edited|modified|wrote|touched|created {path} [last]",
             "who last changed|edited|modified|touched {path}",
@@ -105,13 +112,13 @@ pub(super) const ROWS: &[Row] = &[
             "[show|view] [git] log|history of|for {path}",
             "git log [of|for] {path}",
         ],
-        means: |found| Some(Intent::Goal(Goal::git("log", &["-n", "20"], &found.paths(0)))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::git("log", &["-n", "20"], &found.paths(0)))),
     },
-    Row {
+    PatternRow {
         says: &["git blame {path}", "who wrote [each|every|which] line|lines of|in {path}"],
-        means: |found| Some(Intent::Goal(Goal::git("blame", &[], &found.paths(0)))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::git("blame", &[], &found.paths(0)))),
     },
-    Row {
+    PatternRow {
         says: &[
             "git branch",
             "which|what branch am i on|in",
@@ -120,9 +127,9 @@ pub(super) const ROWS: &[Row] = &[
             "[list|show|what|which] [are|is] [all|git|current] branch|branches [are|exist] [there]",
             "on which branch am i",
         ],
-        means: |_| Some(Intent::Goal(Goal::git("branch", &[], &[]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::git("branch", &[], &[]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "git add {paths}",
             "stage {paths}",
@@ -139,14 +146,14 @@ pub(super) const ROWS: &[Row] = &[
                 return None;
             }
             let argv = ["git", "add", "--"].into_iter().map(str::to_owned).chain(paths);
-            Some(Intent::Goal(Goal::run(argv)))
+            Some(ClauseIntent::Goal(ToolGoal::run(argv)))
         },
     },
-    Row {
+    PatternRow {
         says: &["stage|add everything|all [changes|files] [to] [git]", "stage [all] changes|files"],
-        means: |_| Some(Intent::Goal(Goal::run(["git", "add", "-A"]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["git", "add", "-A"]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "commit [it|this|that|changes|staged|work|them] [changes] with|using [commit] message {text}",
             "commit [it|this|that|changes|staged|work] [changes] as|saying {text}",
@@ -156,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| commit(found, false),
     },
-    Row {
+    PatternRow {
         says: &[
             "commit everything|all [of] [it|changes|files|them] with|using [commit] message {text}",
             "commit everything|all [changes|files] as|saying {text}",
@@ -165,42 +172,43 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| commit(found, true),
     },
-    Row {
+    PatternRow {
         says: &["commit {paths} with|using [commit] message {text}"],
         means: |found| {
             let argv = ["git", "commit", "-m", &found.text(0), "--"].map(str::to_owned);
-            Some(Intent::Goal(Goal::run(argv.into_iter().chain(found.paths(0)))))
+            Some(ClauseIntent::Goal(ToolGoal::run(argv.into_iter().chain(found.paths(0)))))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "commit [it|this|that|them|everything|all] [my|all] [changes|work|files]",
             "make|create [git] commit",
             "git commit",
         ],
-        means: |_| Some(Intent::Cannot(Lack::Message)),
+        means: |_| Some(ClauseIntent::Cannot(MissingAbility::Message)),
     },
-    Row {
+    PatternRow {
         says: &["make|create|add|start|new [new] [git] branch [called|named] {word}", "git branch {word}"],
         means: |found| {
             let name = found.word(0);
             let switches = !found.begins("git");
             let argv =
                 if switches { vec!["git", "checkout", "-b", &name] } else { vec!["git", "branch", &name] };
-            named(&name).then(|| Intent::Goal(Goal::run(argv)))
+            named(&name).then(|| ClauseIntent::Goal(ToolGoal::run(argv)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "create|make and switch|checkout|change to [new] branch [called|named] {word}",
             "checkout|check [out] new branch [called|named] {word}",
             "switch|change|checkout|check [out] to [new] branch [called|named] {word} and create it",
         ],
         means: |found| {
-            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "checkout", "-b", &found.word(0)])))
+            named(&found.word(0))
+                .then(|| ClauseIntent::Goal(ToolGoal::run(["git", "checkout", "-b", &found.word(0)])))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "switch|change|go|move [back] to branch {word}",
             "switch|change|go|move [back] to {word} branch",
@@ -209,22 +217,24 @@ pub(super) const ROWS: &[Row] = &[
             "switch|go [back] to main|master {word}",
         ],
         means: |found| {
-            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "checkout", &found.word(0)])))
+            named(&found.word(0))
+                .then(|| ClauseIntent::Goal(ToolGoal::run(["git", "checkout", &found.word(0)])))
         },
     },
-    Row {
+    PatternRow {
         says: &["delete|remove branch [called|named] {word}", "delete|remove {word} branch"],
         means: |found| {
-            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "branch", "-d", &found.word(0)])))
+            named(&found.word(0))
+                .then(|| ClauseIntent::Goal(ToolGoal::run(["git", "branch", "-d", &found.word(0)])))
         },
     },
-    Row {
+    PatternRow {
         says: &["merge [branch] {word}", "merge [branch] {word} into [main|master|this|current] [branch]"],
         means: |found| {
-            named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "merge", &found.word(0)])))
+            named(&found.word(0)).then(|| ClauseIntent::Goal(ToolGoal::run(["git", "merge", &found.word(0)])))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "discard|revert|undo|reset|restore|drop [all|local] changes in|of|to {path}",
             "discard|throw away [all] changes in|of|to {path}",
@@ -232,27 +242,29 @@ pub(super) const ROWS: &[Row] = &[
             "git restore {path}",
             "git checkout -- {path}",
         ],
-        means: |found| Some(Intent::Goal(Goal::run(["git", "checkout", "--", &found.path(0)]))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::run(["git", "checkout", "--", &found.path(0)]))),
     },
-    Row {
+    PatternRow {
         says: &["stash [my|all] changes|everything|it", "stash", "git stash"],
-        means: |_| Some(Intent::Goal(Goal::run(["git", "stash"]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["git", "stash"]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "make|create|add|initialize|initialise|init|start|set [up] [new] [empty] git repo|repository [here]",
             "initialize|initialise|init git [here]",
         ],
-        means: |_| Some(Intent::Goal(Goal::run(["git", "init"]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["git", "init"]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "tag this|it|commit|release [as|with] {word}",
             "make|create|add [new] tag [called|named] {word}",
         ],
-        means: |found| named(&found.word(0)).then(|| Intent::Goal(Goal::run(["git", "tag", &found.word(0)]))),
+        means: |found| {
+            named(&found.word(0)).then(|| ClauseIntent::Goal(ToolGoal::run(["git", "tag", &found.word(0)])))
+        },
     },
-    Row {
+    PatternRow {
         says: &[
             "push [it|this|that|my|all] [changes|commits|branch|everything|code|work] [to] [github|gitlab|origin|remote|server|main|master] [main|master]",
             "pull [latest|my] [changes|code|commits] [from] [github|origin|remote|main|master]",
@@ -261,19 +273,19 @@ pub(super) const ROWS: &[Row] = &[
             "clone {url}",
             "clone {word}",
         ],
-        means: |_| Some(Intent::Cannot(Lack::Network)),
+        means: |_| Some(ClauseIntent::Cannot(MissingAbility::Network)),
     },
 ];
 
-fn log(options: &[&str]) -> Intent {
-    Intent::Goal(Goal::git("log", options, &[]))
+fn log(options: &[&str]) -> ClauseIntent {
+    ClauseIntent::Goal(ToolGoal::git("log", options, &[]))
 }
 
-fn commit(found: &Found<'_>, everything: bool) -> Option<Intent> {
+fn commit(found: &PatternMatch<'_>, everything: bool) -> Option<ClauseIntent> {
     let message = found.text(0);
     let words = found.text_words(0);
-    let is_text = found.is_quoted(0) || !words.iter().any(super::super::words::Word::is_quoted);
-    is_text.then_some(Intent::Goal(Goal::Commit { message, everything }))
+    let is_text = found.is_quoted(0) || !words.iter().any(super::super::words::WordToken::is_quoted);
+    is_text.then_some(ClauseIntent::Goal(ToolGoal::Commit { message, everything }))
 }
 
 /// Returns whether a word can be the name of a branch or tag.

@@ -3,16 +3,16 @@
 use serde_json::json;
 
 use super::super::calls::{escaped, list_call, read_call, search_call};
-use super::super::intent::{Goal, Intent, Section, View, run_call};
+use super::super::intent::{AnswerView, ClauseIntent, FileSection, ToolGoal, run_call};
 use super::super::objects::is_file_name;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
 /// How deep a listing of everything goes.
 const DEPTH: u64 = 8;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "list|show|print|display|see|view|give|find every|all file|files [and] [folders] [in|of|from|below] [project|repo|repository|codebase|workspace|tree] [recursively]",
             "what|which files are|is [there] in|inside|below project|repo|repository|codebase|workspace",
@@ -21,17 +21,17 @@ pub(super) const ROWS: &[Row] = &[
             "list|show|print [all] files recursively",
             "list|show|print [all] files in|of all|every folder|folders|directory|directories",
         ],
-        means: |_| Some(listed(".", View::Files)),
+        means: |_| Some(listed(".", AnswerView::Files)),
     },
-    Row {
+    PatternRow {
         says: &[
             "list|show|print [all|every] files|file below|under|recursively {folder}",
             "list|show|print [all|every] files|file in|inside|of {folder} recursively",
             "list|show|print all|every files|file in|inside|below|under {folder} and [its] subfolders",
         ],
-        means: |found| Some(listed(&found.folder(0), View::Files)),
+        means: |found| Some(listed(&found.folder(0), AnswerView::Files)),
     },
-    Row {
+    PatternRow {
         says: &[
             "list|show|print|give|extract|get [all] headings|headlines|sections|outline|chapters|titles of|in|from {path}",
             "headings|headlines|sections|outline|chapters of|in {path}",
@@ -42,9 +42,9 @@ pub(super) const ROWS: &[Row] = &[
             "what are headings|headlines|sections|chapters of|in {path}",
             "outline {path}",
         ],
-        means: |found| section(found, Section::Headings),
+        means: |found| section(found, FileSection::Headings),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which [make|makefile] targets|target|rules|recipes does|do {path} have|define|contain|offer|provide",
             "what|which [make|makefile] targets|rules|recipes are|is [there|available|defined] in {path}",
@@ -53,18 +53,18 @@ pub(super) const ROWS: &[Row] = &[
             "[all] [make] targets of|in {path}",
             "what can {path} do|build|make",
         ],
-        means: |found| if is_makefile(&found.path(0)) { section(found, Section::Targets) } else { None },
+        means: |found| if is_makefile(&found.path(0)) { section(found, FileSection::Targets) } else { None },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which make|makefile targets|rules|recipes are|is|do|can [there|available|defined|we|i] [have|run|use]",
             "list|show|print [all|available] make|makefile targets|rules|recipes",
             "what|which targets can i|we make|run|build|use",
             "make|makefile targets",
         ],
-        means: |_| Some(Intent::Goal(Goal::Manifests(Section::Targets))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Manifests(FileSection::Targets))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which [npm|yarn] scripts|commands does|do {path} have|define|contain|offer",
             "what|which [npm|yarn] scripts are|is [there|available|defined] in {path}",
@@ -72,17 +72,17 @@ pub(super) const ROWS: &[Row] = &[
             "what are scripts of|in {path}",
             "scripts [section] of|in {path}",
         ],
-        means: |found| if is_manifest(&found.path(0)) { section(found, Section::Scripts) } else { None },
+        means: |found| if is_manifest(&found.path(0)) { section(found, FileSection::Scripts) } else { None },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which npm|yarn|package|node scripts are|is|do|can [there|available|defined|we|i] [have|run|use]",
             "list|show|print [all|available] npm|yarn|package|node scripts",
             "npm scripts",
         ],
-        means: |_| Some(Intent::Goal(Goal::Manifests(Section::Scripts))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Manifests(FileSection::Scripts))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which [python|npm|rust|node|runtime|dev|external] dependencies|packages|libraries|crates|modules|requirements does|do {path} have|list|need|use|declare|contain|require|name|want",
             "what|which [python|npm|rust|node|runtime|dev|external] dependencies|packages|libraries|crates|modules|requirements are|is [there|listed|declared|used|needed|named|required] in|by {path}",
@@ -90,9 +90,11 @@ pub(super) const ROWS: &[Row] = &[
             "what are dependencies|packages|requirements of|in {path}",
             "dependencies|packages|requirements|crates of|in|from {path}",
         ],
-        means: |found| if is_manifest(&found.path(0)) { section(found, Section::Dependencies) } else { None },
+        means: |found| {
+            if is_manifest(&found.path(0)) { section(found, FileSection::Dependencies) } else { None }
+        },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which [external|third-party|python|npm|rust] dependencies|packages|libraries|crates do|does we|i|it|project|repo|repository|code|app have|use|need|require|depend [on]",
             "what|which dependencies|libraries|packages|crates are [there|used|declared|needed|required] [here]",
@@ -101,9 +103,9 @@ pub(super) const ROWS: &[Row] = &[
             "what does|do project|repo|repository|it|we|code|app depend on|upon",
             "dependencies",
         ],
-        means: |_| Some(Intent::Goal(Goal::Manifests(Section::Dependencies))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Manifests(FileSection::Dependencies))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which version of {word} are|do|does|is we|i|it|project|you use|using|used|depend|need|have|require [on]",
             "what|which {word} version are|do|does|is we|i|it|project use|using|depend|need|require [on]",
@@ -117,10 +119,10 @@ pub(super) const ROWS: &[Row] = &[
             ];
             let pattern = format!(r#"^\s*["']?{}["']?\s*(\[[^]]*\])?\s*(=|:|>|<|~|!|@|v\d)"#, escaped(&name));
             let is_program = programs.contains(&name.to_lowercase().as_str());
-            (!is_program).then(|| Intent::Goal(Goal::one(search_call(&pattern, "."))))
+            (!is_program).then(|| ClauseIntent::Goal(ToolGoal::one(search_call(&pattern, "."))))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which version is|does|has project|it|package|app|repo|software|crate|program [at|on|have|in] [now]",
             "what|which version are we [at|on|in] [now]",
@@ -128,17 +130,17 @@ pub(super) const ROWS: &[Row] = &[
             "what is project's|package's version [number]",
             "show|print|tell [current|project|package] version [number] [of] [project|package|app|crate]",
         ],
-        means: |_| Some(Intent::Goal(Goal::Manifests(Section::Version))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Manifests(FileSection::Version))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which version is|does [in|stated] {path} [have|say|state|declare]",
             "what is version [number] in|of {path}",
             "show|print version [number] in|of|from {path}",
         ],
-        means: |found| section(found, Section::Version),
+        means: |found| section(found, FileSection::Version),
     },
-    Row {
+    PatternRow {
         says: &[
             "[what|which|show|find|list|print] [are|is] [top] {n} largest|biggest [of] files [in] [project|repo|here]",
             "[what|which|show|find|list|print] [are|is] largest|biggest {n} files [in] [project|repo|here]",
@@ -146,10 +148,10 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let count = usize::try_from(found.number(0)).ok()?;
-            Some(listed(".", View::Largest(count)))
+            Some(listed(".", AnswerView::Largest(count)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "which|what file|files was|were|is|has|did [been|i|we] [last|most] [recently] changed|modified|edited|touched|updated|change|modify|edit|touch [last|most] [recently]",
             "[show|find|list|what|which] [is|was] last|newest|latest|most [recent|recently] [changed|modified|edited|updated|created] file",
@@ -160,10 +162,10 @@ pub(super) const ROWS: &[Row] = &[
             let says = |words: &[&str]| words.iter().any(|word| found.says(word));
             let argv = ["find", ".", "-type", "f", "-not", "-path", "*/.*", "-printf", "%T+ %p\\n"];
             says(&["last", "recently", "recent", "newest", "latest"])
-                .then(|| Intent::Goal(Goal::Calls(vec![run_call(argv)], View::Newest)))
+                .then(|| ClauseIntent::Goal(ToolGoal::Calls(vec![run_call(argv)], AnswerView::Newest)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "how many lines [of] [code|source|text|python|rust] are|is|does|do [there] [in|inside|under] {folder} [have|contain]",
             "how many lines [of] [code|source|text] in|inside|under {folder}",
@@ -174,24 +176,24 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let folder = found.folder(0);
             let pattern = if folder == "." { "**/*".to_owned() } else { format!("{folder}/**/*") };
-            (!is_file_name(&folder)).then_some(Intent::Goal(Goal::CountLines(pattern)))
+            (!is_file_name(&folder)).then_some(ClauseIntent::Goal(ToolGoal::CountLines(pattern)))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "how many lines of {kind} [code|files] are|is|do|does [there] [we|i|it] [have]",
             "count [all] lines of {kind} [code|files]",
         ],
-        means: |found| Some(Intent::Goal(Goal::CountLines(format!("**/*.{}", found.extension(0))))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::CountLines(format!("**/*.{}", found.extension(0))))),
     },
-    Row {
+    PatternRow {
         says: &[
             "how many lines of code are|is|do|does [there] [we|i|it|project|repo] [have]",
             "count [all] lines of code",
         ],
-        means: |_| Some(Intent::Goal(Goal::CountLines("**/*".to_owned()))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::CountLines("**/*".to_owned()))),
     },
-    Row {
+    PatternRow {
         says: &[
             "show|find|list|print|search|grep|give|get [for] [all|any|every] {word} comments|comment|notes|markers|items|tags|lines in|inside|under|below|of {folder}",
             "are|is there [any] {word} [comments|comment|left] [left] in|inside|under|below {folder}",
@@ -200,7 +202,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| marked(found, &found.folder(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "show|find|list|print|search|grep|give|get [for] [all|any|every] {word} comments|comment|markers|items|tags|lines",
             "are|is there [any] {word} comments|comment [left]",
@@ -210,17 +212,17 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| marked(found, "."),
     },
-    Row {
+    PatternRow {
         says: &[
             "where is|are|do|does [we|i|you] {word} imported|import|required|included",
             "which|what files import|imports|require|include {word}",
         ],
         means: |found| {
             let pattern = format!(r"\b(import|use|from|require|include)\b.*\b{}\b", escaped(&found.word(0)));
-            Some(Intent::Goal(Goal::one(search_call(&pattern, "."))))
+            Some(ClauseIntent::Goal(ToolGoal::one(search_call(&pattern, "."))))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "where do|did|is|are [we|you|i] set|define|assign|assigned|initialize|initialise|declare|configure {word}",
             "where do|does we|i get {word} from",
@@ -230,19 +232,19 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let name = found.word(0);
             let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_name.then(|| Intent::Goal(Goal::Define(name)))
+            is_name.then(|| ClauseIntent::Goal(ToolGoal::Define(name)))
         },
     },
 ];
 
-pub(super) fn listed(folder: &str, view: View) -> Intent {
-    Intent::Goal(Goal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], view))
+pub(super) fn listed(folder: &str, view: AnswerView) -> ClauseIntent {
+    ClauseIntent::Goal(ToolGoal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], view))
 }
 
-fn section(found: &Found<'_>, section: Section) -> Option<Intent> {
+fn section(found: &PatternMatch<'_>, section: FileSection) -> Option<ClauseIntent> {
     let path = found.path(0);
     (!path.is_empty())
-        .then(|| Intent::Goal(Goal::Calls(vec![read_call(&path, None)], View::Section(section))))
+        .then(|| ClauseIntent::Goal(ToolGoal::Calls(vec![read_call(&path)], AnswerView::Section(section))))
 }
 
 fn is_makefile(path: &str) -> bool {
@@ -256,7 +258,7 @@ fn is_manifest(path: &str) -> bool {
     [".json", ".toml", ".txt", ".mod", "Pipfile", "Gemfile"].iter().any(|ending| name.ends_with(ending))
 }
 
-fn marked(found: &Found<'_>, folder: &str) -> Option<Intent> {
+fn marked(found: &PatternMatch<'_>, folder: &str) -> Option<ClauseIntent> {
     let mark = super::searching::marker(&found.word(0))?;
-    Some(Intent::Goal(Goal::one(search_call(mark, folder))))
+    Some(ClauseIntent::Goal(ToolGoal::one(search_call(mark, folder))))
 }

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::super::calls::{glob_call, list_call, read_call};
-use super::super::intent::{Ability, Goal, Intent, View};
+use super::super::calls::{glob_call, list_call, read_call, read_lines_call};
+use super::super::intent::{AnswerView, ClauseIntent, ToolAbility, ToolGoal};
 use super::super::objects::is_file_name;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "show|print|display|view|cat|open|read|see|check [up] {path} in|inside|from|under|of {folder}",
             "what is in|inside {path} in|inside|from|under {folder}",
@@ -19,23 +19,23 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let (path, folder) = (found.path(0), found.folder(0));
             let path = if folder == "." { path } else { format!("{folder}/{path}") };
-            (!found.path(0).contains('/')).then(|| reading(&path, View::Whole))
+            (!found.path(0).contains('/')).then(|| reading(&path, AnswerView::Whole))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which license|licence does|is|has project|it|this|repo|code [have|use|under|licensed]",
             "what|which is license|licence [of] [project|repo|code]",
             "under which|what license|licence is project|it|this|code [licensed|released]",
             "how is project|it|code licensed",
         ],
-        means: |_| whole(read_call("LICENSE", None)),
+        means: |_| whole(read_call("LICENSE")),
     },
-    Row {
+    PatternRow {
         says: &["what does make {word} do|run|execute", "what happens when i run make [test|build]"],
-        means: |_| whole(read_call("Makefile", None)),
+        means: |_| whole(read_call("Makefile")),
     },
-    Row {
+    PatternRow {
         says: &[
             "open|bring|pull up {paths}",
             "show|print|display|view|cat|type|open|output|see [contents|content|text] [of] {paths}",
@@ -50,9 +50,9 @@ pub(super) const ROWS: &[Row] = &[
             "have a look at {paths}",
             "look at|into {paths}",
         ],
-        means: |found| read_all(&found.paths(0), View::Whole),
+        means: |found| read_all(&found.paths(0), AnswerView::Whole),
     },
-    Row {
+    PatternRow {
         says: &[
             "read [contents|content|text] [of] {paths}",
             "check|describe|summarize|summarise|explain|analyze|analyse {paths}",
@@ -78,10 +78,10 @@ pub(super) const ROWS: &[Row] = &[
                 return listing(&found.path(0));
             }
             let is_sentence = !matches!(found.path_words(0), [only] if only.is_quoted()) || !found.is_alone();
-            if is_sentence { read_all(&paths, View::Digest) } else { None }
+            if is_sentence { read_all(&paths, AnswerView::Digest) } else { None }
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[read|show|print|display|view|give] first|top {n} lines of|from|in {path}",
             "head {path}",
@@ -89,14 +89,14 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| head(found),
     },
-    Row {
+    PatternRow {
         says: &[
             "[read|show|print|display|view|give] first line of|from|in {path}",
             "what is first line of|in {path}",
         ],
-        means: |found| whole(read_call(&found.path(0), Some((1, 1)))),
+        means: |found| whole(read_lines_call(&found.path(0), 1..=1)),
     },
-    Row {
+    PatternRow {
         says: &[
             "read|show|print|display|view|give lines|line {n} to|-|until|through {n} of|from|in {path}",
             "read|show|print|display|view lines {n} and {n} of|from|in {path}",
@@ -104,7 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| range(&found.path(0), found.number(0), found.number(1)),
     },
-    Row {
+    PatternRow {
         says: &["read|show|print|display|view|give lines {word} of|from|in {path}"],
         means: |found| {
             let word = found.word(0);
@@ -112,41 +112,41 @@ pub(super) const ROWS: &[Row] = &[
             range(&found.path(0), from.parse().ok()?, to.parse().ok()?)
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "read|show|print|display|view|give line {n} of|from|in {path}",
             "what is on|in line {n} of {path}",
         ],
         means: |found| range(&found.path(0), found.number(0), found.number(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "[read|show|print|display|view|give] last|bottom {n} lines of|from|in {path}",
             "tail -n {n} {path}",
         ],
-        means: |found| Some(reading(&found.path(0), View::Last(found.number(0)))),
+        means: |found| Some(reading(&found.path(0), AnswerView::Last(found.number(0)))),
     },
-    Row {
+    PatternRow {
         says: &[
             "[read|show|print|display|view|give] last line of|from|in {path}",
             "what is last line of|in {path}",
         ],
-        means: |found| Some(reading(&found.path(0), View::Last(1))),
+        means: |found| Some(reading(&found.path(0), AnswerView::Last(1))),
     },
-    Row {
+    PatternRow {
         says: &["tail {path}", "read|show|print|display end|bottom of {path}"],
-        means: |found| Some(reading(&found.path(0), View::Last(10))),
+        means: |found| Some(reading(&found.path(0), AnswerView::Last(10))),
     },
-    Row {
+    PatternRow {
         says: &["head|tail {word} {path}", "head -n {word} {path}"],
         means: |found| {
             let count: u64 = found.word(0).trim_start_matches('-').parse().ok().filter(|count| *count > 0)?;
             let tail = found.begins("tail");
             let path = found.path(0);
-            if tail { Some(reading(&path, View::Last(count))) } else { range(&path, 1, count) }
+            if tail { Some(reading(&path, AnswerView::Last(count))) } else { range(&path, 1, count) }
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "how many lines|words|rows|characters are|is [there] in|inside {path}",
             "how many lines|words|rows does {path} have|contain",
@@ -162,9 +162,9 @@ pub(super) const ROWS: &[Row] = &[
             "wc {path}",
             "wc -l|-w|-lw {path}",
         ],
-        means: |found| Some(reading(&found.path(0), View::Counts)),
+        means: |found| Some(reading(&found.path(0), AnswerView::Counts)),
     },
-    Row {
+    PatternRow {
         says: &[
             "how big|large is {path}",
             "what is size of {path}",
@@ -173,9 +173,9 @@ pub(super) const ROWS: &[Row] = &[
             "how much space does {path} take|use [up]",
             "show|tell|give size of {path}",
         ],
-        means: |found| Some(reading(&found.path(0), View::Size)),
+        means: |found| Some(reading(&found.path(0), AnswerView::Size)),
     },
-    Row {
+    PatternRow {
         says: &[
             "is there {path} [here]",
             "is there {path} anywhere|somewhere [here]",
@@ -188,17 +188,20 @@ pub(super) const ROWS: &[Row] = &[
         means: |found| {
             let path = found.path(0);
             is_file_name(&path)
-                .then(|| Intent::Goal(Goal::Calls(vec![glob_call(&format!("**/{path}"), ".")], View::YesNo)))
+                .then(|| {
+                    ClauseIntent::Goal(ToolGoal::Calls(
+                        vec![glob_call(&format!("**/{path}"), ".")],
+                        AnswerView::YesNo,
+                    ))
+                })
                 .or_else(|| {
-                    found
-                        .path_words(0)
-                        .iter()
-                        .any(|word| !word.is_quoted())
-                        .then(|| Intent::Goal(Goal::Calls(vec![glob_call(&path, ".")], View::YesNo)))
+                    found.path_words(0).iter().any(|word| !word.is_quoted()).then(|| {
+                        ClauseIntent::Goal(ToolGoal::Calls(vec![glob_call(&path, ".")], AnswerView::YesNo))
+                    })
                 })
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "read|show|print|display|cat|open|view all|every files|file in|of|from|inside|under {folder}",
             "read|print|cat everything in|inside|under {folder}",
@@ -209,11 +212,11 @@ pub(super) const ROWS: &[Row] = &[
             if folder == "." || found.begins("show") {
                 listing(&folder)
             } else {
-                Some(Intent::Goal(Goal::ReadAll(folder)))
+                Some(ClauseIntent::Goal(ToolGoal::ReadAll(folder)))
             }
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "ls|dir",
             "ls|dir -l|-a|-la|-al|-lah|-lh|-1",
@@ -231,7 +234,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |_| listing("."),
     },
-    Row {
+    PatternRow {
         says: &[
             "ls|dir|list {folder}",
             "ls|dir -l|-a|-la|-al|-lah|-lh|-1 {folder}",
@@ -252,7 +255,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| listing(&found.folder(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "tree",
             "list|show|print everything|files|all [files] recursively",
@@ -263,17 +266,17 @@ pub(super) const ROWS: &[Row] = &[
             "how is {folder} organized|organised|structured",
             "what is [project|folder|directory] structure|layout [of] [project|repo|folder]",
         ],
-        means: |found| deep(&found.folder(0), View::Tree),
+        means: |found| deep(&found.folder(0), AnswerView::Tree),
     },
-    Row {
+    PatternRow {
         says: &["ls|dir|list {folder} and {folder}", "ls {folder} {folder}"],
         means: |found| {
             let calls = vec![list_call(&found.folder(0)), list_call(&found.folder(1))];
-            Some(Intent::Goal(Goal::Calls(calls, View::Digest)))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(calls, AnswerView::Digest)))
         },
     },
-    Row { says: &["tree {folder}"], means: |found| deep(&found.folder(0), View::Tree) },
-    Row {
+    PatternRow { says: &["tree {folder}"], means: |found| deep(&found.folder(0), AnswerView::Tree) },
+    PatternRow {
         says: &[
             "how many files|folders|documents are|is [there] [here]",
             "how many files|folders are there in total",
@@ -288,10 +291,10 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let counts_files = found.says("files") || found.says("documents");
-            deep(&found.folder(0), if counts_files { View::Files } else { View::Digest })
+            deep(&found.folder(0), if counts_files { AnswerView::Files } else { AnswerView::Digest })
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "list|show|find|print|display [all] {kind} files|documents|sources|scripts",
             "what|which {kind} files|documents|sources|scripts are [there] [here]",
@@ -309,7 +312,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| kinds(found.extension(0), "."),
     },
-    Row {
+    PatternRow {
         says: &[
             "list|show|find|print|display [all] {kind} files|documents|sources|scripts in|inside|under|of {folder}",
             "what|which {kind} files|documents are [there] in|inside|under {folder}",
@@ -319,7 +322,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| kinds(found.extension(0), &found.folder(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which is largest|biggest file [here]",
             "what is largest|biggest file [here]",
@@ -329,26 +332,26 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let call = list_call(&found.folder(0)).with("depth", json!(DEPTH));
-            Some(Intent::Goal(Goal::Calls(vec![call], View::Largest(1))))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Largest(1))))
         },
     },
-    Row {
+    PatternRow {
         says: &["cat|type {word}"],
         means: |found| {
             let word = found.word(0);
             let is_name = word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
-            is_name.then(|| reading(&word, View::Whole))
+            is_name.then(|| reading(&word, AnswerView::Whole))
         },
     },
-    Row {
+    PatternRow {
         says: &["list|show|find [all] hidden|dot files|folders"],
-        means: |_| Some(Intent::Goal(Goal::one(glob_call(".*", ".").with("hidden", json!(true))))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::one(glob_call(".*", ".").with("hidden", json!(true))))),
     },
-    Row {
+    PatternRow {
         says: &["read|cat|view|open [file]", "read files"],
-        means: |_| Some(Intent::Incomplete(Ability::Read)),
+        means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Read)),
     },
-    Row {
+    PatternRow {
         says: &["show|see|view|open|read {folder}"],
         means: |found| if found.folder(0) == "." { None } else { listing(&found.folder(0)) },
     },
@@ -357,42 +360,42 @@ pub(super) const ROWS: &[Row] = &[
 /// How deep a listing of everything goes.
 const DEPTH: u64 = 8;
 
-fn read_all(paths: &[String], view: View) -> Option<Intent> {
-    let calls: Vec<_> = paths.iter().map(|path| read_call(path, None)).collect();
+fn read_all(paths: &[String], view: AnswerView) -> Option<ClauseIntent> {
+    let calls: Vec<_> = paths.iter().map(|path| read_call(path)).collect();
     let folder = paths.len() == 1 && paths[0] == ".";
     match calls.is_empty() || folder {
         true => None,
-        false => Some(Intent::Goal(Goal::Calls(calls, view))),
+        false => Some(ClauseIntent::Goal(ToolGoal::Calls(calls, view))),
     }
 }
 
-fn reading(path: &str, view: View) -> Intent {
-    Intent::Goal(Goal::Calls(vec![read_call(path, None)], view))
+fn reading(path: &str, view: AnswerView) -> ClauseIntent {
+    ClauseIntent::Goal(ToolGoal::Calls(vec![read_call(path)], view))
 }
 
-fn whole(call: super::super::intent::Call) -> Option<Intent> {
-    Some(Intent::Goal(Goal::Calls(vec![call], View::Whole)))
+fn whole(call: super::super::intent::IntendedCall) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Whole)))
 }
 
-fn range(path: &str, from: u64, to: u64) -> Option<Intent> {
-    (0 < from && from <= to).then(|| read_call(path, Some((from, to)))).and_then(whole)
+fn range(path: &str, from: u64, to: u64) -> Option<ClauseIntent> {
+    (0 < from && from <= to).then(|| read_lines_call(path, from..=to)).and_then(whole)
 }
 
-fn head(found: &Found<'_>) -> Option<Intent> {
+fn head(found: &PatternMatch<'_>) -> Option<ClauseIntent> {
     const LINES: u64 = 10;
     let count = if found.has_number() { found.number(0) } else { LINES };
     range(&found.path(0), 1, count)
 }
 
-fn listing(folder: &str) -> Option<Intent> {
-    Some(Intent::Goal(Goal::one(list_call(folder))))
+fn listing(folder: &str) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::one(list_call(folder))))
 }
 
-fn deep(folder: &str, view: View) -> Option<Intent> {
-    Some(Intent::Goal(Goal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], view)))
+fn deep(folder: &str, view: AnswerView) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::Calls(vec![list_call(folder).with("depth", json!(DEPTH))], view)))
 }
 
-fn kinds(extension: &str, folder: &str) -> Option<Intent> {
+fn kinds(extension: &str, folder: &str) -> Option<ClauseIntent> {
     let endings = if extension == "yaml" { "{yaml,yml}" } else { extension };
-    Some(Intent::Goal(Goal::one(glob_call(&format!("**/*.{endings}"), folder))))
+    Some(ClauseIntent::Goal(ToolGoal::one(glob_call(&format!("**/*.{endings}"), folder))))
 }

@@ -1,11 +1,13 @@
 //! Sentences that want something run or fetched.
 
-use super::super::intent::{Ability, Call, Chore, Goal, Intent, Lack, View};
+use super::super::intent::{
+    AnswerView, ClauseIntent, IntendedCall, MissingAbility, ProjectChore, ToolAbility, ToolGoal,
+};
 use super::super::programs::{interpreted, run_file_call};
-use super::row::Row;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "test|tests",
             "run|execute|start|launch|perform [all|my|unit|test|full|whole|complete|project's|project] test|tests|testsuite [suite] [of|for|in] [project|repo|code]",
@@ -17,9 +19,9 @@ pub(super) const ROWS: &[Row] = &[
             "are tests green|passing|ok",
             "see if|whether [all] tests pass",
         ],
-        means: |_| Some(Intent::Goal(Goal::Project(Chore::Test))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Project(ProjectChore::Test))),
     },
-    Row {
+    PatternRow {
         says: &[
             "build",
             "build|compile|rebuild it|this|project|code|everything|all|program|app|repo|whole [project|thing]",
@@ -27,24 +29,24 @@ pub(super) const ROWS: &[Row] = &[
             "does it|this|project|code build|compile",
             "check if|whether|that it|project|this|code builds|compiles",
         ],
-        means: |_| Some(Intent::Goal(Goal::Project(Chore::Build))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Project(ProjectChore::Build))),
     },
-    Row {
+    PatternRow {
         says: &["run|start|launch|execute project|program|app|application|code|main [program]"],
-        means: |_| Some(Intent::Goal(Goal::Project(Chore::Start))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Project(ProjectChore::Start))),
     },
-    Row {
+    PatternRow {
         says: &[
             "run|execute|start|launch [program|script|file|python|code|node|bash|shell] [in] {path}",
             "run|execute script|program|file|code [called|named|in] {path}",
         ],
         means: |found| run_file(&found.path(0)),
     },
-    Row {
+    PatternRow {
         says: &["make {path} executable"],
-        means: |found| Some(Intent::Goal(Goal::run(["chmod", "+x", &found.path(0)]))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::run(["chmod", "+x", &found.path(0)]))),
     },
-    Row {
+    PatternRow {
         says: &["compile|build {path}"],
         means: |found| {
             let path = found.path(0);
@@ -55,10 +57,10 @@ pub(super) const ROWS: &[Row] = &[
                 "rs" => "rustc",
                 _ => return None,
             };
-            Some(Intent::Goal(Goal::run([compiler, "-o", stem, &path])))
+            Some(ClauseIntent::Goal(ToolGoal::run([compiler, "-o", stem, &path])))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "how big|large is {folder}",
             "what is size of {folder}",
@@ -67,9 +69,9 @@ pub(super) const ROWS: &[Row] = &[
             "disk usage [of] {folder}",
             "show|tell|give size of {folder}",
         ],
-        means: |found| Some(Intent::Goal(Goal::run(["du", "-sh", &found.folder(0)]))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::run(["du", "-sh", &found.folder(0)]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "what time is it",
             "what is [current] time|date",
@@ -78,9 +80,9 @@ pub(super) const ROWS: &[Row] = &[
             "what is date today",
             "show|tell [current] time|date",
         ],
-        means: |_| Some(Intent::Goal(Goal::run(["date"]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["date"]))),
     },
-    Row {
+    PatternRow {
         says: &[
             "where am i",
             "what|which folder|directory am i in|are [we|you] [in]",
@@ -88,10 +90,13 @@ pub(super) const ROWS: &[Row] = &[
             "show|print [current] [working] directory|folder|path",
             "in which folder|directory am i|are [we|you]",
         ],
-        means: |_| Some(Intent::Goal(Goal::run(["pwd"]))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["pwd"]))),
     },
-    Row { says: &["who am i", "which|what user am i"], means: |_| Some(Intent::Goal(Goal::run(["whoami"]))) },
-    Row {
+    PatternRow {
+        says: &["who am i", "which|what user am i"],
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::run(["whoami"]))),
+    },
+    PatternRow {
         says: &[
             "what|which version of {word} is|do|are [there|installed|i|we|you|have|available] [have]",
             "what|which {word} version is|do [installed|this|i|we|you] [have]",
@@ -106,11 +111,14 @@ pub(super) const ROWS: &[Row] = &[
             let word = found.word(0).to_lowercase();
             let program = if word == "python" { "python3" } else { &word };
             known.contains(&program).then(|| {
-                Intent::Goal(Goal::run([program, if program == "go" { "version" } else { "--version" }]))
+                ClauseIntent::Goal(ToolGoal::run([
+                    program,
+                    if program == "go" { "version" } else { "--version" },
+                ]))
             })
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "fetch|get|download|open|visit|browse|load|curl|wget|read|show|scrape [page|site|website|url|contents|content] [of|at|from] {url}",
             "go to {url}",
@@ -121,15 +129,15 @@ pub(super) const ROWS: &[Row] = &[
             "curl -s|-L|-sL|-sS {url}",
         ],
         means: |found| {
-            let call = Call::new(Ability::Fetch, &[("url", &found.word(0))]);
-            Some(Intent::Goal(Goal::Calls(vec![call], View::Whole)))
+            let call = IntendedCall::new(ToolAbility::Fetch, &[("url", &found.word(0))]);
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Whole)))
         },
     },
-    Row {
+    PatternRow {
         says: &["fetch|download|get|visit|browse|curl|wget [page|site|website|url|file]"],
-        means: |_| Some(Intent::Incomplete(Ability::Fetch)),
+        means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Fetch)),
     },
-    Row {
+    PatternRow {
         says: &[
             "search|google|look|browse [up] [in] web|internet|online|google [for] {text}",
             "google {text}",
@@ -141,21 +149,21 @@ pub(super) const ROWS: &[Row] = &[
             "download latest|newest {text}",
             "deploy|publish|upload|release [it|this|that|app|project|site|website|code] [to] [production|server|npm|web|cloud]",
         ],
-        means: |_| Some(Intent::Cannot(Lack::Network)),
+        means: |_| Some(ClauseIntent::Cannot(MissingAbility::Network)),
     },
-    Row {
+    PatternRow {
         says: &["run|execute|start|launch [command|program|script|shell|something|file|it]"],
-        means: |_| Some(Intent::Incomplete(Ability::Run)),
+        means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Run)),
     },
 ];
 
 /// Runs a file with the program that its name asks for.
-fn run_file(path: &str) -> Option<Intent> {
+fn run_file(path: &str) -> Option<ClauseIntent> {
     if path.contains(' ') && interpreted(path).is_none() {
         return None;
     }
     if !path.contains('/') {
-        return Some(Intent::Goal(Goal::RunFile(path.to_owned())));
+        return Some(ClauseIntent::Goal(ToolGoal::RunFile(path.to_owned())));
     }
-    Some(Intent::Goal(Goal::Calls(vec![run_file_call(path)], View::Whole)))
+    Some(ClauseIntent::Goal(ToolGoal::Calls(vec![run_file_call(path)], AnswerView::Whole)))
 }

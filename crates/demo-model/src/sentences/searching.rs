@@ -1,14 +1,14 @@
 //! Sentences that want files by name, or text in files.
 
 use super::super::calls::{escaped, glob_call, search_call, text_search_call};
-use super::super::intent::{Ability, Goal, Intent};
+use super::super::intent::{ClauseIntent, ToolAbility, ToolGoal};
 use super::super::lexicon::{UNSEARCHABLE, holds};
 use super::super::objects::is_file_name;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "find|glob|locate|list|show|ls|search [all|any|every] [for] [files] [matching|named|like|called] {glob}",
             "what|which files match {glob}",
@@ -16,17 +16,17 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| one(glob_call(&found.word(0), ".")),
     },
-    Row {
+    PatternRow {
         says: &[
             "find|glob|locate|list|show|ls [all] [files] [matching] {glob} in|inside|under|below {folder}",
         ],
         means: |found| one(glob_call(&found.word(0), &found.folder(0))),
     },
-    Row {
+    PatternRow {
         says: &["find|locate {path} in|inside|under|below {folder}"],
         means: |found| by_name(found, &found.folder(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "find|locate|glob [for] {path}",
             "search|look for [file] [called|named] {path}",
@@ -36,17 +36,19 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| by_name(found, "."),
     },
-    Row {
+    PatternRow {
         says: &[
             "find|list|show [all] files ending in|with {word}",
             "find|list|show [all] files that end in|with {word}",
         ],
         means: |found| {
             let ending = found.word(0);
-            ending.starts_with('.').then(|| Intent::Goal(Goal::one(glob_call(&format!("**/*{ending}"), "."))))
+            ending
+                .starts_with('.')
+                .then(|| ClauseIntent::Goal(ToolGoal::one(glob_call(&format!("**/*{ending}"), "."))))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "find|list|show [all|any] {word}",
             "where are [all|any] {word}",
@@ -60,7 +62,7 @@ pub(super) const ROWS: &[Row] = &[
             marker(&word).filter(|_| !is_file).and_then(|marker| sought(marker, "."))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "find|list|show|search [for] [all|any] {word} in|inside|under|of|from|across {folder}",
             "how many {word} are|is [there|left] in|inside|under {folder}",
@@ -68,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| marker(&found.word(0)).and_then(|marker| sought(marker, &found.folder(0))),
     },
-    Row {
+    PatternRow {
         says: &[
             "how many {word} are|is [there|left]",
             "how many {word} do|does we|i|it have",
@@ -76,40 +78,67 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| marker(&found.word(0)).and_then(|marker| sought(marker, ".")),
     },
-    Row {
+    PatternRow {
+        says: &["grep|rg|ag for {word} {folder}", "grep|rg|ag for {word} in|inside|under {folder}"],
+        means: |found| one(text_search_call(&found.word(0), &found.folder(0))),
+    },
+    PatternRow {
+        says: &["grep|rg|ag for {word}"],
+        means: |found| one(text_search_call(&found.word(0), ".")),
+    },
+    PatternRow {
         says: &["grep|rg|ag {word} {folder}", "grep|rg|ag -r|-rn|-n|-rni|-i|-l|-R|-nr {word} {folder}"],
         means: |found| one(text_search_call(&found.word(0), &found.folder(0))),
     },
-    Row {
+    PatternRow {
         says: &["grep|rg|ag {word}", "grep|rg|ag -r|-rn|-n|-i|-l|-nr {word}"],
         means: |found| one(text_search_call(&found.word(0), ".")),
     },
-    Row {
+    PatternRow {
         says: &["search for [regex|regexp|pattern|expression] {text} in|inside|under|within {folder}"],
         means: |found| {
             let regex = found.text(0);
             let is_regex =
                 ["\\", "[", "^", "("].iter().any(|sign| regex.contains(sign)) && found.is_quoted(0);
-            is_regex.then(|| Intent::Goal(Goal::one(search_call(&regex, &found.folder(0)))))
+            is_regex.then(|| ClauseIntent::Goal(ToolGoal::one(search_call(&regex, &found.folder(0)))))
         },
     },
-    Row {
+    PatternRow {
         says: &["search for regex|regexp|pattern|expression {text}", "find|grep regex|regexp {text}"],
         means: |found| one(search_call(&found.text(0), ".")),
     },
-    Row {
+    PatternRow {
         says: &[
             "search|grep|look|find [for] [word|text|string|all|every] {text} in|inside|across [all|every] {kind} files|file|code",
             "which|what {kind} files contain|mention|use|have [word|text] {text}",
         ],
         means: |found| {
-            let Intent::Goal(Goal::Calls(mut calls, view)) = literal(found, ".")? else { return None };
+            let ClauseIntent::Goal(ToolGoal::Calls(mut calls, view)) = literal(found, ".")? else {
+                return None;
+            };
             let glob = serde_json::json!(format!("*.{}", found.extension(0)));
             calls = calls.into_iter().map(|call| call.with("glob", glob.clone())).collect();
-            Some(Intent::Goal(Goal::Calls(calls, view)))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(calls, view)))
         },
     },
-    Row {
+    PatternRow {
+        says: &[
+            "search|grep|rg|ag|look|find|scan [for] [word|text|string|all|every|any] {text} in|inside|under|within|across [all] [files] [matching|like] {glob} [files]",
+            "grep|rg|ag {word} {glob}",
+            "which|what {glob} [files] contain|contains|mention|mentions|use|uses|have|has [word|text] {text}",
+        ],
+        means: |found| {
+            let (searched, glob) = match found.text_words(0) {
+                [] => (one(text_search_call(&found.word(0), "."))?, found.word(1)),
+                _ => (literal(found, ".")?, found.word(0)),
+            };
+            let ClauseIntent::Goal(ToolGoal::Calls(calls, view)) = searched else { return None };
+            let glob = serde_json::json!(glob);
+            let calls = calls.into_iter().map(|call| call.with("glob", glob.clone())).collect();
+            Some(ClauseIntent::Goal(ToolGoal::Calls(calls, view)))
+        },
+    },
+    PatternRow {
         says: &[
             "search [for] [word|words|text|string|phrase|all|occurrences] [of] {text} in|inside|under|within|across {folder}",
             "look|grep|scan [for] [word|text|string|phrase] {text} in|inside|under|within|across {folder}",
@@ -126,7 +155,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| literal(found, &found.folder(0)),
     },
-    Row {
+    PatternRow {
         says: &[
             "search [for] [word|words|text|string|phrase|all|occurrences] [of] {text}",
             "look|grep|scan for [word|text|string|phrase] {text}",
@@ -142,6 +171,8 @@ pub(super) const ROWS: &[Row] = &[
             "show|see|list where {text} is|are used|mentioned|called",
             "find where {text} is|are used|defined|declared|called|mentioned|set",
             "where do we use|call|define|mention {text}",
+            "in which|what file|files does|do|is|are [word|text] {text} appear|appears|occur|occurs|used|mentioned|called|contained|imported",
+            "which|what file|files does|do|is|are [word|text] {text} appear|occur|used|mentioned in",
             "where does {text} occur|appear",
             "does any|anything|anyone file|files|code|line|one contain|contains|mention|use|uses [word|text|string] {text}",
             "does anything|anyone mention|use|call|contain {text}",
@@ -160,7 +191,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| literal(found, "."),
     },
-    Row {
+    PatternRow {
         says: &["find [word|text|string|phrase] {text}", "where is|are|do|does {text}", "where is {text}"],
         means: |found| {
             let is_text = found.is_quoted(0)
@@ -169,17 +200,17 @@ pub(super) const ROWS: &[Row] = &[
             if is_text { literal(found, ".") } else { None }
         },
     },
-    Row {
+    PatternRow {
         says: &["search|grep|find", "search [files|code|something]"],
-        means: |_| Some(Intent::Incomplete(Ability::Search)),
+        means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Search)),
     },
 ];
 
-fn one(call: super::super::intent::Call) -> Option<Intent> {
-    Some(Intent::Goal(Goal::one(call)))
+fn one(call: super::super::intent::IntendedCall) -> Option<ClauseIntent> {
+    Some(ClauseIntent::Goal(ToolGoal::one(call)))
 }
 
-fn sought(text: &str, place: &str) -> Option<Intent> {
+fn sought(text: &str, place: &str) -> Option<ClauseIntent> {
     one(search_call(&escaped(text), place))
 }
 
@@ -196,7 +227,7 @@ pub(super) fn marker(word: &str) -> Option<&'static str> {
 }
 
 /// Searches for a text, unless it only describes what is looked for.
-fn literal(found: &Found<'_>, place: &str) -> Option<Intent> {
+fn literal(found: &PatternMatch<'_>, place: &str) -> Option<ClauseIntent> {
     let words = found.text_words(0);
     let text = found.text(0);
     if !found.is_quoted(0) {
@@ -205,10 +236,13 @@ fn literal(found: &Found<'_>, place: &str) -> Option<Intent> {
         let quoted = words.iter().filter(|word| word.is_quoted()).count();
         // "total in python files" says where, not what.
         let kinds = ["files", "file", "folders", "tests", "directories", "modules"];
-        let last = words.last().map(super::super::words::Word::lower).unwrap_or_default();
+        let last = words.last().map(super::super::words::WordToken::lower).unwrap_or_default();
         let says_where = words.iter().any(|word| holds(&["in", "inside", "across"], &word.lower()))
             && holds(&kinds, &last);
-        if describes || says_where || quoted > 0 {
+        // "Which files mention bugs" asks for the word, "find bugs" for what no search finds.
+        let is_word =
+            words.len() == 1 && ["mention", "mentions", "mentioning"].iter().any(|verb| found.says(verb));
+        if (describes && !is_word) || says_where || quoted > 0 {
             return None;
         }
         if let Some(marker) = marker(&text) {
@@ -219,9 +253,9 @@ fn literal(found: &Found<'_>, place: &str) -> Option<Intent> {
     one(text_search_call(text, place))
 }
 
-fn by_name(found: &Found<'_>, folder: &str) -> Option<Intent> {
+fn by_name(found: &PatternMatch<'_>, folder: &str) -> Option<ClauseIntent> {
     let path = found.path(0);
-    let quoted = found.path_words(0).iter().any(super::super::words::Word::is_quoted);
+    let quoted = found.path_words(0).iter().any(super::super::words::WordToken::is_quoted);
     let introduced = found.path_words(0).len() > 1;
     if !introduced
         && (quoted

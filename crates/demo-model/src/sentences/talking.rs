@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use super::super::intent::{Ability, Call, Goal, Intent};
+use super::super::intent::{ClauseIntent, IntendedCall, ToolAbility, ToolGoal};
 use super::super::questions::question_of;
-use super::row::Row;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "hi|hello|hey|greetings|moin|hallo|bonjour|hola|ciao|servus|howdy|yo [palyra|demo|all|everyone|world|again]",
             "good morning|evening|day|afternoon|night [palyra|demo]",
             "guten tag|morgen|abend",
             "buenos dias|días",
         ],
-        means: |_| Some(Intent::Greeting),
+        means: |_| Some(ClauseIntent::Greeting),
     },
-    Row {
+    PatternRow {
         says: &[
             "thanks|thx|cheers|bye|goodbye|danke|merci [a] [lot|bunch] [palyra|demo]",
             "thank you [very|so] [much] [palyra]",
@@ -30,9 +30,9 @@ pub(super) const ROWS: &[Row] = &[
             "great|nice|cool|perfect|awesome|excellent|good [job|work|thanks]",
             "well done",
         ],
-        means: |_| Some(Intent::Thanks),
+        means: |_| Some(ClauseIntent::Thanks),
     },
-    Row {
+    PatternRow {
         says: &[
             "help [me|please]",
             "what|how else can|do|could you do|help [here|for|me] [me]",
@@ -60,9 +60,9 @@ pub(super) const ROWS: &[Row] = &[
             "how do i start|begin",
             "getting started",
         ],
-        means: |_| Some(Intent::Abilities),
+        means: |_| Some(ClauseIntent::Abilities),
     },
-    Row {
+    PatternRow {
         says: &[
             "what is project|repo|repository|codebase|code|program [about|for|here]",
             "what is project|repo|repository|codebase [about|for]",
@@ -79,9 +79,9 @@ pub(super) const ROWS: &[Row] = &[
             "overview|summary of project|repo|repository|codebase",
             "how does project|repo|repository|codebase work",
         ],
-        means: |_| Some(Intent::Project),
+        means: |_| Some(ClauseIntent::Project),
     },
-    Row {
+    PatternRow {
         says: &[
             "tell|say|explain|report|summarize|summarise|describe [about] [it|them|result|results|what|answer|matches] [it|they|is|are|you] [says|say|does|do|is|about|found|find|contains|contain|for] [about]",
             "tell what you|fails|failed|happened|went|they [found|find|see|say|wrong]",
@@ -99,21 +99,23 @@ pub(super) const ROWS: &[Row] = &[
             "tell about them|it",
             "what it|they does|do|says|say",
             "show them|result|results|output [to]",
+            "show|print|display|give|paste|see [all] [of] [their|its] [whole|full|complete|entire|test] output|outputs|result|results",
+            "show|tell|say|see what they|it|tests|test|build|program|command|script|make [print|prints|printed|say|says|said|output|outputs|write|writes]",
             "answer|summarize|summarise|explain|describe",
         ],
-        means: |_| Some(Intent::Aside),
+        means: |_| Some(ClauseIntent::Aside),
     },
-    Row {
+    PatternRow {
         says: &[
             "don't|dont|do|never [not] change|modify|touch|edit|write|alter|delete [anything|any|files|file|something|it] [files|file|yet]",
             "no changes",
         ],
         means: |found| {
             let forbids = ["don't", "dont", "not", "never", "no"].iter().any(|word| found.says(word));
-            forbids.then_some(Intent::NoChange)
+            forbids.then_some(ClauseIntent::NoChange)
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "what does|do|is|are|did [in|on|about] attached|attachment|attachments [file|files|image|picture|document|text] [say|contain|show|about|in|called]",
             "what is|are in|on [this|the] attached|attachment|attachments|image|picture|photo|screenshot [file|files|image|picture|document]",
@@ -125,20 +127,21 @@ pub(super) const ROWS: &[Row] = &[
             "list attachments",
             "do|can you see|read attached|attachment|attachments|image|picture [file|files|image|picture]",
         ],
-        means: |_| Some(Intent::Attachments),
+        means: |_| Some(ClauseIntent::Attachments),
     },
-    Row { says: &["ask {text}"], means: |found| question_of(found.text_words(0)) },
-    Row { says: &["ask [me|us]"], means: |_| Some(Intent::Incomplete(Ability::Ask)) },
-    Row {
+    PatternRow { says: &["ask {text}"], means: |found| question_of(found.text_words(0)) },
+    PatternRow { says: &["ask [me|us]"], means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Ask)) },
+    PatternRow {
         says: &[
-            "remember|memorize|memorise|note|keep [that|this|down] [in] [mind] {text}",
+            "remember|memorize|memorise|note [that|this|down] {text}",
+            "keep [that|this|it] in mind {text}",
             "don't forget {text}",
             "make note [that|of] {text}",
         ],
         means: |found| {
             let text = found.text(0);
-            let call = Call::new(Ability::Remember, &[]).with("text", json!(text));
-            Some(Intent::Goal(Goal::one(call)))
+            let call = IntendedCall::new(ToolAbility::Remember, &[]).with("text", json!(text));
+            Some(ClauseIntent::Goal(ToolGoal::one(call)))
         },
     },
 ];

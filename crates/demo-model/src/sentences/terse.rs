@@ -2,15 +2,17 @@
 
 use serde_json::json;
 
-use super::super::calls::{escaped, read_call, search_call, text_search_call};
-use super::super::intent::{Ability, Call, Goal, Intent, LineChange, Lines, View};
+use super::super::calls::{escaped, read_call, read_lines_call, search_call, text_search_call};
+use super::super::intent::{
+    AnswerView, ClauseIntent, IntendedCall, LineChange, LineSelection, ToolAbility, ToolGoal,
+};
 use super::super::lexicon::{ARTICLES, holds};
 use super::super::objects::has_extension;
-use super::super::pattern::Found;
-use super::row::Row;
+use super::super::pattern::PatternMatch;
+use super::row::PatternRow;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[PatternRow] = &[
+    PatternRow {
         says: &[
             "head {word} of|from {path}",
             "head {path} {n} lines",
@@ -19,40 +21,47 @@ pub(super) const ROWS: &[Row] = &[
         ],
         means: |found| {
             let count = if found.has_number() { found.number(0) } else { dashed(&found.word(0))? };
-            Some(whole(read_call(&found.path(0), Some((1, count)))))
+            Some(whole(read_lines_call(&found.path(0), 1..=count)))
         },
     },
-    Row {
+    PatternRow {
         says: &["tail {word} of|from {path}", "tail {path} [last] {n} lines", "bottom {n} of {path}"],
         means: |found| {
             let count = if found.has_number() { found.number(0) } else { dashed(&found.word(0))? };
-            Some(Intent::Goal(Goal::Calls(vec![read_call(&found.path(0), None)], View::Last(count))))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(
+                vec![read_call(&found.path(0))],
+                AnswerView::Last(count),
+            )))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "print|show|read|display|give everything|all|lines [lines] after|from line {n} of|in {path}",
             "print|show|read {path} from line {n} [on|onwards]",
         ],
         means: |found| {
             let first = found.number(0) + u64::from(found.says("after"));
-            let call = read_call(&found.path(0), None).with("from", json!(first));
+            let call = read_call(&found.path(0)).with("from", json!(first));
             Some(whole(call))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "grep|rg|ag -r|-rn|-n|-rni|-i|-l|-R|-nr|-w|-in {word} in|inside|under {folder}",
             "grep|rg|ag {word} in|inside|under {folder}",
             "grep|rg|ag -r|-rn|-n|-rni|-i|-l|-R|-nr|-w|-in {word}",
         ],
-        means: |found| Some(Intent::Goal(Goal::one(text_search_call(&found.word(0), &found.folder(0))))),
+        means: |found| {
+            Some(ClauseIntent::Goal(ToolGoal::one(text_search_call(&found.word(0), &found.folder(0)))))
+        },
     },
-    Row {
+    PatternRow {
         says: &["loc|lines|linecount of|in {path}", "loc {path}", "lines {path}"],
-        means: |found| Some(Intent::Goal(Goal::Calls(vec![read_call(&found.path(0), None)], View::Counts))),
+        means: |found| {
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![read_call(&found.path(0))], AnswerView::Counts)))
+        },
     },
-    Row {
+    PatternRow {
         says: &[
             "how big|large|heavy is {path}",
             "how big|large|heavy is the {word} file|image|picture|binary",
@@ -63,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
             Some(size(&path))
         },
     },
-    Row {
+    PatternRow {
         says: &["how big|large|heavy is {word}", "what is size of {word}", "size of {word}"],
         means: |found| {
             let name = found.word(0);
@@ -88,48 +97,53 @@ pub(super) const ROWS: &[Row] = &[
             is_name.then(|| size(&name))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[list|show|find] [all] [any] todo|todos|fixme|fixmes or|and|& todo|todos|fixme|fixmes [comments|comment|notes] [left]",
             "[are|is] [there] [any] todo|todos|fixme|fixmes or|and todo|todos|fixme|fixmes [comments|comment] [left] [in] [code|project|repo|source]",
         ],
-        means: |_| Some(Intent::Goal(Goal::one(search_call(r"\b(TODO|FIXME)", ".")))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::one(search_call(r"\b(TODO|FIXME)", ".")))),
     },
-    Row {
+    PatternRow {
         says: &[
             "[are|is] [there] any todo|todos [comments|comment] [left|remaining] in [source|sources|whole] [code|project|repo|files]",
         ],
-        means: |_| Some(Intent::Goal(Goal::Calls(vec![search_call(r"TODO", ".")], View::YesNo))),
+        means: |_| {
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![search_call(r"TODO", ".")], AnswerView::YesNo)))
+        },
     },
-    Row {
+    PatternRow {
         says: &[
             "list|show|print|find [all] defs|fns|funcs|functions|methods in|of|from {path}",
             "defs|fns|funcs|functions in|of {path}",
         ],
         means: |found| {
             let pattern = r"^\s*(pub(\(\w+\))? |export |default |async |static |const |unsafe )*(async )?(def|fn|func|function|sub)\s";
-            Some(Intent::Goal(Goal::one(search_call(pattern, &found.path(0)))))
+            Some(ClauseIntent::Goal(ToolGoal::one(search_call(pattern, &found.path(0)))))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "[what|which|show|find] [is|was] most recently touched|changed|modified|edited|updated file",
             "newest|latest file",
         ],
         means: |_| {
             let argv = ["find", ".", "-type", "f", "-not", "-path", "*/.*", "-printf", "%T+ %p\\n"];
-            Some(Intent::Goal(Goal::Calls(vec![super::super::intent::run_call(argv)], View::Newest)))
+            Some(ClauseIntent::Goal(ToolGoal::Calls(
+                vec![super::super::intent::run_call(argv)],
+                AnswerView::Newest,
+            )))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "what|which make|makefile targets have we|i|you [got]",
             "targets",
             "[list|show] [make] targets",
         ],
-        means: |_| Some(Intent::Goal(Goal::Manifests(super::super::intent::Section::Targets))),
+        means: |_| Some(ClauseIntent::Goal(ToolGoal::Manifests(super::super::intent::FileSection::Targets))),
     },
-    Row {
+    PatternRow {
         says: &[
             "md5|md5sum|sha256|sha256sum|sha1|sha1sum [sum|hash|checksum] [of|for] {path}",
             "what is md5|sha256|sha1 [sum|hash|checksum] of {path}",
@@ -141,20 +155,21 @@ pub(super) const ROWS: &[Row] = &[
                 () if found.typed().to_lowercase().contains("sha1") => "sha1sum",
                 () => "sha256sum",
             };
-            Some(Intent::Goal(Goal::run([program, &found.path(0)])))
+            Some(ClauseIntent::Goal(ToolGoal::run([program, &found.path(0)])))
         },
     },
-    Row {
+    PatternRow {
         says: &["what changed in {word}", "show {word}", "what is in {word}"],
         means: |found| {
             let word = found.word(0);
             let is_revision = word == "HEAD" || word.starts_with("HEAD~") || word.starts_with("HEAD^");
-            let call = Call::new(Ability::Git, &[("subcommand", "show")]).with("revisions", json!([word]));
+            let call = IntendedCall::new(ToolAbility::Git, &[("subcommand", "show")])
+                .with("revisions", json!([word]));
             is_revision.then(|| whole(call))
         },
     },
-    Row { says: &["{word} in|on {path}", "{word} {path}"], means: substitution },
-    Row {
+    PatternRow { says: &["{word} in|on {path}", "{word} {path}"], means: substitution },
+    PatternRow {
         says: &[
             "change|update|set|swap|switch|replace [value|default] [of] {word} in|inside|of {path} from {text} to|with|into {text}",
             "swap|change|replace [value] [of] {word} from {text} to|with|into {text} in|inside|of {path}",
@@ -167,20 +182,20 @@ pub(super) const ROWS: &[Row] = &[
                 LineChange::Swap { key, old: old.clone(), new: new.clone() }
             };
             let is_change = old != new && !old.contains('\n') && !new.contains('\n');
-            is_change.then(|| Intent::Goal(Goal::Rewrite { path: found.path(0), change }))
+            is_change.then(|| ClauseIntent::Goal(ToolGoal::Rewrite { path: found.path(0), change }))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "change|update|set|swap|switch|bump [project|package] version [number] in|of {path} from {word} to {word}",
             "bump [project|package] version [number] from {word} to {word} in|of {path}",
         ],
         means: |found| {
             let change = LineChange::Set { key: "version".to_owned(), value: found.word(1) };
-            Some(Intent::Goal(Goal::Rewrite { path: found.path(0), change }))
+            Some(ClauseIntent::Goal(ToolGoal::Rewrite { path: found.path(0), change }))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "in {path} change|update|switch|replace port|number|value|version {word} to|with|by {word}",
             "change|update|switch port|number {word} to|with|by {word} in {path}",
@@ -189,17 +204,17 @@ pub(super) const ROWS: &[Row] = &[
             let (old, new) = (found.word(0), found.word(1));
             let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
             (old != new && is_number(&old) && is_number(&new))
-                .then(|| Intent::Goal(Goal::Everywhere { old, new, place: found.path(0) }))
+                .then(|| ClauseIntent::Goal(ToolGoal::Everywhere { old, new, place: found.path(0) }))
         },
     },
-    Row {
+    PatternRow {
         says: &[
             "find|show|list [every|all|each] [single] place|places|line|lines|spot|spots where {word} is|are|gets [used|mentioned|called|referenced|set|imported]",
             "find|show|list [every|all|each] mention|mentions|use|uses of {word}",
         ],
-        means: |found| Some(Intent::Goal(Goal::one(search_call(&escaped(&found.word(0)), ".")))),
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::one(search_call(&escaped(&found.word(0)), ".")))),
     },
-    Row {
+    PatternRow {
         says: &[
             "delete|remove|drop line|lines that|which mention|mentions|mentioning it|that [from|in] {path}",
             "delete|remove|drop line mentioning it from|in {path}",
@@ -208,47 +223,60 @@ pub(super) const ROWS: &[Row] = &[
             let it = found.it()?;
             let name = it.rsplit('/').next().unwrap_or(it).to_owned();
             let is_other = found.path(0) != it;
-            is_other.then(|| Intent::Goal(Goal::Remove { path: found.path(0), lines: Lines::Holding(name) }))
+            is_other.then(|| {
+                ClauseIntent::Goal(ToolGoal::Remove {
+                    path: found.path(0),
+                    lines: LineSelection::Holding(name),
+                })
+            })
         },
     },
-    Row {
+    PatternRow {
         says: &["delete|remove|drop line with|containing|for|of {word}"],
         means: |found| {
             let path = found.it()?.to_owned();
             let is_file = super::super::objects::is_file_name(&path);
-            is_file.then(|| Intent::Goal(Goal::Remove { path, lines: Lines::Holding(found.word(0)) }))
+            is_file.then(|| {
+                ClauseIntent::Goal(ToolGoal::Remove { path, lines: LineSelection::Holding(found.word(0)) })
+            })
         },
     },
-    Row {
+    PatternRow {
         says: &["mkdir {word} {word}"],
         means: |found| {
             let (first, second) = (found.word(0), found.word(1));
             let is_name =
                 |name: &str| !name.starts_with('-') && !holds(&["the", "my", "new", "folder"], name);
             (is_name(&first) && is_name(&second))
-                .then(|| Intent::Goal(Goal::run(["mkdir", "-p", &first, &second])))
+                .then(|| ClauseIntent::Goal(ToolGoal::run(["mkdir", "-p", &first, &second])))
         },
     },
-    Row {
+    PatternRow {
         says: &["create|make [new] [empty|blank] {paths}"],
         means: |found| {
             let call = |path: &String| {
-                Call::new(Ability::Write, &[("path", path), ("content", "")]).with("mode", json!("create"))
+                IntendedCall::new(ToolAbility::Write, &[("path", path), ("content", "")])
+                    .with("mode", json!("create"))
             };
             let paths = found.paths(0);
             let are_new = paths.len() > 1 && paths.iter().all(|path| has_extension(path));
-            are_new.then(|| Intent::Goal(Goal::Calls(paths.iter().map(call).collect(), View::Digest)))
+            are_new.then(|| {
+                ClauseIntent::Goal(ToolGoal::Calls(paths.iter().map(call).collect(), AnswerView::Digest))
+            })
         },
     },
-    Row { says: &["rm|del {path}"], means: |found| Some(Intent::Goal(Goal::Delete(found.path(0)))) },
+    PatternRow {
+        says: &["rm|del {path}"],
+        means: |found| Some(ClauseIntent::Goal(ToolGoal::Delete(found.path(0)))),
+    },
 ];
 
-fn whole(call: Call) -> Intent {
-    Intent::Goal(Goal::Calls(vec![call], View::Whole))
+fn whole(call: IntendedCall) -> ClauseIntent {
+    ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Whole))
 }
 
-fn size(path: &str) -> Intent {
-    Intent::Goal(Goal::Calls(vec![read_call(path, None)], View::Size))
+fn size(path: &str) -> ClauseIntent {
+    ClauseIntent::Goal(ToolGoal::Calls(vec![read_call(path)], AnswerView::Size))
 }
 
 /// Reads `-5`.
@@ -257,12 +285,12 @@ fn dashed(word: &str) -> Option<u64> {
 }
 
 /// Returns a value of one word, or in quotation marks.
-fn single(found: &Found<'_>, at: usize) -> Option<String> {
+fn single(found: &PatternMatch<'_>, at: usize) -> Option<String> {
     (found.is_quoted(at) || found.text_words(at).len() == 1).then(|| found.text(at))
 }
 
 /// Reads `s/old/new/g` and `:%s/old/new/g`; only plain texts are replaced, all of them or the one.
-fn substitution(found: &Found<'_>) -> Option<Intent> {
+fn substitution(found: &PatternMatch<'_>) -> Option<ClauseIntent> {
     let word = found.word(0);
     let rest = word.trim_start_matches([':', '%']).strip_prefix("s/")?;
     let parts: Vec<&str> = rest.split('/').collect();
@@ -273,7 +301,7 @@ fn substitution(found: &Found<'_>) -> Option<Intent> {
     };
     let is_plain =
         !old.is_empty() && !old.contains(['\\', '*', '[', '^', '$', '+', '(']) && !new.contains(['\\', '&']);
-    let call = Call::new(Ability::Edit, &[("path", &found.path(0)), ("old", old), ("new", new)]);
+    let call = IntendedCall::new(ToolAbility::Edit, &[("path", &found.path(0)), ("old", old), ("new", new)]);
     let call = if flags.contains('g') { call.with("all", json!(true)) } else { call };
-    (is_plain && matches!(flags, "" | "g")).then(|| Intent::Goal(Goal::one(call)))
+    (is_plain && matches!(flags, "" | "g")).then(|| ClauseIntent::Goal(ToolGoal::one(call)))
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 
-use super::{Lift, special};
+use super::{PolicyOverride, special};
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
@@ -146,7 +146,7 @@ proptest! {
         for disguise in disguises(Ipv4Addr::from(bits)) {
             // `::` and `::1` are among the compatible forms, and stand for themselves.
             if u128::from(disguise) > 1 {
-                prop_assert_eq!(special(disguise.into()).map(|found| found.lift), Some(Lift::Never));
+                prop_assert_eq!(special(disguise.into()).map(|found| found.lift), Some(PolicyOverride::Never));
             }
         }
     }

@@ -15,7 +15,7 @@ use url::Url;
 
 use super::scripted_resolver::ScriptedResolver;
 use crate::resolve::Resolve;
-use crate::{Dialer, Fetcher, PrivateHosts, ServerLines, Tls};
+use crate::{Dialer, Fetcher, PrivateHosts, Tls, UpstreamConnector};
 
 /// Credentials that are called what they are.
 pub(crate) struct Echo;
@@ -38,9 +38,9 @@ impl FillCredential for Echo {
 }
 
 /// Makes lines that know some names, trust some authority and may reach some private hosts.
-pub(crate) fn lines(resolver: &ScriptedResolver, lifted: &[String], tls: Tls) -> ServerLines {
+pub(crate) fn lines(resolver: &ScriptedResolver, lifted: &[String], tls: Tls) -> UpstreamConnector {
     let hosts = PrivateHosts::read(lifted.iter().map(String::as_str)).unwrap();
-    ServerLines::new(Dialer::new(Arc::new(resolver.clone()), hosts), tls)
+    UpstreamConnector::new(Dialer::new(Arc::new(resolver.clone()), hosts), tls)
 }
 
 /// Makes a fetcher.

@@ -17,7 +17,7 @@ use super::bench::{Echo, careless};
 use super::canary::Canary;
 use super::hostile_server::HostileServer;
 use crate::resolve::Resolve;
-use crate::{Dialer, Fetcher, PrivateHosts, ServerLines, SystemResolver, Tls};
+use crate::{Dialer, Fetcher, PrivateHosts, SystemResolver, Tls, UpstreamConnector};
 
 const INSIDE: &str = "PALYRA_EGRESS_INSIDE";
 
@@ -129,7 +129,7 @@ async fn inside() {
     }
     canaries.push(Canary::listen(six()));
     let dialer = Dialer::new(Arc::new(SystemResolver::default()), PrivateHosts::default());
-    let lines = ServerLines::new(dialer, Tls::trusting([]).unwrap());
+    let lines = UpstreamConnector::new(dialer, Tls::trusting([]).unwrap());
     let inside = Inside { fetcher: Fetcher::new(lines, Arc::new(Echo)), canaries };
 
     reaches_the_public_server(&inside, &public).await;

@@ -3,7 +3,7 @@
 //! Owns which headers a caller may send and what is left of a request after a redirect. Invariant: to another origin
 //! goes no header that a caller named, and never a body; and no server that another origin chose is shown a credential,
 //! even the one that it is for.
-//! Begin at [`Asking::read`].
+//! Begin at [`RequestParts::read`].
 
 use bytes::Bytes;
 use hyper::header::{
@@ -42,23 +42,23 @@ const FORBIDDEN_FAMILIES: &[&str] = &["proxy-", "sec-", "x-forwarded-"];
 
 /// A request but for its address.
 #[derive(Debug, Clone)]
-pub(crate) struct Asking {
+pub(crate) struct RequestParts {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) way: Way,
+    pub(crate) way: TargetOrigin,
 }
 
 /// Whose word led to where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum TargetOrigin {
     /// The caller's, or that of the origin that the caller named.
     Own,
     /// Some other server's, now or before.
     Led,
 }
 
-impl Asking {
+impl RequestParts {
     /// Reads what the caller wants to say; or why it is not said.
     pub(crate) fn read(request: &FetchRequest) -> Result<Self, &'static str> {
         let mut headers = ordinary();
@@ -88,7 +88,7 @@ impl Asking {
         if method.is_safe() && !body.is_empty() {
             return Err("a request that changes nothing has no body");
         }
-        Ok(Self { method, headers, body, way: Way::Own })
+        Ok(Self { method, headers, body, way: TargetOrigin::Own })
     }
 
     /// Returns what to say to the next server, or why nothing is said.
@@ -121,7 +121,7 @@ impl Asking {
         if !same_origin {
             // Everything else may be a key, whatever it is called.
             self.headers = ordinary();
-            self.way = Way::Led;
+            self.way = TargetOrigin::Led;
         }
         Ok(self)
     }
@@ -173,14 +173,14 @@ fn ordinary() -> HeaderMap {
 mod tests {
     use super::*;
 
-    fn asking(method: FetchMethod, headers: &[(&str, &str)]) -> Result<Asking, &'static str> {
+    fn asking(method: FetchMethod, headers: &[(&str, &str)]) -> Result<RequestParts, &'static str> {
         let mut request = FetchRequest::get("https://a.example/");
         request.method = method;
         if !matches!(method, FetchMethod::Get | FetchMethod::Head) {
             request.body = b"body".to_vec().into();
         }
         request.headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-        Asking::read(&request)
+        RequestParts::read(&request)
     }
 
     fn target(text: &str) -> Target {

@@ -26,7 +26,7 @@ const PIECE_BYTES: usize = 16 << 10;
 
 /// How a body is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum BodyEncoding {
     Plain,
     Gzip,
     Brotli,
@@ -46,11 +46,11 @@ pub(super) async fn read(
     });
     let mut packed = Box::pin(StreamReader::new(pieces));
     let mut unpacked: Pin<Box<dyn AsyncRead + Send + '_>> = match packing {
-        Packing::Plain => Box::pin(packed),
+        BodyEncoding::Plain => Box::pin(packed),
         // An empty body is packed by nobody, whatever the header says.
-        Packing::Gzip | Packing::Brotli if ends_at_once(&mut packed).await? => Box::pin(packed),
-        Packing::Gzip => Box::pin(GzipDecoder::new(packed)),
-        Packing::Brotli => {
+        BodyEncoding::Gzip | BodyEncoding::Brotli if ends_at_once(&mut packed).await? => Box::pin(packed),
+        BodyEncoding::Gzip => Box::pin(GzipDecoder::new(packed)),
+        BodyEncoding::Brotli => {
             refuse_large_window(&mut packed).await?;
             Box::pin(BrotliDecoder::new(packed))
         }
@@ -85,16 +85,16 @@ async fn collect(
     }
 }
 
-fn packing(headers: &HeaderMap) -> Result<Packing, FetchFailure> {
+fn packing(headers: &HeaderMap) -> Result<BodyEncoding, FetchFailure> {
     let mut values = headers.get_all(CONTENT_ENCODING).iter();
     let (first, second) = (values.next(), values.next());
     let unknown = FetchFailure::Answer { reason: "it is packed in a way that was not asked for" };
     match (first.map(|value| value.as_bytes().to_ascii_lowercase()), second) {
-        (None, _) => Ok(Packing::Plain),
+        (None, _) => Ok(BodyEncoding::Plain),
         (Some(name), None) => match name.as_slice() {
-            b"" | b"identity" => Ok(Packing::Plain),
-            b"gzip" | b"x-gzip" => Ok(Packing::Gzip),
-            b"br" => Ok(Packing::Brotli),
+            b"" | b"identity" => Ok(BodyEncoding::Plain),
+            b"gzip" | b"x-gzip" => Ok(BodyEncoding::Gzip),
+            b"br" => Ok(BodyEncoding::Brotli),
             // Packed twice, too: nobody does that but to unpack further than one layer can.
             _ => Err(unknown),
         },

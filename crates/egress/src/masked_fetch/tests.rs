@@ -55,7 +55,7 @@ impl FetchHttp for Scripted {
         _: CancelFlag,
     ) -> BoxFuture<'static, Result<FetchResponse, FetchError>> {
         *self.sent.lock().expect("unpoisoned") = request.headers.into_iter().map(|(name, _)| name).collect();
-        let header = |name: &str, value: &str| (name.to_owned(), Redacted::new(value.to_owned()));
+        let header = |name: &str, value: &str| (name.to_owned(), Content::new(value.to_owned()));
         let response = FetchResponse {
             url: request.url,
             hops: Vec::new(),
@@ -65,7 +65,7 @@ impl FetchHttp for Scripted {
                 header("x-walnut-harbour", "a"),
                 header("etag", "b"),
             ],
-            body: Redacted::new(self.body.to_vec()),
+            body: Content::new(self.body.to_vec()),
             completeness: self.completeness,
         };
         async move { Ok(response) }.boxed()

@@ -17,9 +17,9 @@ use hyper::{Request, Response, StatusCode, Uri};
 use palyra_ports::EgressVerdict;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::gate::{self, Passage, Refusal, Upstream};
+use super::gate::{self, ProxyPassage, ProxyRefusal, Upstream};
 use super::masked::{self, MaskedBody};
-use super::meter::{Activity, Metered};
+use super::meter::{LastActivity, MeteredLine};
 use super::tunnel::Tunnel;
 use super::{Call, TunnelSlot};
 use crate::dial::DialError;
@@ -55,12 +55,12 @@ pub(super) async fn answer(
     let (head, body) = request.into_parts();
     let answered = match gate::judge(&head, &call.grant) {
         Err(refusal) => Err(refusal),
-        Ok(Passage::Tunnel { endpoint }) => open(call, Scheme::Http, &endpoint).await.map(|open| {
+        Ok(ProxyPassage::Tunnel { endpoint }) => open(call, Scheme::Http, &endpoint).await.map(|open| {
             let tunnel = Tunnel { client: upgrade, server: open.line, endpoint };
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(tunnel);
             Response::new(Either::Left(Full::default()))
         }),
-        Ok(Passage::Forward { upstream, uri }) => forward(call, head, body, *upstream, uri).await,
+        Ok(ProxyPassage::Forward { upstream, uri }) => forward(call, head, body, *upstream, uri).await,
     };
     answered.unwrap_or_else(|refusal| {
         let reason = refusal.reason;
@@ -75,10 +75,10 @@ async fn forward(
     body: Incoming,
     upstream: Upstream,
     uri: Uri,
-) -> Result<Response<ReplyBody>, Refusal> {
+) -> Result<Response<ReplyBody>, ProxyRefusal> {
     let mut headers = head.headers;
     take_off_neighbourly(&mut headers);
-    let malformed = |_| Refusal {
+    let malformed = |_| ProxyRefusal {
         status: StatusCode::BAD_REQUEST,
         reason: "its host is not a valid header",
         endpoint: None,
@@ -95,7 +95,7 @@ async fn forward(
     }
     if let Some(credential) = upstream.credential {
         let filled = credential_header(&*call.credentials, credential).await;
-        let (name, value) = filled.map_err(|_| Refusal {
+        let (name, value) = filled.map_err(|_| ProxyRefusal {
             status: StatusCode::FORBIDDEN,
             reason: "its credential could not be had",
             endpoint: Some(upstream.endpoint.clone()),
@@ -103,7 +103,7 @@ async fn forward(
         headers.insert(name, value);
     }
     let open = open(call, upstream.scheme, &upstream.endpoint).await?;
-    let line = Metered::new(open.line, Arc::new(Activity::default()), Some(call.budget.clone()));
+    let line = MeteredLine::new(open.line, Arc::new(LastActivity::default()), Some(call.budget.clone()));
     let mut message = Request::new(body);
     *message.method_mut() = head.method;
     *message.uri_mut() = uri;
@@ -132,8 +132,8 @@ async fn forward(
 }
 
 /// Opens a line and notes what came of it.
-async fn open(call: &Call, scheme: Scheme, endpoint: &Endpoint) -> Result<OpenLine, Refusal> {
-    let refused = |status, reason| Refusal { status, reason, endpoint: Some(endpoint.clone()) };
+async fn open(call: &Call, scheme: Scheme, endpoint: &Endpoint) -> Result<OpenLine, ProxyRefusal> {
+    let refused = |status, reason| ProxyRefusal { status, reason, endpoint: Some(endpoint.clone()) };
     match call.lines.open(scheme, endpoint, call.grant.limits.connect_time_max).await {
         Ok(open) => {
             call.contacts.note(Some(endpoint), EgressVerdict::Reached { address: open.address });

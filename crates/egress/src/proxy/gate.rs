@@ -15,7 +15,7 @@ use crate::target::{Endpoint, Scheme, Target};
 
 /// A way through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Passage {
+pub(super) enum ProxyPassage {
     /// A tunnel to a server, for TLS and nothing else.
     Tunnel { endpoint: Endpoint },
     /// One request to a server, in the clear or as the credential wants it.
@@ -33,13 +33,13 @@ pub(super) struct Upstream {
 
 /// Why there is no way through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct ProxyRefusal {
     pub(super) status: StatusCode,
     pub(super) reason: &'static str,
     pub(super) endpoint: Option<Endpoint>,
 }
 
-impl Refusal {
+impl ProxyRefusal {
     fn malformed(reason: &'static str) -> Self {
         Self { status: StatusCode::BAD_REQUEST, reason, endpoint: None }
     }
@@ -50,29 +50,29 @@ impl Refusal {
 }
 
 /// Reads the head of a request and returns its way through.
-pub(super) fn judge(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
+pub(super) fn judge(head: &Parts, grant: &EgressGrant) -> Result<ProxyPassage, ProxyRefusal> {
     if header_bytes(&head.headers) > grant.limits.header_bytes_max {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return Err(Refusal { status, reason: "its headers are too long", endpoint: None });
+        return Err(ProxyRefusal { status, reason: "its headers are too long", endpoint: None });
     }
     if head.method == Method::CONNECT { tunnel(head, grant) } else { forward(head, grant) }
 }
 
-fn tunnel(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
-    let authority = head.uri.authority().ok_or(Refusal::malformed("it names no host and port"))?;
+fn tunnel(head: &Parts, grant: &EgressGrant) -> Result<ProxyPassage, ProxyRefusal> {
+    let authority = head.uri.authority().ok_or(ProxyRefusal::malformed("it names no host and port"))?;
     let endpoint =
-        Endpoint::read(authority.as_str()).map_err(|refusal| Refusal::malformed(refusal.reason()))?;
+        Endpoint::read(authority.as_str()).map_err(|refusal| ProxyRefusal::malformed(refusal.reason()))?;
     check_host(&head.headers, &endpoint, Scheme::Https.port())?;
     if head.headers.contains_key(CONTENT_LENGTH) || head.headers.contains_key(TRANSFER_ENCODING) {
-        return Err(Refusal::malformed("a tunnel has no body"));
+        return Err(ProxyRefusal::malformed("a tunnel has no body"));
     }
     check_grant(grant, endpoint.clone(), endpoint.port)?;
-    Ok(Passage::Tunnel { endpoint })
+    Ok(ProxyPassage::Tunnel { endpoint })
 }
 
-fn forward(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
+fn forward(head: &Parts, grant: &EgressGrant) -> Result<ProxyPassage, ProxyRefusal> {
     if head.uri.scheme() != Some(&UriScheme::HTTP) {
-        return Err(Refusal::malformed("only http:// and tunnels pass"));
+        return Err(ProxyRefusal::malformed("only http:// and tunnels pass"));
     }
     // What is taken off is made anew, and that is chunks and nothing else.
     if head
@@ -81,27 +81,28 @@ fn forward(head: &Parts, grant: &EgressGrant) -> Result<Passage, Refusal> {
         .iter()
         .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
     {
-        return Err(Refusal::malformed("its body is packed for the way"));
+        return Err(ProxyRefusal::malformed("its body is packed for the way"));
     }
     if head.method == Method::TRACE {
-        return Err(Refusal::malformed("its method would show what is added on the way"));
+        return Err(ProxyRefusal::malformed("its method would show what is added on the way"));
     }
     let target =
-        Target::read(&head.uri.to_string()).map_err(|refusal| Refusal::malformed(refusal.reason()))?;
+        Target::read(&head.uri.to_string()).map_err(|refusal| ProxyRefusal::malformed(refusal.reason()))?;
     let endpoint = target.endpoint().clone();
     check_host(&head.headers, &endpoint, Scheme::Http.port())?;
     if head.headers.contains_key(UPGRADE) {
-        return Err(Refusal::forbidden("it asks for another protocol", endpoint));
+        return Err(ProxyRefusal::forbidden("it asks for another protocol", endpoint));
     }
     let upstream = upstream(&target, grant);
     check_grant(grant, endpoint, upstream.endpoint.port)?;
     let uri = target.path_and_query().parse();
-    let uri = uri.map_err(|_| Refusal::malformed("its path holds a character that has no place there"))?;
-    Ok(Passage::Forward { upstream: Box::new(upstream), uri })
+    let uri =
+        uri.map_err(|_| ProxyRefusal::malformed("its path holds a character that has no place there"))?;
+    Ok(ProxyPassage::Forward { upstream: Box::new(upstream), uri })
 }
 
 /// Every `Host` header says what the start line says.
-fn check_host(headers: &HeaderMap, endpoint: &Endpoint, ordinary_port: u16) -> Result<(), Refusal> {
+fn check_host(headers: &HeaderMap, endpoint: &Endpoint, ordinary_port: u16) -> Result<(), ProxyRefusal> {
     let mut written = headers.get_all(HOST).iter();
     let agrees = match (written.next(), written.next()) {
         (None, _) => true,
@@ -112,15 +113,15 @@ fn check_host(headers: &HeaderMap, endpoint: &Endpoint, ordinary_port: u16) -> R
         }),
         (Some(_), Some(_)) => false,
     };
-    if agrees { Ok(()) } else { Err(Refusal::malformed("its start line and its Host header differ")) }
+    if agrees { Ok(()) } else { Err(ProxyRefusal::malformed("its start line and its Host header differ")) }
 }
 
-fn check_grant(grant: &EgressGrant, endpoint: Endpoint, port: u16) -> Result<(), Refusal> {
+fn check_grant(grant: &EgressGrant, endpoint: Endpoint, port: u16) -> Result<(), ProxyRefusal> {
     let host = endpoint.host.to_string();
     if grant.hosts.iter().any(|rule| rule.covers(&host, port)) {
         return Ok(());
     }
-    Err(Refusal::forbidden("it is not among the hosts that were granted", endpoint))
+    Err(ProxyRefusal::forbidden("it is not among the hosts that were granted", endpoint))
 }
 
 /// A host with a credential is asked over TLS at the credential's port, whether the program wrote that port or none.
@@ -161,7 +162,7 @@ mod tests {
         EgressGrant { hosts, credentials: Vec::new(), limits: EgressLimits::default() }
     }
 
-    fn passage(method: &str, uri: &str, host: Option<&str>) -> Option<Passage> {
+    fn passage(method: &str, uri: &str, host: Option<&str>) -> Option<ProxyPassage> {
         let mut request = Request::builder().method(method).uri(uri);
         if let Some(host) = host {
             request = request.header(HOST, host);
@@ -191,8 +192,8 @@ mod tests {
         ) {
             let endpoint = match passage(&method, &uri, host.as_deref()) {
                 None => return Ok(()),
-                Some(Passage::Tunnel { endpoint }) => endpoint,
-                Some(Passage::Forward { upstream, .. }) => {
+                Some(ProxyPassage::Tunnel { endpoint }) => endpoint,
+                Some(ProxyPassage::Forward { upstream, .. }) => {
                     prop_assert!(upstream.host_header.starts_with(&upstream.endpoint.host.to_string()));
                     upstream.endpoint
                 }

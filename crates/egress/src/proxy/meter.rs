@@ -16,12 +16,12 @@ use tokio::time::{Instant, sleep_until};
 /// Bytes that a call may still move, all its connections together.
 #[derive(Debug)]
 pub(super) struct Budget {
-    sent: Allowance,
-    received: Allowance,
+    sent: ByteAllowance,
+    received: ByteAllowance,
 }
 
 #[derive(Debug)]
-struct Allowance {
+struct ByteAllowance {
     used: AtomicU64,
     bytes_max: u64,
 }
@@ -29,12 +29,12 @@ struct Allowance {
 impl Budget {
     /// Makes an unspent budget.
     pub(super) fn new(sent_bytes_max: u64, received_bytes_max: u64) -> Self {
-        let allowance = |bytes_max| Allowance { used: AtomicU64::new(0), bytes_max };
+        let allowance = |bytes_max| ByteAllowance { used: AtomicU64::new(0), bytes_max };
         Self { sent: allowance(sent_bytes_max), received: allowance(received_bytes_max) }
     }
 }
 
-impl Allowance {
+impl ByteAllowance {
     fn rest(&self) -> usize {
         let rest = self.bytes_max.saturating_sub(self.used.load(Ordering::Relaxed));
         usize::try_from(rest).unwrap_or(usize::MAX)
@@ -52,15 +52,15 @@ fn spent() -> io::Error {
 
 /// When something last passed on a connection.
 #[derive(Debug)]
-pub(super) struct Activity(Mutex<Instant>);
+pub(super) struct LastActivity(Mutex<Instant>);
 
-impl Default for Activity {
+impl Default for LastActivity {
     fn default() -> Self {
         Self(Mutex::new(Instant::now()))
     }
 }
 
-impl Activity {
+impl LastActivity {
     fn mark(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -78,20 +78,20 @@ impl Activity {
 }
 
 /// A line whose bytes are counted.
-pub(super) struct Metered<Inner> {
+pub(super) struct MeteredLine<Inner> {
     inner: Inner,
-    activity: Arc<Activity>,
+    activity: Arc<LastActivity>,
     budget: Option<Arc<Budget>>,
 }
 
-impl<Inner> Metered<Inner> {
+impl<Inner> MeteredLine<Inner> {
     /// Counts what passes; without a budget, only that something does.
-    pub(super) fn new(inner: Inner, activity: Arc<Activity>, budget: Option<Arc<Budget>>) -> Self {
+    pub(super) fn new(inner: Inner, activity: Arc<LastActivity>, budget: Option<Arc<Budget>>) -> Self {
         Self { inner, activity, budget }
     }
 }
 
-impl<Inner: AsyncRead + Unpin> AsyncRead for Metered<Inner> {
+impl<Inner: AsyncRead + Unpin> AsyncRead for MeteredLine<Inner> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -105,7 +105,7 @@ impl<Inner: AsyncRead + Unpin> AsyncRead for Metered<Inner> {
     }
 }
 
-impl<Inner: AsyncWrite + Unpin> AsyncWrite for Metered<Inner> {
+impl<Inner: AsyncWrite + Unpin> AsyncWrite for MeteredLine<Inner> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -630,9 +630,9 @@ async fn a_listener_that_is_none_any_more_is_given_up_and_what_runs_goes_on() {
     let waiting = tunnel(&door, port).await;
     std::net::TcpStream::from(dead).shutdown(std::net::Shutdown::Both).unwrap();
     let error = listener.accept().unwrap_err();
-    assert_eq!(super::Taking::after(&error), super::Taking::No, "{error}");
+    assert_eq!(super::AcceptState::after(&error), super::AcceptState::No, "{error}");
     let full = std::io::Error::from_raw_os_error(24);
-    assert_eq!(super::Taking::after(&full), super::Taking::Soon);
+    assert_eq!(super::AcceptState::after(&full), super::AcceptState::Soon);
     let mut waiting = waiting;
     waiting.write_all(&greeting("open.example")).await.unwrap();
     canary.touched(1).await;

@@ -8,15 +8,15 @@ use palyra_ports::EgressVerdict;
 use tokio::io::{AsyncWriteExt, copy_bidirectional};
 use tokio::time::timeout;
 
-use super::meter::{Activity, Metered};
+use super::meter::{LastActivity, MeteredLine};
 use super::{Call, client_hello};
-use crate::server_line::Line;
+use crate::server_line::ByteLine;
 use crate::target::Endpoint;
 
 /// A connection that was asked for, and the line that it is to be joined with.
 pub(super) struct Tunnel {
     pub(super) client: OnUpgrade,
-    pub(super) server: Box<dyn Line>,
+    pub(super) server: Box<dyn ByteLine>,
     pub(super) endpoint: Endpoint,
 }
 
@@ -35,7 +35,8 @@ impl Tunnel {
             }
             Ok(Err(_)) | Err(_) => return,
         };
-        let mut server = Metered::new(self.server, Arc::new(Activity::default()), Some(call.budget.clone()));
+        let mut server =
+            MeteredLine::new(self.server, Arc::new(LastActivity::default()), Some(call.budget.clone()));
         if server.write_all(&hello).await.is_ok() {
             drop(copy_bidirectional(&mut client, &mut server).await);
         }

@@ -13,16 +13,16 @@ pub(super) const LINE_SPAN: Duration = Duration::from_secs(60);
 
 /// Counts what the next line says.
 #[derive(Debug, Default)]
-pub(super) struct ClosedLog(Mutex<State>);
+pub(super) struct ClosedLog(Mutex<LogCounts>);
 
 #[derive(Debug, Default)]
-struct State {
+struct LogCounts {
     closed: u64,
     failed: u64,
     last_line: Option<Instant>,
 }
 
-impl State {
+impl LogCounts {
     fn is_due(&self, now: Instant) -> bool {
         self.last_line.is_none_or(|last| now >= last + LINE_SPAN)
     }
@@ -42,17 +42,17 @@ impl ClosedLog {
     /// A connection was closed: there were too many, or it showed no token in time.
     pub(super) fn note_closed(&self) {
         self.state().closed += 1;
-        self.tell(None);
+        self.log(None);
     }
 
     /// A connection could not be accepted.
     pub(super) fn note_failed(&self, error: &io::Error) {
         self.state().failed += 1;
-        self.tell(Some(error));
+        self.log(Some(error));
     }
 
     /// Says what is still to be said, when its time has come; waits for ever where there is nothing.
-    pub(super) async fn tell_when_due(&self) {
+    pub(super) async fn log_when_due(&self) {
         let due = {
             let state = self.state();
             (state.closed + state.failed > 0).then(|| state.last_line.map(|last| last + LINE_SPAN)).flatten()
@@ -61,10 +61,10 @@ impl ClosedLog {
             Some(due) => tokio::time::sleep_until(due).await,
             None => std::future::pending().await,
         }
-        self.tell(None);
+        self.log(None);
     }
 
-    fn tell(&self, error: Option<&io::Error>) {
+    fn log(&self, error: Option<&io::Error>) {
         if let Some((closed, failed)) = self.state().line(Instant::now()) {
             let error = error.map(tracing::field::display);
             tracing::warn!(
@@ -76,7 +76,7 @@ impl ClosedLog {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LogCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,7 +101,7 @@ mod tests {
         }
         log.note_failed(&io::ErrorKind::OutOfMemory.into());
         assert_eq!(counts(&log), (5_000, 1), "the others are counted");
-        log.tell_when_due().await;
+        log.log_when_due().await;
         assert!(now.elapsed() >= LINE_SPAN);
         assert_eq!(counts(&log), (0, 0), "and said together");
     }

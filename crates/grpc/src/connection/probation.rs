@@ -2,7 +2,7 @@
 //!
 //! Everybody on this machine can connect to the TCP listener, so a connection alone is worth little. Invariant: at most
 //! [`ServeLimits::newcomers_max`] connections are without a token, and when there are as many the oldest of the address
-//! that has most of them makes way. Begin at [`Newcomers::admit`].
+//! that has most of them makes way. Begin at [`NewcomerList::admit`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -15,15 +15,15 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::Place;
+use super::ConnectionPermit;
 use super::closed_log::ClosedLog;
 use crate::limits::ServeLimits;
 
 /// The connections of one listener that have not shown a token.
 #[derive(Debug)]
-pub(super) struct Newcomers {
+pub(super) struct NewcomerList {
     /// In the order in which they came.
-    waiting: Mutex<VecDeque<Arc<Standing>>>,
+    waiting: Mutex<VecDeque<Arc<NewcomerState>>>,
     newcomers_max: usize,
     first_call_span: Duration,
     newcomer_span: Duration,
@@ -31,26 +31,26 @@ pub(super) struct Newcomers {
 
 /// What a connection has shown of itself.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct NewcomerState {
     address: IpAddr,
-    among: Weak<Newcomers>,
-    place: Mutex<Option<Place>>,
+    among: Weak<NewcomerList>,
+    place: Mutex<Option<ConnectionPermit>>,
     called: AtomicBool,
     proven: AtomicBool,
     makes_way: CancellationToken,
 }
 
-impl Newcomers {
+impl NewcomerList {
     pub(super) fn new(limits: ServeLimits) -> Self {
-        // Half of the places at most, so that there is room for those with a token.
+        // Half of the permits at most, so that there is room for those with a token.
         let newcomers_max = limits.newcomers_max.min(limits.connections_max.div_ceil(2)).max(1);
         let ServeLimits { first_call_span, newcomer_span, .. } = limits;
         Self { waiting: Mutex::default(), newcomers_max, first_call_span, newcomer_span }
     }
 
     /// Takes a connection in, which has its place until it leaves or has to make way.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr, place: Place) -> Arc<Standing> {
-        let standing = Arc::new(Standing {
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr, place: ConnectionPermit) -> Arc<NewcomerState> {
+        let standing = Arc::new(NewcomerState {
             address,
             among: Arc::downgrade(self),
             place: Mutex::new(Some(place)),
@@ -63,9 +63,9 @@ impl Newcomers {
     }
 
     /// Lets one make way where there are as many as may be, or no place is free; returns the place it had.
-    pub(super) fn make_room(&self, places_free: usize) -> Option<Place> {
+    pub(super) fn make_room(&self, permits_free: usize) -> Option<ConnectionPermit> {
         let mut waiting = self.waiting();
-        if waiting.len() < self.newcomers_max && places_free > 0 {
+        if waiting.len() < self.newcomers_max && permits_free > 0 {
             return None;
         }
         let mut counts = BTreeMap::<IpAddr, usize>::new();
@@ -76,19 +76,19 @@ impl Newcomers {
         let at = waiting.iter().position(|standing| counts.get(&standing.address) == Some(&most))?;
         let standing = waiting.remove(at)?;
         standing.makes_way.cancel();
-        standing.take_place()
+        standing.take_permit()
     }
 
-    fn remove(&self, gone: &Standing) {
+    fn remove(&self, gone: &NewcomerState) {
         self.waiting().retain(|standing| !std::ptr::eq(&**standing, gone));
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<Standing>>> {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<NewcomerState>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Standing {
+impl NewcomerState {
     /// Takes note of a call, whoever it is from.
     pub(crate) fn note_call(&self) {
         self.called.store(true, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Standing {
     /// The connection is gone.
     pub(super) fn leave(&self) {
         self.forget();
-        drop(self.take_place());
+        drop(self.take_permit());
     }
 
     fn forget(&self) {
@@ -113,14 +113,14 @@ impl Standing {
         }
     }
 
-    fn take_place(&self) -> Option<Place> {
+    fn take_permit(&self) -> Option<ConnectionPermit> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// What is to become of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum ProbationVerdict {
     /// It has time left.
     Goes,
     /// It has shown a token.
@@ -130,8 +130,8 @@ pub(super) enum Verdict {
 }
 
 /// Watches over one connection until it has shown a token.
-pub(super) struct Probation {
-    standing: Arc<Standing>,
+pub(super) struct ProbationTimer {
+    standing: Arc<NewcomerState>,
     closed: Arc<ClosedLog>,
     makes_way: Pin<Box<WaitForCancellationFutureOwned>>,
     deadline: Pin<Box<Sleep>>,
@@ -139,8 +139,8 @@ pub(super) struct Probation {
     last: Instant,
 }
 
-impl Probation {
-    pub(super) fn new(standing: Arc<Standing>, closed: Arc<ClosedLog>) -> Self {
+impl ProbationTimer {
+    pub(super) fn new(standing: Arc<NewcomerState>, closed: Arc<ClosedLog>) -> Self {
         let spans = standing.among.upgrade().map(|among| (among.first_call_span, among.newcomer_span));
         let (first_call_span, newcomer_span) = spans.unwrap_or_default();
         let now = Instant::now();
@@ -153,20 +153,20 @@ impl Probation {
         }
     }
 
-    pub(super) fn look(&mut self, context: &mut Context<'_>) -> Verdict {
+    pub(super) fn look(&mut self, context: &mut Context<'_>) -> ProbationVerdict {
         if self.makes_way.as_mut().poll(context).is_ready() {
-            return Verdict::Over;
+            return ProbationVerdict::Over;
         }
         if self.standing.proven.load(Ordering::Relaxed) {
-            return Verdict::Passed;
+            return ProbationVerdict::Passed;
         }
         while let Poll::Ready(()) = self.deadline.as_mut().poll(context) {
             if !self.standing.called.load(Ordering::Relaxed) || self.deadline.deadline() >= self.last {
                 self.closed.note_closed();
-                return Verdict::Over;
+                return ProbationVerdict::Over;
             }
             self.deadline.as_mut().reset(self.last);
         }
-        Verdict::Goes
+        ProbationVerdict::Goes
     }
 }

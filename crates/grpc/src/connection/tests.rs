@@ -6,11 +6,14 @@ use super::*;
 
 const SOON: Duration = Duration::from_secs(10);
 
-async fn tcp_acceptor(connections_max: usize, greeting_span: Duration) -> (Acceptor, std::net::SocketAddr) {
+async fn tcp_acceptor(
+    connections_max: usize,
+    greeting_span: Duration,
+) -> (ConnectionAcceptor, std::net::SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = ServeLimits { connections_max, greeting_span, ..ServeLimits::default() };
-    (Acceptor::tcp(listener, limits, watch::Sender::new(0)), address)
+    (ConnectionAcceptor::tcp(listener, limits, watch::Sender::new(0)), address)
 }
 
 #[tokio::test]
@@ -26,8 +29,11 @@ async fn an_accepted_tcp_connection_sends_small_frames_at_once() {
 async fn a_local_peer_is_known_by_its_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
-    let mut acceptor =
-        Acceptor::unix(UnixListener::bind(&path).unwrap(), ServeLimits::default(), watch::Sender::new(0));
+    let mut acceptor = ConnectionAcceptor::unix(
+        UnixListener::bind(&path).unwrap(),
+        ServeLimits::default(),
+        watch::Sender::new(0),
+    );
     let (_client, connection) = tokio::join!(UnixStream::connect(&path), acceptor.next());
     assert_eq!(connection.peer, Peer::Local(Some(rustix::process::geteuid().as_raw())));
 }
@@ -37,7 +43,8 @@ async fn one_connection_too_many_is_closed_and_its_place_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let limits = ServeLimits { connections_max: 1, ..ServeLimits::default() };
-    let mut acceptor = Acceptor::unix(UnixListener::bind(&path).unwrap(), limits, watch::Sender::new(0));
+    let mut acceptor =
+        ConnectionAcceptor::unix(UnixListener::bind(&path).unwrap(), limits, watch::Sender::new(0));
     let (_first, taken) = tokio::join!(UnixStream::connect(&path), acceptor.next());
     let mut second = UnixStream::connect(&path).await.unwrap();
     let waiting = tokio::spawn(async move { acceptor.next().await.peer });
@@ -57,7 +64,11 @@ async fn fails(connection: &mut Connection) -> Option<io::ErrorKind> {
     }
 }
 
-async fn connect(acceptor: &mut Acceptor, from: &str, to: std::net::SocketAddr) -> (TcpStream, Connection) {
+async fn connect(
+    acceptor: &mut ConnectionAcceptor,
+    from: &str,
+    to: std::net::SocketAddr,
+) -> (TcpStream, Connection) {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
     let (client, connection) = tokio::join!(socket.connect(to), acceptor.next());
@@ -71,7 +82,7 @@ async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
     proven.standing.as_ref().unwrap().prove();
     let (_b, mut single) = connect(&mut acceptor, "127.0.0.2", address).await;
     let (_c, mut oldest) = connect(&mut acceptor, "127.0.0.1", address).await;
-    // Half of the places are for those without a token; one of an address with fewer is not the first to go.
+    // Half of the permits are for those without a token; one of an address with fewer is not the first to go.
     let (_d, mut next) = connect(&mut acceptor, "127.0.0.1", address).await;
     assert_eq!(
         fails(&mut single).await,
@@ -88,9 +99,9 @@ async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
         (fails(&mut next).await, fails(&mut last).await, fails(&mut proven).await),
         (None, None, None)
     );
-    assert_eq!(acceptor.places.available_permits(), 1);
+    assert_eq!(acceptor.permits.available_permits(), 1);
     drop((proven, single, oldest, next, last));
-    assert_eq!(acceptor.places.available_permits(), 4, "every place comes back, once");
+    assert_eq!(acceptor.permits.available_permits(), 4, "every place comes back, once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,7 +133,7 @@ async fn who_does_not_greet_in_time_is_cut_off_and_who_does_is_not() {
     drop(client);
 
     let mut greeting =
-        Greeting::Awaited { bytes_left: GREETING_BYTES, deadline: Box::pin(tokio::time::sleep(SOON)) };
+        PrefaceState::Awaited { bytes_left: GREETING_BYTES, deadline: Box::pin(tokio::time::sleep(SOON)) };
     futures::future::poll_fn(|context| Poll::Ready(greeting.watch(context, GREETING_BYTES))).await.unwrap();
     tokio::time::advance(SOON * 2).await;
     futures::future::poll_fn(|context| Poll::Ready(greeting.watch(context, 0))).await.unwrap();

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use palyra_api::ApiError;
+use palyra_api::files::{FileAssembly, UploadRoom};
 use palyra_runtime::session::IncomingFile;
 use palyra_wire::v1::run_stream_request::Frame;
 use palyra_wire::v1::{Attachment, RunStreamRequest};
 use tokio::time::Instant;
 use tonic::Streaming;
 
-use super::Doorway;
-use crate::files::{Assembly, UploadRoom};
-use crate::status::Refusal;
+use super::StreamContext;
+use crate::status;
 
 /// How long a stream may take to bring the next part.
 const PART_SPAN_MAX: Duration = Duration::from_secs(60);
@@ -27,24 +28,24 @@ pub(super) struct ReceivedFiles {
 pub(super) async fn receive_files(
     attachments: Vec<Attachment>,
     incoming: &mut Streaming<RunStreamRequest>,
-    doorway: &Doorway,
-) -> Result<ReceivedFiles, Refusal> {
-    let mut assembly = Assembly::new(attachments)?;
-    let room = doorway.uploads.room_for(doorway.identity.caller().principal, &assembly)?;
+    context: &StreamContext,
+) -> Result<ReceivedFiles, ApiError> {
+    let mut assembly = FileAssembly::new(attachments)?;
+    let room = context.uploads.room_for(context.identity.caller().principal, &assembly)?;
     let end = Instant::now() + PARTS_SPAN_MAX;
     while !assembly.is_complete() {
         let latest = end.min(Instant::now() + PART_SPAN_MAX);
         let frame = tokio::select! {
             biased;
-            () = doorway.stop.cancelled() => return Err(Refusal::shutting_down()),
+            () = context.stop.cancelled() => return Err(ApiError::shutting_down()),
             frame = tokio::time::timeout_at(latest, incoming.message()) => frame,
         };
         let frame = frame.map_err(|_| {
-            Refusal::invalid_frame("no part of an attachment came within 60 seconds, or not all within 300")
+            ApiError::invalid_frame("no part of an attachment came within 60 seconds, or not all within 300")
         })?;
-        let frame = frame.map_err(|status| Refusal::undelivered(&status))?;
+        let frame = frame.map_err(|status| status::undelivered(&status))?;
         // A token may be revoked while its bytes are still coming.
-        doorway.trusted()?;
+        context.trusted()?;
         match frame.and_then(|frame| frame.frame) {
             Some(Frame::AttachmentPart(part)) => assembly.take(&part)?,
             Some(
@@ -55,7 +56,7 @@ pub(super) async fn receive_files(
                 | Frame::Cancel(_),
             )
             | None => {
-                return Err(Refusal::invalid_frame("the bytes of announced attachments come first"));
+                return Err(ApiError::invalid_frame("the bytes of announced attachments come first"));
             }
         }
     }

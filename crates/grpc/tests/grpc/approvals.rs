@@ -168,7 +168,7 @@ async fn a_remembered_yes_lets_equal_calls_run_until_it_is_revoked() {
     let (mut talk, _, approval) = asking(&daemon).await;
     let mut client = approvals(&daemon).await;
     let always = ResolveApprovalRequest {
-        remember: Some(v1::GrantWish { scope: "principal".to_owned(), ..v1::GrantWish::default() }),
+        remember: Some(v1::GrantWish { scope: v1::GrantScope::Principal.into(), ..v1::GrantWish::default() }),
         ..answer(&approval, ApprovalDecision::Approve)
     };
     let grant_id = client.resolve_approval(always).await.unwrap().into_inner().grant_id;
@@ -186,7 +186,7 @@ async fn a_remembered_yes_lets_equal_calls_run_until_it_is_revoked() {
         _ => None,
     });
     let decided = decided.unwrap();
-    assert_eq!((decided.decided_by.as_str(), decided.decider_id), ("grant", grant_id.clone()));
+    assert_eq!((decided.decided_by_name().as_ref(), decided.decider_id), ("grant", grant_id.clone()));
 
     let grants = client.list_grants(v1::ListGrantsRequest::default()).await.unwrap().into_inner().grants;
     assert_eq!((grants.len(), grants[0].uses), (1, 1));
@@ -200,22 +200,23 @@ async fn where_nobody_can_be_asked_the_call_is_denied_at_once() {
     let daemon = TestDaemon::start().await;
     daemon.provider.push(Script::new().call("change", PATH));
     daemon.provider.push(Script::new().text("then not"));
-    let message = StartRunRequest { approve: "never".to_owned(), ..start("change it") };
+    let message = StartRunRequest { approve: v1::ApproverChoice::Never.into(), ..start("change it") };
     let mut talk = Talk::open(daemon.local().await, Say::Start(message)).await.unwrap();
     let (heard, end) = talk.rest().await;
     assert_eq!((heard.text().as_str(), end.state()), ("then not", RunState::Done));
     let reasons: Vec<_> = heard
         .events()
         .filter_map(|event| match event {
-            Event::ToolDecided(decided) => Some(decided.reason.clone()),
+            Event::ToolDecided(decided) => Some(decided.reason_name().into_owned()),
             _ => None,
         })
         .collect();
     assert_eq!(reasons, ["no_approval_channel"]);
-    let odd = StartRunRequest { approve: "sometimes".to_owned(), ..start("change it") };
+    let odd = StartRunRequest { approve: 77, ..start("change it") };
     let mut gateway = GatewayServiceClient::new(daemon.local().await);
     let refused = gateway.start_run(odd).await.unwrap_err();
     assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
+    assert!(refused.message().contains("`approve` must be"), "{refused:?}");
 }
 
 #[tokio::test]
@@ -228,7 +229,10 @@ async fn effects_are_listed_for_whom_they_concern() {
     let list = v1::ListEffectsRequest { run_id: run.clone(), ..v1::ListEffectsRequest::default() };
     let effects = client.list_effects(list.clone()).await.unwrap().into_inner().effects;
     assert_eq!(effects.len(), 1);
-    assert_eq!((effects[0].contract.as_str(), effects[0].state.as_str()), ("opaque", "finished"));
+    assert_eq!(
+        (effects[0].contract_name().as_ref(), effects[0].state_name().as_ref()),
+        ("opaque", "finished")
+    );
     assert_eq!(effects[0].approval_id, approval);
     let token = daemon.token("somebody-else").await;
     let mut stranger = EffectsServiceClient::new(daemon.remote().await);
@@ -236,7 +240,7 @@ async fn effects_are_listed_for_whom_they_concern() {
     let known = v1::ResolveEffectRequest {
         run_id: run.clone(),
         effect_id: 1,
-        resolution: "happened".to_owned(),
+        resolution: v1::EffectResolution::Happened.into(),
         note: String::new(),
     };
     let refused = client.resolve_effect(known).await.unwrap_err();

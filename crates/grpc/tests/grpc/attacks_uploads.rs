@@ -46,8 +46,8 @@ async fn a_token_revoked_while_its_files_come_starts_nothing() {
     let (token, channel) = (daemon.token("user:mallory").await, daemon.remote().await);
     let (say, opening) = begin(&channel, &token, announcing(&[2])).await;
     say.send(RunStreamRequest { frame: Some(part(0, b"x")) }).await.unwrap();
-    let made = daemon.state.access.known().tokens[0].id;
-    daemon.state.access.revoke_token(made).await.unwrap();
+    let made = daemon.state.admin.access.known().tokens[0].id;
+    daemon.state.admin.access.revoke_token(made).await.unwrap();
     say.send(RunStreamRequest { frame: Some(part(0, b"y")) }).await.unwrap();
     let refused = outcome(opening).await.unwrap_err();
     assert_refused(&refused, Code::Unauthenticated, ErrorCode::Unauthenticated);

@@ -23,6 +23,7 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.AdminService/CreateToken", For::Owner),
     ("/palyra.v1.AdminService/GetConfig", For::Owner),
     ("/palyra.v1.AdminService/GetStatus", For::Owner),
+    ("/palyra.v1.AdminService/ListBackgroundTasks", For::Owner),
     ("/palyra.v1.AdminService/ListTokens", For::Owner),
     ("/palyra.v1.AdminService/ReloadConfig", For::Owner),
     ("/palyra.v1.AdminService/RevokeToken", For::Owner),
@@ -51,10 +52,13 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.ErasureService/ScrubJournal", For::Owner),
     ("/palyra.v1.GatewayService/CancelRun", For::Principals),
     ("/palyra.v1.GatewayService/GetRun", For::Principals),
+    ("/palyra.v1.GatewayService/ListBookmarks", For::Principals),
     ("/palyra.v1.GatewayService/ListRuns", For::Principals),
+    ("/palyra.v1.GatewayService/PlaceBookmark", For::Principals),
     ("/palyra.v1.GatewayService/ReadAttachment", For::Principals),
     ("/palyra.v1.GatewayService/ReadSessionTape", For::Principals),
     ("/palyra.v1.GatewayService/ReadTape", For::Principals),
+    ("/palyra.v1.GatewayService/RemoveBookmark", For::Principals),
     ("/palyra.v1.GatewayService/ResolveId", For::Principals),
     ("/palyra.v1.GatewayService/RunStream", For::Principals),
     ("/palyra.v1.GatewayService/SendInput", For::Principals),
@@ -140,7 +144,7 @@ async fn no_call_is_answered_on_a_wrong_credential() {
 
 /// Names and values of `authorization` headers that must not work.
 async fn wrong_credentials(daemon: &TestDaemon) -> Vec<(&'static str, Vec<String>)> {
-    let access = &daemon.state.access;
+    let access = &daemon.state.admin.access;
     let expired = access.create_token("user:alice", "expired", Duration::from_secs(60)).await.unwrap();
     daemon.pass(Duration::from_secs(61));
     let revoked = access.create_token("user:alice", "revoked", Duration::from_secs(60)).await.unwrap();

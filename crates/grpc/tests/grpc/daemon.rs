@@ -7,28 +7,26 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_grpc::{
-    ConfigFact, DaemonFacts, Listeners, ReloadError, ReloadHandle, ReloadReport, ServeError, ServeLimits,
-    serve,
-};
-use palyra_ports::redactor::PassThrough;
+use palyra_api::{ConfigFact, DaemonFacts, ReloadError, ReloadHandle, ReloadReport};
+use palyra_grpc::{Listeners, ServeError, ServeLimits, serve};
 use palyra_ports::{
-    Clock, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
+    Clock, ExecuteToolError, PreparedCall, Recorder, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
     WorkspaceChoice, WorkspaceError, Workspaces,
 };
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, PrepareRefusal, RawPrepareRefusal};
 use palyra_runtime::{
     GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
+use palyra_testkit::PassThrough;
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, ScriptedProvider};
-use palyra_types::effect::{PreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, Taints, ToolCatalog, ToolConduct,
-    ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
+    ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
+    ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
-use palyra_types::{ErrorCode, Redacted, Timestamp};
+use palyra_types::{Content, ErrorCode, Timestamp};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -58,7 +56,7 @@ pub(crate) struct TestDaemon {
     pub(crate) tcp: SocketAddr,
     pub(crate) socket: PathBuf,
     pub(crate) served: JoinHandle<Result<(), ServeError>>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl TestDaemon {
@@ -82,7 +80,12 @@ impl TestDaemon {
         let wish = CancellationToken::new();
         let facts = facts(folder.path(), wish.clone(), reloads(wishes.reloads));
         let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
-        Self { state, provider, clock, stop, wish, tcp: address, socket, served, _folder: folder }
+        Self { state, provider, clock, stop, wish, tcp: address, socket, served, folder }
+    }
+
+    /// Returns the folder that is the daemon's own.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Connects as the owner.
@@ -98,7 +101,7 @@ impl TestDaemon {
 
     /// Makes a token for a principal.
     pub(crate) async fn token(&self, principal: &str) -> String {
-        let made = self.state.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
+        let made = self.state.admin.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
         made.unwrap().1.into_exposed()
     }
 }
@@ -115,12 +118,11 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
     let suggestions = vec!["a model server answers on port 11434".to_owned()];
     let directory = ModelDirectory::new(vec![Arc::new(provider.clone())], default, suggestions);
     RuntimePorts {
-        append: journal.clone(),
+        recorder: Recorder::new(journal.clone(), Arc::new(PassThrough), Arc::new(clock.clone())),
         tapes: journal.clone(),
-        records: journal.clone(),
+        families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
-        approvals: journal.clone(),
         erasures: journal,
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),
@@ -137,7 +139,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
 }
 
 /// Answers reloads as a test wants it.
-fn reloads(outcomes: Vec<Result<ReloadReport, ReloadError>>) -> ReloadHandle {
+pub(crate) fn reloads(outcomes: Vec<Result<ReloadReport, ReloadError>>) -> ReloadHandle {
     let (handle, mut requests) = ReloadHandle::channel();
     tokio::spawn(async move {
         for outcome in outcomes {
@@ -148,7 +150,7 @@ fn reloads(outcomes: Vec<Result<ReloadReport, ReloadError>>) -> ReloadHandle {
     handle
 }
 
-fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -> DaemonFacts {
+pub(crate) fn facts(folder: &Path, stop_requested: CancellationToken, reload: ReloadHandle) -> DaemonFacts {
     let fact = ConfigFact {
         key: "limits.turns_max".to_owned(),
         value: "50".to_owned(),
@@ -163,10 +165,10 @@ fn facts(folder: &Path, wish_to_stop: CancellationToken, reload: ReloadHandle) -
         listening: vec!["unix:daemon.sock".to_owned()],
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_runtime::health::LiveChecks::default(),
-        replacement: Arc::new(palyra_grpc::NeverReplaced),
+        live_checks: palyra_admin::health::LiveChecks::default(),
+        replacement: Arc::new(palyra_api::NeverReplaced),
         reload,
-        wish_to_stop,
+        stop_requested,
     }
 }
 
@@ -198,7 +200,7 @@ impl ToolRuntime for TwoTools {
         ]))
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         let message = format!("`{}` needs no preparation", intent.tool()).into();
         async move { Err(PrepareRefusal { code: ErrorCode::Internal, message }) }.boxed()
     }
@@ -207,7 +209,7 @@ impl ToolRuntime for TwoTools {
         &self,
         grant: Grant,
         _supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let output = if grant.tool().as_str() == "look" { "a wall" } else { "changed" };
         let outcome = ToolExecutionOutcome {
             failure: None,
@@ -221,8 +223,8 @@ impl ToolRuntime for TwoTools {
 }
 
 impl RestoreFiles for TwoTools {
-    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
-        let back = |file: PreImage| UndoneFile { path: file.path, result: UndoResult::Restored };
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<RawUndoneFile>> {
+        let back = |file: RestoreImage| UndoneFile { path: file.path, result: UndoResult::Restored };
         async move { order.files.into_iter().map(back).collect() }.boxed()
     }
 }
@@ -233,10 +235,10 @@ struct OneFolder(PathBuf);
 impl Workspaces for OneFolder {
     fn choose(
         &self,
-        wanted: Option<&Redacted<PathBuf>>,
+        wanted: Option<&Content<PathBuf>>,
         _session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
-        let own = Redacted::new(self.0.clone());
+        let own = Content::new(self.0.clone());
         Ok(WorkspaceChoice { root: wanted.cloned().unwrap_or(own), note: None })
     }
 }

@@ -22,11 +22,15 @@ mod bad_frames;
 
 mod strangers;
 
+mod unknown_values;
+
 mod credentials;
 
 mod unary;
 
 mod owner_calls;
+
+mod dispatch;
 
 mod probes;
 

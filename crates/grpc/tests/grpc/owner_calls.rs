@@ -1,6 +1,6 @@
 //! The calls of the owner: the journal and the daemon.
 
-use palyra_grpc::{ReloadError, ReloadReport};
+use palyra_api::{ReloadError, ReloadReport};
 use palyra_types::ErrorCode;
 use palyra_wire::v1::admin_service_client::AdminServiceClient;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
@@ -28,7 +28,7 @@ async fn the_journal_tells_its_state_and_its_entries() {
     run_once(&daemon).await;
     let mut client = JournalServiceClient::new(daemon.local().await);
     let status = client.get_journal_status(GetJournalStatusRequest {}).await.unwrap().into_inner();
-    assert_eq!((status.health.as_str(), status.epoch, status.log_id.len()), ("writable", 1, 32));
+    assert_eq!((status.health_name().as_ref(), status.epoch, status.log_id.len()), ("writable", 1, 32));
     let all =
         client.list_entries(ListEntriesRequest { from_seq: 0, limit: 1_000 }).await.unwrap().into_inner();
     assert_eq!(all.entries.len() as u64, status.entries);
@@ -73,7 +73,7 @@ async fn the_daemon_tells_what_it_is_and_what_is_configured() {
     assert_eq!((status.version.as_str(), status.build_id.as_str(), status.pid), ("1.2.3", "build-7", 4_242));
     assert_eq!((status.started.unwrap().seconds, status.listening.len()), (1, 1));
     assert_eq!((status.default_model.as_str(), status.open_runs), ("scripted/scripted", 0));
-    assert!(status.checks.iter().any(|check| check.name == "journal_writable" && check.level == "ok"));
+    assert!(status.checks.iter().any(|check| check.name == "journal_writable" && check.level_name() == "ok"));
     let config = client.get_config(GetConfigRequest {}).await.unwrap().into_inner();
     assert_eq!(config.digest.len(), 64);
     assert_eq!(config.values[0].key, "limits.turns_max");

@@ -8,7 +8,7 @@ use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
 use palyra_wire::v1::{
     ArchiveSessionRequest, BranchPoint, CleanupSessionRequest, GetRunRequest, Input, InputDelivery,
     ListSessionsRequest, RenameSessionRequest, ResolveSessionRequest, RestoreSessionRequest, RunState,
-    SendInputRequest, SessionSelector, StartRunRequest,
+    SendInputRequest, SessionFilter, SessionSelector, StartRunRequest,
 };
 use tonic::Code;
 
@@ -44,7 +44,7 @@ async fn an_input_steers_interrupts_and_says_how_it_was_taken() {
         .into_inner()
         .run
         .unwrap();
-    assert_eq!((run.reason.as_str(), run.state()), ("interrupted", RunState::Cancelled));
+    assert_eq!((run.reason_name().as_ref(), run.state()), ("interrupted", RunState::Cancelled));
     let input = Input { text: "late".to_owned(), delivery: InputDelivery::Steer.into(), ..Input::default() };
     let message = SendInputRequest { run_id: first.run_id, input: Some(input), ..Default::default() };
     let accepted = client.send_input(message).await.unwrap().into_inner().accepted.unwrap();
@@ -91,16 +91,16 @@ async fn a_session_branches_is_named_put_away_found_and_taken_up() {
     ] {
         let message = ListSessionsRequest {
             search: search.to_owned(),
-            only: only.to_owned(),
+            only: SessionFilter::from_short_name(only).unwrap().into(),
             ..ListSessionsRequest::default()
         };
         let listed = sessions.list_sessions(message).await.unwrap().into_inner().sessions;
         let ids: Vec<_> = listed.iter().map(|session| &session.session_id).collect();
         assert_eq!(ids, expected, "{search} {only}");
     }
-    let wrong = [("x".repeat(201), ""), (String::new(), "some")];
+    let wrong = [("x".repeat(201), 0), (String::new(), 77)];
     for (search, only) in wrong {
-        let message = ListSessionsRequest { search, only: only.to_owned(), ..ListSessionsRequest::default() };
+        let message = ListSessionsRequest { search, only, ..ListSessionsRequest::default() };
         let refused = sessions.list_sessions(message).await.unwrap_err();
         assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
     }

@@ -6,7 +6,7 @@ use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
 use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
 use palyra_wire::v1::{
     ArchiveSessionRequest, Attachment, BranchPoint, CancelRunRequest, CleanupSessionRequest, GetRunRequest,
-    Input, ListRunsRequest, ReadAttachmentRequest, ReadSessionTapeRequest, ReadTapeRequest,
+    Input, ListRunsRequest, NamedKind, ReadAttachmentRequest, ReadSessionTapeRequest, ReadTapeRequest,
     RenameSessionRequest, ResolveIdRequest, ResolveSessionRequest, RestoreSessionRequest, RunStreamRequest,
     SendInputRequest, SessionSelector, StartRunRequest,
 };
@@ -113,7 +113,7 @@ async fn a_part_of_a_strangers_id_is_not_found_and_makes_no_name_ambiguous() {
     let mut client = GatewayServiceClient::new(channel.clone());
     let hers = client.start_run(bearing(&alice, start("hi"))).await.unwrap().into_inner().opened.unwrap();
     let named = |kind: &str, name: &str| ResolveIdRequest {
-        kind: kind.to_owned(),
+        kind: NamedKind::from_short_name(kind).unwrap().into(),
         name: name.to_owned(),
         ..ResolveIdRequest::default()
     };

@@ -114,7 +114,9 @@ async fn a_cancel_frame_ends_the_run() {
     talk.say(Say::Cancel(Cancel {})).await;
     let (heard, end) = talk.rest().await;
     assert!(
-        heard.events().any(|event| matches!(event, Event::CancelRequested(wish) if wish.reason == "user"))
+        heard
+            .events()
+            .any(|event| matches!(event, Event::CancelRequested(wish) if wish.reason_name() == "user"))
     );
     assert_eq!(end.state(), RunState::Cancelled);
 }
@@ -152,12 +154,12 @@ async fn an_input_for_a_waiting_run_is_its_answer() {
     let run = talk.opened().await.run_id;
     let heard = talk.until_event(|event| matches!(event, Event::LoopDetected(_))).await;
     assert!(
-        matches!(heard.events().last(), Some(Event::LoopDetected(found)) if found.guard == "same_result")
+        matches!(heard.events().last(), Some(Event::LoopDetected(found)) if found.guard_name() == "same_result")
     );
     let mut client = GatewayServiceClient::new(daemon.local().await);
     let found =
         client.get_run(GetRunRequest { run_id: run.clone() }).await.unwrap().into_inner().run.unwrap();
-    assert_eq!((found.phase.as_str(), found.waiting_for.as_str()), ("waiting", "loop_check"));
+    assert_eq!((found.phase_name().as_ref(), found.waiting_for_name().as_ref()), ("waiting", "loop_check"));
     talk.say(input("go on")).await;
     let heard = talk.until(|frame| matches!(frame, Frame::InputAccepted(_))).await;
     let Some(Frame::InputAccepted(accepted)) = heard.others.last() else { panic!("until() stops there") };
@@ -208,8 +210,8 @@ async fn a_revoked_token_ends_its_streams() {
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open_bearing(daemon.remote().await, &token, Say::Start(start("hi"))).await.unwrap();
     talk.opened().await;
-    let made = daemon.state.access.known().tokens[0].id;
-    daemon.state.access.revoke_token(made).await.unwrap();
+    let made = daemon.state.admin.access.known().tokens[0].id;
+    daemon.state.admin.access.revoke_token(made).await.unwrap();
     assert_refused(&talk.failure().await, Code::Unauthenticated, ErrorCode::Unauthenticated);
 }
 

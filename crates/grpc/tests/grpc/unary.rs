@@ -10,7 +10,7 @@ use palyra_wire::v1::run_stream_request::Frame as Say;
 use palyra_wire::v1::sessions_service_client::SessionsServiceClient;
 use palyra_wire::v1::{
     CancelRunRequest, GetRunRequest, Input, ListAgentsRequest, ListModelsRequest, ListRunsRequest,
-    ListSessionsRequest, ReadSessionTapeRequest, ReadTapeRequest, ResolveSessionRequest, RunState,
+    ListSessionsRequest, ReadSessionTapeRequest, ReadTapeRequest, ResolveSessionRequest, RunFilter, RunState,
     SendInputRequest, SessionSelector, StartRunRequest, TestModelRequest,
 };
 use tonic::Code;
@@ -34,7 +34,7 @@ async fn a_run_is_started_looked_at_and_cancelled_without_a_stream() {
     let run_id = opened.run_id.clone();
     let run =
         client.get_run(GetRunRequest { run_id: run_id.clone() }).await.unwrap().into_inner().run.unwrap();
-    assert_eq!((run.state(), run.phase.as_str()), (RunState::InProgress, "running"));
+    assert_eq!((run.state(), run.phase_name().as_ref()), (RunState::InProgress, "running"));
     assert_eq!(
         (run.input_preview.as_str(), run.session_id.as_str()),
         ("hi there", opened.session_id.as_str())
@@ -54,7 +54,7 @@ async fn a_run_is_started_looked_at_and_cancelled_without_a_stream() {
     let receipt = client.cancel_run(cancel).await.unwrap().into_inner();
     assert_eq!((receipt.state(), receipt.already_finished), (RunState::Cancelled, true));
     let run = client.get_run(GetRunRequest { run_id }).await.unwrap().into_inner().run.unwrap();
-    assert_eq!((run.phase.as_str(), run.reason.as_str()), ("finished", "cancelled"));
+    assert_eq!((run.phase_name().as_ref(), run.reason_name().as_ref()), ("finished", "cancelled"));
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn runs_are_listed_newest_first_by_the_page() {
     }
     let mut listed = Vec::new();
     let mut message =
-        ListRunsRequest { page_size: 2, only: "finished".to_owned(), ..ListRunsRequest::default() };
+        ListRunsRequest { page_size: 2, only: RunFilter::Finished.into(), ..ListRunsRequest::default() };
     loop {
         let page = client.list_runs(message.clone()).await.unwrap().into_inner();
         listed.extend(page.runs.into_iter().map(|run| run.run_id));
@@ -107,12 +107,17 @@ async fn runs_are_listed_newest_first_by_the_page() {
         message.page_token = page.next_page_token;
     }
     assert_eq!(listed, begun);
-    let open = ListRunsRequest { only: "open".to_owned(), ..ListRunsRequest::default() };
+    let open = ListRunsRequest { only: RunFilter::Open.into(), ..ListRunsRequest::default() };
     assert!(client.list_runs(open).await.unwrap().into_inner().runs.is_empty());
     let bad = [
-        ListRunsRequest { only: "some".to_owned(), ..ListRunsRequest::default() },
+        ListRunsRequest { only: 77, ..ListRunsRequest::default() },
         ListRunsRequest { page_token: "second".to_owned(), ..ListRunsRequest::default() },
     ];
+    // A delivery of a newer client: not taken as another one.
+    let newer = StartRunRequest { delivery: 77, ..start("hi") };
+    let refused = client.start_run(newer).await.unwrap_err();
+    assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
+    assert!(refused.message().contains("`delivery` must be"), "{refused:?}");
     for message in bad {
         let refused = client.list_runs(message).await.unwrap_err();
         assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);

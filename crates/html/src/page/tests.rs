@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Page, read_page};
-use crate::limits::{PageError, PageLimits, Whole};
+use super::{TextPage, read_page};
+use crate::limits::{PageError, PageExtent, PageLimits};
 
-fn read(source: &str) -> Page {
+fn read(source: &str) -> TextPage {
     read_page(source, &PageLimits::default()).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn a_page_becomes_markdown() {
          <a href='https://example.com/a'>a link</a>.</p><ul><li>one<li>two</ul><pre>code</pre>\
          <table><tr><th>a<th>b<tr><td>1<td>2</table>",
     );
-    assert_eq!(page.whole, Whole::Whole);
+    assert_eq!(page.whole, PageExtent::Whole);
     for part in
         ["# Head", "Some **bold** text", "[a link](https://example.com/a)", "- one", "code", "| 1 | 2 |"]
     {
@@ -188,9 +188,9 @@ fn hostile_pages_stay_within_their_limits() {
 fn what_a_limit_leaves_out_is_told() {
     let deep = format!("<body>{}deep", "<div>".repeat(1000));
     let page = read(&deep);
-    assert!(page.whole == Whole::Cut && !page.markdown.contains("deep"));
+    assert!(page.whole == PageExtent::Cut && !page.markdown.contains("deep"));
     let long = format!("<body><p>{}</p>", "é".repeat(3 << 20));
-    assert_eq!(read(&long).whole, Whole::Cut);
+    assert_eq!(read(&long).whole, PageExtent::Cut);
     let none = PageLimits { time_max: Duration::ZERO, ..PageLimits::default() };
     assert_eq!(read_page(&deep, &none), Err(PageError::TimedOut));
 }

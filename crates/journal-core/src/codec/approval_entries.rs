@@ -55,13 +55,13 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
         expires: facts.expires.map(Timestamp),
         policy_digest: fixed_or_zero(&facts.policy_digest)?,
         prompt: ApprovalPromptRecord {
-            tool: payload.tool.into(),
-            arguments: payload.arguments.into(),
-            summary: payload.summary.into(),
-            preview: payload.preview.into(),
-            reason: payload.reason.into(),
-            unbound: payload.unbound.into(),
-            asked_again: payload.asked_again.into(),
+            tool: Redacted::from_stored(payload.tool),
+            arguments: Redacted::from_stored(payload.arguments),
+            summary: Redacted::from_stored(payload.summary),
+            preview: Redacted::from_stored(payload.preview),
+            reason: Redacted::from_stored(payload.reason),
+            unbound: Redacted::from_stored(payload.unbound),
+            asked_again: Redacted::from_stored(payload.asked_again),
         },
     }))))
 }
@@ -106,7 +106,7 @@ pub(super) fn decode_voted(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         effect: EffectId(facts.effect),
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         via: StoredEnum::from_stored(facts.via)?,
-        note: payload.note.into(),
+        note: Redacted::from_stored(payload.note),
     })))
 }
 
@@ -139,8 +139,8 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         by: by.transpose()?,
         via: if facts.via == 0 { None } else { Some(StoredEnum::from_stored(facts.via)?) },
         edited_digest: ContentDigest(fixed_or_zero(&facts.edited_digest)?),
-        edited: payload.edited.map(Redacted::from),
-        note: payload.note.into(),
+        edited: payload.edited.map(Redacted::from_stored),
+        note: Redacted::from_stored(payload.note),
     })))
 }
 
@@ -190,10 +190,12 @@ pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         },
         expires: facts.expires.map(Timestamp),
         uses_max: facts.uses_max,
-        tool: payload.tool.into(),
+        tool: Redacted::from_stored(payload.tool),
         matcher: payload.matcher.into_iter().map(rule_from_stored).collect::<Read<_>>()?,
         bounds: GrantBounds {
-            workspace: payload.workspace.map(|root| Redacted::new(PathBuf::from(OsString::from_vec(root)))),
+            workspace: payload
+                .workspace
+                .map(|root| Redacted::from_stored(PathBuf::from(OsString::from_vec(root)))),
             tool_version: facts.tool_version,
             programs: payload.programs.map(|programs| fixed_or_zero(&programs)).transpose()?,
         },
@@ -215,12 +217,12 @@ fn rule_to_stored(rule: &ArgumentRule) -> store::ArgumentRule {
 fn rule_from_stored(rule: store::ArgumentRule) -> Read<ArgumentRule> {
     use store::argument_rule::Shape;
     let shape = match rule.shape.ok_or(Unreadable::Newer)? {
-        Shape::Equal(value) => ArgumentShape::Equal(value.into()),
-        Shape::Beneath(path) => ArgumentShape::Beneath(path.into()),
-        Shape::Origin(origin) => ArgumentShape::Origin(origin.into()),
+        Shape::Equal(value) => ArgumentShape::Equal(Redacted::from_stored(value)),
+        Shape::Beneath(path) => ArgumentShape::Beneath(Redacted::from_stored(path)),
+        Shape::Origin(origin) => ArgumentShape::Origin(Redacted::from_stored(origin)),
         Shape::Any(store::Anything {}) => ArgumentShape::Any,
     };
-    Ok(ArgumentRule { argument: rule.argument.into(), shape })
+    Ok(ArgumentRule { argument: Redacted::from_stored(rule.argument), shape })
 }
 
 pub(super) fn encode_grant_revoked(grant: StoredGrantId, by: PrincipalId) -> Pair {

@@ -23,12 +23,12 @@ pub(super) fn to_stored(attachments: &[Attachment]) -> Vec<store::Attachment> {
 pub(super) fn from_stored(stored: Vec<store::Attachment>) -> Read<Vec<Attachment>> {
     let attachments = stored.into_iter().map(|attachment| {
         Ok(Attachment {
-            name: attachment.name.into(),
-            media_type: attachment.media_type.into(),
+            name: Redacted::from_stored(attachment.name),
+            media_type: Redacted::from_stored(attachment.media_type),
             bytes: attachment.bytes,
-            sha256: Redacted::new(fixed_or_zero(&attachment.sha256)?),
+            sha256: Redacted::from_stored(fixed_or_zero(&attachment.sha256)?),
             body: match attachment.body.ok_or(Unreadable::Malformed)? {
-                store::attachment::Body::Text(text) => AttachmentBody::Text(text.into()),
+                store::attachment::Body::Text(text) => AttachmentBody::Text(Redacted::from_stored(text)),
                 store::attachment::Body::Blob(index) => AttachmentBody::Blob { index },
             },
         })

@@ -1,14 +1,23 @@
 //! Stored forms of entries about components: added, removed.
 
-use palyra_types::ComponentId;
 use palyra_types::component::{AddedComponent, ComponentCapability, ComponentEvent};
 use palyra_types::event::JournalEvent;
+use palyra_types::event::kind::EventKind;
 use palyra_types::tool::EffectContract;
+use palyra_types::{ComponentId, Redacted};
 use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
+
+pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    match kind {
+        EventKind::ComponentAdded => decode_added(facts, payload),
+        EventKind::ComponentRemoved => decode_removed(facts),
+        _ => Err(Unreadable::Malformed),
+    }
+}
 
 pub(super) fn encode(event: &ComponentEvent) -> Pair {
     match event {
@@ -43,7 +52,7 @@ fn encode_added(added: &AddedComponent) -> Pair {
     )
 }
 
-pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::ComponentAddedFacts::decode(facts)?;
     let payload = store::ComponentAddedPayload::decode(payload)?;
     // A capability of a newer version is nothing that this one could withhold or give.
@@ -54,15 +63,15 @@ pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         bytes: facts.bytes,
         tool_version: facts.tool_version,
         contract: EffectContract::from_stored(facts.contract)?,
-        name: payload.name.into(),
-        text: payload.text.into(),
-        schema: payload.schema.into(),
+        name: Redacted::from_stored(payload.name),
+        text: Redacted::from_stored(payload.text),
+        schema: Redacted::from_stored(payload.schema),
         capabilities: payload.capabilities.iter().map(capability).collect::<Read<_>>()?,
-        source: payload.source.into(),
+        source: Redacted::from_stored(payload.source),
     })))
 }
 
-pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::ComponentRemovedFacts::decode(facts)?;
     let component = component_id(&facts.component)?;
     Ok(JournalEvent::Component(ComponentEvent::Removed { component }))

@@ -40,7 +40,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         deadline: Duration::from_micros(facts.deadline),
         plan: EffectPlan {
             binding: ContentDigest(fixed_or_zero(&facts.binding)?),
-            body: payload.plan.into(),
+            body: Redacted::from_stored(payload.plan),
             pre_images: payload.pre_images.into_iter().map(pre_image_from_stored).collect::<Read<_>>()?,
         },
     })))
@@ -65,7 +65,7 @@ pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         effect: EffectId(facts.effect),
         shown_bytes: facts.shown_bytes,
         rest: StoredEnum::from_stored(facts.rest)?,
-        text: payload.text.into(),
+        text: Redacted::from_stored(payload.text),
     })))
 }
 
@@ -87,11 +87,11 @@ fn pre_image_to_stored(image: &PreImage) -> store::PreImage {
 fn pre_image_from_stored(image: store::PreImage) -> Read<PreImage> {
     let mode = image.mode;
     Ok(PreImage {
-        path: image.path.into(),
+        path: Redacted::from_stored(image.path),
         before: match store::Before::try_from(image.before).map_err(|_| Unreadable::Newer)? {
             store::Before::Unspecified => return Err(Unreadable::Malformed),
             store::Before::Absent => Before::Absent,
-            store::Before::File => Before::File { bytes: Redacted::new(image.content), mode },
+            store::Before::File => Before::File { bytes: Redacted::from_stored(image.content), mode },
             store::Before::Withheld => Before::Withheld { mode },
         },
         after_sha256: match image.after_sha256.as_slice() {
@@ -125,7 +125,7 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         effect: EffectId(facts.effect),
         resolution: StoredEnum::from_stored(facts.resolution)?,
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
-        note: payload.note.into(),
+        note: Redacted::from_stored(payload.note),
     }))
 }
 
@@ -150,7 +150,7 @@ pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         effect: EffectId(facts.effect),
         resolution: StoredEnum::from_stored(facts.resolution)?,
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
-        note: payload.note.into(),
+        note: Redacted::from_stored(payload.note),
     })))
 }
 
@@ -201,7 +201,7 @@ pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<Journa
     Ok(JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
         undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
         run: RunId::from_bytes(fixed_or_zero(run)?),
-        paths: payload.paths.into_iter().map(Redacted::from).collect(),
+        paths: payload.paths.into_iter().map(Redacted::from_stored).collect(),
         kept,
     })))
 }
@@ -243,9 +243,9 @@ fn undone_from_stored(file: store::UndoneFile) -> Read<UndoneFile> {
         store::UndoResult::Unspecified => return Err(Unreadable::Malformed),
         store::UndoResult::Restored => UndoResult::Restored,
         store::UndoResult::AlreadyRestored => UndoResult::AlreadyRestored,
-        store::UndoResult::Conflict => UndoResult::Conflict(file.detail.into()),
+        store::UndoResult::Conflict => UndoResult::Conflict(Redacted::from_stored(file.detail)),
         store::UndoResult::Withheld => UndoResult::Withheld,
-        store::UndoResult::Failed => UndoResult::Failed(file.detail.into()),
+        store::UndoResult::Failed => UndoResult::Failed(Redacted::from_stored(file.detail)),
     };
-    Ok(UndoneFile { path: file.path.into(), result })
+    Ok(UndoneFile { path: Redacted::from_stored(file.path), result })
 }

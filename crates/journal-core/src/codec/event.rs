@@ -1,17 +1,17 @@
 //! One place where a kind meets its encoder and its decoder.
 
-use palyra_types::event::kind::{EventKind, KindPlace};
+use palyra_types::event::kind::{EventGroup, EventKind, KindPlace};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, ModelEvent, PolicyEvent,
-    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent,
+    TapeEvent, ToolEvent,
 };
 
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
     approval_entries as approval, component_entries as component, effect_entries as effect,
     job_entries as job, log_entries as log, model_entries as model, policy_entries as policy,
-    proof_entries as proof, run_entries as run, skill_entries as skill, tool_entries as tool,
-    vault_entries as vault,
+    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill,
+    tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -36,7 +36,7 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::Log(event) => encode_log(event),
         JournalEvent::Access(event) => encode_access(event),
         JournalEvent::Agent(event) => encode_agent(event),
-        JournalEvent::Session(event) => encode_session(event),
+        JournalEvent::Session(event) => session::encode(event),
         JournalEvent::Effect(event) => encode_effect(event),
         JournalEvent::Policy(event) => encode_policy(event),
         JournalEvent::Skill(event) => skill::encode(event),
@@ -44,7 +44,7 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
         JournalEvent::Job(event) => job::encode(event),
         JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Tape(TapeEvent::Run(event)) => encode_run(event),
-        JournalEvent::Tape(TapeEvent::Model(event)) => encode_model(event),
+        JournalEvent::Tape(TapeEvent::Model(event)) => model::encode(event),
         JournalEvent::Tape(TapeEvent::Tool(event)) => encode_tool(event),
         JournalEvent::Tape(TapeEvent::Approval(event)) => encode_approval(event),
         JournalEvent::Unknown { .. } | JournalEvent::Tape(TapeEvent::Unknown { .. }) => {
@@ -60,7 +60,7 @@ fn encode_log(event: &LogEvent) -> Pair {
         LogEvent::EpochStarted { epoch, key, sealing } => log::encode_epoch(*epoch, key, *sealing),
         LogEvent::Erased { authoriser, reason, ranges } => proof::encode_erased(*authoriser, *reason, ranges),
         LogEvent::Reopened { log_id, nonce, key, abandoned, reason } => {
-            proof::encode_reopened(*log_id, (nonce, key), *abandoned, *reason)
+            proof::encode_reopened(*log_id, nonce, key, *abandoned, *reason)
         }
     }
 }
@@ -79,18 +79,6 @@ fn encode_agent(event: &AgentEvent) -> Pair {
     match event {
         AgentEvent::Saved { agent, profile } => log::encode_agent(*agent, profile),
         AgentEvent::Archived { agent } => log::encode_agent_archived(*agent),
-    }
-}
-
-fn encode_session(event: &SessionEvent) -> Pair {
-    match event {
-        SessionEvent::Opened { session, agent, key, label, branched_from } => {
-            log::encode_session((*session, *agent), key.as_ref(), label.as_ref(), branched_from.as_ref())
-        }
-        SessionEvent::Renamed { session, label } => log::encode_session_renamed(*session, label.as_ref()),
-        SessionEvent::Archived { session } => log::encode_session_archived(*session),
-        SessionEvent::Restored { session } => log::encode_session_restored(*session),
-        SessionEvent::Reset { session } => log::encode_session_reset(*session),
     }
 }
 
@@ -120,26 +108,6 @@ fn encode_run(event: &RunEvent) -> Pair {
         RunEvent::LoopDetected { guard, repeats } => run::encode_loop(*guard, *repeats),
         RunEvent::CancelRequested { actor, reason } => run::encode_cancel(*actor, *reason),
         RunEvent::Finished(finished) => run::encode_finished(finished),
-    }
-}
-
-fn encode_model(event: &ModelEvent) -> Pair {
-    match event {
-        ModelEvent::Requested(requested) => model::encode_requested(requested),
-        ModelEvent::Text { attempt, text } => model::encode_text(*attempt, text),
-        ModelEvent::Reasoning { attempt, text } => model::encode_reasoning(*attempt, text),
-        ModelEvent::Message(message) => model::encode_message(message),
-        ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
-            let abandoned = model::Abandoned {
-                attempt: *attempt,
-                text: (*text_from, *text_to),
-                cause: *cause,
-                next: *next,
-                retry_at: *retry_at,
-                detail,
-            };
-            model::encode_abandoned(&abandoned)
-        }
     }
 }
 
@@ -186,6 +154,26 @@ fn decode_known(kind: EventKind, place: KindPlace, facts: &[u8], payload: &[u8])
     if kind.place() != place {
         return Err(Unreadable::Malformed);
     }
+    match kind.group() {
+        EventGroup::Session => session::decode(kind, facts, payload),
+        EventGroup::Skill => skill::decode(kind, facts, payload),
+        EventGroup::Component => component::decode(kind, facts, payload),
+        EventGroup::Job => job::decode(kind, facts),
+        EventGroup::Vault => vault::decode(kind, facts, payload),
+        EventGroup::Model => model::decode(kind, facts, payload).map(JournalEvent::Tape),
+        EventGroup::Log
+        | EventGroup::Access
+        | EventGroup::Agent
+        | EventGroup::Effect
+        | EventGroup::Policy
+        | EventGroup::Run
+        | EventGroup::Tool
+        | EventGroup::Approval => decode_spread(kind, facts, payload),
+    }
+}
+
+/// Decodes the groups whose stored forms are in several files.
+fn decode_spread(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     match kind {
         EventKind::LogOpened => log::decode_opened(facts),
         EventKind::EpochStarted => log::decode_epoch(facts),
@@ -196,43 +184,18 @@ fn decode_known(kind: EventKind, place: KindPlace, facts: &[u8], payload: &[u8])
         EventKind::TokenRevoked => log::decode_token_revoked(facts),
         EventKind::AgentSaved => log::decode_agent(facts, payload),
         EventKind::AgentArchived => log::decode_agent_archived(facts),
-        EventKind::SessionOpened => log::decode_session(facts, payload),
-        EventKind::SessionReset => log::decode_session_reset(facts),
-        EventKind::SessionRenamed => log::decode_session_renamed(facts, payload),
-        EventKind::SessionArchived => log::decode_session_archived(facts),
-        EventKind::SessionRestored => log::decode_session_restored(facts),
         EventKind::GrantRevoked => approval::decode_grant_revoked(facts),
         EventKind::EffectSettled => effect::decode_settled(facts, payload),
         EventKind::UndoRequested => effect::decode_undo_requested(facts, payload),
         EventKind::UndoFinished => effect::decode_undo_finished(facts, payload),
-        EventKind::SkillInstalled => skill::decode_installed(facts, payload),
-        EventKind::SkillEnabled => skill::decode_enabled(facts),
-        EventKind::SkillDisabled => skill::decode_disabled(facts),
-        EventKind::SkillQuarantined => skill::decode_quarantined(facts),
-        EventKind::SkillRemoved => skill::decode_removed(facts),
-        EventKind::ComponentAdded => component::decode_added(facts, payload),
-        EventKind::ComponentRemoved => component::decode_removed(facts),
-        EventKind::JobStarted => job::decode_started(facts),
-        EventKind::JobEnded => job::decode_ended(facts),
         EventKind::PostureChanged => policy::decode_posture(facts, payload),
         EventKind::ShadowCounted => policy::decode_shadow(facts),
-        EventKind::SecretPut => vault::decode_put(facts, payload),
-        EventKind::SecretBound => vault::decode_bound(facts, payload),
-        EventKind::SecretRemoved => vault::decode_removed(facts, payload),
-        EventKind::VaultUnlocked => vault::decode_unlocked(facts),
-        EventKind::VaultPassphraseSet => vault::decode_passphrase_set(facts),
-        EventKind::SecretUsed => vault::decode_used(facts, payload),
         EventKind::RunStarted => run::decode_started(facts, payload).map(JournalEvent::Tape),
         EventKind::InputReceived => run::decode_input(facts, payload).map(JournalEvent::Tape),
         EventKind::LoopDetected => run::decode_loop(facts).map(JournalEvent::Tape),
         EventKind::RunHeld => run::decode_held(facts).map(JournalEvent::Tape),
         EventKind::CancelRequested => run::decode_cancel(facts).map(JournalEvent::Tape),
         EventKind::RunFinished => run::decode_finished(facts, payload).map(JournalEvent::Tape),
-        EventKind::ModelRequested => model::decode_requested(facts, payload).map(JournalEvent::Tape),
-        EventKind::ModelText => model::decode_text(facts, payload).map(JournalEvent::Tape),
-        EventKind::ModelMessage => model::decode_message(facts, payload).map(JournalEvent::Tape),
-        EventKind::ModelAttemptAbandoned => model::decode_abandoned(facts, payload).map(JournalEvent::Tape),
-        EventKind::ModelReasoning => model::decode_reasoning(facts, payload).map(JournalEvent::Tape),
         EventKind::ToolProposed => tool::decode_proposed(facts, payload).map(JournalEvent::Tape),
         EventKind::ToolDecided => tool::decode_decided(facts, payload).map(JournalEvent::Tape),
         EventKind::ToolStarted => effect::decode_started(facts, payload).map(JournalEvent::Tape),
@@ -244,5 +207,6 @@ fn decode_known(kind: EventKind, place: KindPlace, facts: &[u8], payload: &[u8])
         EventKind::ApprovalVoted => approval::decode_voted(facts, payload).map(JournalEvent::Tape),
         EventKind::ApprovalResolved => approval::decode_resolved(facts, payload).map(JournalEvent::Tape),
         EventKind::GrantStored => approval::decode_grant(facts, payload).map(JournalEvent::Tape),
+        _ => Err(Unreadable::Malformed),
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn redacted_model_name(model: &Redacted<Option<ModelRef>>) -> Option<
 }
 
 pub(super) fn redacted_model_ref(name: Option<&store::ModelName>) -> Redacted<Option<ModelRef>> {
-    Redacted::new(name.map(model_ref))
+    Redacted::from_stored(name.map(model_ref))
 }
 
 /// Encoded facts and payload of one event.

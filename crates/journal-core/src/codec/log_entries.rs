@@ -1,12 +1,9 @@
-//! Stored forms of entries outside runs: the log itself, access, agents, sessions.
+//! Stored forms of entries outside runs: the log itself, access, agents.
 
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{AccessEvent, AgentEvent, EpochSealing, JournalEvent, LogEvent, SessionEvent};
-use palyra_types::session::BranchPoint;
+use palyra_types::event::{AccessEvent, AgentEvent, EpochSealing, JournalEvent, LogEvent};
 use palyra_types::tool::ToolName;
-use palyra_types::{
-    AgentId, Epoch, LogId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, TokenId,
-};
+use palyra_types::{AgentId, Epoch, LogId, PrincipalId, Redacted, Timestamp, TokenId};
 use palyra_wire::store;
 use prost::Message;
 
@@ -70,7 +67,7 @@ pub(super) fn decode_principal(facts: &[u8], payload: &[u8]) -> Read<JournalEven
     let payload = store::PrincipalRegisteredPayload::decode(payload)?;
     Ok(JournalEvent::Access(AccessEvent::PrincipalRegistered {
         principal: PrincipalId::from_bytes(fixed(&facts.principal)?),
-        name: payload.name.into(),
+        name: Redacted::from_stored(payload.name),
     }))
 }
 
@@ -98,7 +95,7 @@ pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         token: TokenId::from_bytes(fixed(&facts.token)?),
         sha256: fixed(&facts.sha256)?,
         expires: facts.expires.map(Timestamp),
-        label: payload.label.into(),
+        label: Redacted::from_stored(payload.label),
     }))
 }
 
@@ -133,99 +130,6 @@ pub(super) fn decode_agent_archived(facts: &[u8]) -> Read<JournalEvent> {
     Ok(JournalEvent::Agent(AgentEvent::Archived { agent: AgentId::from_bytes(fixed(&facts.agent)?) }))
 }
 
-pub(super) fn encode_session(
-    (session, agent): (SessionId, AgentId),
-    key: Option<&Redacted<String>>,
-    label: Option<&Redacted<String>>,
-    branched_from: Option<&BranchPoint>,
-) -> Pair {
-    pair(
-        &store::SessionOpenedFacts {
-            version: VERSION,
-            session: session.to_bytes().to_vec(),
-            agent: agent.to_bytes().to_vec(),
-            branched_from: branched_from.map(|at| store::BranchPoint {
-                session: at.session.to_bytes().to_vec(),
-                run: at.run.to_bytes().to_vec(),
-                run_first_seq: at.run_first_seq.0,
-                tape_seq: at.tape_seq.0,
-                since: at.since.map(|seq| seq.0),
-            }),
-        },
-        &store::SessionOpenedPayload {
-            key: key.map(|key| key.expose().clone()),
-            label: label.map(|label| label.expose().clone()),
-        },
-    )
-}
-
-pub(super) fn decode_session(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    let facts = store::SessionOpenedFacts::decode(facts)?;
-    let payload = store::SessionOpenedPayload::decode(payload)?;
-    Ok(JournalEvent::Session(SessionEvent::Opened {
-        session: SessionId::from_bytes(fixed(&facts.session)?),
-        agent: AgentId::from_bytes(fixed(&facts.agent)?),
-        key: payload.key.map(Redacted::new),
-        label: payload.label.map(Redacted::new),
-        branched_from: facts.branched_from.as_ref().map(branch_from_stored).transpose()?,
-    }))
-}
-
-fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
-    Ok(BranchPoint {
-        session: SessionId::from_bytes(fixed(&at.session)?),
-        run: RunId::from_bytes(fixed(&at.run)?),
-        run_first_seq: Seq(at.run_first_seq),
-        tape_seq: TapeSeq(at.tape_seq),
-        since: at.since.map(Seq),
-    })
-}
-
-pub(super) fn encode_session_renamed(session: SessionId, label: Option<&Redacted<String>>) -> Pair {
-    pair(
-        &store::SessionRenamedFacts { version: VERSION, session: session.to_bytes().to_vec() },
-        &store::SessionRenamedPayload { label: label.map(|label| label.expose().clone()) },
-    )
-}
-
-pub(super) fn decode_session_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    let facts = store::SessionRenamedFacts::decode(facts)?;
-    let payload = store::SessionRenamedPayload::decode(payload)?;
-    let session = SessionId::from_bytes(fixed(&facts.session)?);
-    Ok(JournalEvent::Session(SessionEvent::Renamed { session, label: payload.label.map(Redacted::new) }))
-}
-
-pub(super) fn encode_session_archived(session: SessionId) -> Pair {
-    facts_only(&store::SessionArchivedFacts { version: VERSION, session: session.to_bytes().to_vec() })
-}
-
-pub(super) fn decode_session_archived(facts: &[u8]) -> Read<JournalEvent> {
-    let facts = store::SessionArchivedFacts::decode(facts)?;
-    Ok(JournalEvent::Session(SessionEvent::Archived {
-        session: SessionId::from_bytes(fixed(&facts.session)?),
-    }))
-}
-
-pub(super) fn encode_session_restored(session: SessionId) -> Pair {
-    facts_only(&store::SessionRestoredFacts { version: VERSION, session: session.to_bytes().to_vec() })
-}
-
-pub(super) fn decode_session_restored(facts: &[u8]) -> Read<JournalEvent> {
-    let facts = store::SessionRestoredFacts::decode(facts)?;
-    Ok(JournalEvent::Session(SessionEvent::Restored {
-        session: SessionId::from_bytes(fixed(&facts.session)?),
-    }))
-}
-
-pub(super) fn encode_session_reset(session: SessionId) -> Pair {
-    facts_only(&store::SessionResetFacts { version: VERSION, session: session.to_bytes().to_vec() })
-}
-
-pub(super) fn decode_session_reset(facts: &[u8]) -> Read<JournalEvent> {
-    let facts = store::SessionResetFacts::decode(facts)?;
-    Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
-}
-
 /// Returns a profile as the agents' projection keeps it.
 pub fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
     profile_to_stored(profile).encode_to_vec()
@@ -249,8 +153,8 @@ fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
 
 fn profile_from_stored(stored: store::AgentSavedPayload) -> AgentProfile {
     AgentProfile {
-        name: stored.name.into(),
-        instructions: stored.instructions.into(),
+        name: Redacted::from_stored(stored.name),
+        instructions: Redacted::from_stored(stored.instructions),
         model: stored.model.as_ref().map(model_ref),
         tools: stored.tools.map(|tools| tools.names.iter().map(|name| ToolName::new(name)).collect()),
     }

@@ -15,6 +15,7 @@ mod model_entries;
 mod policy_entries;
 mod proof_entries;
 mod run_entries;
+mod session_entries;
 mod component_entries;
 mod skill_entries;
 mod tool_entries;

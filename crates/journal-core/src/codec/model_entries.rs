@@ -1,5 +1,6 @@
 //! Stored forms of what passes between a run and a model.
 
+use palyra_types::event::kind::EventKind;
 use palyra_types::event::{
     AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, TapeEvent,
 };
@@ -15,7 +16,43 @@ use super::field::{
 use super::run_entries::{usage_from_stored, usage_to_stored};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_requested(requested: &ModelRequested) -> Pair {
+pub(super) fn encode(event: &ModelEvent) -> Pair {
+    match event {
+        ModelEvent::Requested(requested) => encode_requested(requested),
+        ModelEvent::Text { attempt, text } => encode_text(*attempt, text),
+        ModelEvent::Reasoning { attempt, text } => encode_reasoning(*attempt, text),
+        ModelEvent::Switched { attempt, passed_over, model } => pair(
+            &store::ModelSwitchedFacts { version: VERSION, attempt: attempt.0, passed_over: *passed_over },
+            &store::ModelSwitchedPayload { model: redacted_model_name(model) },
+        ),
+        ModelEvent::Message(message) => encode_message(message),
+        ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
+            let abandoned = Abandoned {
+                attempt: *attempt,
+                text: (*text_from, *text_to),
+                cause: *cause,
+                next: *next,
+                retry_at: *retry_at,
+                detail,
+            };
+            encode_abandoned(&abandoned)
+        }
+    }
+}
+
+pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    match kind {
+        EventKind::ModelRequested => decode_requested(facts, payload),
+        EventKind::ModelText => decode_text(facts, payload),
+        EventKind::ModelMessage => decode_message(facts, payload),
+        EventKind::ModelAttemptAbandoned => decode_abandoned(facts, payload),
+        EventKind::ModelReasoning => decode_reasoning(facts, payload),
+        EventKind::ModelSwitched => decode_switched(facts, payload),
+        _ => Err(Unreadable::Malformed),
+    }
+}
+
+fn encode_requested(requested: &ModelRequested) -> Pair {
     let context = &requested.context;
     pair(
         &store::ModelRequestedFacts {
@@ -34,7 +71,7 @@ pub(super) fn encode_requested(requested: &ModelRequested) -> Pair {
     )
 }
 
-pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelRequestedFacts::decode(facts)?;
     let payload = store::ModelRequestedPayload::decode(payload)?;
     let dropped_because = match facts.dropped_because {
@@ -57,33 +94,49 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
     })))
 }
 
-pub(super) fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
+fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
     pair(
         &store::ModelTextFacts { version: VERSION, attempt: attempt.0 },
         &store::ModelTextPayload { text: text.expose().clone() },
     )
 }
 
-pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelTextFacts::decode(facts)?;
     let payload = store::ModelTextPayload::decode(payload)?;
-    Ok(TapeEvent::Model(ModelEvent::Text { attempt: Attempt(facts.attempt), text: payload.text.into() }))
+    Ok(TapeEvent::Model(ModelEvent::Text {
+        attempt: Attempt(facts.attempt),
+        text: Redacted::from_stored(payload.text),
+    }))
 }
 
-pub(super) fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
+fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
     pair(
         &store::ModelReasoningFacts { version: VERSION, attempt: attempt.0 },
         &store::ModelReasoningPayload { text: text.expose().clone() },
     )
 }
 
-pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelReasoningFacts::decode(facts)?;
     let payload = store::ModelReasoningPayload::decode(payload)?;
-    Ok(TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(facts.attempt), text: payload.text.into() }))
+    Ok(TapeEvent::Model(ModelEvent::Reasoning {
+        attempt: Attempt(facts.attempt),
+        text: Redacted::from_stored(payload.text),
+    }))
 }
 
-pub(super) fn encode_message(message: &ModelMessage) -> Pair {
+fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelSwitchedFacts::decode(facts)?;
+    let payload = store::ModelSwitchedPayload::decode(payload)?;
+    Ok(TapeEvent::Model(ModelEvent::Switched {
+        attempt: Attempt(facts.attempt),
+        passed_over: facts.passed_over,
+        model: redacted_model_ref(payload.model.as_ref()),
+    }))
+}
+
+fn encode_message(message: &ModelMessage) -> Pair {
     pair(
         &store::ModelMessageFacts {
             version: VERSION,
@@ -106,7 +159,7 @@ pub(super) fn encode_message(message: &ModelMessage) -> Pair {
     )
 }
 
-pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelMessageFacts::decode(facts)?;
     let payload = store::ModelMessagePayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Message(ModelMessage {
@@ -117,7 +170,7 @@ pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         finish: StoredEnum::from_stored(facts.finish)?,
         usage: usage_from_stored(facts.usage)?,
         model: redacted_model_ref(payload.model.as_ref()),
-        response_id: payload.response_id.into(),
+        response_id: Redacted::from_stored(payload.response_id),
         continuation: payload.continuation.map(continuation_from_stored).transpose()?,
     })))
 }
@@ -126,7 +179,7 @@ fn continuation_from_stored(stored: store::Continuation) -> Read<ProviderContinu
     Ok(ProviderContinuation {
         model: model_ref(&stored.model.ok_or(Unreadable::Malformed)?),
         format: stored.format,
-        body: stored.body.into(),
+        body: Redacted::from_stored(stored.body),
     })
 }
 
@@ -140,7 +193,7 @@ pub(super) struct Abandoned<'a> {
     pub(super) detail: &'a Redacted<String>,
 }
 
-pub(super) fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
+fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
     let (cause, failure) = match abandoned.cause {
         AbandonCause::Restart => (store::Abandon::Restart, 0),
         AbandonCause::Failure(class) => (store::Abandon::Failure, class.to_stored()),
@@ -161,7 +214,7 @@ pub(super) fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
     )
 }
 
-pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelAttemptAbandonedFacts::decode(facts)?;
     let payload = store::ModelAttemptAbandonedPayload::decode(payload)?;
     let cause = match (store::Abandon::try_from(facts.cause), facts.failure) {
@@ -178,6 +231,6 @@ pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
         cause,
         next: StoredEnum::from_stored(facts.next)?,
         retry_at: facts.retry_at.map(Timestamp),
-        detail: payload.detail.into(),
+        detail: Redacted::from_stored(payload.detail),
     }))
 }

@@ -12,18 +12,23 @@ use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, fixed_or_
 use super::stored_enums::StoredEnum;
 
 pub(super) fn encode_posture(changed: &PostureChanged) -> Pair {
-    let (mut place, mut agent, mut session) = (store::PosturePlace::Global, Vec::new(), None);
+    let mut place = store::PosturePlace::Global;
+    let mut agent = Vec::new();
+    let mut session = None;
     let mut workspace = String::new();
     match &changed.scope {
         PostureScope::Global => {}
         PostureScope::Agent(id) => {
-            (place, agent) = (store::PosturePlace::Agent, unless_zero(&id.to_bytes()));
+            place = store::PosturePlace::Agent;
+            agent = unless_zero(&id.to_bytes());
         }
         PostureScope::Workspace(path) => {
-            (place, workspace) = (store::PosturePlace::Workspace, path.expose().clone());
+            place = store::PosturePlace::Workspace;
+            workspace = path.expose().clone();
         }
         PostureScope::Session(of) => {
-            (place, session) = (store::PosturePlace::Session, Some(*of));
+            place = store::PosturePlace::Session;
+            session = Some(*of);
         }
     }
     pair(
@@ -50,7 +55,9 @@ pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         Ok(store::PosturePlace::Agent) => {
             PostureScope::Agent(AgentId::from_bytes(fixed_or_zero(&facts.agent)?))
         }
-        Ok(store::PosturePlace::Workspace) => PostureScope::Workspace(payload.workspace.into()),
+        Ok(store::PosturePlace::Workspace) => {
+            PostureScope::Workspace(Redacted::from_stored(payload.workspace))
+        }
         Ok(store::PosturePlace::Session) => PostureScope::Session(SessionRef {
             principal: PrincipalId::from_bytes(fixed_or_zero(&facts.session_principal)?),
             id: SessionId::from_bytes(fixed_or_zero(&facts.session)?),
@@ -64,7 +71,7 @@ pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
         posture: if facts.posture == 0 { None } else { Some(Posture::from_stored(facts.posture)?) },
         by: PrincipalId::from_bytes(fixed_or_zero(&facts.by)?),
         via: StoredEnum::from_stored(facts.via)?,
-        tool: Redacted::new(payload.tool),
+        tool: Redacted::from_stored(payload.tool),
     })))
 }
 

@@ -31,7 +31,8 @@ pub(super) fn decode_erased(facts: &[u8]) -> Read<JournalEvent> {
 
 pub(super) fn encode_reopened(
     log_id: LogId,
-    (nonce, key): (&[u8; 32], &[u8; 32]),
+    nonce: &[u8; 32],
+    key: &[u8; 32],
     abandoned: TreeHead,
     reason: ReopenReason,
 ) -> Pair {

@@ -78,16 +78,16 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         taints: Taints(facts.taints),
         skills: activated_from_stored(&facts.skills)?,
         input: UserInput {
-            text: payload.input.into(),
+            text: Redacted::from_stored(payload.input),
             attachments: attachments::from_stored(payload.attachments)?,
         },
-        workspace_root: Redacted::new(PathBuf::from(OsString::from_vec(payload.workspace_root))),
+        workspace_root: Redacted::from_stored(PathBuf::from(OsString::from_vec(payload.workspace_root))),
         model: redacted_model_ref(payload.model.as_ref()),
-        run_salt: Redacted::new(fixed_or_zero(&payload.run_salt)?),
-        fallbacks: Redacted::new(payload.fallbacks.iter().map(model_ref).collect()),
+        run_salt: Redacted::from_stored(fixed_or_zero(&payload.run_salt)?),
+        fallbacks: Redacted::from_stored(payload.fallbacks.iter().map(model_ref).collect()),
         response_format: payload
             .response_schema
-            .map(|schema| ResponseFormat { schema: Redacted::new(schema.into()) }),
+            .map(|schema| ResponseFormat { schema: Redacted::from_stored(schema.into()) }),
     })))
 }
 
@@ -114,7 +114,7 @@ pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let payload = store::InputReceivedPayload::decode(payload)?;
     Ok(TapeEvent::Run(RunEvent::InputReceived {
         input: UserInput {
-            text: payload.input.into(),
+            text: Redacted::from_stored(payload.input),
             attachments: attachments::from_stored(payload.attachments)?,
         },
         delivery: StoredEnum::from_stored(facts.delivery)?,
@@ -197,7 +197,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         tool_calls: facts.tool_calls,
         usage: usage_from_stored(facts.usage)?,
         active_time: Duration::from_micros(facts.active_time),
-        message: payload.message.into(),
+        message: Redacted::from_stored(payload.message),
     })))
 }
 

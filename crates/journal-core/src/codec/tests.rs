@@ -17,12 +17,12 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy,
+    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest, DecidedBy,
     EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
-use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
+use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
@@ -44,6 +44,11 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 
 fn place(event: &JournalEvent) -> KindPlace {
     if matches!(event, JournalEvent::Tape(_)) { KindPlace::Tape } else { KindPlace::Log }
+}
+
+fn switched() -> TapeEvent {
+    let model = Redacted::cleaned(Some(ModelRef::new("second", "large")));
+    TapeEvent::Model(ModelEvent::Switched { attempt: Attempt(2), passed_over: 1, model })
 }
 
 /// One event of each kind, whose bytes are kept for ever.
@@ -79,6 +84,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             cause: UnknownOutcomeCause::Deadline,
         }),
         TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(2), text: "It may be a daemon.".into() }),
+        switched(),
         TapeEvent::Tool(ToolEvent::Output(ToolOutput {
             effect: EffectId(3),
             shown_bytes: 1_030,
@@ -166,7 +172,8 @@ fn resolved() -> ApprovalResolved {
 }
 
 fn stored_grant() -> StoredGrant {
-    let rule = |argument: &str, shape| ArgumentRule { argument: argument.into(), shape };
+    let rule =
+        |argument: &str, shape| ArgumentRule { argument: Redacted::cleaned(argument.to_owned()), shape };
     StoredGrant {
         grant: StoredGrantId::from_parts(6, 7),
         principal: samples::principal(0),
@@ -186,8 +193,9 @@ fn stored_grant() -> StoredGrant {
 }
 
 fn outside_after_runs() -> Vec<JournalEvent> {
+    let bookmark = Bookmark { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12), name: "draft".into() };
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
-    let file = |path: &str, result| UndoneFile { path: path.into(), result };
+    let file = |path: &str, result| UndoneFile { path: Redacted::cleaned(path.to_owned()), result };
     vec![
         JournalEvent::Policy(PolicyEvent::GrantRevoked {
             grant: StoredGrantId::from_parts(6, 7),
@@ -225,6 +233,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
                 file("c.md", UndoResult::Failed("no space".into())),
             ],
         }),
+        SessionEvent::BookmarkPlaced(bookmark).into(),
+        SessionEvent::BookmarkRemoved(Seq(40)).into(),
     ]
 }
 
@@ -371,7 +381,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         name: "notes.txt".into(),
         media_type: "text/plain".into(),
         bytes: 5,
-        sha256: Redacted::new([8; 32]),
+        sha256: Redacted::cleaned([8; 32]),
         body,
     };
     let attachments =
@@ -381,8 +391,8 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut started {
         started.delivery = InputDelivery::Interrupt;
         started.input.attachments.clone_from(&attachments);
-        started.fallbacks = Redacted::new(vec![model.clone()]);
-        started.response_format = Some(ResponseFormat { schema: Redacted::new("{}".into()) });
+        started.fallbacks = Redacted::cleaned(vec![model.clone()]);
+        started.response_format = Some(ResponseFormat { schema: Redacted::cleaned("{}".into()) });
         as_before = Some(JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started.clone()))));
         (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
@@ -436,7 +446,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
 /// Stored grants and bindings of secrets, with what they have by now.
 fn grown_permissions() -> [(EventKind, &'static str, JournalEvent); 3] {
     let bounds = GrantBounds {
-        workspace: Some(Redacted::new("/home/somebody/desk".into())),
+        workspace: Some(Redacted::cleaned("/home/somebody/desk".into())),
         tool_version: Some(3),
         programs: Some([24; 32]),
     };
@@ -474,8 +484,12 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (decided.verdict, decided.reason) = (ToolVerdict::Allow, DecisionReason::Granted);
         (decided.decided_by, decided.ask) = (DecidedBy::Grant(StoredGrantId::from_parts(6, 7)), None);
     }
-    let image = |path: &str, before, after_sha256| PreImage { path: path.into(), before, after_sha256 };
-    let file = Before::File { bytes: Redacted::new(vec![0, 159, 146, 150]), mode: 0o644 };
+    let image = |path: &str, before, after_sha256| PreImage {
+        path: Redacted::cleaned(path.to_owned()),
+        before,
+        after_sha256,
+    };
+    let file = Before::File { bytes: Redacted::cleaned(vec![0, 159, 146, 150]), mode: 0o644 };
     let started = JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(3),
         contract: EffectContract::Probe,

@@ -7,7 +7,7 @@ use palyra_types::event::{
     UnknownOutcomeCause,
 };
 use palyra_types::tool::Taints;
-use palyra_types::{ApprovalId, Attempt, EffectId, StoredGrantId};
+use palyra_types::{ApprovalId, Attempt, EffectId, Redacted, StoredGrantId};
 use palyra_wire::store;
 use prost::Message;
 
@@ -41,9 +41,9 @@ pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         effect: EffectId(facts.effect),
         attempt: Attempt(facts.attempt),
         call_digest: ContentDigest(fixed_or_zero(&facts.call_digest)?),
-        tool: payload.tool.into(),
-        arguments: payload.arguments.into(),
-        model_call_id: payload.model_call_id.into(),
+        tool: Redacted::from_stored(payload.tool),
+        arguments: Redacted::from_stored(payload.arguments),
+        model_call_id: Redacted::from_stored(payload.model_call_id),
     })))
 }
 
@@ -96,8 +96,8 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         risk: StoredEnum::from_stored(facts.risk)?,
         taints: Taints(facts.taints),
         ask: facts.ask.as_ref().map(ask_from_stored).transpose()?,
-        explanation: payload.explanation.into(),
-        request: payload.request.into(),
+        explanation: Redacted::from_stored(payload.explanation),
+        request: Redacted::from_stored(payload.request),
     })))
 }
 
@@ -156,7 +156,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         duration: Duration::from_micros(facts.duration),
         executor: StoredEnum::from_stored(facts.executor)?,
         isolation: StoredEnum::from_stored(facts.isolation)?,
-        output: payload.output.into(),
+        output: Redacted::from_stored(payload.output),
     })))
 }
 

@@ -1,13 +1,26 @@
 //! Stored forms of entries about the vault: put, bound, removed, unlocked, used.
 
 use palyra_types::event::JournalEvent;
+use palyra_types::event::kind::EventKind;
 use palyra_types::vault::{SecretPut, SecretUsed, VaultEvent};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, VERSION, error_code, error_number, facts_only, fixed, pair};
+use super::field::{Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
+
+pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    match kind {
+        EventKind::SecretPut => decode_put(facts, payload),
+        EventKind::SecretBound => decode_bound(facts, payload),
+        EventKind::SecretRemoved => decode_removed(facts, payload),
+        EventKind::VaultUnlocked => decode_unlocked(facts),
+        EventKind::VaultPassphraseSet => decode_passphrase_set(facts),
+        EventKind::SecretUsed => decode_used(facts, payload),
+        _ => Err(Unreadable::Malformed),
+    }
+}
 
 pub(super) fn encode(event: &VaultEvent) -> Pair {
     match event {
@@ -47,42 +60,42 @@ fn encode_put(put: &SecretPut) -> Pair {
     )
 }
 
-pub(super) fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretPutFacts::decode(facts)?;
     let payload = store::SecretPutPayload::decode(payload)?;
     Ok(JournalEvent::Vault(VaultEvent::Put(SecretPut {
         version: facts.value_version,
         via: StoredEnum::from_stored(facts.via)?,
-        secret: payload.secret.into(),
+        secret: Redacted::from_stored(payload.secret),
         hosts: redacted(payload.hosts),
-        sent_as: payload.sent_as.into(),
+        sent_as: Redacted::from_stored(payload.sent_as),
     })))
 }
 
-pub(super) fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretBoundFacts::decode(facts)?;
     let payload = store::SecretBoundPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
-    let (secret, hosts) = (payload.secret.into(), redacted(payload.hosts));
+    let (secret, hosts) = (Redacted::from_stored(payload.secret), redacted(payload.hosts));
     let principals = facts.principals.iter().map(|id| Ok(PrincipalId::from_bytes(fixed(id)?)));
     let principals = principals.collect::<Read<Vec<_>>>()?;
     Ok(JournalEvent::Vault(VaultEvent::Bound { via, secret, hosts, principals }))
 }
 
-pub(super) fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretRemovedFacts::decode(facts)?;
     let payload = store::SecretRemovedPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
-    Ok(JournalEvent::Vault(VaultEvent::Removed { via, secret: payload.secret.into() }))
+    Ok(JournalEvent::Vault(VaultEvent::Removed { via, secret: Redacted::from_stored(payload.secret) }))
 }
 
-pub(super) fn decode_unlocked(facts: &[u8]) -> Read<JournalEvent> {
+fn decode_unlocked(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::VaultUnlockedFacts::decode(facts)?;
     let via = StoredEnum::from_stored(facts.via)?;
     Ok(JournalEvent::Vault(VaultEvent::Unlocked { via, outcome: StoredEnum::from_stored(facts.outcome)? }))
 }
 
-pub(super) fn decode_passphrase_set(facts: &[u8]) -> Read<JournalEvent> {
+fn decode_passphrase_set(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::VaultPassphraseSetFacts::decode(facts)?;
     Ok(JournalEvent::Vault(VaultEvent::PassphraseSet { via: StoredEnum::from_stored(facts.via)? }))
 }
@@ -97,7 +110,7 @@ fn encode_used(used: &SecretUsed) -> Pair {
     )
 }
 
-pub(super) fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretUsedFacts::decode(facts)?;
     let payload = store::SecretUsedPayload::decode(payload)?;
     let on_behalf = match facts.run.as_slice() {
@@ -105,7 +118,7 @@ pub(super) fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         run => Some((RunId::from_bytes(fixed(run)?), EffectId(facts.effect))),
     };
     let refused = error_code(facts.refused)?;
-    let (secret, host) = (payload.secret.into(), payload.host.into());
+    let (secret, host) = (Redacted::from_stored(payload.secret), Redacted::from_stored(payload.host));
     Ok(JournalEvent::Vault(VaultEvent::Used(SecretUsed { on_behalf, refused, secret, host })))
 }
 
@@ -114,5 +127,5 @@ fn exposed(texts: &[Redacted<String>]) -> Vec<String> {
 }
 
 fn redacted(texts: Vec<String>) -> Vec<Redacted<String>> {
-    texts.into_iter().map(Redacted::new).collect()
+    texts.into_iter().map(Redacted::from_stored).collect()
 }

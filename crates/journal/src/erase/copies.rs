@@ -39,8 +39,8 @@ pub(super) fn remove(database: &Path) -> io::Result<Vec<String>> {
             continue;
         }
         match overwrite(&path).and_then(|names| fs::remove_file(&path).map(|()| names)) {
-            Ok(Names::One) => removed = true,
-            Ok(Names::Further) => {
+            Ok(FileNames::One) => removed = true,
+            Ok(FileNames::Further) => {
                 removed = true;
                 staying.push(format!("{name}, under another name"));
             }
@@ -58,21 +58,21 @@ pub(super) fn remove(database: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Under how many names a file can be reached.
-enum Names {
+enum FileNames {
     One,
     Further,
 }
 
 /// Writes zeros over a file, unless it has another name as well.
-fn overwrite(path: &Path) -> io::Result<Names> {
+fn overwrite(path: &Path) -> io::Result<FileNames> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_file() || found.nlink() != 1 {
-        return Ok(Names::Further);
+        return Ok(FileNames::Further);
     }
     let file = OpenOptions::new().write(true).open(path)?;
     write_zeros(&file, found.len())?;
     file.sync_all()?;
-    Ok(Names::One)
+    Ok(FileNames::One)
 }
 
 /// Writes so many zeros from where the file stands.

@@ -7,7 +7,9 @@ use palyra_types::{PrincipalId, RunId, Seq};
 use rusqlite::{Connection, Params};
 
 use super::ranges::{Gathered, joined};
+use crate::rows::{SqliteRows, sql_error};
 use crate::sql::{seq_from_sql, seq_to_sql};
+use palyra_journal_core::families::{effects, entries_about_run, runs};
 use palyra_types::event::kind::NO_PAYLOAD_BELOW;
 
 /// Returns what belongs to a subject.
@@ -64,19 +66,22 @@ fn bridged(connection: &Connection, ranges: Vec<SeqRange>) -> rusqlite::Result<V
 }
 
 fn open_runs(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<Vec<RunId>> {
-    let sql = "SELECT run FROM run INDEXED BY run_open WHERE state < 2 ORDER BY seq";
-    let mut statement = connection.prepare(sql)?;
-    let open = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<[u8; 16]>>>()?;
+    let open = runs::open(&mut SqliteRows::new(connection)).map_err(sql_error)?;
     let mut concerned = Vec::new();
-    for run in open {
+    for run in open.into_iter().map(|record| record.run) {
         let mut own = Gathered::default();
-        take(connection, "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq", [run], &mut own)?;
+        take(
+            connection,
+            "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq",
+            [run.to_bytes()],
+            &mut own,
+        )?;
         let touches = |own: &SeqRange| {
             let at = ranges.partition_point(|range| range.last < own.first);
             ranges.get(at).is_some_and(|range| range.first <= own.last)
         };
         if own.done().0.iter().any(touches) {
-            concerned.push(RunId::from_bytes(run));
+            concerned.push(run);
         }
     }
     Ok(concerned)
@@ -99,10 +104,11 @@ fn take(
 fn of_run(connection: &Connection, run: RunId, into: &mut Gathered) -> rusqlite::Result<()> {
     let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
     take(connection, sql, [run.to_bytes()], into)?;
-    let settled =
-        "SELECT settled_seq FROM effect WHERE run = ?1 AND settled_seq IS NOT NULL ORDER BY settled_seq";
-    take(connection, settled, [run.to_bytes()], into)?;
-    take(connection, "SELECT seq FROM undo WHERE run = ?1 ORDER BY seq", [run.to_bytes()], into)
+    let rows = &mut SqliteRows::new(connection);
+    let settled = effects::settled_of_run(rows, run).map_err(sql_error)?;
+    let about = entries_about_run(rows, run).map_err(sql_error)?;
+    settled.into_iter().chain(about).for_each(|seq| into.take(seq));
+    Ok(())
 }
 
 // Where principal and session stand in an envelope, counted from 1: docs/journal-format.md, section 2. Entries
@@ -115,8 +121,8 @@ const OF_PRINCIPAL: &str =
 fn of_session(connection: &Connection, session: SessionRef, into: &mut Gathered) -> rusqlite::Result<()> {
     let names = (session.principal.to_bytes(), session.id.to_bytes());
     take(connection, OF_SESSION, names, into)?;
-    let runs = "SELECT run FROM run WHERE principal = ?1 AND session = ?2 ORDER BY seq";
-    of_runs(connection, runs, names, into)
+    let runs = runs::of_session(&mut SqliteRows::new(connection), session).map_err(sql_error)?;
+    runs.into_iter().try_for_each(|(record, _)| of_run(connection, record.run, into))
 }
 
 fn of_principal(
@@ -125,20 +131,6 @@ fn of_principal(
     into: &mut Gathered,
 ) -> rusqlite::Result<()> {
     take(connection, OF_PRINCIPAL, [principal.to_bytes()], into)?;
-    let runs = "SELECT run FROM run WHERE principal = ?1 ORDER BY seq";
-    of_runs(connection, runs, [principal.to_bytes()], into)
-}
-
-fn of_runs(
-    connection: &Connection,
-    sql: &str,
-    values: impl Params,
-    into: &mut Gathered,
-) -> rusqlite::Result<()> {
-    let mut runs = connection.prepare(sql)?;
-    let mut rows = runs.query(values)?;
-    while let Some(row) = rows.next()? {
-        of_run(connection, RunId::from_bytes(row.get(0)?), into)?;
-    }
-    Ok(())
+    let runs = runs::of_principal(&mut SqliteRows::new(connection), principal).map_err(sql_error)?;
+    runs.into_iter().try_for_each(|run| of_run(connection, run, into))
 }

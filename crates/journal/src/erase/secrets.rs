@@ -10,12 +10,12 @@ use palyra_ports::redactor::Cleaned;
 use palyra_ports::{ErasurePlan, Redactor};
 use palyra_types::event::content::ContentLeaf;
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolFinished};
-use palyra_types::{EffectId, Redacted, RunId, Seq};
+use palyra_types::{Content, EffectId, RunId, Seq};
 use rusqlite::Connection;
 
 use super::find::plan_of;
 use super::ranges::{Gathered, joined};
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::ReadFault;
 use crate::sql::seq_to_sql;
 
@@ -35,7 +35,7 @@ pub(crate) fn find_secrets(
     let total: i64 =
         connection.query_row("SELECT coalesce(max(seq) + 1, 0) FROM entry", [], |row| row.get(0))?;
     let total = total.cast_unsigned();
-    let mut search = Search { redactor, under_way: BTreeMap::new(), found: Gathered::default() };
+    let mut search = SecretSearch { redactor, under_way: BTreeMap::new(), found: Gathered::default() };
     let mut next = Seq(0);
     while let Some(last) = search_page(connection, next, &mut search)? {
         next = last.next();
@@ -50,12 +50,9 @@ pub(crate) fn find_secrets(
 fn search_page(
     connection: &Connection,
     from: Seq,
-    search: &mut Search<'_>,
+    search: &mut SecretSearch<'_>,
 ) -> Result<Option<Seq>, ReadFault> {
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM payload p JOIN entry e ON e.seq = p.seq
-        WHERE p.seq >= ?1 ORDER BY p.seq LIMIT {PAGE_ENTRIES_MAX}"
-    );
+    let sql = format!("{SELECT_ENTRIES} WHERE p.seq >= ?1 ORDER BY p.seq LIMIT {PAGE_ENTRIES_MAX}");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([seq_to_sql(from)])?;
     let mut last = None;
@@ -68,52 +65,60 @@ fn search_page(
     Ok(last)
 }
 
-struct Search<'a> {
+struct SecretSearch<'a> {
     redactor: &'a dyn Redactor,
     /// The last pieces of what models and tools are saying, by run and kind of text.
-    under_way: BTreeMap<(RunId, Said), Window>,
+    under_way: BTreeMap<StreamedText, PieceWindow>,
     found: Gathered,
+}
+
+/// A text that arrives in pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct StreamedText {
+    run: RunId,
+    kind: TextKind,
 }
 
 /// What a piece is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Said {
+enum TextKind {
     Answer,
     Reasoning,
     Printed(EffectId),
 }
 
 #[derive(Default)]
-struct Window {
+struct PieceWindow {
     pieces: VecDeque<(Seq, String)>,
     bytes: usize,
 }
 
-impl Search<'_> {
+impl SecretSearch<'_> {
     fn look_at(&mut self, seq: Seq, run: Option<RunId>, event: &JournalEvent) {
         if holds_secret(self.redactor, event) {
             self.found.take(seq);
         }
         let (Some(run), JournalEvent::Tape(event)) = (run, event) else { return };
+        let text_of = |kind| StreamedText { run, kind };
         if let TapeEvent::Model(ModelEvent::Text { text, .. }) = event {
-            self.join(seq, (run, Said::Answer), text.expose());
+            self.join(seq, text_of(TextKind::Answer), text.expose());
         } else if let TapeEvent::Model(ModelEvent::Reasoning { text, .. }) = event {
-            self.join(seq, (run, Said::Reasoning), text.expose());
+            self.join(seq, text_of(TextKind::Reasoning), text.expose());
         } else if let TapeEvent::Tool(ToolEvent::Output(output)) = event {
-            self.join(seq, (run, Said::Printed(output.effect)), output.text.expose());
+            self.join(seq, text_of(TextKind::Printed(output.effect)), output.text.expose());
         } else if let TapeEvent::Tool(
             ToolEvent::Finished(ToolFinished { effect, .. }) | ToolEvent::OutcomeUnknown { effect, .. },
         ) = event
         {
-            self.under_way.remove(&(run, Said::Printed(*effect)));
+            self.under_way.remove(&text_of(TextKind::Printed(*effect)));
         } else if matches!(event, TapeEvent::Run(RunEvent::Finished(_))) {
-            self.under_way.remove(&(run, Said::Answer));
-            self.under_way.remove(&(run, Said::Reasoning));
+            self.under_way.remove(&text_of(TextKind::Answer));
+            self.under_way.remove(&text_of(TextKind::Reasoning));
         }
     }
 
     /// Looks at a piece together with those before it.
-    fn join(&mut self, seq: Seq, text: (RunId, Said), piece: &str) {
+    fn join(&mut self, seq: Seq, text: StreamedText, piece: &str) {
         if self.under_way.len() >= TEXTS_UNDER_WAY_MAX && !self.under_way.contains_key(&text) {
             self.under_way.pop_first();
         }
@@ -130,7 +135,7 @@ impl Search<'_> {
 fn holds_secret(redactor: &dyn Redactor, event: &JournalEvent) -> bool {
     let mut holds = false;
     event.for_each_content(&mut |_, leaf| {
-        let clean: fn(&dyn Redactor, Redacted<String>) -> Cleaned = match leaf {
+        let clean: fn(&dyn Redactor, Content<String>) -> Cleaned = match leaf {
             ContentLeaf::Json(_) => |redactor, text| redactor.redact_json(text),
             ContentLeaf::Text(_) | ContentLeaf::Path(_) | ContentLeaf::Bytes(_) => {
                 |redactor, text| redactor.redact(text)
@@ -144,7 +149,7 @@ fn holds_secret(redactor: &dyn Redactor, event: &JournalEvent) -> bool {
     holds
 }
 
-impl Window {
+impl PieceWindow {
     fn push(&mut self, seq: Seq, piece: &str) {
         self.pieces.push_back((seq, piece.to_owned()));
         self.bytes += piece.len();

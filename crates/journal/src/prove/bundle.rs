@@ -44,7 +44,7 @@ pub(crate) fn export_run(
     }
     let erasures = erasures(&snapshot, size)?;
     let seqs = chosen(&snapshot, run, size, &erasures)?;
-    let bundle = Bundle { connection: &snapshot, sink };
+    let bundle = BundleWriter { connection: &snapshot, sink };
     bundle.give("checkpoint", head.note.as_bytes().to_vec())?;
     bundle.give("handovers", handovers(&snapshot, size)?)?;
     for seq in &seqs {
@@ -140,12 +140,12 @@ fn handovers(connection: &Connection, size: u64) -> Result<Vec<u8>, ProveFault> 
     Ok(notes)
 }
 
-struct Bundle<'c> {
+struct BundleWriter<'c> {
     connection: &'c Connection,
     sink: &'c ExportSink,
 }
 
-impl Bundle<'_> {
+impl BundleWriter<'_> {
     fn entry(&self, seq: Seq, erased_by: Option<Seq>) -> Result<Value, ProveFault> {
         let sql = "SELECT envelope FROM entry WHERE seq = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;

@@ -8,9 +8,8 @@ use palyra_types::proof::{SignedCheckpoint, TreeHead};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::ProveFault;
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
-use crate::fault::ReadFault;
-use crate::sql::{seq_to_sql, u64_from_sql};
+use crate::entry::StoredEntry;
+use crate::sql::u64_from_sql;
 use crate::tree::StoredTiles;
 
 /// Returns the number of entries that a connection sees.
@@ -38,7 +37,7 @@ pub(crate) fn inclusion(connection: &Connection, seq: Seq, size: u64) -> Result<
     if size > entries || seq.0 >= size {
         return Err(ProveFault::OutOfRange { entries });
     }
-    let entry = entry(&snapshot, seq)?.ok_or(ProveFault::OutOfRange { entries })?;
+    let entry = StoredEntry::find(&snapshot, seq)?.ok_or(ProveFault::OutOfRange { entries })?;
     let mut tree = Tiled::new(StoredTiles(&snapshot), size);
     let hashes = inclusion_proof(seq.0, size, |subtree| tree.hash(subtree))
         .map_err(|error| ProveFault::of_proof(error, entries))?;
@@ -65,14 +64,6 @@ pub(crate) fn consistency(
     let [old_root, new_root] =
         [old, new].map(|size| root_at(size, |subtree| tree.hash(subtree)).map_err(ProveFault::from));
     Ok(ConsistencyProof { old_root: old_root?.0, new_root: new_root?.0, hashes: plain(hashes) })
-}
-
-fn entry(connection: &Connection, seq: Seq) -> Result<Option<StoredEntry>, ReadFault> {
-    let sql =
-        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([seq_to_sql(seq)])?;
-    rows.next()?.map(|row| StoredEntry::read(connection, row)).transpose()
 }
 
 fn plain(hashes: Vec<NodeHash>) -> Vec<[u8; 32]> {

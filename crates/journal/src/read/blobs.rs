@@ -8,15 +8,12 @@ use palyra_types::tape::ContentState;
 use rusqlite::Connection;
 
 use crate::blob::{self, attachments_of};
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
 
 /// Returns the bytes of a file that an entry brought along, checked against what the entry says of it.
 pub(crate) fn blob(connection: &Connection, place: BlobRef) -> Result<Option<Blob>, ReadFault> {
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq
-        WHERE e.run_id = ?1 AND e.tape_seq = ?2"
-    );
+    let sql = format!("{SELECT_ENTRIES} WHERE e.run_id = ?1 AND e.tape_seq = ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((place.run.to_bytes(), place.tape_seq.0))?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -34,5 +31,5 @@ pub(crate) fn blob(connection: &Connection, place: BlobRef) -> Result<Option<Blo
     if !blob::is_named(named, &bytes) {
         return Err(EntryFault::Payload.at(seq));
     }
-    Ok(Some(Redacted::new(Arc::from(bytes))))
+    Ok(Some(Redacted::from_stored(Arc::from(bytes))))
 }

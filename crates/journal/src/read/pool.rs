@@ -34,16 +34,16 @@ const PAGE_CACHE_KIB_MAX: i64 = 2 * 1024;
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS_PER_LOOK: i32 = 2_000;
 
-type Job = Box<dyn FnOnce(&Connection) + Send>;
+type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
-struct Waiting {
-    job: Job,
+struct WaitingRead {
+    job: ReadJob,
     deadline: Instant,
 }
 
 #[derive(Default)]
-struct State {
-    jobs: VecDeque<Waiting>,
+struct PoolState {
+    jobs: VecDeque<WaitingRead>,
     closed: Closed,
 }
 
@@ -55,14 +55,14 @@ enum Closed {
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedPool {
+    state: Mutex<PoolState>,
     arrived: Condvar,
 }
 
 /// The pool; dropping it ends its threads.
 pub(crate) struct ReaderPool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPool>,
     threads: Vec<JoinHandle<()>>,
     deadline: Duration,
 }
@@ -74,10 +74,10 @@ impl ReaderPool {
     }
 
     fn with_deadline(database: &Path, deadline: Duration) -> rusqlite::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedPool::default());
         let mut threads = Vec::with_capacity(READERS);
         for _ in 0..READERS {
-            let reader = Reader::new(connect(database, Access::Read)?)?;
+            let reader = PoolReader::new(connect(database, Access::Read)?)?;
             let shared = Arc::clone(&shared);
             let thread = std::thread::Builder::new().name("journal-reader".to_owned());
             match thread.spawn(move || reader.run(&shared)) {
@@ -98,7 +98,7 @@ impl ReaderPool {
         query: impl FnOnce(&Connection) -> Result<T, ReadFault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ReadError>> {
         let (answer, answered) = oneshot::channel();
-        let job: Job = Box::new(move |connection| drop(answer.send(query(connection))));
+        let job: ReadJob = Box::new(move |connection| drop(answer.send(query(connection))));
         let taken = self.push(job);
         Box::pin(async move {
             taken?;
@@ -107,12 +107,12 @@ impl ReaderPool {
         })
     }
 
-    fn push(&self, job: Job) -> Result<(), ReadError> {
+    fn push(&self, job: ReadJob) -> Result<(), ReadError> {
         let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.jobs.len() >= READS_WAITING_MAX {
             return Err(ReadError::Busy);
         }
-        state.jobs.push_back(Waiting { job, deadline: Instant::now() + self.deadline });
+        state.jobs.push_back(WaitingRead { job, deadline: Instant::now() + self.deadline });
         // Else the reader wakes up only to wait for the lock.
         drop(state);
         self.shared.arrived.notify_one();
@@ -130,14 +130,14 @@ impl Drop for ReaderPool {
     }
 }
 
-struct Reader {
+struct PoolReader {
     connection: Connection,
     began: Instant,
     /// Milliseconds after `began`.
     deadline: Arc<AtomicU64>,
 }
 
-impl Reader {
+impl PoolReader {
     fn new(mut connection: Connection) -> rusqlite::Result<Self> {
         connection.pragma_update(None, "cache_size", -PAGE_CACHE_KIB_MAX)?;
         let began = Instant::now();
@@ -148,18 +148,18 @@ impl Reader {
         Ok(Self { connection, began, deadline })
     }
 
-    fn run(self, shared: &Shared) {
+    fn run(self, shared: &SharedPool) {
         let mut patience = Some(QUIET_SPAN);
         loop {
-            let Waiting { job, deadline } = match next(shared, patience) {
-                Next::Query(waiting) => waiting,
-                Next::Quiet => {
+            let WaitingRead { job, deadline } = match next(shared, patience) {
+                NextWork::Query(waiting) => waiting,
+                NextWork::Quiet => {
                     // What cannot be given back stays, as it would have.
                     let _ = self.connection.release_memory();
                     patience = None;
                     continue;
                 }
-                Next::End => return,
+                NextWork::End => return,
             };
             patience = Some(QUIET_SPAN);
             if Instant::now() >= deadline {
@@ -174,8 +174,8 @@ impl Reader {
 }
 
 /// What a reader does next.
-enum Next {
-    Query(Waiting),
+enum NextWork {
+    Query(WaitingRead),
     /// Nobody has asked for a while.
     Quiet,
     /// Nobody will ask any more.
@@ -183,14 +183,14 @@ enum Next {
 }
 
 /// Waits for a query, and for as long as it takes without `patience`.
-fn next(shared: &Shared, patience: Option<Duration>) -> Next {
+fn next(shared: &SharedPool, patience: Option<Duration>) -> NextWork {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         if let Some(waiting) = state.jobs.pop_front() {
-            return Next::Query(waiting);
+            return NextWork::Query(waiting);
         }
         if state.closed == Closed::Yes {
-            return Next::End;
+            return NextWork::End;
         }
         let Some(span) = patience else {
             state = shared.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +199,7 @@ fn next(shared: &Shared, patience: Option<Duration>) -> Next {
         let (woken, timer) = shared.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
         state = woken;
         if timer.timed_out() && state.jobs.is_empty() && state.closed == Closed::No {
-            return Next::Quiet;
+            return NextWork::Quiet;
         }
     }
 }
@@ -234,15 +234,15 @@ mod tests {
 
     #[test]
     fn a_reader_with_nothing_to_do_is_told_so_until_it_has_no_patience() {
-        let shared = Shared::default();
-        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::Quiet));
-        let job: Job = Box::new(|_| ());
-        let waiting = Waiting { job, deadline: Instant::now() };
+        let shared = SharedPool::default();
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), NextWork::Quiet));
+        let job: ReadJob = Box::new(|_| ());
+        let waiting = WaitingRead { job, deadline: Instant::now() };
         shared.state.lock().unwrap().jobs.push_back(waiting);
-        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::Query(_)));
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), NextWork::Query(_)));
         shared.state.lock().unwrap().closed = Closed::Yes;
-        assert!(matches!(next(&shared, Some(Duration::ZERO)), Next::End));
-        assert!(matches!(next(&shared, None), Next::End));
+        assert!(matches!(next(&shared, Some(Duration::ZERO)), NextWork::End));
+        assert!(matches!(next(&shared, None), NextWork::End));
     }
 
     #[tokio::test]

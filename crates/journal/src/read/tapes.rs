@@ -1,5 +1,6 @@
 //! Tapes and raw entries, page by page.
 
+use palyra_journal_core::families::runs;
 use palyra_ports::TapePage;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
 use palyra_types::session::SessionRef;
@@ -7,21 +8,22 @@ use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{RunId, Seq, TapeSeq};
 use rusqlite::Connection;
 
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
+use crate::rows::{SqliteRows, sql_error};
 use crate::sql::{count_to_sql, seq_from_sql, seq_to_sql};
 
 /// Entries of one page of the raw journal, at most.
 const ENTRIES_PAGE_MAX: usize = 1_000;
 
 /// Collects a page up to its limits.
-struct Page {
+struct PageBuilder {
     entries: Vec<OrchestratorTapeRecord>,
     entries_max: usize,
     bytes: usize,
 }
 
-impl Page {
+impl PageBuilder {
     fn new(limit: usize) -> Self {
         let entries_max = limit.clamp(1, MAX_TAPE_ENTRIES_PER_RESPONSE);
         Self { entries: Vec::new(), entries_max, bytes: 0 }
@@ -39,10 +41,6 @@ impl Page {
         self.entries.push(entry.into_tape_record()?);
         Ok(MoreEntries::None)
     }
-
-    fn done(self, more: MoreEntries) -> TapePage {
-        TapePage { entries: self.entries, more }
-    }
 }
 
 /// Reads a page of a run's tape.
@@ -52,13 +50,10 @@ pub(crate) fn tape(
     after: TapeSeq,
     limit: usize,
 ) -> Result<TapePage, ReadFault> {
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq
-        WHERE e.run_id = ?1 AND e.tape_seq > ?2 ORDER BY e.tape_seq"
-    );
+    let sql = format!("{SELECT_ENTRIES} WHERE e.run_id = ?1 AND e.tape_seq > ?2 ORDER BY e.tape_seq");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((run.to_bytes(), after.0))?;
-    let mut page = Page::new(limit);
+    let mut page = PageBuilder::new(limit);
     let mut expected = after.next();
     while let Some(row) = rows.next()? {
         let entry = StoredEntry::read(connection, row)?;
@@ -66,11 +61,11 @@ pub(crate) fn tape(
             return Err(EntryFault::Tape.at(entry.envelope.seq));
         }
         if page.take(entry)? == MoreEntries::Some {
-            return Ok(page.done(MoreEntries::Some));
+            return Ok(TapePage { entries: page.entries, more: MoreEntries::Some });
         }
         expected = expected.next();
     }
-    Ok(page.done(MoreEntries::None))
+    Ok(TapePage { entries: page.entries, more: MoreEntries::None })
 }
 
 /// Reads a page of the tape entries of a session's runs, in the journal's order.
@@ -80,18 +75,17 @@ pub(crate) fn session_tape(
     after: Option<Seq>,
     limit: usize,
 ) -> Result<TapePage, ReadFault> {
-    let mut page = Page::new(limit);
-    let sql =
-        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1");
+    let mut page = PageBuilder::new(limit);
+    let sql = format!("{SELECT_ENTRIES} WHERE e.seq = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
     for seq in session_seqs(connection, session, after, page.entries_max + 1)? {
         let mut rows = statement.query([seq])?;
         let row = rows.next()?.ok_or_else(|| EntryFault::Numbering.at(seq_from_sql(seq)))?;
         if page.take(StoredEntry::read(connection, row)?)? == MoreEntries::Some {
-            return Ok(page.done(MoreEntries::Some));
+            return Ok(TapePage { entries: page.entries, more: MoreEntries::Some });
         }
     }
-    Ok(page.done(MoreEntries::None))
+    Ok(TapePage { entries: page.entries, more: MoreEntries::None })
 }
 
 /// Merges the numbers of the session's runs. Runs rarely overlap, so few are looked at beyond a page.
@@ -102,16 +96,13 @@ fn session_seqs(
     wanted: usize,
 ) -> rusqlite::Result<Vec<i64>> {
     let after = after.map_or(-1, seq_to_sql);
-    let sql = "SELECT seq, run FROM run
-        WHERE principal = ?1 AND session = ?2 AND last_seq > ?3 ORDER BY seq";
-    let mut runs = connection.prepare_cached(sql)?;
+    let runs = runs::of_session(&mut SqliteRows::new(connection), session).map_err(sql_error)?;
+    let runs = runs.into_iter().filter(|(_, last_seq)| seq_to_sql(*last_seq) > after);
     let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
     let mut entries = connection.prepare_cached(sql)?;
     let mut seqs: Vec<i64> = Vec::new();
-    let mut rows = runs.query((session.principal.to_bytes(), session.id.to_bytes(), after))?;
-    while let Some(row) = rows.next()? {
-        let first: i64 = row.get(0)?;
-        let run: [u8; 16] = row.get(1)?;
+    for (record, _) in runs {
+        let (first, run) = (seq_to_sql(record.first_seq), record.run.to_bytes());
         if seqs.len() >= wanted {
             seqs.sort_unstable();
             seqs.truncate(wanted);
@@ -137,10 +128,7 @@ pub(crate) fn entries(
     from: Seq,
     limit: usize,
 ) -> Result<Vec<JournalEventRecord>, ReadFault> {
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq
-        WHERE e.seq >= ?1 ORDER BY e.seq LIMIT ?2"
-    );
+    let sql = format!("{SELECT_ENTRIES} WHERE e.seq >= ?1 ORDER BY e.seq LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((seq_to_sql(from), count_to_sql(limit.clamp(1, ENTRIES_PAGE_MAX))))?;
     let mut records = Vec::new();

@@ -125,7 +125,8 @@ impl KeysDb {
     pub(super) fn rewrap(
         &mut self,
         used: &[i64],
-        (old, new): (&Root, &Root),
+        old: &Root,
+        new: &Root,
         entropy: &dyn Entropy,
     ) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
@@ -161,9 +162,9 @@ impl KeysDb {
 }
 
 /// A key as it lies in the file: its number, whose it is, and itself, wrapped.
-type Wrapped = (i64, [u8; 16], Vec<u8>);
+type WrappedKey = (i64, [u8; 16], Vec<u8>);
 
-fn all_wrapped(connection: &Connection) -> rusqlite::Result<Vec<Wrapped>> {
+fn all_wrapped(connection: &Connection) -> rusqlite::Result<Vec<WrappedKey>> {
     let mut rows = connection.prepare("SELECT key_id, principal, wrapped FROM subject_key")?;
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     rows.collect()

@@ -44,10 +44,10 @@ pub(crate) struct Sealer {
     files: RootFiles,
     root: Root,
     entropy: Arc<dyn Entropy>,
-    held: BTreeMap<PrincipalId, Held>,
+    held: BTreeMap<PrincipalId, CachedKey>,
 }
 
-struct Held {
+struct CachedKey {
     subject: SubjectKey,
     left: i64,
 }
@@ -114,7 +114,7 @@ impl Sealer {
             if self.held.len() >= KEYS_HELD_MAX {
                 self.held.clear();
             }
-            self.held.insert(principal, Held { subject, left: MESSAGES_RESERVED });
+            self.held.insert(principal, CachedKey { subject, left: MESSAGES_RESERVED });
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Sealer {
         self.held.clear();
         let next = self.entropy.bytes32();
         self.files.announce(&next)?;
-        self.keys.rewrap(&used, (&self.root, &next), &*self.entropy)?;
+        self.keys.rewrap(&used, &self.root, &next, &*self.entropy)?;
         self.root = next;
         Ok(self.files.replace()?)
     }

@@ -28,17 +28,17 @@ pub(crate) fn unseal_column(row: &str, n: &str) -> String {
 
 /// Adds `unseal(key_id, sealed, log_id, seq, n)` to a connection; `n` is -1 for the payload's own row.
 pub(crate) fn add_unseal(connection: &Connection, database: &Path) -> Result<()> {
-    let keys = Keys { database: database.to_owned(), held: Mutex::default() };
+    let keys = SubjectKeys { database: database.to_owned(), held: Mutex::default() };
     let flags = FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("unseal", 5, flags, move |context| Ok(keys.unseal(context)))
 }
 
-struct Keys {
+struct SubjectKeys {
     database: PathBuf,
     held: Mutex<BTreeMap<i64, Key>>,
 }
 
-impl Keys {
+impl SubjectKeys {
     fn unseal(&self, context: &Context<'_>) -> Option<Vec<u8>> {
         let key_id: i64 = context.get(0).ok()?;
         let sealed = context.get_raw(1).as_blob().ok()?;

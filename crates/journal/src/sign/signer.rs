@@ -28,7 +28,7 @@ pub(crate) fn spawn(
     anchor: Option<Anchor>,
 ) -> std::io::Result<Signer> {
     let shared = Arc::clone(&slot);
-    let keeper = Keeper { anchor, size: 0, at: None };
+    let keeper = HeadKeeper { anchor, size: 0, at: None };
     let work = move || run(&shared, &ask_to_store, keeper);
     let thread = std::thread::Builder::new().name("journal-signer".to_owned()).spawn(work)?;
     Ok(Signer { slot, thread: Some(thread) })
@@ -58,7 +58,7 @@ impl Drop for Signer {
     }
 }
 
-fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
+fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
     let mut state = slot.lock();
     loop {
         if state.ended != Ended::No {
@@ -110,13 +110,13 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: Keeper) {
 }
 
 /// Knows what the anchor's file says.
-struct Keeper {
+struct HeadKeeper {
     anchor: Option<Anchor>,
     size: u64,
     at: Option<Instant>,
 }
 
-impl Keeper {
+impl HeadKeeper {
     /// Returns when the file is to be written; `None` while it says all there is.
     ///
     /// Takes the caller's `now`: one that was looked up later would never be due.
@@ -158,7 +158,7 @@ mod tests {
         let key = EpochKey::from_entropy([2; 32]);
         let signed = |size| sign(log_id, TreeHead { size, root: [3; 32] }, &[&key], Timestamp(0));
         let anchor = Some(Anchor::of(folder.path(), log_id));
-        let mut keeper = Keeper { anchor, size: 0, at: None };
+        let mut keeper = HeadKeeper { anchor, size: 0, at: None };
         let slot = Slot::new(log_id, Arc::new(FakeClock::new()), EpochKey::from_entropy([2; 32]), signed(1));
         let now = Instant::now();
         assert_eq!(keeper.due(&slot.lock(), now), Some(now), "or the thread would spin and never write");

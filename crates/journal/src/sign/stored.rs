@@ -18,13 +18,13 @@ const MICROS_PER_DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// The newest stored head, as far as keeping the next one depends on it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StoredHeads {
-    newest: Option<Newest>,
+    newest: Option<NewestHead>,
     /// The log, where it began in format 1.
     format_1: Option<LogId>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Newest {
+struct NewestHead {
     log_id: LogId,
     size: u64,
     signed_as: SignedAs,
@@ -49,7 +49,7 @@ impl StoredHeads {
                 (1, _) => SignedAs::Head,
                 (_, _) => SignedAs::Handover,
             };
-            Ok(Newest { log_id, size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
+            Ok(NewestHead { log_id, size: u64_from_sql(row.get(0)?), signed_as, day: day_of(time) })
         });
         Ok(Self { newest: newest.optional()?, format_1 })
     }
@@ -79,7 +79,7 @@ impl StoredHeads {
         let log_id = signed.checkpoint.log_id;
         let is_first = self.newest.is_none() && self.format_1 == Some(log_id);
         let signed_as = if is_first { SignedAs::FirstOfFormat1 } else { signed.signed_as };
-        self.newest = Some(Newest { log_id, size: signed.size(), signed_as, day });
+        self.newest = Some(NewestHead { log_id, size: signed.size(), signed_as, day });
         Ok(())
     }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use palyra_journal_core::families::runs;
 use palyra_ledger::{Chain, CheckpointNote, EpochKey, TreeWriter, log_id};
 use palyra_ports::NewEntry;
 use palyra_types::event::{HeldCause, JournalEvent, LogEvent, RunEvent, TapeEvent};
@@ -20,7 +21,7 @@ use super::tail::Tail;
 use crate::counters::Counters;
 use crate::sign::{self, Signed};
 use crate::write::{GroupError, LogWriter, own_append, own_entry};
-use crate::{project, read, schema, tree};
+use crate::{read, rows, schema, tree};
 
 /// What an epoch begins over.
 pub(super) enum Before {
@@ -57,7 +58,7 @@ pub(super) fn begin_epoch(
     let newest = match &before {
         Before::Nothing => Epoch(0),
         Before::Log(tail, ..) | Before::Left(tail, ..) => {
-            tail.last_epoch.max(project::newest_epoch(&connection)?)
+            tail.last_epoch.max(rows::newest_epoch(&connection)?)
         }
     };
     let epoch = newest.next();
@@ -67,7 +68,7 @@ pub(super) fn begin_epoch(
         Before::Left(..) => hold_open_runs(&connection, options.clock.wall())?,
         Before::Nothing | Before::Log(..) => Vec::new(),
     };
-    let Opening { chain, tree, older_keys, event } = opening(options, &key, before);
+    let LogOpening { chain, tree, older_keys, event } = opening(options, &key, before);
     let started = JournalEvent::Log(LogEvent::EpochStarted {
         epoch,
         key: key.public(),
@@ -76,7 +77,7 @@ pub(super) fn begin_epoch(
     let time = options.clock.wall();
     let begins = event.into_iter().chain([started]).map(|event| own_entry(time, event));
     let append = own_append(begins.chain(held));
-    let mut log = LogWriter::new(connection, (chain, tree), epoch, Arc::clone(counters))?;
+    let mut log = LogWriter::new(connection, chain, tree, epoch, Arc::clone(counters))?;
     let make_tables = |connection: &Connection| if is_new { schema::create(connection) } else { Ok(()) };
     log.begin_epoch(newest, &append, make_tables).map_err(failed)?;
     let signers: Vec<&EpochKey> = older_keys.iter().chain([&key]).collect();
@@ -89,7 +90,7 @@ pub(super) fn begin_epoch(
 /// Returns what lets each open run wait for a person: nobody knows what it did in the part that is lost. Of the
 /// runs of a session that have not begun only the first is held, if none has begun; the others wait behind it.
 fn hold_open_runs(connection: &Connection, time: Timestamp) -> Result<Vec<NewEntry>, OpenError> {
-    let mut open = read::open_runs(connection)?;
+    let mut open = read::read_rows(connection, |rows, _| runs::open(rows))?;
     open.sort_by_key(|run| {
         (run.principal, run.session, run.state == RunLifecycleState::Pending, run.first_seq)
     });
@@ -112,28 +113,30 @@ fn failed(error: GroupError) -> OpenError {
 }
 
 /// Where the first entries of an epoch go, and what stands before EpochStarted.
-struct Opening {
+struct LogOpening {
     chain: Chain,
     tree: TreeWriter,
     older_keys: Vec<EpochKey>,
     event: Option<JournalEvent>,
 }
 
-fn opening(options: &OpenOptions, key: &EpochKey, before: Before) -> Opening {
+fn opening(options: &OpenOptions, key: &EpochKey, before: Before) -> LogOpening {
     let nonce = options.entropy.bytes32();
     let log_id = log_id(&key.public(), &nonce);
     match before {
         Before::Nothing => {
             let event = JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key: key.public() });
             let (chain, tree) = (Chain::begin(log_id), TreeWriter::new());
-            Opening { chain, tree, older_keys: Vec::new(), event: Some(event) }
+            LogOpening { chain, tree, older_keys: Vec::new(), event: Some(event) }
         }
-        Before::Log(tail, tree, older_keys) => Opening { chain: tail.chain, tree, older_keys, event: None },
+        Before::Log(tail, tree, older_keys) => {
+            LogOpening { chain: tail.chain, tree, older_keys, event: None }
+        }
         Before::Left(tail, tree, abandoned, reason) => {
             tracing::warn!(%log_id, given_up = abandoned.size, "a new log begins over what is left of the old one");
             let event =
                 JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key: key.public(), abandoned, reason });
-            Opening { chain: tail.chain, tree, older_keys: Vec::new(), event: Some(event) }
+            LogOpening { chain: tail.chain, tree, older_keys: Vec::new(), event: Some(event) }
         }
     }
 }

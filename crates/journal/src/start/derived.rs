@@ -9,7 +9,9 @@ use rusqlite::Connection;
 use super::error::OpenError;
 use super::options::{Derived, OpenOptions};
 use super::tail::Tail;
-use crate::project;
+use crate::refold;
+use crate::rows;
+use crate::table_check;
 
 /// Entries up to which a start compares every row with a fold anew. A longer log is compared beside
 /// the service.
@@ -22,20 +24,41 @@ pub(super) fn settle(
     database: &Path,
     tail: Option<&Tail>,
 ) -> Result<(), OpenError> {
-    let newest = tail.map(|tail| tail.last_epoch);
     let what = match options.derived {
         Derived::Rebuilt => Some("it was asked for"),
-        Derived::Checked => match project::misfit(connection, newest)? {
-            None if is_short(tail) => differing_row(database),
+        Derived::Checked => match table_check::misfit(connection)? {
+            None => {
+                settle_families(connection)?;
+                misfit_of_rows(connection, database, tail)
+            }
             what => what,
         },
     };
     what.map_or(Ok(()), |what| rebuild(connection, what))
 }
 
+/// Rebuilds the families whose tables are not those that this program makes and fills.
+fn settle_families(connection: &Connection) -> Result<(), OpenError> {
+    rows::drop_unknown_families(connection)?;
+    let stale = rows::stale_families(connection)?;
+    if !stale.is_empty() {
+        let families: Vec<&str> = stale.iter().map(|table| table.name).collect();
+        tracing::warn!(?families, "rebuilding the families of records whose version is another one");
+        refold::rebuild_families(connection, &stale)?;
+    }
+    Ok(())
+}
+
+fn misfit_of_rows(connection: &Connection, database: &Path, tail: Option<&Tail>) -> Option<&'static str> {
+    if tail.is_some_and(|tail| !table_check::knows_epoch(connection, tail.last_epoch)) {
+        return Some("the newest epoch is not the one of the log");
+    }
+    if is_short(tail) { differing_row(database) } else { None }
+}
+
 /// A log that cannot be read to its end says nothing of what is derived from it.
 fn differing_row(database: &Path) -> Option<&'static str> {
-    match project::agrees(database) {
+    match table_check::agrees(database) {
         Ok(true) => None,
         Ok(false) => Some("a row is not what the log says"),
         Err(error) => {
@@ -52,5 +75,5 @@ fn is_short(tail: Option<&Tail>) -> bool {
 /// Rebuilds the derived tables.
 pub(super) fn rebuild(connection: &Connection, what: &str) -> Result<(), OpenError> {
     tracing::warn!(what, "rebuilding everything that is derived from the log");
-    Ok(project::recreate(connection)?)
+    Ok(refold::recreate(connection)?)
 }

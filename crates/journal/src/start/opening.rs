@@ -20,9 +20,10 @@ use super::upgrade::upgrade;
 use super::{derived, missing, repair, wal_check};
 use crate::connection::{Access, connect};
 use crate::counters::Counters;
-use crate::project;
 use crate::quarantine::{QuarantineMarker, Reason};
+use crate::rows::{SqliteRows, sql_error};
 use crate::write::LogWriter;
+use palyra_journal_core::families::kinds_seen;
 use palyra_types::event::kind::{EventKind, is_critical};
 
 /// A journal whose epoch has begun, with nobody writing yet.
@@ -172,7 +173,7 @@ fn move_wal(connection: &Connection) -> Result<(), OpenError> {
 
 /// Returns whether an entry outside tapes is critical and of a kind that this version does not know.
 fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
-    let kinds = project::kinds_outside_tapes(connection)?;
+    let kinds = kinds_seen::outside_tapes(&mut SqliteRows::new(connection)).map_err(sql_error)?;
     let unknown = |kind: &u16| EventKind::from_number(*kind).is_none() && is_critical(*kind);
     Ok(match kinds.into_iter().find(unknown) {
         Some(kind) => {
@@ -191,7 +192,7 @@ fn stay_readable(
     cause: ReadOnlyCause,
 ) -> Result<Begun, OpenError> {
     counters.quarantine(cause);
-    let stands = (tail.chain, TreeWriter::new());
-    let log = LogWriter::new(connection, stands, tail.last_epoch, Arc::clone(counters))?;
+    let tree = TreeWriter::new();
+    let log = LogWriter::new(connection, tail.chain, tree, tail.last_epoch, Arc::clone(counters))?;
     Ok(Begun { log, log_id: tail.chain.log_id, signing: None })
 }

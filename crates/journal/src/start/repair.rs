@@ -19,8 +19,8 @@ use super::folder;
 use super::format::{Format, check_stamp};
 use crate::connection::{self, Access, connect, shm_path, wal_path};
 use crate::fault::ReadFault;
-use crate::project;
 use crate::quarantine::{QuarantineMarker, sync_folder};
+use crate::refold;
 use crate::schema;
 use crate::tree;
 use crate::verify::{Scope, verify};
@@ -62,7 +62,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
         if let Some((seq, _)) = report.fault {
             return Err(OpenError::Corrupt { seq: seq.0 });
         }
-        project::recreate(&connection)?;
+        refold::recreate(&connection)?;
     }
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
     drop(connection);

@@ -3,6 +3,7 @@
 //! Owns the cheap checks of a start; checking everything is `verify`'s. Reads the end of the log, the tree's edge
 //! and one note, whatever the log's size. Begin at [`judge`].
 
+use palyra_journal_core::families::epochs::StartedEpoch;
 use palyra_ledger::tree::{Tiled, TiledError, root_at};
 use palyra_ledger::{CheckpointNote, EpochKey, LogOrigin, NodeHash, TreeWriter, log_name, log_origin};
 use palyra_ports::ReadOnlyCause;
@@ -15,11 +16,11 @@ use super::edge;
 use super::error::OpenError;
 use super::options::OpenOptions;
 use super::tail::Tail;
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::StoredEntry;
 use crate::fault::ReadFault;
-use crate::project;
+use crate::rows;
 use crate::sign::{self, Anchor};
-use crate::sql::{seq_to_sql, u64_from_sql};
+use crate::sql::u64_from_sql;
 use crate::tree::StoredTiles;
 
 /// Keys of one log that sign a handover, at most: more would not fit into a note.
@@ -47,8 +48,8 @@ pub(super) fn judge(
     let entries = tail.chain.next_seq.0;
     let newest = newest_note(connection, log_id)?;
     let stored = match &newest {
-        Newest::Note(note) => Some(head_of(note)),
-        Newest::Missing | Newest::Malformed => None,
+        NewestNote::Note(note) => Some(head_of(note)),
+        NewestNote::Missing | NewestNote::Malformed => None,
     };
     let anchored = match &options.anchor_dir {
         Some(folder) => Anchor::of(folder, log_id).read().map_err(OpenError::doing("reading the anchor"))?,
@@ -76,11 +77,11 @@ pub(super) fn judge(
         return doubtful(ReadOnlyCause::TailDisagrees);
     }
     let signers = match newest {
-        Newest::Malformed => Err("the newest signed head is malformed"),
-        Newest::Note(note) => {
+        NewestNote::Malformed => Err("the newest signed head is malformed"),
+        NewestNote::Note(note) => {
             signers(connection, log_id, &note)?.ok_or("the newest signed head is badly signed")
         }
-        Newest::Missing => Ok(unsigned_log(connection, log_id)?),
+        NewestNote::Missing => Ok(unsigned_log(connection, log_id)?),
     };
     let signers = match signers {
         Ok(signers) => signers,
@@ -111,7 +112,7 @@ pub(super) fn holds(connection: &Connection, entries: u64, head: TreeHead) -> Re
     }
 }
 
-enum Newest {
+enum NewestNote {
     /// No head of this log is stored.
     Missing,
     /// There is one that cannot be read.
@@ -119,18 +120,18 @@ enum Newest {
     Note(Box<CheckpointNote>),
 }
 
-fn newest_note(connection: &Connection, log_id: LogId) -> rusqlite::Result<Newest> {
+fn newest_note(connection: &Connection, log_id: LogId) -> rusqlite::Result<NewestNote> {
     let sql = "SELECT size, note FROM checkpoint ORDER BY size DESC LIMIT 1";
     let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
     let Some((size, text)) = connection.query_row(sql, [], read).optional()? else {
-        return Ok(Newest::Missing);
+        return Ok(NewestNote::Missing);
     };
     Ok(match CheckpointNote::parse(text.as_bytes()) {
-        Ok(note) if note.checkpoint().size != u64_from_sql(size) => Newest::Malformed,
+        Ok(note) if note.checkpoint().size != u64_from_sql(size) => NewestNote::Malformed,
         // The log before this one ended with it.
-        Ok(note) if note.checkpoint().log_id != log_id => Newest::Missing,
-        Ok(note) => Newest::Note(Box::new(note)),
-        Err(_) => Newest::Malformed,
+        Ok(note) if note.checkpoint().log_id != log_id => NewestNote::Missing,
+        Ok(note) => NewestNote::Note(Box::new(note)),
+        Err(_) => NewestNote::Malformed,
     })
 }
 
@@ -139,17 +140,17 @@ pub(super) fn head_of(note: &CheckpointNote) -> TreeHead {
 }
 
 /// An epoch whose key may vouch for the next one.
-struct Signer {
+struct EpochSigner {
     epoch: Epoch,
     key: [u8; 32],
 }
 
 /// Whose keys have to be there.
-enum Signers {
+enum NoteSigners {
     /// At least one of these.
-    Some(Vec<Signer>),
+    Some(Vec<EpochSigner>),
     /// These are welcome.
-    Any(Vec<Signer>),
+    Any(Vec<EpochSigner>),
 }
 
 /// Returns the epochs that signed a note; `None` where a signature is bad or of nobody.
@@ -157,11 +158,11 @@ fn signers(
     connection: &Connection,
     log_id: LogId,
     note: &CheckpointNote,
-) -> rusqlite::Result<Option<Signers>> {
+) -> rusqlite::Result<Option<NoteSigners>> {
     let name = log_name(log_id);
     let lines = note.note().signatures().iter().filter(|line| line.name == name).count();
     let mut signers = Vec::new();
-    for (epoch, seq, key) in project::epochs_descending(connection)? {
+    for StartedEpoch { epoch, seq, key } in rows::epochs_descending(connection)? {
         if signers.len() == lines {
             break;
         }
@@ -169,24 +170,24 @@ fn signers(
             continue;
         }
         match note.verify(&key) {
-            Ok(()) => signers.push(Signer { epoch, key }),
+            Ok(()) => signers.push(EpochSigner { epoch, key }),
             Err(palyra_ledger::note::SignatureFault::Absent) => {}
             Err(palyra_ledger::note::SignatureFault::Bad) => return Ok(None),
         }
     }
-    Ok(if signers.is_empty() { None } else { Some(Signers::Some(signers)) })
+    Ok(if signers.is_empty() { None } else { Some(NoteSigners::Some(signers)) })
 }
 
 /// Returns who may sign the first head of a log: its first epoch; of a log of format 1 every epoch so far.
-fn unsigned_log(connection: &Connection, log_id: LogId) -> Result<Signers, OpenError> {
+fn unsigned_log(connection: &Connection, log_id: LogId) -> Result<NoteSigners, OpenError> {
     let mut signers = Vec::new();
-    for (epoch, seq, key) in project::epochs_descending(connection)? {
-        signers.push(Signer { epoch, key });
+    for StartedEpoch { epoch, seq, key } in rows::epochs_descending(connection)? {
+        signers.push(EpochSigner { epoch, key });
         let opening = entry_before(connection, seq)?.map(|entry| entry.event()).transpose()?;
         match opening {
             Some(JournalEvent::Log(LogEvent::Opened { log_id: opened, nonce, first_key })) => {
                 if log_origin(opened, &first_key, &nonce) == Some(LogOrigin::Format1) && opened == log_id {
-                    return Ok(Signers::Any(signers));
+                    return Ok(NoteSigners::Any(signers));
                 }
                 break;
             }
@@ -194,23 +195,19 @@ fn unsigned_log(connection: &Connection, log_id: LogId) -> Result<Signers, OpenE
             Some(_) | None => {}
         }
     }
-    Ok(Signers::Some(signers.pop().into_iter().collect()))
+    Ok(NoteSigners::Some(signers.pop().into_iter().collect()))
 }
 
 fn entry_before(connection: &Connection, seq: Seq) -> Result<Option<StoredEntry>, ReadFault> {
     let Some(before) = seq.0.checked_sub(1) else { return Ok(None) };
-    let sql =
-        format!("SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq WHERE e.seq = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([seq_to_sql(Seq(before))])?;
-    rows.next()?.map(|row| StoredEntry::read(connection, row)).transpose()
+    StoredEntry::find(connection, Seq(before))
 }
 
 /// Returns the keys of these epochs that are here, ascending; `None` where one has to be and none is.
-fn held_keys(options: &OpenOptions, signers: Signers) -> Result<Option<Vec<EpochKey>>, OpenError> {
+fn held_keys(options: &OpenOptions, signers: NoteSigners) -> Result<Option<Vec<EpochKey>>, OpenError> {
     let (signers, needed) = match signers {
-        Signers::Some(signers) => (signers, 1),
-        Signers::Any(signers) => (signers, 0),
+        NoteSigners::Some(signers) => (signers, 1),
+        NoteSigners::Any(signers) => (signers, 0),
     };
     let mut keys = sign::load(&options.state_dir).map_err(OpenError::doing("reading the epochs' keys"))?;
     keys.retain(|(epoch, key)| {

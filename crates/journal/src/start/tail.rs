@@ -4,7 +4,7 @@ use palyra_ledger::{Chain, leaf_hash};
 use palyra_types::Epoch;
 use rusqlite::Connection;
 
-use crate::entry::{ENTRY_COLUMNS, StoredEntry};
+use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::{EntryFault, ReadFault};
 use palyra_types::event::kind::EventKind;
 
@@ -22,9 +22,7 @@ pub(super) struct Tail {
 
 /// Reads and checks the last entries; `None` when there are none.
 pub(super) fn read(connection: &Connection) -> Result<Option<Tail>, ReadFault> {
-    let sql = format!(
-        "SELECT {ENTRY_COLUMNS} FROM entry e LEFT JOIN payload p ON p.seq = e.seq ORDER BY e.seq DESC LIMIT ?1"
-    );
+    let sql = format!("{SELECT_ENTRIES} ORDER BY e.seq DESC LIMIT ?1");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([TAIL_ENTRIES_CHECKED])?;
     let mut later: Option<StoredEntry> = None;

@@ -25,7 +25,7 @@ pub(super) fn check(database: &Path) -> Result<(), OpenError> {
         file => file.map_err(OpenError::doing("opening the write-ahead log"))?,
     };
     match look(io::BufReader::with_capacity(1 << 18, file)) {
-        Ok(Found { damaged_at: Some(byte), commits_behind }) if commits_behind > COMMITS_CUT_OFF_MAX => {
+        Ok(FrameScan { damaged_at: Some(byte), commits_behind }) if commits_behind > COMMITS_CUT_OFF_MAX => {
             Err(OpenError::WalDamaged { byte, commits_behind })
         }
         Ok(_) => Ok(()),
@@ -35,29 +35,29 @@ pub(super) fn check(database: &Path) -> Result<(), OpenError> {
 
 /// What a look at the log shows.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
+struct FrameScan {
     /// Where the first frame lies that does not match.
     damaged_at: Option<u64>,
     /// Commit frames of the same round from there on.
     commits_behind: u64,
 }
 
-fn look(mut wal: impl Read) -> io::Result<Found> {
+fn look(mut wal: impl Read) -> io::Result<FrameScan> {
     let mut header = [0; HEADER_BYTES];
     if !fill(&mut wal, &mut header)? || header == [0; HEADER_BYTES] {
-        return Ok(Found::default());
+        return Ok(FrameScan::default());
     }
-    let Some(mut sum) = Checksum::of_header(&header) else {
+    let Some(mut sum) = WalChecksum::of_header(&header) else {
         // Nothing behind it can be told from an older round.
-        return Ok(Found { damaged_at: Some(0), commits_behind: COMMITS_CUT_OFF_MAX + 1 });
+        return Ok(FrameScan { damaged_at: Some(0), commits_behind: COMMITS_CUT_OFF_MAX + 1 });
     };
     let salts = &header[16..24];
-    let page_bytes = word(&header[8..12], Order::Big);
+    let page_bytes = word(&header[8..12], ByteOrder::Big);
     if !page_bytes.is_power_of_two() || page_bytes > PAGE_BYTES_MAX {
-        return Ok(Found { damaged_at: Some(0), commits_behind: COMMITS_CUT_OFF_MAX + 1 });
+        return Ok(FrameScan { damaged_at: Some(0), commits_behind: COMMITS_CUT_OFF_MAX + 1 });
     }
     let mut frame = vec![0; FRAME_HEADER_BYTES + page_bytes as usize];
-    let mut found = Found::default();
+    let mut found = FrameScan::default();
     let mut at = HEADER_BYTES as u64;
     while fill(&mut wal, &mut frame)? {
         let (head, page) = frame.split_at(FRAME_HEADER_BYTES);
@@ -88,32 +88,32 @@ fn fill(from: &mut impl Read, into: &mut [u8]) -> io::Result<bool> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Order {
+enum ByteOrder {
     Big,
     Little,
 }
 
-fn word(bytes: &[u8], order: Order) -> u32 {
+fn word(bytes: &[u8], order: ByteOrder) -> u32 {
     let bytes: [u8; 4] = bytes.try_into().expect("four bytes are asked for");
     match order {
-        Order::Big => u32::from_be_bytes(bytes),
-        Order::Little => u32::from_le_bytes(bytes),
+        ByteOrder::Big => u32::from_be_bytes(bytes),
+        ByteOrder::Little => u32::from_le_bytes(bytes),
     }
 }
 
 /// SQLite's running checksum over the frames of a round.
-struct Checksum {
-    order: Order,
+struct WalChecksum {
+    order: ByteOrder,
     first: u32,
     second: u32,
 }
 
-impl Checksum {
+impl WalChecksum {
     /// Begins with the header; `None` when that is none.
     fn of_header(header: &[u8; HEADER_BYTES]) -> Option<Self> {
-        let order = match word(&header[..4], Order::Big) {
-            MAGIC => Order::Little,
-            magic if magic == MAGIC | 1 => Order::Big,
+        let order = match word(&header[..4], ByteOrder::Big) {
+            MAGIC => ByteOrder::Little,
+            magic if magic == MAGIC | 1 => ByteOrder::Big,
             _ => return None,
         };
         let mut sum = Self { order, first: 0, second: 0 };
@@ -130,6 +130,6 @@ impl Checksum {
     }
 
     fn is(&self, bytes: &[u8]) -> bool {
-        (word(&bytes[..4], Order::Big), word(&bytes[4..8], Order::Big)) == (self.first, self.second)
+        (word(&bytes[..4], ByteOrder::Big), word(&bytes[4..8], ByteOrder::Big)) == (self.first, self.second)
     }
 }

@@ -14,8 +14,8 @@ use rusqlite::{Connection, InterruptHandle};
 
 use crate::connection::{self, Access, Failure, connect};
 use crate::fault::ReadFault;
-use crate::project::differing_table;
 use crate::start::ENTRIES_COMPARED_MAX;
+use crate::table_check::differing_table;
 use crate::verify::{Scope, verify};
 
 /// Passes that are begun again because somebody needed the write-ahead log, at most.
@@ -31,26 +31,26 @@ const ENTRIES_FOLDED_MAX: u64 = 1_000_000;
 /// The finding, and the thread that looks for one.
 #[derive(Default)]
 pub(super) struct Checking {
-    shared: Arc<Shared>,
+    shared: Arc<SharedCheck>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedCheck {
+    state: Mutex<CheckState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct CheckState {
     integrity: Integrity,
     /// Interrupts the pass that is under way.
     pass: Option<InterruptHandle>,
-    ended: Ended,
+    ended: CheckEnd,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Ended {
+enum CheckEnd {
     #[default]
     No,
     Yes,
@@ -94,7 +94,7 @@ impl Checking {
 
     /// Ends the thread and waits until its files are closed.
     pub(super) fn end(&self) {
-        self.shared.lock().ended = Ended::Yes;
+        self.shared.lock().ended = CheckEnd::Yes;
         self.give_way();
         self.shared.changed.notify_all();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -104,13 +104,13 @@ impl Checking {
     }
 }
 
-impl Shared {
+impl SharedCheck {
     fn run(self: &Arc<Self>, database: &Path) {
         for _ in 0..PASSES_MAX {
             match self.check(database) {
                 Ok(()) => return,
                 Err(ReadFault::Store(error)) if connection::classify(&error) == Failure::Interrupted => {
-                    if self.wait(GIVE_WAY_SPAN) == Ended::Yes {
+                    if self.wait(GIVE_WAY_SPAN) == CheckEnd::Yes {
                         return;
                     }
                 }
@@ -142,7 +142,7 @@ impl Shared {
                     table,
                     "a derived table is not what the log says; `palyra journal rebuild` mends it"
                 );
-                self.lock().integrity = Integrity::TableDiffers { table: table.to_owned() };
+                self.lock().integrity = Integrity::TableDiffers { table };
             }
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Shared {
         report
     }
 
-    fn compare(self: &Arc<Self>, database: &Path) -> Result<Option<&'static str>, ReadFault> {
+    fn compare(self: &Arc<Self>, database: &Path) -> Result<Option<String>, ReadFault> {
         let compared = differing_table(database, &mut |fresh| self.enter(fresh), &self.pauses());
         self.lock().pass = None;
         compared
@@ -165,7 +165,7 @@ impl Shared {
     /// Lets the work of a connection be interrupted, at once when the end has come.
     fn enter(&self, connection: &Connection) {
         let mut state = self.lock();
-        if state.ended == Ended::Yes {
+        if state.ended == CheckEnd::Yes {
             connection.get_interrupt_handle().interrupt();
         }
         state.pass = Some(connection.get_interrupt_handle());
@@ -196,14 +196,14 @@ impl Shared {
     }
 
     /// Waits, but not beyond the end.
-    fn wait(&self, span: Duration) -> Ended {
+    fn wait(&self, span: Duration) -> CheckEnd {
         let state = self.lock();
-        let ended = |state: &mut State| state.ended == Ended::No;
+        let ended = |state: &mut CheckState| state.ended == CheckEnd::No;
         let waited = self.changed.wait_timeout_while(state, span, ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CheckState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

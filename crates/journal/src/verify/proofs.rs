@@ -32,7 +32,8 @@ impl Proofs {
     pub(super) fn admit(
         &mut self,
         connection: &Connection,
-        (seq, leaf): (Seq, LeafHash),
+        seq: Seq,
+        leaf: LeafHash,
         event: &JournalEvent,
     ) -> Result<(), ReadFault> {
         self.tree.settle();

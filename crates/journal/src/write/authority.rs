@@ -8,18 +8,22 @@ use palyra_types::event::{ApprovalEvent, JournalEvent, TapeEvent};
 use palyra_types::{ApprovalId, Seq, StoredGrantId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::project::{ApprovalRow, Projections};
+use crate::rows::{SqliteRows, sql_error};
 use crate::sql::seq_to_sql;
 use palyra_journal_core::codec;
+use palyra_journal_core::families::approvals::{self, ApprovalRow};
+use palyra_journal_core::families::{FamilySet, stored_grants};
 use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Returns whether an approval waits for a decision.
 pub(super) fn is_pending(
     connection: &Connection,
-    rows: &mut Projections,
+    families: &mut FamilySet,
     approval: ApprovalId,
 ) -> rusqlite::Result<bool> {
-    let Some(row) = rows.approvals.get(connection, &approval)? else { return Ok(false) };
+    let store = &mut SqliteRows::new(connection);
+    let row = approvals::cached_row(&mut families.approvals.over(store), approval);
+    let Some(row) = row.map_err(sql_error)? else { return Ok(false) };
     if row.state != ApprovalState::Pending {
         return Ok(false);
     }
@@ -61,18 +65,20 @@ fn is_decided(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bo
 /// nothing: nobody could say what.
 pub(super) fn is_usable(
     connection: &Connection,
-    rows: &mut Projections,
+    families: &mut FamilySet,
     grant: StoredGrantId,
     now: Timestamp,
 ) -> rusqlite::Result<bool> {
-    let Some(row) = rows.stored_grants.get(connection, &grant)? else { return Ok(false) };
-    if !row.stands() {
+    let cached = &mut SqliteRows::new(connection);
+    let row = stored_grants::cached_row(&mut families.stored_grants.over(cached), grant);
+    let Some((seq, row)) = row.map_err(sql_error)? else { return Ok(false) };
+    if !row.is_standing() {
         return Ok(false);
     }
     let has_content = "SELECT 1 FROM payload WHERE seq = ?1";
     let content = connection.prepare_cached(has_content)?;
-    let content = { content }.query_row([seq_to_sql(row.seq)], |_| Ok(())).optional()?;
-    let said = facts_at(connection, row.seq)?;
+    let content = { content }.query_row([seq_to_sql(seq)], |_| Ok(())).optional()?;
+    let said = facts_at(connection, seq)?;
     Ok(content.is_some()
         && said.is_some_and(|(_, event)| match event {
             TapeEvent::Approval(ApprovalEvent::GrantStored(stored)) => {

@@ -16,14 +16,15 @@ const INSERT_CHUNK: &str = "INSERT INTO chunk(seq, n, sealed) VALUES (?1, ?2, ?3
 pub(super) fn insert(
     connection: &Connection,
     sealer: Option<&mut Sealer>,
-    (log_id, seq): (LogId, Seq),
+    log_id: LogId,
+    seq: Seq,
     entry: &PreparedEntry,
 ) -> rusqlite::Result<u64> {
     let Some(payload) = &entry.payload else { return Ok(0) };
     let bytes = (SALT_BYTES + payload.bytes.len()) as u64;
     match sealer.filter(|sealer| sealer.seals()) {
         Some(sealer) => {
-            let mut parts = Sealed { connection, sealer, principal: entry.principal, log_id, seq };
+            let mut parts = SealedParts { connection, sealer, principal: entry.principal, log_id, seq };
             let beside = parts.insert(payload, entry)?;
             Ok(bytes + beside)
         }
@@ -58,7 +59,7 @@ fn insert_plain(connection: &Connection, seq: Seq, payload: &Payload) -> rusqlit
 }
 
 /// An entry whose parts are all sealed with one key.
-struct Sealed<'a> {
+struct SealedParts<'a> {
     connection: &'a Connection,
     sealer: &'a mut Sealer,
     principal: PrincipalId,
@@ -66,7 +67,7 @@ struct Sealed<'a> {
     seq: Seq,
 }
 
-impl Sealed<'_> {
+impl SealedParts<'_> {
     fn insert(&mut self, payload: &Payload, entry: &PreparedEntry) -> rusqlite::Result<u64> {
         let (row, chunks) = row_and_chunks(payload);
         let blobs = entry.blobs.iter().map(|blob| blob.expose());

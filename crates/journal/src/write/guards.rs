@@ -1,69 +1,73 @@
 //! The conditions of an append, looked up inside the writer's transaction.
 
+use palyra_journal_core::families::runs::{self, RunRow};
+use palyra_journal_core::families::{FamilySet, effects, input_keys, sessions};
 use palyra_ports::{AppendError, Guard};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::{PrincipalId, Redacted, RunId, SessionId, TapeSeq, event::JournalEvent};
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::Connection;
 
 use super::authority;
 use super::prepare::{PreparedAppend, invalid};
-use crate::project::Projections;
+use crate::rows::{SqliteRows, sql_error};
 use palyra_types::event::kind::EventKind;
 
 /// Refuses an append whose guards do not hold or whose tape numbers are out of line.
 pub(super) fn check(
     connection: &Connection,
-    rows: &mut Projections,
+    families: &mut FamilySet,
     append: &PreparedAppend,
 ) -> rusqlite::Result<Result<(), AppendError>> {
     for (index, guard) in append.guards.iter().enumerate() {
-        if !holds(connection, rows, guard)? {
+        if !holds(connection, families, guard)? {
             return Ok(Err(AppendError::GuardFailed { index }));
         }
     }
-    check_tapes(connection, rows, append)
+    check_tapes(connection, families, append)
 }
 
-fn holds(connection: &Connection, rows: &mut Projections, guard: &Guard) -> rusqlite::Result<bool> {
+fn holds(connection: &Connection, families: &mut FamilySet, guard: &Guard) -> rusqlite::Result<bool> {
     match guard {
-        Guard::RunAt { run, tape_seq } => Ok(last_tape_seq(connection, rows, *run)? == *tape_seq),
+        Guard::RunAt { run, tape_seq } => Ok(last_tape_seq(connection, families, *run)? == *tape_seq),
         Guard::IdempotencyUnseen { principal, digest } => {
-            let sql = "SELECT 1 FROM run WHERE principal = ?1 AND idempotency = ?2
-                UNION ALL SELECT 1 FROM input_key WHERE principal = ?1 AND idempotency = ?2";
-            is_empty(connection, sql, (principal.to_bytes(), digest.0))
+            let store = &mut SqliteRows::new(connection);
+            let started = runs::first_run_of_key(store, *principal, *digest).map_err(sql_error)?;
+            let joined = input_keys::run_of(store, *principal, *digest).map_err(sql_error)?;
+            Ok(started.is_none() && joined.is_none())
         }
         Guard::NoOtherRunInProgress { session, run } => {
-            let sql = "SELECT 1 FROM run INDEXED BY run_open
-                WHERE principal = ?1 AND session = ?2 AND state < 2 AND state = 1 AND run <> ?3";
-            let names = (session.principal.to_bytes(), session.id.to_bytes(), run.to_bytes());
-            is_empty(connection, sql, names)
+            let store = &mut SqliteRows::new(connection);
+            Ok(!runs::has_other_in_progress(store, *session, *run).map_err(sql_error)?)
         }
-        Guard::ApprovalPending { approval } => authority::is_pending(connection, rows, *approval),
-        Guard::GrantUsable { grant, now } => authority::is_usable(connection, rows, *grant, *now),
+        Guard::ApprovalPending { approval } => authority::is_pending(connection, families, *approval),
+        Guard::GrantUsable { grant, now } => authority::is_usable(connection, families, *grant, *now),
         Guard::EffectUnknown { run, effect } => {
-            Ok(rows.effects.get(connection, &(*run, *effect))?.is_some_and(|row| row.is_unknown()))
+            let store = &mut SqliteRows::new(connection);
+            effects::is_unknown(&mut families.effects.over(store), *run, *effect).map_err(sql_error)
         }
         Guard::SessionAbsent { session, key } => {
-            if rows.sessions.get(connection, session)?.is_some() {
-                return Ok(false);
-            }
-            let Some(key) = key.as_ref().map(Redacted::expose) else { return Ok(true) };
-            let sql = "SELECT 1 FROM session WHERE principal = ?1 AND key = ?2";
-            is_empty(connection, sql, (session.principal.to_bytes(), key))
+            let (store, key) = (&mut SqliteRows::new(connection), key.as_ref().map(Redacted::expose));
+            let key = key.map(String::as_str);
+            sessions::is_absent(&mut families.sessions.over(store), *session, key).map_err(sql_error)
         }
     }
 }
 
-fn is_empty(connection: &Connection, sql: &str, names: impl Params) -> rusqlite::Result<bool> {
-    Ok(connection.prepare_cached(sql)?.query_row(names, |_| Ok(())).optional()?.is_none())
+fn run_row(
+    connection: &Connection,
+    families: &mut FamilySet,
+    run: RunId,
+) -> rusqlite::Result<Option<RunRow>> {
+    let store = &mut SqliteRows::new(connection);
+    runs::cached_row(&mut families.runs.over(store), run).map_err(sql_error)
 }
 
-fn last_tape_seq(connection: &Connection, rows: &mut Projections, run: RunId) -> rusqlite::Result<TapeSeq> {
-    Ok(rows.runs.get(connection, &run)?.map_or(TapeSeq(0), |row| row.record.last_tape_seq))
+fn last_tape_seq(connection: &Connection, families: &mut FamilySet, run: RunId) -> rusqlite::Result<TapeSeq> {
+    Ok(run_row(connection, families, run)?.map_or(TapeSeq(0), |row| row.record.last_tape_seq))
 }
 
 /// Where one of the append's runs stands while its entries are counted off.
-struct Place {
+struct TapePlace {
     run: RunId,
     next: TapeSeq,
     owner: (PrincipalId, SessionId),
@@ -71,22 +75,22 @@ struct Place {
 
 fn check_tapes(
     connection: &Connection,
-    rows: &mut Projections,
+    families: &mut FamilySet,
     append: &PreparedAppend,
 ) -> rusqlite::Result<Result<(), AppendError>> {
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<TapePlace> = Vec::new();
     for entry in &append.entries {
         let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { continue };
         let owner = (entry.principal, session);
         if !places.iter().any(|place| place.run == run) {
-            let row = rows.runs.get(connection, &run)?;
+            let row = run_row(connection, families, run)?;
             places.push(match row {
-                Some(row) => Place {
+                Some(row) => TapePlace {
                     run,
                     next: row.record.last_tape_seq.next(),
                     owner: (row.record.principal, row.record.session),
                 },
-                None => Place { run, next: TapeSeq(1), owner },
+                None => TapePlace { run, next: TapeSeq(1), owner },
             });
         }
         let Some(place) = places.iter_mut().find(|place| place.run == run) else { continue };

@@ -22,12 +22,15 @@ use crate::counters::Counters;
 use crate::entry::PreparedEntry;
 use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
-use crate::project::{self, Folded, Projections};
+use crate::refold;
+use crate::rows::{self, SqliteRows, sql_error};
 use crate::schema;
 use crate::seal::{SealError, Sealer, Sealing};
 use crate::sign::{Signed, StoredHeads};
 use crate::sql::seq_to_sql;
 use crate::tree;
+use palyra_journal_core::families::FamilySet;
+use palyra_journal_core::family::FoldedEntry;
 
 /// Static texts remembered as stored, at most.
 const STATICS_REMEMBERED_MAX: usize = 1_024;
@@ -56,7 +59,7 @@ pub(crate) struct LogWriter {
     epoch: Epoch,
     chain: Chain,
     tree: TreeWriter,
-    rows: Projections,
+    families: FamilySet,
     statics: HashSet<[u8; 32]>,
     heads: StoredHeads,
     counters: Arc<Counters>,
@@ -67,7 +70,8 @@ impl LogWriter {
     /// Takes over a connection whose log ends where `chain` and `tree` stand.
     pub(crate) fn new(
         mut connection: Connection,
-        (chain, tree): (Chain, TreeWriter),
+        chain: Chain,
+        tree: TreeWriter,
         epoch: Epoch,
         counters: Arc<Counters>,
     ) -> rusqlite::Result<Self> {
@@ -79,8 +83,8 @@ impl LogWriter {
         }))?;
         Counters::set(&counters.entries, chain.next_seq.0);
         Counters::set(&counters.epoch, u64::from(epoch.0));
-        let (rows, statics, heads) = (Projections::new(), HashSet::new(), StoredHeads::default());
-        Ok(Self { connection, epoch, chain, tree, rows, statics, heads, counters, sealer: None })
+        let (families, statics, heads) = (FamilySet::default(), HashSet::new(), StoredHeads::default());
+        Ok(Self { connection, epoch, chain, tree, families, statics, heads, counters, sealer: None })
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -89,7 +93,7 @@ impl LogWriter {
 
     /// Gives back what is only kept for the next append: rows that the tables have, and pages of the database.
     pub(crate) fn rest(&mut self) {
-        self.rows.forget();
+        self.families.forget();
         // What cannot be given back stays, as it would have.
         let _ = self.connection.release_memory();
     }
@@ -170,7 +174,7 @@ impl LogWriter {
         }
         self.transact(|log| {
             let rows_before = log.connection.total_changes();
-            if project::newest_epoch(&log.connection)? != log.epoch {
+            if rows::newest_epoch(&log.connection)? != log.epoch {
                 return Err(GroupError::Fenced);
             }
             log.heads.store(&log.connection, signed)?;
@@ -185,13 +189,13 @@ impl LogWriter {
     /// Creates the projections anew and folds the log into them, in one transaction; `None` when fenced. The log
     /// itself says whether another daemon writes it: the table of epochs may be what is damaged.
     pub(crate) fn rebuild(&mut self, progress: &dyn Fn(u64, u64)) -> Result<Option<u64>, ReadFault> {
-        self.rows.forget();
+        self.families.forget();
         let transaction = self.connection.unchecked_transaction()?;
         if last_epoch(&transaction)? != Some(self.epoch) {
             return Ok(None);
         }
         schema::recreate_projections(&transaction)?;
-        let entries = project::fold_log(&transaction, progress)?;
+        let entries = refold::fold_log(&transaction, progress)?;
         transaction.commit()?;
         Ok(Some(entries))
     }
@@ -206,7 +210,7 @@ impl LogWriter {
         begun.and_then(|_| write(self)).inspect(|_| self.tree.settle()).inspect_err(|_| {
             (self.chain, self.epoch, self.heads) = before;
             self.tree.rollback();
-            self.rows.forget();
+            self.families.forget();
             self.statics.clear();
             if !self.connection.is_autocommit() {
                 // A rollback that fails leaves a handle that is given up anyway.
@@ -223,13 +227,13 @@ impl LogWriter {
     ) -> Result<Outcomes, GroupError> {
         let rows_before = self.connection.total_changes();
         let first = self.chain.next_seq;
-        if project::newest_epoch(&self.connection)? != newest {
+        if rows::newest_epoch(&self.connection)? != newest {
             return Err(GroupError::Fenced);
         }
         let mut bytes = 0;
         let mut outcomes = Outcomes::with_capacity(group.len());
         for append in group {
-            outcomes.push(match guards::check(&self.connection, &mut self.rows, append)? {
+            outcomes.push(match guards::check(&self.connection, &mut self.families, append)? {
                 Ok(()) => self.append(append, &mut bytes)?,
                 Err(refused) => Err(refused),
             });
@@ -268,9 +272,10 @@ impl LogWriter {
         for entry in &append.entries {
             *bytes += self.insert_entry(entry)?;
         }
-        self.rows.flush(&self.connection)?;
-        if erase::take_out_named(&self.connection, &append.entries)? == TakenOut::Content {
-            self.rows.forget();
+        self.families.flush(&mut SqliteRows::new(&self.connection)).map_err(sql_error)?;
+        if erase::take_out_named(&self.connection, &mut self.families, &append.entries)? == TakenOut::Content
+        {
+            self.families.forget();
         }
         Ok(Ok(Committed { first_seq }))
     }
@@ -314,9 +319,9 @@ impl LogWriter {
         let mut insert = self.connection.prepare_cached(sql)?;
         insert.execute(params![seq_to_sql(seq), encoded, run, tape_seq, entry.kind])?;
         drop(insert);
-        let place = (self.chain.log_id, seq);
-        let content = contents::insert(&self.connection, self.sealer.as_mut(), place, entry)?;
-        let folded = Folded {
+        let log_id = self.chain.log_id;
+        let content = contents::insert(&self.connection, self.sealer.as_mut(), log_id, seq, entry)?;
+        let folded = FoldedEntry {
             seq,
             kind: entry.kind,
             time: entry.time,
@@ -325,7 +330,7 @@ impl LogWriter {
             run: entry.run,
             event: &entry.event,
         };
-        self.rows.fold(&self.connection, &folded)?;
+        self.families.fold(&mut SqliteRows::new(&self.connection), &folded).map_err(sql_error)?;
         let leaf = leaf_hash(&encoded);
         for tile in self.tree.push(leaf) {
             tree::insert_tile(&self.connection, &tile)?;

@@ -94,7 +94,9 @@ fn check_place(entry: &NewEntry) -> Result<(), AppendError> {
     match (&entry.event, entry.run) {
         (JournalEvent::Log(_), _) => Err(invalid("only the journal itself writes such an entry")),
         (JournalEvent::Tape(_), None) => Err(invalid("a tape entry names no run")),
-        (JournalEvent::Tape(event), Some(place)) => check_tape_place(event, place, entry.session),
+        (JournalEvent::Tape(event), Some((run, tape_seq))) => {
+            check_tape_place(event, run, tape_seq, entry.session)
+        }
         (_, Some(_)) => Err(invalid("an entry outside tapes names a run")),
         (_, None) => Ok(()),
     }
@@ -102,7 +104,8 @@ fn check_place(entry: &NewEntry) -> Result<(), AppendError> {
 
 fn check_tape_place(
     event: &TapeEvent,
-    (run, tape_seq): (RunId, TapeSeq),
+    run: RunId,
+    tape_seq: TapeSeq,
     session: Option<SessionId>,
 ) -> Result<(), AppendError> {
     if run == RunId::NIL || session.is_none() {

@@ -1,11 +1,15 @@
 //! Calls that ask: what they leave in files, and rows that were meddled with.
 
-use palyra_journal::JournalStore;
+use palyra_journal::{JournalStore, row_tool};
+use palyra_journal_core::families::approvals::{ApprovalRow, Approvals};
+use palyra_journal_core::families::stored_grants::StoredGrants;
+use palyra_journal_core::family::RowId;
 use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
 use palyra_ports::{
     AppendError, AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Guard, JournalAppendRequest,
-    NewEntry, ReadApprovals, ReadError,
+    NewEntry, ReadError,
 };
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::asking::{approval, asked, begun, granted, resolved, stored_grant};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::approval::{
@@ -20,7 +24,8 @@ use palyra_types::event::{
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::Surface;
 use palyra_types::tool::EffectContract;
-use palyra_types::{EffectId, PrincipalId, Redacted, Seq, Timestamp, UndoId};
+use palyra_types::{EffectId, PrincipalId, Redacted, RunId, Seq, Timestamp, UndoId};
+use rusqlite::Connection;
 
 use crate::opened::Folder;
 use crate::written::verify;
@@ -53,7 +58,7 @@ pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
     }
     let mut question = asked(run, n, 7, None);
     if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Requested(asked))) = &mut question.event {
-        let text = |of: &str| Redacted::from(format!("{PROMPT} {of}"));
+        let text = |of: &str| Redacted::cleaned(format!("{PROMPT} {of}"));
         asked.prompt = ApprovalPromptRecord {
             tool: text("tool"),
             arguments: text("arguments"),
@@ -108,7 +113,7 @@ fn planned(run: &mut SampleRun) -> NewEntry {
             body: PLAN.into(),
             pre_images: vec![PreImage {
                 path: PATH.into(),
-                before: Before::File { bytes: Redacted::new(bytes), mode: 0o600 },
+                before: Before::File { bytes: Redacted::cleaned(bytes), mode: 0o600 },
                 after_sha256: Some([4; 32]),
             }],
         },
@@ -155,13 +160,17 @@ async fn write_asking(journal: &JournalStore) -> SampleRun {
     run
 }
 
-/// Changes the projections as somebody does who has the file, and opens it again.
-async fn meddled(folder: &Folder, journal: JournalStore, sql: &str) -> JournalStore {
+type Meddle = fn(&Connection) -> rusqlite::Result<()>;
+
+/// Changes the rows as somebody does who has the file, and opens it again.
+async fn meddled(folder: &Folder, journal: JournalStore, meddle: Meddle) -> JournalStore {
     journal.close().await;
     drop(journal);
     // After the start, which mends such rows, and before the writer has read them.
     let journal = folder.open();
-    assert!(folder.connect().execute(sql, []).unwrap() > 0, "{sql}");
+    let file = folder.connect();
+    meddle(&file).unwrap();
+    assert!(file.total_changes() > 0);
     journal
 }
 
@@ -170,35 +179,74 @@ async fn a_decided_approval_does_not_wait_because_its_row_says_so() {
     let folder = Folder::new();
     let journal = folder.open();
     let mut run = write_asking(&journal).await;
-    let sql = "UPDATE approval SET state = 0, decided_seq = NULL";
-    let journal = meddled(&folder, journal, sql).await;
+    let meddle: Meddle = |file| {
+        row_tool::change_rows::<Approvals>(file, |row| {
+            row.decided = None;
+            std::mem::replace(&mut row.state, ApprovalState::Pending) != ApprovalState::Pending
+        })
+    };
+    let journal = meddled(&folder, journal, meddle).await;
     let waiting = |n| Guard::ApprovalPending { approval: approval(n) };
     let refused = journal.append(guarded(waiting(1), &mut run.clone())).await;
     assert_eq!(refused, Err(AppendError::GuardFailed { index: 0 }));
     journal.append(guarded(waiting(0), &mut run)).await.unwrap();
 }
 
+fn change_pending(file: &Connection, change: fn(&mut ApprovalRow)) -> rusqlite::Result<()> {
+    row_tool::change_rows::<Approvals>(file, |row| {
+        let waits = row.state == ApprovalState::Pending;
+        if waits {
+            change(row);
+        }
+        waits
+    })
+}
+
+fn move_approval(file: &Connection) -> rusqlite::Result<()> {
+    for (id, row) in row_tool::rows_of::<Approvals>(file)? {
+        if row.state == ApprovalState::Pending {
+            row_tool::rename_row::<Approvals>(file, id, RowId(2))?;
+        }
+    }
+    Ok(())
+}
+
+fn change_grants(file: &Connection) -> rusqlite::Result<()> {
+    row_tool::change_rows::<StoredGrants>(file, |grant| {
+        grant.uses_max = Some(900);
+        true
+    })
+}
+
+fn move_grants(file: &Connection) -> rusqlite::Result<()> {
+    for (id, _) in row_tool::rows_of::<StoredGrants>(file)? {
+        row_tool::rename_row::<StoredGrants>(file, id, RowId(3))?;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn rows_that_contradict_their_entries_are_damage_and_permit_nothing() {
     let waits = Guard::ApprovalPending { approval: approval(0) };
     let holds = Guard::GrantUsable { grant: stored_grant(0), now: Timestamp(1) };
-    for (sql, guard, permits) in [
-        ("UPDATE approval SET seq = 2 WHERE state = 0", &waits, false),
-        ("UPDATE approval SET expires = 77 WHERE state = 0", &waits, true),
-        ("UPDATE approval SET run = x'00112233445566778899aabbccddeeff' WHERE state = 0", &waits, false),
-        ("UPDATE stored_grant SET uses_max = 900", &holds, false),
-        ("UPDATE stored_grant SET seq = 3", &holds, false),
-    ] {
+    let cases: [(&str, Meddle, &Guard, bool); 5] = [
+        ("seq", move_approval, &waits, false),
+        ("expires", |file| change_pending(file, |row| row.expires = Some(Timestamp(77))), &waits, true),
+        ("run", |file| change_pending(file, |row| row.run = RunId::from_bytes([0x11; 16])), &waits, false),
+        ("uses", change_grants, &holds, false),
+        ("entry of a grant", move_grants, &holds, false),
+    ];
+    for (what, meddle, guard, permits) in cases {
         let folder = Folder::new();
         let journal = folder.open();
         let mut run = write_asking(&journal).await;
-        let journal = meddled(&folder, journal, sql).await;
+        let journal = meddled(&folder, journal, meddle).await;
         let said = journal.append(guarded(guard.clone(), &mut run)).await;
-        assert_eq!(said.is_ok(), permits, "{sql}");
+        assert_eq!(said.is_ok(), permits, "{what}");
         let approvals = journal.approvals(ApprovalQuery { limit: 9, ..ApprovalQuery::default() }).await;
         let grants = journal.stored_grants(GrantFilter::All).await;
         let damage = approvals.err().or(grants.err());
-        assert!(matches!(damage, Some(ReadError::Corrupt { .. })), "{sql}: {damage:?}");
+        assert!(matches!(damage, Some(ReadError::Corrupt { .. })), "{what}: {damage:?}");
         let again = journal.approval(approval(1)).await.unwrap().unwrap();
         assert_eq!(again.state, ApprovalState::Denied, "the others are read");
         journal.close().await;

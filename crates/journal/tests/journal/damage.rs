@@ -6,9 +6,12 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 
 use palyra_journal::{JournalStore, OpenError};
+use palyra_journal_core::families::{agents, principals, tokens};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_records::{RunFilter, RunQuery};
-use palyra_ports::{AppendTape, ReadRecords, ReadTape};
+use palyra_ports::{AppendTape, ReadTape};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::{ErrorCode, Seq, TapeSeq};
 
@@ -32,9 +35,9 @@ async fn use_it(journal: &JournalStore, new_run: u64) -> Result<(), ErrorCode> {
     let session = samples::session(principal, 0);
     let known = async {
         journal.open_runs().await?;
-        journal.principals().await?;
-        journal.tokens().await?;
-        journal.agents().await?;
+        journal.query(|rows, _| principals::all(rows)).await?;
+        journal.query(|rows, _| tokens::all(rows)).await?;
+        journal.query(|rows, _| agents::all(rows)).await?;
         journal.session(session).await?;
         let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 1_000 };
         assert!(journal.runs(query).await?.len() as u64 >= RUNS);

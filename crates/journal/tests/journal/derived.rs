@@ -67,7 +67,7 @@ async fn whatever_is_done_to_a_derived_table_a_start_mends() {
     let folder = varied().await;
     let (good, keys) = (fs::read(folder.database()).unwrap(), folder.keys());
     let damages = damages(&folder.connect());
-    assert!(damages.len() > 150, "{}", damages.len());
+    assert!(damages.len() > 110, "{}", damages.len());
     let mut damaging = 0;
     for damage in &damages {
         fs::remove_dir_all(folder.state_dir()).unwrap();
@@ -89,17 +89,17 @@ async fn whatever_is_done_to_a_derived_table_a_start_mends() {
         assert_eq!(verify(&journal).await.fault, None, "{damage}");
         journal.close().await;
     }
-    assert!(damaging > 140, "{damaging}");
+    assert!(damaging > 100, "{damaging}");
 }
 
 /// A table that goes while the journal is served is made again by a rebuild.
 #[tokio::test]
 async fn a_rebuild_mends_tables_of_a_journal_in_service() {
     for damage in [
-        "DROP TABLE session",
-        "DROP TABLE effect",
-        "DELETE FROM epoch",
-        "UPDATE epoch SET epoch = epoch + 3",
+        "DROP TABLE f_session",
+        "DROP TABLE f_effect",
+        "DELETE FROM f_epoch",
+        "UPDATE f_epoch SET row = x'0809', i0 = x'010000000000000009'",
         "DROP TABLE projections",
     ] {
         let folder = Folder::new();

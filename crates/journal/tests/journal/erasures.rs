@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use palyra_journal::JournalStore;
+use palyra_journal_core::families::principals;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{
     AppendTape, EntryBlobs, EraseError, EraseJournal, ErasureOrder, ErasureReceipt, ErasureSubject,
-    JournalAppendRequest, NewEntry, ReadRecords, ReadTape,
+    JournalAppendRequest, NewEntry, ReadTape,
 };
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::{AccessEvent, JournalEvent, LogEvent, RunEvent, TapeEvent};
@@ -70,12 +73,12 @@ pub(crate) async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
 }
 
 fn with_file(run: &mut SampleRun) -> JournalAppendRequest {
-    let blob: Blob = Redacted::new(Arc::from([FILE.as_bytes(), &[7; 100_000]].concat()));
+    let blob: Blob = Redacted::cleaned(Arc::from([FILE.as_bytes(), &[7; 100_000]].concat()));
     let attachment = Attachment {
         name: "picture.png".into(),
         media_type: "image/png".into(),
         bytes: blob.expose().len() as u64,
-        sha256: Redacted::new(palyra_ledger::sha256(blob.expose())),
+        sha256: Redacted::cleaned(palyra_ledger::sha256(blob.expose())),
         body: AttachmentBody::Blob { index: 0 },
     };
     let input = UserInput { text: INPUT.into(), attachments: vec![attachment] };
@@ -147,7 +150,7 @@ async fn what_stays_is_a_tape_of_tombstones() {
     assert!(record.state.is_terminal() && record.input_preview.expose().is_empty(), "{record:?}");
     let place = BlobRef { run: run.run, tape_seq: TapeSeq(3), index: 0 };
     assert_eq!(journal.blob(place).await.unwrap(), None);
-    let names = journal.principals().await.unwrap();
+    let names = journal.query(|rows, _| principals::all(rows)).await.unwrap();
     assert_eq!(names[0].name.expose(), NAME, "a name is no content of a run");
     let last = journal.entries(receipt.entries[0], 1).await.unwrap().remove(0);
     let JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges }) = last.event else {
@@ -169,10 +172,10 @@ async fn what_does_not_belong_to_the_subject_stays() {
     let session = |of: SessionRef| journal.session(of);
     assert_eq!(session(mine.session).await.unwrap().unwrap().key, None);
     assert_eq!(session(theirs.session).await.unwrap().unwrap().key, Some(KEY.into()));
-    let names = journal.principals().await.unwrap();
+    let names = journal.query(|rows, _| principals::all(rows)).await.unwrap();
     assert!(names.iter().all(|one| one.name.expose() == NAME), "{names:?}");
     erase(&journal, ErasureSubject::Principal(mine.session.principal)).await.unwrap();
-    let names = journal.principals().await.unwrap();
+    let names = journal.query(|rows, _| principals::all(rows)).await.unwrap();
     assert_eq!((names[0].name.expose().as_str(), names[1].name.expose().as_str()), ("", NAME));
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use palyra_ports::maintain_journal::JournalHealth;
-use palyra_ports::{AppendTape, MaintainJournal, ReadRecords, ReadTape};
+use palyra_ports::{AppendTape, MaintainJournal, ReadTape};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::{Epoch, Seq, TapeSeq};

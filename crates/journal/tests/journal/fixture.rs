@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_journal::{JournalStore, OpenError, OpenOptions};
+use palyra_journal_core::families::{agents, principals};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendTape, Export, KeyChoice, ProveJournal, ReadTape};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::event::{JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState};
@@ -63,8 +65,11 @@ async fn the_file_of_format_1_still_says_what_it_said() {
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(journal.agents().await.unwrap()[0].profile.instructions.expose(), "Be brief.");
-    assert_eq!(journal.principals().await.unwrap()[0].name.expose(), "user:local");
+    assert_eq!(
+        journal.query(|rows, _| agents::all(rows)).await.unwrap()[0].profile.instructions.expose(),
+        "Be brief."
+    );
+    assert_eq!(journal.query(|rows, _| principals::all(rows)).await.unwrap()[0].name.expose(), "user:local");
     assert_eq!(journal.session_by_key(session.principal, "home".to_owned()).await.unwrap().unwrap().runs, 3);
     journal.rebuild(silent()).await.unwrap();
     assert_eq!(journal.open_runs().await.unwrap().len(), 1);

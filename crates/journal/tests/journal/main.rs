@@ -8,6 +8,7 @@ mod written;
 mod canaries;
 
 mod conformance;
+mod row_store;
 mod first_path;
 
 mod checkpoints;
@@ -15,6 +16,7 @@ mod costs;
 mod fixture;
 mod state_fixture;
 mod erasures;
+mod field_erasures;
 mod asking;
 mod sealed;
 mod rebuilds;
@@ -27,6 +29,9 @@ mod faults;
 mod checks;
 mod integrity;
 mod derived;
+mod family_versions;
+mod busy_runs;
+mod seeded_faults;
 mod lost_files;
 mod damage;
 mod full_disk;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal, ReadOnlyCause};
-use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal, ReadRecords, ReadTape};
+use palyra_ports::{AppendError, AppendTape, KeyChoice, ProveJournal, ReadTape};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::event::{HeldCause, JournalEvent, LogEvent, RunEvent, TapeEvent};
 use palyra_types::proof::{ReopenReason, TreeHead};

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use palyra_ledger::tree::{Subtree, inclusion_proof, root_at, verify_consistency, verify_inclusion};
+use palyra_ledger::tree::{
+    SizedRoot, Subtree, inclusion_proof, root_at, verify_consistency, verify_inclusion,
+};
 use palyra_ledger::{CheckpointNote, LeafHash, NodeHash, leaf_hash, node_hash};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendTape, Export, ExportPart, KeyChoice, ProofError, ProveJournal};
@@ -147,8 +149,9 @@ async fn the_tree_of_random_appends_is_the_one_without_tiles() {
             verify_inclusion(leaf_hash(&proof.envelope), seq, size, &hashes, root).unwrap();
             let proof = journal.consistency(size, signed.head.size).await.unwrap();
             let hashes: Vec<NodeHash> = proof.hashes.iter().copied().map(NodeHash).collect();
-            let (old, new) = ((size, NodeHash(proof.old_root)), (signed.head.size, NodeHash(proof.new_root)));
-            assert_eq!((old.1, new.1), (root, NodeHash(signed.head.root)));
+            let old = SizedRoot::new(size, NodeHash(proof.old_root));
+            let new = SizedRoot::new(signed.head.size, NodeHash(proof.new_root));
+            assert_eq!((old.root, new.root), (root, NodeHash(signed.head.root)));
             verify_consistency(old, new, &hashes).unwrap();
         }
         assert_eq!(verify(&journal).await.fault, None);

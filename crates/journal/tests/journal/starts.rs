@@ -1,11 +1,12 @@
 //! Starting: which files are accepted, who is fenced, what an unknown kind does.
 
-use palyra_journal::{JournalStore, OpenError};
+use palyra_journal::{JournalStore, OpenError, row_tool};
+use palyra_journal_core::family::FoldedEntry;
 use palyra_ledger::envelope::RedactionMark;
 use palyra_ledger::{Envelope, Frontier, LeafHash, leaf_hash};
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
-use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, ReadTape};
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
@@ -113,8 +114,8 @@ async fn projections_of_another_version_are_folded_anew() {
     let runs = journal.open_runs().await.unwrap();
     journal.close().await;
     let connection = folder.connect();
-    let old = "UPDATE projections SET version = 0; DROP TABLE run; CREATE TABLE run(old TEXT);
-        CREATE TABLE forgotten(x); DELETE FROM session; DELETE FROM epoch;";
+    let old = "UPDATE projections SET version = 0; DROP TABLE f_run; CREATE TABLE f_run(old TEXT);
+        CREATE TABLE forgotten(x); DELETE FROM f_session; DELETE FROM f_epoch;";
     connection.execute_batch(old).unwrap();
     drop(connection);
     let journal = folder.open();
@@ -151,9 +152,13 @@ fn append_unknown(connection: &Connection, kind: u16, run: Option<&mut SampleRun
         )
         .unwrap();
     grow_tree(connection, leaf_hash(&envelope.encode().unwrap()));
-    let on_tape = i64::from(envelope.run.is_some());
-    let seen = "INSERT OR IGNORE INTO kind_seen VALUES (?1, ?2, ?3)";
-    connection.execute(seen, (kind, on_tape, seq)).unwrap();
+    let event = match envelope.run {
+        Some(_) => JournalEvent::Tape(TapeEvent::Unknown { kind }),
+        None => JournalEvent::Unknown { kind },
+    };
+    let Envelope { seq, time, principal, session, run, .. } = envelope;
+    let folded = FoldedEntry { seq, kind, time, principal, session, run, event: &event };
+    row_tool::fold_entry(connection, &folded).unwrap();
     envelope.seq
 }
 

@@ -9,10 +9,12 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use palyra_journal::{Derived, JournalStore, OpenOptions, Sealing};
+use palyra_journal::{Derived, JournalStore, OpenOptions, Sealing, row_tool};
+use palyra_journal_core::families::runs::Runs;
+use palyra_journal_core::family::RowId;
 use palyra_ports::AppendTape;
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
-use palyra_ports::read_records::ReadRecords;
+use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::Seq;
@@ -186,8 +188,13 @@ async fn another_derived_value_is_seen() {
     let fixture = Fixture::unpack();
     let journal = fixture.open();
     let before = fixture.dump();
-    let meddle = "UPDATE run SET turns = turns + 1 WHERE seq = (SELECT min(seq) FROM run)";
-    assert_eq!(fixture.folder.connect().execute(meddle, []).unwrap(), 1);
+    let first = RowId::from(journal.open_runs().await.unwrap()[0].first_seq);
+    row_tool::change_rows::<Runs>(&fixture.folder.connect(), |row| {
+        let is_first = RowId::from(row.record.first_seq) == first;
+        row.record.turns += u32::from(is_first);
+        is_first
+    })
+    .unwrap();
     assert_ne!(fixture.dump(), before);
     let found = records(&journal).await;
     assert!(found.lines().zip(fixture.records.lines()).any(|(found, expected)| found != expected));

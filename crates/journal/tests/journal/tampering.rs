@@ -142,13 +142,13 @@ async fn changed_content_is_named() {
 async fn changed_files_beside_an_entry_are_named() {
     let folder = Folder::new();
     let journal = folder.open();
-    let blob: Blob = Redacted::new(Arc::from(vec![7u8; 200_000]));
+    let blob: Blob = Redacted::cleaned(Arc::from(vec![7u8; 200_000]));
     let mut run = write_runs(&journal, 0..2).await.remove(1);
     let attachment = Attachment {
         name: "picture.png".into(),
         media_type: "image/png".into(),
         bytes: 200_000,
-        sha256: Redacted::new(palyra_ledger::sha256(blob.expose())),
+        sha256: Redacted::cleaned(palyra_ledger::sha256(blob.expose())),
         body: AttachmentBody::Blob { index: 0 },
     };
     let input = UserInput { text: "look".into(), attachments: vec![attachment] };

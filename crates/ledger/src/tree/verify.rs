@@ -56,16 +56,30 @@ pub fn verify_inclusion(
     if hash == root { Ok(()) } else { Err(ProofRefused::Root) }
 }
 
+/// How many leaves a tree has, and its root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedRoot {
+    /// The number of leaves.
+    pub size: u64,
+    /// The hash over all of them.
+    pub root: NodeHash,
+}
+
+impl SizedRoot {
+    /// Makes the head of a tree of `size` leaves.
+    #[must_use]
+    pub fn new(size: u64, root: NodeHash) -> Self {
+        Self { size, root }
+    }
+}
+
 /// Checks that the tree of `new` leaves begins with the leaves of the tree of `old`.
 ///
 /// # Errors
 /// Names what is wrong with the proof. An empty old tree is refused: nothing has to be proved about it.
-pub fn verify_consistency(
-    old: (u64, NodeHash),
-    new: (u64, NodeHash),
-    proof: &[NodeHash],
-) -> Result<(), ProofRefused> {
-    let ((old_size, old_root), (new_size, new_root)) = (old, new);
+pub fn verify_consistency(old: SizedRoot, new: SizedRoot, proof: &[NodeHash]) -> Result<(), ProofRefused> {
+    let SizedRoot { size: old_size, root: old_root } = old;
+    let SizedRoot { size: new_size, root: new_root } = new;
     if old_size == 0 || old_size > new_size {
         return Err(ProofRefused::SizesOutOfOrder);
     }

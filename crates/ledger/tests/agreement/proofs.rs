@@ -3,7 +3,7 @@
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use ct_merkle::{ConsistencyProof, InclusionProof, RootHash};
 use palyra_ledger::tree::{
-    Subtree, consistency_proof, inclusion_proof, root_at, verify_consistency, verify_inclusion,
+    SizedRoot, Subtree, consistency_proof, inclusion_proof, root_at, verify_consistency, verify_inclusion,
 };
 use palyra_ledger::{Frontier, LeafHash, NodeHash};
 use proptest::prelude::*;
@@ -84,7 +84,8 @@ proptest! {
         let ours = consistency_proof(old as u64, size as u64, source(&leaves)).expect("a proof");
         let theirs = tree.prove_consistency(size - old);
         prop_assert_eq!(&bytes(&ours)[..], theirs.as_bytes());
-        let (older, newer) = ((old as u64, before), (size as u64, after));
+        let older = SizedRoot::new(old as u64, before);
+        let newer = SizedRoot::new(size as u64, after);
         prop_assert_eq!(verify_consistency(older, newer, &hashes(theirs.as_bytes())), Ok(()));
         let ours = ConsistencyProof::try_from_bytes(bytes(&ours)).expect("whole hashes");
         let verified = their_root(after, size).verify_consistency(&their_root(before, old), &ours);

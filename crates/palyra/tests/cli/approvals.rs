@@ -26,6 +26,23 @@ fn a_yes_that_is_typed_lets_the_call_run() {
 }
 
 #[test]
+fn a_question_about_a_command_says_at_once_what_it_may_change_and_reach() {
+    let home = home();
+    home.write("list.txt", "one\n");
+    let mut pty = Pty::spawn(&home.command(&["run", "run wc -l list.txt"]), 100);
+    pty.expect("? run_command runs `wc -l list.txt`");
+    pty.expect("may change  the workspace; network none");
+    pty.expect("more lines: m)");
+    pty.expect("[l]ater ");
+    pty.type_in("m\r");
+    pty.expect("bound file  ");
+    pty.expect("list.txt (SHA-256 ");
+    pty.expect("[l]ater ");
+    pty.type_in("n\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+}
+
+#[test]
 fn a_no_that_is_typed_tells_the_model_why() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 100);

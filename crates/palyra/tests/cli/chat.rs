@@ -88,7 +88,7 @@ fn a_line_typed_while_an_answer_streams_is_answered_after_it() {
     let mut pty = scene.chat();
     scene.begin_slowly(&mut pty);
     pty.type_in("and then\r");
-    pty.expect("it waits for its turn");
+    pty.expect("kept; it is sent to the model after this run");
     scene.gate.open();
     pty.expect("<go slowly>");
     pty.expect("asked: and then");
@@ -128,6 +128,7 @@ fn a_command_that_does_not_exist_is_not_sent() {
     let mut pty = scene.chat();
     pty.type_in("/rest\r");
     pty.expect("there is no /rest");
+    pty.expect("type a space before it");
     pty.expect("> ");
     // The line editor completes the only command that begins so.
     pty.type_in("/stat\t\r");

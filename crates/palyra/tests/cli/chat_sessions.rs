@@ -39,7 +39,7 @@ fn an_interrupt_goes_first_and_nothing_typed_is_lost() {
     let mut pty = scene.chat();
     scene.begin_slowly(&mut pty);
     pty.type_in("later\r");
-    pty.expect("it waits for its turn");
+    pty.expect("kept; it is sent to the model after this run");
     pty.type_in("!first\r");
     pty.expect("interrupting the run");
     pty.expect("asked: first");
@@ -126,6 +126,96 @@ fn a_word_that_names_no_session_is_searched_for() {
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
     assert!(!pty.text().contains("palyra sessions list"), "{}", pty.text());
+}
+
+#[test]
+fn what_was_searched_for_and_is_not_the_last_of_its_session_is_gone_on_from() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("lantern\r");
+    pty.expect("<lantern>");
+    pty.expect("> ");
+    let run = scene.runs()[0]["run_id"].as_str().unwrap()[20..].to_owned();
+    let session = scene.runs()[0]["session_id"].as_str().unwrap()[20..].to_owned();
+    // The control: what was found is the last.
+    pty.type_in("/sessions lantern\r");
+    pty.expect("/sessions ID goes on in one of them");
+    pty.expect("> ");
+    pty.type_in(&format!("/sessions {session}\r"));
+    pty.expect("going on after 1 run");
+    pty.expect("> ");
+    assert!(!pty.text().contains("the input that was found"), "{}", pty.text());
+    pty.type_in("/new\r");
+    pty.expect(&format!(
+        "a fresh context begins; what was said before stays in the journal, and /branch {run} goes"
+    ));
+    pty.expect("> ");
+    pty.type_in("harbour\r");
+    pty.expect("<harbour>");
+    pty.expect("> ");
+    pty.type_in("/sessions lantern\r");
+    pty.expect("/sessions ID goes on in one of them");
+    pty.expect("> ");
+    pty.type_in(&format!("/sessions {session}\r"));
+    pty.expect("you said: harbour");
+    pty.expect("the input that was found (\"lantern\", ");
+    pty.expect(&format!("/branch {run} goes on from there"));
+    pty.expect("> ");
+    pty.type_in(&format!("/branch {run}\r"));
+    pty.expect("going on in a branch");
+    pty.expect("> ");
+    pty.type_in("again\r");
+    pty.expect("<lantern|again>");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
+
+#[test]
+fn a_chat_names_the_session_it_begins_or_goes_on_with() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    assert!(pty.text().contains("a new chat, in this folder's session "), "{}", pty.text());
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    let session = scene.runs()[0]["session_id"].as_str().unwrap()[20..].to_owned();
+    for (arguments, whose) in
+        [(&["chat"][..], "this folder's session"), (&["chat", "--session", "notes"], "session")]
+    {
+        let mut pty = scene.chat_in(arguments);
+        let greeting = format!(", in {whose} ");
+        assert!(pty.text().contains(&greeting), "{}", pty.text());
+        assert_eq!(pty.text().contains(&session), whose != "session", "{}", pty.text());
+        assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    }
+}
+
+#[test]
+fn a_list_in_the_chat_says_what_is_erased() {
+    let scene = Scene::new();
+    scene.home.palyra(&["run", "lantern"]).expect(0);
+    scene.home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+    let mut pty = scene.chat();
+    pty.type_in("/sessions\r");
+    pty.expect("  (erased)");
+    assert!(!pty.text().contains("lantern"), "{}", pty.text());
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    // What is left is shown behind the mark, also where the session is the folder's.
+    for input in ["moon", "harbour"] {
+        let mut pty = scene.chat();
+        pty.type_in(&format!("{input}\r"));
+        pty.expect(&format!("{input}>"));
+        pty.expect("> ");
+        assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+        if input == "moon" {
+            scene.home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+        }
+    }
+    for arguments in [&["sessions", "list"][..], &["sessions", "list", "--search", "harb"]] {
+        let listed = scene.home.palyra(arguments).expect(0).out;
+        assert!(listed.contains("  (erased) harbour"), "{listed}");
+    }
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn bash_completes_what_the_daemon_knows_and_starts_none() {
     assert!(!completed("palyra runs show ''", 3).contains("ABC"));
     assert!(completed("palyra explain PLY-11", 2).contains("PLY-1103"));
     assert!(completed("palyra explain docs/po", 2).contains("docs/policy.md"));
+    assert!(completed("palyra api ListR", 2).contains("ListRuns"));
     assert!(!home.state_dir().exists(), "no daemon is started to complete a line");
     home.palyra(&["run", "hello"]).expect(0);
     let listed = |verb: &str, id: &str| {

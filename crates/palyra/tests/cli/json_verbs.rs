@@ -21,7 +21,9 @@ const NOT_RUN: [(&str, &str); 2] = [
 ];
 
 /// Members whose values depend on the clock or on the machine.
-const VOLATILE: [&str; 39] = [
+const VOLATILE: [&str; 41] = [
+    "integrity",
+    "ticks",
     "journal_entries",
     "journal_signed",
     "pid",
@@ -332,6 +334,9 @@ fn admin(world: &mut World) {
     world.reading(&["admin", "vault", "unlock"], "lantern-of-amber\n");
     world.reading(&["admin", "vault", "passphrase"], "lantern-of-amber\n");
     world.verb(&["admin", "agents"]);
+    world.verb(&["admin", "tasks"]);
+    world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
+    world.verb(&["runs", "bookmarks"]);
     world.verb(&["admin", "stop"]);
 }
 

@@ -40,8 +40,11 @@ fn a_list_that_stops_says_how_much_follows_and_how_to_go_on() {
         let search = ["sessions", "list", "--search", "mars"];
         home.palyra(&[&search[..], more].concat()).expect(0).err
     };
-    for told in ["no session has \"mars\" in its key", "answers are not searched; `--all` looks at archived"]
-    {
+    for told in [
+        "no session has \"mars\" in its key",
+        "answers are not searched; `--all` looks at archived",
+        "try a word of what you asked, or `palyra runs tail RUN`",
+    ] {
         assert!(none(&[]).contains(told), "{}", none(&[]));
     }
     assert!(!none(&["--all"]).contains("--all") && none(&["--archived"]).contains("no archived session has"));
@@ -97,7 +100,31 @@ fn every_call_of_a_folder_is_denied_by_one_command_after_they_are_listed() {
     pty.expect("deny 3 calls? [y/N] ");
     assert_eq!((pty.ended_after("n\n"), waiting()), (130, 3), "{}", pty.text());
     let denied = home.palyra(&["approve", "no", "--all", "--yes", "--reason", "not now"]).expect(0);
-    assert_eq!((denied.err.matches("✓ denied").count(), waiting()), (3, 0), "{}", denied.err);
+    assert_eq!((denied.err.matches("✗ denied").count(), waiting()), (3, 0), "{}", denied.err);
     assert!(!home.work().join("notes.txt").exists());
     home.palyra(&["approve", "yes", "--all"]).expect(2);
+}
+
+#[test]
+fn an_answer_that_names_no_call_is_told_the_command_that_does() {
+    let home = Home::new().with("TERM", "xterm");
+    home.palyra(&["run", "--approve", "later", WRITE]).expect(3);
+    let id = home.palyra(&["approve", "list", "--json"]).expect(0).json()[0]["approval_id"].clone();
+    let id = id.as_str().unwrap();
+    for verb in ["yes", "no"] {
+        let refused = home.palyra(&["approve", verb]).expect(2).err;
+        let command = format!("palyra approve {verb} {}   write_file creates", &id[id.len() - 6..]);
+        assert!(refused.contains("1 call waits in this folder") && refused.contains(&command), "{refused}");
+    }
+    assert!(!home.work().join("notes.txt").exists(), "nothing was decided");
+    let elsewhere = home.work().join("other");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut other = home.command(&["approve", "yes", "last"]);
+    let other = other.current_dir(&elsewhere).output().unwrap();
+    let other = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(other.contains("asks about those that wait in other folders"), "{other}");
+    home.palyra(&["approve", "no", "last"]).expect(0);
+    let nothing = home.palyra(&["approve", "yes"]).expect(1).err;
+    assert!(nothing.contains("error[PLY-4101]: nothing waits for an approval in this folder"), "{nothing}");
+    assert!(nothing.contains("`palyra approve list --all` shows those that are decided"), "{nothing}");
 }

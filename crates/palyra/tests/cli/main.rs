@@ -5,10 +5,13 @@
 #[path = "../e2e/home.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use more of it")]
 mod home;
+
+mod api;
 mod pty;
 mod scene;
 
 mod exit_codes;
+mod bookmarks;
 mod closed_outputs;
 mod completions;
 mod json;

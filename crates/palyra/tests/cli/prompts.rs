@@ -68,6 +68,26 @@ fn a_key_that_was_pressed_before_the_prompt_is_no_part_of_an_answer() {
 }
 
 #[test]
+fn a_line_that_was_typed_before_a_question_is_said_to_be_dropped() {
+    const DROPPED: &str = "what was typed before this question is dropped";
+    for early in ["and then\r", "and th", ""] {
+        let gate = Gate::closed();
+        let scene = imitation(&gate);
+        let mut pty = Pty::spawn(&scene.home.command(&["run", "look around"]), 100);
+        pty.expect("..........");
+        scene.until_held();
+        pty.type_in(early);
+        gate.open();
+        pty.expect("? write_file creates");
+        pty.expect(PROMPT);
+        // The control: nothing is said where nothing was typed.
+        assert_eq!(pty.text().contains(DROPPED), !early.is_empty(), "{early:?}: {}", pty.text());
+        pty.type_in("n\r");
+        assert_eq!(pty.ended(), 3, "{}", pty.text());
+    }
+}
+
+#[test]
 fn a_second_line_behind_an_answer_is_no_answer_to_the_next_question() {
     let gate = Gate::closed();
     let asks = Reply::empty().call("ask_user", r#"{"question":"Your name? Type it twice."}"#);
@@ -88,12 +108,15 @@ fn above_medium_risk_a_yes_repeats_the_word_of_the_prompt() {
     let critical = r#"{"path":".envrc","content":"touch pwned"}"#;
     let scene = scene(&gate, vec![Reply::empty().call("write_file", critical)]);
     let mut pty = Pty::spawn(&scene.home.command(&["run", "look around"]), 100);
-    for too_little in ["y\r", "s\r"] {
+    for (too_little, told) in
+        [("y\r", "\"y\" does not run a critical risk call; type "), ("s\r", "\"s\" is none of the answers")]
+    {
         pty.expect("? critical risk: type ");
         let word = pty.expect(" to run it");
         assert_eq!(word.len(), 4, "{word}");
         pty.expect(PROMPT);
         pty.type_in(too_little);
+        pty.expect(told);
         pty.expect(&format!("{word} runs this call"));
         assert!(!scene.home.work().join(".envrc").exists());
     }
@@ -113,10 +136,30 @@ fn who_leaves_a_question_for_later_leaves_the_run_waiting() {
     pty.expect(PROMPT);
     pty.type_in("l\r");
     pty.expect("palyra approve yes ");
+    let id = pty.expect("` lets it run");
+    assert_eq!(id.len(), 6, "the short id, as lists show it: {id}");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
+    scene.home.palyra(&["approve", "show", &id]).expect(0);
     assert_eq!(scene.runs()[0]["phase"], "waiting");
     scene.home.palyra(&["approve", "yes", "last"]).expect(0);
     scene.home.palyra(&["runs", "tail", "last"]).expect(0);
+    assert!(scene.home.work().join("pwned.txt").exists());
+}
+
+#[test]
+fn a_second_chat_of_a_session_asks_what_the_first_one_waits_for() {
+    let gate = Gate::closed();
+    let scene = scene(&gate, vec![Reply::empty().call("write_file", WRITES), Reply::text("written")]);
+    let (mut first, mut second) = (scene.chat(), scene.chat());
+    first.type_in("look around\r");
+    first.expect(PROMPT);
+    second.type_in("and then\r");
+    second.expect("of this chat is still open; following it");
+    second.expect("? write_file creates");
+    second.expect(PROMPT);
+    second.type_in("y\r");
+    second.expect("written");
+    first.expect("written");
     assert!(scene.home.work().join("pwned.txt").exists());
 }
 
@@ -137,12 +180,141 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.expect("? write_file changes");
     pty.expect(PROMPT);
     pty.type_in("l\r");
+    pty.expect("left open: /approve asks it again here");
     pty.expect("palyra approve yes ");
     pty.type_in("and then\r");
-    pty.expect("it waits for its turn");
+    pty.expect("kept; it is sent to the model when the open call is answered");
     pty.type_in("/quit\r");
-    pty.expect("the run goes on");
+    pty.expect("the run waits for your answer; `palyra approve` asks for it again");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
+}
+
+#[test]
+fn undo_in_the_chat_takes_the_changes_of_its_last_run_back() {
+    let writes = Reply::empty().call("write_file", WRITES);
+    let talks = Reply::text("nothing");
+    let replies = vec![talks, writes, Reply::text("written"), Reply::text("I cannot")];
+    let scene = scene(&Gate::closed(), replies);
+    let mut pty = scene.chat();
+    pty.type_in("/undo\r");
+    pty.expect("no run was made here yet");
+    pty.expect("> ");
+    // A run without changes has nothing to take back, and no run of another session is named; the chat goes on.
+    let other = scene.home.palyra(&[
+        "run",
+        "--session",
+        "other",
+        "--model",
+        "demo/demo",
+        "--approve",
+        "inbox",
+        "create other.txt with tea",
+    ]);
+    assert_eq!(other.code, 3, "{}", other.err);
+    scene.home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    pty.type_in("hello\r");
+    pty.expect("nothing");
+    pty.expect("> ");
+    pty.type_in("/undo\r");
+    pty.expect("PLY-4108");
+    pty.expect("no run of this chat has changes that could be taken back");
+    pty.expect("> ");
+    pty.type_in("look around\r");
+    pty.expect(PROMPT);
+    pty.type_in("y\r");
+    pty.expect("written");
+    pty.expect("/undo takes its changes back");
+    pty.expect("> ");
+    assert!(scene.home.work().join("pwned.txt").exists());
+    pty.type_in("palyra runs undo last\r");
+    pty.expect("in this chat, /undo does this");
+    pty.expect("> ");
+    // A run that only answered has nothing to take back: the one before it is meant, and named.
+    pty.type_in("undo that\r");
+    pty.expect("I cannot");
+    pty.expect("> ");
+    pty.type_in("/undo\r");
+    pty.expect("the last run called no tool; this is about run ");
+    pty.expect("pwned.txt: removed");
+    pty.expect("> ");
+    assert!(!scene.home.work().join("pwned.txt").exists());
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
+
+#[test]
+fn an_answer_after_a_question_was_left_is_not_said_to_the_model() {
+    let gate = Gate::closed();
+    let scene = scene(
+        &gate,
+        vec![Reply::empty().call("write_file", WRITES), Reply::text("written"), Reply::text("heard")],
+    );
+    let mut pty = scene.chat();
+    pty.type_in("look around\r");
+    for late in ["y\r", "n not here\r"] {
+        pty.expect(PROMPT);
+        pty.type_in("l\r");
+        pty.expect("/approve asks it again here");
+        pty.type_in(late);
+        pty.expect("was not sent to the model");
+        pty.expect("? write_file creates");
+    }
+    pty.expect(PROMPT);
+    assert!(!scene.home.work().join("pwned.txt").exists(), "a line without a prompt decides nothing");
+    pty.type_in("l\r");
+    pty.expect("/approve asks it again here");
+    // The control: a space before a line has it said as it is.
+    pty.type_in(" y\r");
+    pty.expect("kept; it is sent to the model when the open call is answered");
+    pty.type_in("/approve\r");
+    pty.expect("? write_file creates");
+    pty.expect(PROMPT);
+    pty.type_in("y\r");
+    pty.expect("written");
+    pty.expect("asked: y");
+    pty.expect("heard");
+    pty.expect("> ");
+    pty.type_in("/approve\r");
+    pty.expect("nothing waits for your answer in this chat");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    assert!(scene.home.work().join("pwned.txt").exists());
+}
+
+#[test]
+fn a_question_of_the_model_is_shown_as_one_and_can_be_left() {
+    let asks = Reply::empty().call("ask_user", r#"{"question":"Which colour?"}"#);
+    let scene = scene(&Gate::closed(), vec![asks, Reply::text("thanks")]);
+    let mut pty = Pty::spawn(&scene.home.command(&["run", "paint it"]), 100);
+    pty.expect("? the model asks: Which colour?");
+    pty.expect("Ctrl-D leaves it for later");
+    pty.expect("answer> ");
+    assert!(!pty.text().contains("ask_user"), "{}", pty.text());
+    // A request for help is no answer.
+    pty.type_in("?\r");
+    pty.expect("? the model asks: Which colour?");
+    pty.expect("the next line you type is the answer");
+    pty.expect("answer> ");
+    pty.type_in("\u{4}");
+    pty.expect("palyra runs answer ");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+
+    let mut inbox = Pty::spawn(&scene.home.command(&["approve"]), 200);
+    assert_eq!(inbox.ended(), 0);
+    let inbox = inbox.text();
+    assert!(inbox.contains("1 run waits for an answer: `palyra runs answer "), "{inbox}");
+    assert!(inbox.contains("(Which colour?)"), "{inbox}");
+    let list = scene.home.palyra(&["approve", "list"]).expect(0).err;
+    assert!(list.contains("1 run waits for an answer"), "{list}");
+    let status = scene.home.palyra(&["status"]).expect(0).out;
+    assert!(status.contains(" asks: Which colour?\n"), "{status}");
+    let shown = scene.home.palyra(&["runs", "show", "last"]).expect(0).out;
+    assert!(shown.contains("asks     Which colour?\n"), "{shown}");
+    let answer = scene.home.palyra(&["runs", "answer", "last", "blue"]).expect(0).err;
+    assert!(answer.contains("? the model asks: Which colour?\n"), "{answer}");
+    scene.home.palyra(&["runs", "tail", "last"]).expect(0);
+    // The control: nothing waits for anything.
+    let list = scene.home.palyra(&["approve", "list"]).expect(0).err;
+    assert_eq!(list, "· nothing waits for an approval\n");
 }
 
 #[test]

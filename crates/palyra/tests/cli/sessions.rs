@@ -45,6 +45,16 @@ fn a_branch_goes_on_from_its_place_and_leaves_the_rest_alone() {
     assert_eq!(run(&["--session", "trunk", "four"]), "<one|two|four>\n");
     let shown = scene.home.palyra(&["sessions", "show", branch.trim()]).expect(0).out;
     assert!(shown.contains("twig") && shown.contains(&format!("branched {first}@")), "{shown}");
+    let session = &branch.trim()[20..];
+    for verb in [&["sessions", "branch"][..], &["runs", "tail"]] {
+        let named = scene.home.palyra(&[verb, &[session]].concat());
+        assert_eq!(named.code, 1, "{}", named.err);
+        let told = format!("`{session}`: it names a session\n");
+        assert!(named.err.contains(&told), "{}", named.err);
+        let mend = format!("`palyra runs list --session {session}` lists its runs");
+        assert!(named.err.contains(&mend), "{}", named.err);
+        scene.home.palyra(&["runs", "list", "--session", session]).expect(0);
+    }
     let late = scene.home.palyra(&["sessions", "branch", "last@9999"]).expect(1);
     assert!(late.err.contains("error[PLY-1113]: "), "{}", late.err);
 }

@@ -77,7 +77,22 @@ fn mask_line(line: &str) -> String {
         masked.push(c);
     }
     masked.pop();
-    masked
+    mask_days(&masked)
+}
+
+/// Masks month and day behind a masked year.
+fn mask_days(line: &str) -> String {
+    const YEAR: &str = "[YEAR]-";
+    let mut parts = line.split(YEAR);
+    let head = parts.next().unwrap_or_default().to_owned();
+    parts.fold(head, |masked, part| {
+        let is_day = part.len() > 4
+            && part
+                .bytes()
+                .zip("00-00".bytes())
+                .all(|(c, like)| c == like || c.is_ascii_digit() && like == b'0');
+        if is_day { format!("{masked}{YEAR}[DAY]{}", &part[5..]) } else { format!("{masked}{YEAR}{part}") }
+    })
 }
 
 /// Masks the first time of day.

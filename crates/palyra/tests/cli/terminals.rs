@@ -205,7 +205,7 @@ fn a_secret_is_typed_unseen() {
     let home = home("xterm");
     let put = |name: &str| Pty::spawn(&home.command(&["admin", "vault", "put", name]), 80);
     let mut pty = put("forge");
-    pty.expect("value of forge: ");
+    pty.expect("value of forge (12 characters or more, not shown): ");
     assert!(!pty.echoes());
     pty.type_in("walnut-harbour-0417\n");
     assert_eq!(pty.ended(), 0);
@@ -213,7 +213,7 @@ fn a_secret_is_typed_unseen() {
 
     // Ctrl-C leaves, with the terminal as it was and nothing kept.
     let mut pty = put("other");
-    pty.expect("value of other: ");
+    pty.expect("value of other (12 characters or more, not shown): ");
     pty.type_in("\u{3}");
     assert_eq!(pty.ended(), 130);
     assert!(pty.echoes());

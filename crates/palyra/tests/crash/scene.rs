@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use palyra_client::{Client, ConnectOptions, Target, read_lock_record};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, read_lock_record};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// Folders of the tree that `search` walks.
@@ -44,7 +44,7 @@ impl Scene {
 
     /// Connects, starting a daemon if none serves.
     pub(crate) async fn client(&self) -> Client {
-        let mut options = ConnectOptions::new(Target::StateDir(self.state_dir()));
+        let mut options = ConnectOptions::new(DaemonTarget::StateDir(self.state_dir()));
         options.program = PathBuf::from(env!("CARGO_BIN_EXE_palyra"));
         Client::connect(options).await.expect("a daemon")
     }

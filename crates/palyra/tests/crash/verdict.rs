@@ -84,7 +84,7 @@ fn check_once(tape: &[TapeEntry]) {
         let (what, which) = match entry.event.as_ref().expect("a known event") {
             Event::RunStarted(_) => ("started", 0),
             Event::RunFinished(finished) => {
-                assert_eq!(finished.reason, "final_answer");
+                assert_eq!(finished.reason_name(), "final_answer");
                 ("finished", 0)
             }
             Event::ModelRequested(requested) => {
@@ -93,13 +93,13 @@ fn check_once(tape: &[TapeEntry]) {
             }
             Event::ModelMessage(message) => ("message", message.attempt),
             Event::ModelAttemptAbandoned(abandoned) => {
-                assert_eq!(abandoned.cause, "restart");
+                assert_eq!(abandoned.cause_name(), "restart");
                 ("abandoned", abandoned.attempt)
             }
             Event::ToolProposed(proposed) => ("proposed", proposed.effect_id),
             Event::ToolDecided(decided) => ("decided", decided.effect_id),
             Event::ToolStarted(started) => {
-                assert_eq!(started.contract, "pure");
+                assert_eq!(started.contract_name(), "pure");
                 ("tool started", started.effect_id)
             }
             Event::ToolFinished(finished) => {
@@ -133,7 +133,6 @@ pub(crate) async fn check_journal(scene: &Scene, runs: usize) {
             break;
         }
     }
-    let all =
-        client.list_runs(ListRunsRequest { page_size: 500, ..Default::default() }).await.expect("the runs");
+    let all = client.call(ListRunsRequest { page_size: 500, ..Default::default() }).await.expect("the runs");
     assert_eq!(all.runs.len(), runs, "a start was doubled or lost");
 }

@@ -45,7 +45,11 @@ fn a_yes_after_the_daemon_was_killed_writes_the_file_once() {
     let finished = of(&tape, "tool_finished");
     assert_eq!((finished.len(), &finished[0]["succeeded"]), (1, &true.into()));
     let late = home.palyra(&["approve", "no", &waits.approval]).expect(5);
-    assert!(late.err.contains("it was decided before: approved"), "{}", late.err);
+    assert!(late.err.contains("it was decided before: approved by you, "), "{}", late.err);
+    // The same answer again succeeds, and says that it is not the one that decided.
+    let again = home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    assert!(again.err.contains("it was already approved by you, "), "{}", again.err);
+    assert!(!again.err.contains("✓ approved"), "{}", again.err);
     is_whole(&home);
 
     let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
@@ -59,7 +63,7 @@ fn a_no_after_the_daemon_was_killed_writes_nothing_and_the_run_goes_on() {
     let home = Home::new();
     let waits = asked(&home, ASK);
     kill(&home);
-    home.palyra(&["approve", "no", "last", "--note", "not in this folder"]).expect(0);
+    home.palyra(&["approve", "no", "last", "not", "in this folder"]).expect(0);
     let tail = home.palyra(&["runs", "tail", &waits.run]).expect(3);
     assert!(tail.out.contains(" denied: not in this folder\n"), "{}", tail.out);
     assert!(tail.out.contains("I stop here."), "the model answers to it: {}", tail.out);
@@ -120,6 +124,47 @@ fn where_nobody_will_answer_nothing_is_asked() {
     let tape = tape(&home, "last");
     assert!(of(&tape, "approval_requested").is_empty() && of(&tape, "tool_started").is_empty());
     assert!(!home.work().join("notes.txt").exists());
+}
+
+#[test]
+fn a_call_that_cannot_run_any_more_says_to_the_person_what_changed() {
+    let home = Home::new();
+    home.write("notes.txt", "tea\n");
+    let waits = asked(&home, "replace \"tea\" with \"coffee\" in notes.txt");
+    home.write("notes.txt", "another\n");
+    let yes = home.palyra(&["approve", "yes", &waits.approval]).expect(5).err;
+    assert!(
+        yes.contains("nothing ran; the question was withdrawn after it was asked: the text to replace"),
+        "{yes}"
+    );
+    assert!(
+        yes.contains("is not in `notes.txt`; the model was given the error; `palyra runs tail "),
+        "{yes}"
+    );
+    assert!(!yes.contains("copy the text"), "{yes}");
+    // The model still reads all of it.
+    let tape = tape(&home, &waits.run);
+    let decided = of(&tape, "tool_decided");
+    assert!(decided.iter().any(|told| told.to_string().contains("copy the text exactly")), "{decided:?}");
+    // Who watches reads it once.
+    let tail = home.palyra(&["runs", "tail", &waits.run]).out;
+    assert!(
+        tail.contains(" withdrawn: the text to replace is not in `notes.txt`; the model was given"),
+        "{tail}"
+    );
+    assert!(!tail.contains(" not done: "), "{tail}");
+}
+
+#[test]
+fn the_explanation_of_a_call_says_who_answered_the_question_and_why() {
+    let home = Home::new();
+    asked(&home, ASK);
+    let open = home.palyra(&["policy", "explain", "last", "1"]).expect(0).out;
+    assert!(open.contains("the question: waits\n"), "{open}");
+    home.palyra(&["approve", "no", "last", "--note", "the colours come from the theme"]).expect(0);
+    let explained = home.palyra(&["policy", "explain", "last", "1"]).expect(0).out;
+    let answer = explained.lines().find(|line| line.starts_with("the question: denied by ")).unwrap();
+    assert!(answer.ends_with(": the colours come from the theme"), "{explained}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) fn is_whole(home: &Home) {
     assert!(verified.out.starts_with("ok: "), "{}", verified.out);
     home.palyra(&["admin", "stop"]).expect(0);
     let database = home.state_dir().join("journal.db");
-    let report = palyra_verify::verify_database(&database, &mut palyra_verify::Options::default());
+    let report = palyra_verify::verify_database(&database, &mut palyra_verify::VerifyOptions::default());
     assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
 }
 

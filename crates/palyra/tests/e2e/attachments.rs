@@ -142,7 +142,8 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
         |model: &str| format!("{model} is not known to take images, so only the name of plan.png was sent");
     let (sent, err) = attach("seeing/local", &seeing);
     assert!(!sent && err.matches(&noted("seeing/local")).count() == 1, "{err}");
-    assert!(err.contains("`providers.seeing.images = true`"), "{err}");
+    let line = "`images = true` below `[providers.seeing]`";
+    assert!(err.find(line).is_some_and(|at| at < err.find("`palyra model test").unwrap()), "{err}");
     // The catalogue knows the name.
     let (sent, err) = attach("seeing/gpt-4o-mini", &seeing);
     assert!(sent && !err.contains("plan.png"), "{err}");
@@ -151,14 +152,15 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
     assert!(tested.err.contains("images are sent to it from now on"), "{}", tested.err);
     assert!(attach("seeing/local", &seeing).0);
     let tested = home.palyra(&["model", "test", "blind/local"]).expect(0);
-    assert!(
-        tested.err.contains("a test picture was not understood, so pictures will not be sent to it"),
-        "{}",
-        tested.err
+    let written = format!(
+        "a test picture was not understood, so pictures will not be sent to it; `images = true` below \
+         `[providers.blind]` in {} sends them",
+        home.config_file().display()
     );
+    assert!(tested.err.contains(&written), "{}", tested.err);
     let (sent, err) = attach("blind/local", &blind);
     let known = "blind/local did not understand the test picture, so only the name of plan.png was sent; \
-                 `providers.blind.images = true` sends it";
+                 `images = true` below `[providers.blind]` in the configuration file sends it";
     assert!(!sent && err.contains(known) && !err.contains("model test"), "{err}");
     let (_, err) = attach("demo/demo", &blind);
     assert!(err.contains("demo/demo takes no images"), "{err}");

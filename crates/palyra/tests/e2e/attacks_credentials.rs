@@ -65,6 +65,7 @@ fn no_tool_that_runs_unattended_prints_credentials() {
         git("blame", &["--contents", ".env", "notes.txt"]),
         ("git", json!({"subcommand": "diff", "paths": [".env"]})),
         ("search", json!({"pattern": "."})),
+        ("search", json!({"pattern": ".", "hidden": true})),
         ("search", json!({"pattern": ".", "glob": "*.ke[y]"})),
         ("search", json!({"pattern": ".", "path": "secrets"})),
         ("search", json!({"pattern": ".", "glob": "{**,x/id_rsa}"})),
@@ -78,7 +79,7 @@ fn no_tool_that_runs_unattended_prints_credentials() {
         ("git", json!({"subcommand": "show", "options": ["HEAD:notes.txt"]}), "plain two"),
         ("git", json!({"subcommand": "diff"}), "left out: 6 paths that may hold credentials"),
         ("git", json!({"subcommand": "diff", "paths": ["notes.txt"]}), "plain three"),
-        ("search", json!({"pattern": "plain"}), "4 paths that may hold credentials left out"),
+        ("search", json!({"pattern": "plain"}), "6 paths that may hold credentials left out"),
         ("list_dir", json!({}), "server.key (credentials, contents not shown)"),
         ("glob", json!({"pattern": "*.ke[y]"}), "server.key (credentials, contents not shown)"),
     ] {

@@ -42,13 +42,20 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         (
             "[model]\ndefault = \"demo/demo\"\negress.allow_private = []",
             3,
-            "there is no setting `model.egress`; a line below `[model]` belongs to it; write `[egress]` above it, and the \
-             line without `egress.`",
+            "there is no setting `model.egress`; a line below `[model]` belongs to it; write it below `[egress]` (add \
+             that line where there is none), as `allow_private = ...`",
+        ),
+        (
+            "[providers.mine]\nbase_url = \"http://h\"\n[model]\ndefault = \"demo/demo\"\nproviders.mine.images = true",
+            5,
+            "there is no setting `model.providers`; a line below `[model]` belongs to it; write it below \
+             `[providers.mine]` (add that line where there is none), as `images = ...`",
         ),
         (
             "[model]\ndefault = \"demo/demo\"\nallow_private = []",
             3,
-            "there is no setting `model.allow_private`; a line below `[model]` belongs to it; write `[egress]` above it",
+            "there is no setting `model.allow_private`; a line below `[model]` belongs to it; write it below `[egress]` \
+             (add that line where there is none), as `allow_private = ...`",
         ),
         ("limits = 3", 1, "`limits` is a section"),
         ("[nonsense]", 1, "there is no setting `nonsense`"),

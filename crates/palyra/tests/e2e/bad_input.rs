@@ -76,7 +76,7 @@ fn files_that_are_not_text_are_read_as_far_as_they_are_and_never_reach_the_termi
     let read = home.palyra(&["run", "read bad.txt"]).expect(0);
     assert!(read.out.contains("Title \u{fffd}"), "{}", read.out);
     let found = home.palyra(&["run", "search for \"Title\""]).expect(0);
-    assert!(found.out.contains("bad.txt:1: # Title \u{fffd}"), "{}", found.out);
+    assert!(found.out.contains("bad.txt:1: `# Title \u{fffd}"), "{}", found.out);
     for ask in ["read evil.txt", "search for \"Evil\"", "list the files", "find *.md"] {
         let told = home.palyra(&["run", ask]).expect(0);
         assert!(!told.err.contains(['\u{1b}', '\u{202e}']), "{}", told.err);

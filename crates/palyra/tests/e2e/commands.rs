@@ -303,6 +303,7 @@ for _ in range(2):
     os.setsid()
     if os.fork() == 0: time.sleep(600)
     os._exit(0)
+for _ in range(2): os.wait()
 open('began', 'w').write('x')
 time.sleep(600)
 ";

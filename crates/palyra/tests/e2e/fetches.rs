@@ -117,7 +117,14 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
         ("http_send", json!({ "url": web.url("/"), "method": "PUT", "body": "x" })),
     ] {
         let why = refused_unasked(&home, tool, &arguments);
-        for part in ["this machine itself", "`[egress]`", &setting, &file, "palyra admin stop"] {
+        for part in [
+            "this machine itself",
+            "`[egress]`",
+            &setting,
+            &file,
+            "unless it is there already",
+            "palyra admin stop",
+        ] {
             assert!(why.contains(part), "{part}: {why}");
         }
     }

@@ -139,6 +139,11 @@ fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
     home.palyra(&["run", "hello"]).expect(0);
     let none = home.palyra(&["policy", "explain", "last"]).expect(2);
     assert!(none.err.contains("called no tool, so nothing was decided"), "{}", none.err);
+    home.palyra(&["run", "list the files"]).expect(0);
+    home.palyra(&["run", "why not?"]).expect(0);
+    let before = home.palyra(&["policy", "explain", "last"]).expect(0);
+    assert!(before.err.contains("the last run called no tool; this is about run "), "{}", before.err);
+    assert!(before.out.contains("list_dir"), "{}", before.out);
     let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
     assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
     assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use palyra_client::{Client, ConnectOptions, Target, read_lock_record};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, read_lock_record};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -112,7 +112,7 @@ impl Home {
 
     /// Connects to the daemon of this home, or starts it.
     pub(crate) async fn client(&self) -> Client {
-        let mut options = ConnectOptions::new(Target::StateDir(self.state_dir()));
+        let mut options = ConnectOptions::new(DaemonTarget::StateDir(self.state_dir()));
         options.program = env!("CARGO_BIN_EXE_palyra").into();
         Client::connect(options).await.unwrap()
     }

@@ -70,7 +70,7 @@ fn a_run_can_be_cancelled_from_elsewhere() {
     let runtime = runtime();
     runtime.block_on(async {
         let client = home.client().await;
-        let runs = client.list_runs(palyra_wire::v1::ListRunsRequest::default()).await.unwrap().runs;
+        let runs = client.call(palyra_wire::v1::ListRunsRequest::default()).await.unwrap().runs;
         let run = runs[0].run_id.parse().unwrap();
         let mut follower = palyra_client::RunFollower::attach(&client, run, runs[0].last_tape_seq);
         let mut last = None;

@@ -25,6 +25,24 @@ fn a_model_that_answers_is_saved_and_used_by_the_running_daemon() {
 }
 
 #[test]
+fn the_model_of_the_environment_is_added_without_arguments() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("here")).with_key("sesame"));
+    let home = crate::openai_server::home_with(&server);
+    let added = home.palyra(&["model", "add"]).expect(0);
+    assert!(added.out.starts_with("ok: local/test-model answers"), "{}", added.out);
+    let text = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(text.contains("[providers.local]") && text.contains("key = \"env:OPENAI_API_KEY\""), "{text}");
+    assert!(!text.contains("sesame"), "{text}");
+    // The control: where the environment names none, one whole command is shown and nothing is started.
+    let home = Home::new();
+    let refused = home.palyra(&["model", "add"]).expect(2);
+    let command = "`palyra model add local --base-url http://127.0.0.1:11434/v1 --model qwen3`";
+    assert!(refused.err.contains(command), "{}", refused.err);
+    assert!(!home.state_dir().exists() && !home.config_file().exists());
+}
+
+#[test]
 fn a_model_that_does_not_answer_is_not_saved() {
     let runtime = runtime();
     let server = serve(&runtime, Behaviour::always(Reply::text("hi")).with_key("sesame"));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use palyra_verify::{Code, Keys, Options, verify_database};
+use palyra_verify::{FaultCode, StateKeys, VerifyOptions, verify_database};
 
 use crate::home::Home;
 
@@ -25,9 +25,10 @@ fn unpack(home: &Home) -> PathBuf {
 }
 
 /// Verifies the journal with its keys and returns the exit code and what the verifier says.
-fn verified(home: &Home, options: Options) -> (i32, String) {
-    let keys = Some(Keys::open(&home.state_dir()).unwrap());
-    let report = verify_database(&home.state_dir().join("journal.db"), &mut Options { keys, ..options });
+fn verified(home: &Home, options: VerifyOptions) -> (i32, String) {
+    let keys = Some(StateKeys::open(&home.state_dir()).unwrap());
+    let report =
+        verify_database(&home.state_dir().join("journal.db"), &mut VerifyOptions { keys, ..options });
     (report.exit_code().into(), palyra_verify::words(&report))
 }
 
@@ -35,11 +36,11 @@ fn verified(home: &Home, options: Options) -> (i32, String) {
 fn the_verifier_accepts_the_old_state_and_sees_a_changed_byte() {
     let home = Home::new();
     unpack(&home);
-    let (code, words) = verified(&home, Options::default());
+    let (code, words) = verified(&home, VerifyOptions::default());
     assert_eq!(code, 0, "{words}");
     assert!(words.contains("reopened") && words.contains("erased"), "{words}");
     let database = home.state_dir().join("journal.db");
-    let sealed = verify_database(&database, &mut Options::default());
+    let sealed = verify_database(&database, &mut VerifyOptions::default());
     assert!(sealed.exit_code() == 18 && sealed.payloads_sealed > 100, "{}", palyra_verify::words(&sealed));
 
     let mut bytes = fs::read(&database).unwrap();
@@ -47,7 +48,7 @@ fn the_verifier_accepts_the_old_state_and_sees_a_changed_byte() {
     let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
     bytes[at] ^= 1;
     fs::write(&database, bytes).unwrap();
-    assert_eq!(verified(&home, Options::default()).0, i32::from(Code::Mismatch.number()));
+    assert_eq!(verified(&home, VerifyOptions::default()).0, i32::from(FaultCode::Mismatch.number()));
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn the_daemon_of_today_serves_the_old_state_and_goes_on_from_its_head() {
     let size = |note: &str| note.lines().nth(1).unwrap().parse::<u64>().unwrap();
     let kept = newest.max_by_key(|note| size(note)).unwrap();
     let since = Some(kept.parse().unwrap());
-    let (code, words) = verified(&home, Options { since, ..Options::default() });
+    let (code, words) = verified(&home, VerifyOptions { since, ..VerifyOptions::default() });
     assert_eq!(code, 0, "{words}");
     assert!(words.contains("freshness") && !words.contains("unknown; newest"), "{words}");
 }

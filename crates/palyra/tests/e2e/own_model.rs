@@ -1,6 +1,7 @@
 //! The model that answers is the one that this environment selects, or the answer is a refusal.
 
-use std::io::BufReader;
+use std::io::{BufReader, Write as _};
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use palyra_testkit::Gate;
@@ -58,6 +59,8 @@ fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
     assert!(refused.out.is_empty() && refused.err.contains("error[PLY-1408]"), "{}", refused.err);
     assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
     assert!(refused.err.contains("`--model openai/test-model`"), "{}", refused.err);
+    let followed = ask(&home, None, &["run", "--model", "openai/test-model", "hello"]).expect(0);
+    assert_eq!(followed.out, "mine\n", "{}", followed.err);
     let named = ask(&home, None, &["run", "--model", "demo/demo", "hello"]).expect(0);
     assert!(named.out.contains("demo model"), "{}", named.out);
     ask(&home, None, &["run", "--no-start", "hello"]).expect(2);
@@ -67,6 +70,25 @@ fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
     let back = ask(&home, None, &["run", "hello"]).expect(0);
     assert!(back.out.contains("demo model"), "{}", back.out);
     assert_eq!(replacements(&home), 2);
+}
+
+#[test]
+fn a_chat_whose_daemon_was_replaced_goes_on_with_the_model_that_it_names() {
+    let runtime = runtime();
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    let mut chat = home.command(&["chat"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut lines = chat.stdin.take().unwrap();
+    let mut answers = BufReader::new(chat.stdout.take().unwrap());
+    writeln!(lines, "hello").unwrap();
+    read_until(&mut answers, "demo model");
+    ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+    // Within the minute the daemon stays; the name of its model is enough.
+    writeln!(lines, "/model openai/test-model\nhello").unwrap();
+    read_until(&mut answers, "mine");
+    drop(lines);
+    assert!(chat.wait().unwrap().success());
+    assert_eq!(replacements(&home), 1);
 }
 
 #[test]

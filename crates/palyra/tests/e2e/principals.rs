@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_client::{Client, ConnectOptions, Target, TcpAddress};
+use palyra_client::{Client, ConnectOptions, DaemonTarget, TcpAddress};
 use palyra_wire::v1::{SessionSelector, StartRunRequest};
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ impl<'a> Member<'a> {
     /// Reads a file in a session whose id the client chooses; returns the run's tape.
     async fn reads(&self, session: &str, path: &str) -> String {
         let address = TcpAddress::parse(self.address, Some(self.token.clone().into())).unwrap();
-        let client = Client::connect(ConnectOptions::new(Target::Tcp(address))).await.unwrap();
+        let client = Client::connect(ConnectOptions::new(DaemonTarget::Tcp(address))).await.unwrap();
         let session = SessionSelector { session_id: session.to_owned(), ..SessionSelector::default() };
         let input = call("read_file", &json!({ "path": path }));
         let request = StartRunRequest { session: Some(session), input, ..StartRunRequest::default() };

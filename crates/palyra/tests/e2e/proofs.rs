@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use palyra_verify::{Code, Options, verify_bundle, verify_database};
+use palyra_verify::{FaultCode, VerifyOptions, verify_bundle, verify_database};
 
 use crate::home::Home;
 
@@ -95,7 +95,7 @@ fn a_state_directory_of_yesterday_is_noticed_at_once_and_runs_nothing() {
     scene.run(1);
     scene.home.palyra(&["journal", "verify"]).expect(0);
     scene.stop();
-    let report = verify_database(&scene.database(), &mut Options::default());
+    let report = verify_database(&scene.database(), &mut VerifyOptions::default());
     assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
     scene.home.palyra(&["runs", "list"]).expect(0);
 }
@@ -158,9 +158,9 @@ fn a_bundle_of_a_sealed_run_is_verified_without_keys() {
     let run = runs[0]["run_id"].as_str().unwrap();
     scene.home.palyra(&["journal", "export", "--run", run, bundle.to_str().unwrap()]).expect(0);
     scene.stop();
-    let sealed = verify_database(&scene.database(), &mut Options::default());
+    let sealed = verify_database(&scene.database(), &mut VerifyOptions::default());
     assert!(sealed.exit_code() == 18 && sealed.payloads_sealed > 5, "{}", palyra_verify::words(&sealed));
-    let report = verify_bundle(&bundle, &Options::default());
+    let report = verify_bundle(&bundle, &VerifyOptions::default());
     assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
     assert!(report.payloads_checked > 5 && report.payloads_sealed == 0, "{}", palyra_verify::words(&report));
     let entries = fs::read_to_string(bundle.join("entries.jsonl")).unwrap();
@@ -188,10 +188,11 @@ fn a_kept_head_and_a_bundle_prove_themselves_without_the_daemon() {
     assert!(tiles.join("checkpoint").is_file() && tiles.join("tile").is_dir());
     scene.stop();
 
-    let since = Options { since: Some(head.parse().unwrap()), ..Options::default() };
-    for report in
-        [verify_database(&scene.database(), &mut { since }), verify_bundle(&bundle, &Options::default())]
-    {
+    let since = VerifyOptions { since: Some(head.parse().unwrap()), ..VerifyOptions::default() };
+    for report in [
+        verify_database(&scene.database(), &mut { since }),
+        verify_bundle(&bundle, &VerifyOptions::default()),
+    ] {
         assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
     }
     let entries = bundle.join("entries.jsonl");
@@ -199,6 +200,6 @@ fn a_kept_head_and_a_bundle_prove_themselves_without_the_daemon() {
     let at = text.rfind("\"payload\":\"").unwrap() + 20;
     let other = if &text[at..=at] == "A" { "B" } else { "A" };
     fs::write(&entries, format!("{}{other}{}", &text[..at], &text[at + 1..])).unwrap();
-    let broken = verify_bundle(&bundle, &Options::default());
-    assert_eq!(broken.exit_code(), Code::Mismatch.number(), "{}", palyra_verify::words(&broken));
+    let broken = verify_bundle(&bundle, &VerifyOptions::default());
+    assert_eq!(broken.exit_code(), FaultCode::Mismatch.number(), "{}", palyra_verify::words(&broken));
 }

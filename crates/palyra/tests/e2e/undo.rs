@@ -105,6 +105,15 @@ fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
         "{}",
         refused.err
     );
+    // The command that the message of a run names says the same of the erasure.
+    let shown = home.palyra(&["runs", "show", "last"]).expect(0);
+    let text = format!("{}{}", shown.out, shown.err);
+    let named = text.split("`palyra journal show ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let erasure = home.palyra(&["journal", "show", named.split('`').next().unwrap()]).expect(0).out;
+    assert!(
+        erasure.contains("erased the content of the entries ") && erasure.contains("by you (request)"),
+        "{erasure}"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, CallContext, Capability, EffectContract, Parallelism, Taints, ToolCall, ToolCatalog,
     ToolConduct, ToolName, ToolSpec,
 };
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
 /// 900 policies about one tool each, 80 about groups, 20 about everything, beside those that ship.
 pub(crate) fn many() -> (Arc<ToolCatalog>, ToolPolicyRules) {
@@ -70,7 +70,7 @@ fn tool(name: &str, contract: EffectContract, capability: Capability) -> ToolSpe
 pub(crate) fn call(tool: &str, arguments: &str) -> ToolCall {
     ToolCall {
         tool: ToolName::new(tool),
-        arguments: arguments.into(),
+        arguments: Redacted::cleaned(arguments.to_owned()),
         context: CallContext {
             principal: PrincipalId::from_parts(1, 1),
             agent: AgentId::from_parts(2, 2),

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::fixture::{ROOT, call, catalog, context, snapshot_of, tool};
+use palyra_types::Redacted;
 use palyra_types::posture::Posture;
 
 use crate::posture::PostureRegistry;
@@ -25,7 +26,11 @@ fn evidence() -> CallEvidence<'static> {
 }
 
 fn raw(name: &str, arguments: &str) -> ToolCall {
-    ToolCall { tool: ToolName::new(name), arguments: arguments.into(), context: context() }
+    ToolCall {
+        tool: ToolName::new(name),
+        arguments: Redacted::cleaned(arguments.to_owned()),
+        context: context(),
+    }
 }
 
 fn check(name: &str, arguments: &str, expect: &str) {

@@ -4,6 +4,7 @@ use palyra_types::tool::{DecisionReason, ToolVerdict};
 use serde_json::json;
 
 use super::*;
+use crate::decide::decide_tool_call;
 use crate::diff::{DecisionCounts, PolicyDiff, RecordedDecision};
 use crate::explain::explain;
 use crate::fixture::{call, catalog, snapshot_of};
@@ -151,6 +152,19 @@ fn a_rule_that_demands_a_level_refuses_every_weaker_one() {
             .collect();
         assert_eq!(failed, [], "{demand}");
     }
+}
+
+#[test]
+fn words_in_the_reason_of_a_rule_decide_nothing() {
+    let rules = r#"@id("no-makes") @reason("the build host has no mounts for that")
+        forbid (principal, action, resource == Tool::"run_command");"#;
+    let snapshot = snapshot_of(ToolPolicyRules::default().with_file("mine.cedar", rules));
+    let fixture =
+        json!({"name": "n", "tool": "run_command", "arguments": {"argv": ["make"]}, "expect": "ask"});
+    let tested = test_fixtures(&snapshot, &json!({"fixtures": [fixture]}).to_string()).expect("fixtures");
+    let failure = tested[0].failure.as_deref().expect("it is forbidden");
+    assert!(failure.contains("has no mounts for that"), "{failure}");
+    assert!(!failure.contains("names no sandbox"), "{failure}");
 }
 
 #[test]

@@ -8,15 +8,15 @@ use super::*;
 use crate::fixture::{ROOT, context, granted};
 
 fn rule(argument: &str, shape: ArgumentShape) -> ArgumentRule {
-    ArgumentRule { argument: argument.into(), shape }
+    ArgumentRule { argument: Redacted::cleaned(argument.to_owned()), shape }
 }
 
 fn equal(value: &Value) -> ArgumentShape {
-    ArgumentShape::Equal(value.to_string().into())
+    ArgumentShape::Equal(Redacted::cleaned(value.to_string()))
 }
 
 fn beneath(path: &str) -> ArgumentShape {
-    ArgumentShape::Beneath(path.into())
+    ArgumentShape::Beneath(Redacted::cleaned(path.to_owned()))
 }
 
 fn record(matcher: Vec<ArgumentRule>) -> StoredGrantRecord {
@@ -99,7 +99,8 @@ fn an_address_has_nothing_below_it() {
 #[test]
 fn a_grant_for_an_origin_covers_its_addresses_and_no_other_host() {
     let medium = ApprovalRiskLevel::Medium;
-    let origin = |origin: &str| record(vec![rule("url", ArgumentShape::Origin(origin.into()))]);
+    let origin =
+        |origin: &str| record(vec![rule("url", ArgumentShape::Origin(Redacted::cleaned(origin.to_owned())))]);
     let api = origin("https://api.example");
     for url in [
         "https://api.example",
@@ -160,7 +161,7 @@ fn a_rule_for_an_origin_names_nothing_but_one() {
             programs: ProgramsFound::NotLookedAt,
             shell_line: false,
         };
-        let matcher = vec![rule("url", ArgumentShape::Origin(origin.into()))];
+        let matcher = vec![rule("url", ArgumentShape::Origin(Redacted::cleaned(origin.to_owned())))];
         let grant = StoredGrantId::from_parts(9, 9);
         let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max: None, matcher };
         check_wish(&wish, call).map_err(|error| error.to_string())
@@ -213,7 +214,7 @@ fn a_grant_holds_in_the_folder_and_for_the_tool_that_it_was_given_for() {
         change(&mut changed);
         covers(&changed, &arguments, ApprovalRiskLevel::Medium)
     };
-    let root = |path: &str| Some(Redacted::new(path.into()));
+    let root = |path: &str| Some(Redacted::cleaned(path.into()));
     assert_eq!(found(&|_| {}), "covered");
     assert_eq!(
         found(&|grant| grant.stored.bounds.workspace = root("/home/me/other")),
@@ -304,7 +305,7 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
         let refused = check(risk, matcher, uses).expect_err(expect);
         assert!(refused.contains(expect), "{refused}");
     }
-    let exact = exact_matcher(&arguments.to_string()).expect("an object");
+    let exact = exact_matcher(&Redacted::cleaned(arguments.to_string())).expect("an object");
     assert_eq!(check(ApprovalRiskLevel::Critical, exact, None), Ok(()));
 }
 

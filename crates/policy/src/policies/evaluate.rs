@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::folders::{reached, within};
 use super::index::{Asked, PolicyIndex};
-use super::mentions::Mentions;
+use super::mentions::PolicyMentions;
 use crate::request::{ArgumentValue, PolicyRequest, RequestTool};
 
 /// The names that policies use.
 #[derive(Debug, Clone)]
-pub(crate) struct Words {
+pub(crate) struct CedarNames {
     user: EntityTypeName,
     agent: EntityTypeName,
     session: EntityTypeName,
@@ -29,7 +29,7 @@ pub(crate) struct Words {
     pub(crate) execute: EntityUid,
 }
 
-impl Words {
+impl CedarNames {
     pub(crate) fn new() -> Self {
         let kind = |name: &str| name.parse::<EntityTypeName>().expect("a plain word is a type's name");
         let action = |name: &str| uid(&kind("Action"), name);
@@ -46,7 +46,7 @@ impl Words {
     }
 }
 
-impl Words {
+impl CedarNames {
     /// Returns the name of the tool that an entity stands for, where it stands for one.
     pub(crate) fn tool_of<'a>(&self, entity: &'a EntityUid) -> Option<&'a str> {
         (entity.type_name() == &self.tool).then(|| entity.id().as_ref())
@@ -69,19 +69,19 @@ pub(crate) struct PreparedTool {
     execute: cedar_policy::PolicySet,
     /// Whether any policy could permit it unattended; otherwise Cedar need not be asked about that.
     unattended_permits: bool,
-    mentions: Mentions,
+    mentions: PolicyMentions,
 }
 
 /// The policies in their groups, and what each looks at.
 #[derive(Clone, Copy)]
-pub(crate) struct Grouped<'p> {
+pub(crate) struct PolicyGroups<'p> {
     pub(crate) index: &'p PolicyIndex,
-    pub(crate) mentions: &'p BTreeMap<PolicyId, Mentions>,
+    pub(crate) mentions: &'p BTreeMap<PolicyId, PolicyMentions>,
 }
 
 /// How much of a request is put into Cedar's words.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Show {
+pub(crate) enum RequestDetail {
     /// What the tool's policies look at.
     Mentioned,
     /// Everything.
@@ -89,7 +89,7 @@ pub(crate) enum Show {
 }
 
 impl PreparedTool {
-    pub(crate) fn new(words: &Words, grouped: Grouped<'_>, facts: RequestTool) -> Self {
+    pub(crate) fn new(words: &CedarNames, grouped: PolicyGroups<'_>, facts: RequestTool) -> Self {
         let resource = uid(&words.tool, &facts.name);
         let mut groups: Vec<EntityUid> =
             facts.capabilities.iter().map(|name| uid(&words.capability, name)).collect();
@@ -107,11 +107,11 @@ impl PreparedTool {
         let entity = Entity::new_with_tags(resource.clone(), [("version".to_owned(), version)], groups, [])
             .expect("a number is an attribute");
         let alone = Entities::from_entities([entity.clone()], None).expect("one entity is not a cycle");
-        let mut mentions = Mentions::default();
+        let mut mentions = PolicyMentions::default();
         for policy in unattended.policies().chain(execute.policies()) {
             match grouped.mentions.get(policy.id()) {
                 Some(known) => mentions.extend([known]),
-                None => mentions = Mentions::everything(),
+                None => mentions = PolicyMentions::everything(),
             }
         }
         let unattended_permits = unattended.policies().any(|policy| policy.effect() == Effect::Permit);
@@ -155,7 +155,7 @@ pub struct AskedOfCedar {
 
 /// What is supposed of a call whose arguments do not say it.
 #[derive(Clone, Copy)]
-pub(crate) struct Supposed<'s> {
+pub(crate) struct AssumedFacts<'s> {
     /// Those folders of rules that it may reach.
     pub(crate) folders: &'s BTreeSet<String>,
     /// Whether it can run unattended.
@@ -164,20 +164,20 @@ pub(crate) struct Supposed<'s> {
 
 /// The forbids that a call meets, by id and action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Forbids {
+pub(crate) struct ForbidIds {
     pub(crate) unattended: Vec<String>,
     pub(crate) execute: Vec<String>,
 }
 
 /// Asks Cedar about a call of a prepared tool.
 pub(crate) fn ask(
-    words: &Words,
+    words: &CedarNames,
     prepared: &PreparedTool,
     request: &PolicyRequest,
-    supposed: Supposed<'_>,
+    supposed: AssumedFacts<'_>,
 ) -> Answer {
     let Some(AskedOfCedar { unattended, execute, entities }) =
-        in_cedar(words, prepared, (request, supposed.folders), Show::Mentioned)
+        in_cedar(words, prepared, request, supposed.folders, RequestDetail::Mentioned)
     else {
         return Answer::Failed(vec!["the request".to_owned()]);
     };
@@ -206,13 +206,13 @@ pub(crate) fn ask(
 /// # Errors
 /// The answer to a call about which some policy could not be evaluated.
 pub(crate) fn forbids(
-    words: &Words,
+    words: &CedarNames,
     prepared: &PreparedTool,
     request: &PolicyRequest,
     folders: &BTreeSet<String>,
-) -> Result<Forbids, Answer> {
+) -> Result<ForbidIds, Answer> {
     let AskedOfCedar { unattended, execute, entities } =
-        in_cedar(words, prepared, (request, folders), Show::Mentioned)
+        in_cedar(words, prepared, request, folders, RequestDetail::Mentioned)
             .ok_or_else(|| Answer::Failed(vec!["the request".to_owned()]))?;
     let met = |asked: &Request, slice: &cedar_policy::PolicySet| {
         let response = Authorizer::new().is_authorized(asked, slice, &entities);
@@ -222,7 +222,7 @@ pub(crate) fn forbids(
             (None, Decision::Deny) => Ok(reasons(&response)),
         }
     };
-    Ok(Forbids {
+    Ok(ForbidIds {
         unattended: met(&unattended, &prepared.unattended)?,
         execute: met(&execute, &prepared.execute)?,
     })
@@ -249,19 +249,20 @@ fn reasons(response: &Response) -> Vec<String> {
 
 /// Returns the two requests and the entities they speak of.
 pub(crate) fn in_cedar(
-    words: &Words,
+    words: &CedarNames,
     prepared: &PreparedTool,
-    (request, folders): (&PolicyRequest, &BTreeSet<String>),
-    show: Show,
+    request: &PolicyRequest,
+    folders: &BTreeSet<String>,
+    show: RequestDetail,
 ) -> Option<AskedOfCedar> {
     let user = uid(&words.user, &request.user);
-    let entities = if show == Show::All || prepared.mentions.person {
+    let entities = if show == RequestDetail::All || prepared.mentions.person {
         let person = person(words, request, user.clone())?;
         Entities::from_entities([person, prepared.entity.clone()], None).ok()?
     } else {
         prepared.alone.clone()
     };
-    let shown = |name: &str| show == Show::All || prepared.mentions.looks_at(name);
+    let shown = |name: &str| show == RequestDetail::All || prepared.mentions.looks_at(name);
     let context = context(request, folders, shown)?;
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
@@ -273,7 +274,7 @@ pub(crate) fn in_cedar(
     })
 }
 
-fn person(words: &Words, request: &PolicyRequest, user: EntityUid) -> Option<Entity> {
+fn person(words: &CedarNames, request: &PolicyRequest, user: EntityUid) -> Option<Entity> {
     let (agent, session) = (uid(&words.agent, &request.agent), uid(&words.session, &request.session));
     let attributes = [
         ("agent".to_owned(), RestrictedExpression::new_entity_uid(agent.clone())),

@@ -2,7 +2,7 @@
 
 use cedar_policy::Policy;
 
-use super::terms::Annotations;
+use super::terms::PolicyAnnotations;
 
 /// How long a file of policies may be, in bytes.
 pub const POLICY_FILE_BYTES_MAX: usize = 1024 * 1024;
@@ -39,6 +39,6 @@ impl PolicyFile {
 pub(crate) struct KnownPolicy {
     pub(crate) file: String,
     pub(crate) line: usize,
-    pub(crate) annotations: Annotations,
+    pub(crate) annotations: PolicyAnnotations,
     pub(crate) policy: Policy,
 }

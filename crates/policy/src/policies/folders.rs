@@ -67,7 +67,10 @@ pub(crate) fn misused_folders(policy: &Policy) -> Option<(String, String)> {
     let mut use_of = FolderUse { forbids: policy.effect() == Effect::Forbid, wrong: None };
     for condition in conditions {
         let is_unless = condition.get("kind").and_then(Value::as_str) == Some("unless");
-        use_of.look(condition.get("body")?, if is_unless { Sign::Lessens } else { Sign::Adds });
+        use_of.look(
+            condition.get("body")?,
+            if is_unless { ConditionSign::Lessens } else { ConditionSign::Adds },
+        );
     }
     let wrong = use_of.wrong?;
     let what = format!("`context.{wrong}` is used where an undecided path would permit more");
@@ -108,13 +111,13 @@ pub(crate) fn mend_of_path(written: &str) -> Option<String> {
 
 /// What an expression that becomes true does to the condition around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum ConditionSign {
     Adds,
     Lessens,
     Either,
 }
 
-impl Sign {
+impl ConditionSign {
     fn flipped(self) -> Self {
         match self {
             Self::Adds => Self::Lessens,
@@ -130,7 +133,7 @@ struct FolderUse {
 }
 
 impl FolderUse {
-    fn look(&mut self, expression: &Value, sign: Sign) {
+    fn look(&mut self, expression: &Value, sign: ConditionSign) {
         match expression {
             Value::Object(members) => {
                 members.iter().for_each(|(operator, operand)| self.operator(operator, operand, sign));
@@ -140,39 +143,42 @@ impl FolderUse {
         }
     }
 
-    fn operator(&mut self, operator: &str, operand: &Value, sign: Sign) {
+    fn operator(&mut self, operator: &str, operand: &Value, sign: ConditionSign) {
         match operator {
             "." => self.member(operand, sign),
             "&&" | "||" | "left" | "right" | "arg" => self.look(operand, sign),
             // More in the set makes it hold more; what is looked for in it is another matter.
             "contains" | "containsAny" | "containsAll" => {
                 self.look(operand.get("left").unwrap_or(&Value::Null), sign);
-                self.look(operand.get("right").unwrap_or(&Value::Null), Sign::Either);
+                self.look(operand.get("right").unwrap_or(&Value::Null), ConditionSign::Either);
             }
             "!" => self.look(operand, sign.flipped()),
             "then" | "else" => self.look(operand, sign),
             "if-then-else" => {
                 for (part, inner) in operand.as_object().into_iter().flatten() {
-                    self.look(inner, if part == "if" { Sign::Either } else { sign });
+                    self.look(inner, if part == "if" { ConditionSign::Either } else { sign });
                 }
             }
-            _ => self.look(operand, Sign::Either),
+            _ => self.look(operand, ConditionSign::Either),
         }
     }
 
-    fn member(&mut self, operand: &Value, sign: Sign) {
+    fn member(&mut self, operand: &Value, sign: ConditionSign) {
         let Some(left) = operand.get("left") else { return };
         let attribute = operand.get("attr").and_then(Value::as_str);
         if left.get("Var").and_then(Value::as_str) != Some("context") {
             let is_argument = left.get(".").and_then(|inner| inner.get("attr")?.as_str()) == Some("args");
             let folders = ["folders", "within"].into_iter().find(|name| attribute == Some(*name));
             self.wrong = self.wrong.or(folders.filter(|_| !is_argument));
-            self.look(left, Sign::Either);
+            self.look(left, ConditionSign::Either);
             return;
         }
         // What adds to a forbid, or takes from a permit, may be too much; the other way round it may be too little.
-        let (forbids_more, permits_more) =
-            if self.forbids { (Sign::Adds, Sign::Lessens) } else { (Sign::Lessens, Sign::Adds) };
+        let (forbids_more, permits_more) = if self.forbids {
+            (ConditionSign::Adds, ConditionSign::Lessens)
+        } else {
+            (ConditionSign::Lessens, ConditionSign::Adds)
+        };
         match attribute {
             Some("folders") if sign != forbids_more => self.wrong = Some("folders"),
             Some("within") if sign != permits_more => self.wrong = Some("within"),

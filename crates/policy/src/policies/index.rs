@@ -21,14 +21,14 @@ pub struct NotStatic {
 /// Policies by what their scope admits. Knows nothing of Palyra: it serves any set of Cedar policies.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyIndex {
-    by_resource: BTreeMap<EntityUid, Vec<Scoped>>,
-    by_group: BTreeMap<EntityUid, Vec<Scoped>>,
-    anywhere: Vec<Scoped>,
+    by_resource: BTreeMap<EntityUid, Vec<ScopedPolicy>>,
+    by_group: BTreeMap<EntityUid, Vec<ScopedPolicy>>,
+    anywhere: Vec<ScopedPolicy>,
     len: usize,
 }
 
 #[derive(Debug, Clone)]
-struct Scoped {
+struct ScopedPolicy {
     /// `None` for every action.
     actions: Option<Vec<EntityUid>>,
     /// `None` for every type of resource.
@@ -71,7 +71,7 @@ impl PolicyIndex {
             ActionConstraint::Eq(action) => Some(vec![action]),
             ActionConstraint::In(actions) => Some(actions),
         };
-        let scoped = |kind| Scoped { actions, kind, policy: policy.clone() };
+        let scoped = |kind| ScopedPolicy { actions, kind, policy: policy.clone() };
         self.len += 1;
         match policy.resource_constraint() {
             ResourceConstraint::Any => self.anywhere.push(scoped(None)),

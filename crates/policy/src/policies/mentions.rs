@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// What policies look at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Mentions {
+pub(crate) struct PolicyMentions {
     /// Names in the context.
     pub(crate) context: BTreeSet<String>,
     /// Whether the context is used as a whole.
@@ -21,7 +21,7 @@ pub(crate) struct Mentions {
     pub(crate) folders: BTreeSet<String>,
 }
 
-impl Mentions {
+impl PolicyMentions {
     pub(crate) fn of(policy: &Policy) -> Self {
         let mut mentions = Self::default();
         mentions.add(policy);
@@ -121,7 +121,7 @@ mod tests {
 
     fn check(condition: &str, expect: &str) {
         let text = format!("permit (principal, action, resource) when {{ {condition} }};");
-        let mentions = Mentions::of(&text.parse().expect("a policy"));
+        let mentions = PolicyMentions::of(&text.parse().expect("a policy"));
         let mut shown: Vec<String> = mentions.context.into_iter().collect();
         shown.extend(mentions.whole_context.then(|| "CONTEXT".to_owned()));
         shown.extend(mentions.person.then(|| "PERSON".to_owned()));
@@ -146,8 +146,8 @@ mod tests {
         check("principal.agent == Agent::\"a\" && context.e", "e PERSON");
         check("principal in Agent::\"a\"", "PERSON");
         let deep = "permit (principal, action, resource) when { context has args.path.deep };";
-        assert!(Mentions::of(&deep.parse().expect("a policy")).looks_at("args"));
+        assert!(PolicyMentions::of(&deep.parse().expect("a policy")).looks_at("args"));
         let scoped = "permit (principal in Agent::\"a\", action, resource);".parse().expect("a policy");
-        assert!(Mentions::of(&scoped).person);
+        assert!(PolicyMentions::of(&scoped).person);
     }
 }

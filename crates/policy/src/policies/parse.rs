@@ -10,10 +10,10 @@ use miette::Diagnostic;
 use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::folders::misused_folders;
 use super::mistake::{PolicyMistake, place_of};
-use super::terms::{self, Annotations};
+use super::terms::{self, PolicyAnnotations};
 
 /// A policy, what it says outside of Cedar, and the byte at which it begins.
-pub(crate) type ParsedPolicy = (Policy, Annotations, usize);
+pub(crate) type ParsedPolicy = (Policy, PolicyAnnotations, usize);
 
 /// Parses one file.
 pub(crate) fn parsed(

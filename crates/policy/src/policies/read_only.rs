@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use palyra_types::path_reading::PathReading;
 
-use super::evaluate::{Answer, Forbids, Supposed};
+use super::evaluate::{Answer, AssumedFacts, ForbidIds};
 use super::set::PolicySet;
 use crate::request::PolicyRequest;
 
@@ -57,7 +57,7 @@ pub(crate) fn with_read_only(policies: &PolicySet, request: &PolicyRequest) -> O
     }
     let (mut writable, mut read_only) = (named.clone(), Vec::new());
     for name in &named {
-        let Forbids { execute, .. } = forbidden(&BTreeSet::from([name.clone()]))?;
+        let ForbidIds { execute, .. } = forbidden(&BTreeSet::from([name.clone()]))?;
         if !execute.is_empty() {
             writable.remove(name);
             read_only.push(read_only_folder(name, execute)?);
@@ -70,7 +70,7 @@ pub(crate) fn with_read_only(policies: &PolicySet, request: &PolicyRequest) -> O
             read_only.push(read_only_folder(&name, together.clone())?);
         }
     }
-    let supposed = Supposed { folders: &writable, unattended: read.unattended.is_empty() };
+    let supposed = AssumedFacts { folders: &writable, unattended: read.unattended.is_empty() };
     let answer = policies.ask_in(request, supposed);
     read_only.sort_by(|a, b| a.folder.cmp(&b.folder));
     Some(WithReadOnly { answer, folders: read_only })

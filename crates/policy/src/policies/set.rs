@@ -8,12 +8,12 @@ use cedar_policy::{PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
 use super::evaluate::{
-    Answer, AskedOfCedar, Forbids, Grouped, PreparedTool, Show, Supposed, Words, ask, forbids, in_cedar,
-    seen_of,
+    Answer, AskedOfCedar, AssumedFacts, CedarNames, ForbidIds, PolicyGroups, PreparedTool, RequestDetail,
+    ask, forbids, in_cedar, seen_of,
 };
 use super::file::{KnownPolicy, PolicyFile};
 use super::index::PolicyIndex;
-use super::mentions::Mentions;
+use super::mentions::PolicyMentions;
 use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
 use super::parse::{parsed, validated};
 use super::terms::StatedTerms;
@@ -28,9 +28,9 @@ pub const POLICIES_MAX: usize = 10_000;
 /// Policies that can be asked.
 #[derive(Debug)]
 pub struct PolicySet {
-    words: Words,
+    words: CedarNames,
     index: PolicyIndex,
-    mentions: BTreeMap<PolicyId, Mentions>,
+    mentions: BTreeMap<PolicyId, PolicyMentions>,
     known: BTreeMap<String, KnownPolicy>,
     shapes: ArgumentShapes,
     tools: BTreeMap<String, PreparedTool>,
@@ -43,7 +43,7 @@ impl PolicySet {
     /// # Errors
     /// [`PolicyMistakes`]: everything that is wrong with any of them.
     pub fn compile(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<Self, PolicyMistakes> {
-        let words = Words::new();
+        let words = CedarNames::new();
         let shapes = ArgumentShapes::of(catalog);
         let mut known: BTreeMap<String, KnownPolicy> = BTreeMap::new();
         let mut mistakes = Vec::new();
@@ -88,9 +88,9 @@ impl PolicySet {
             return Err(PolicyMistakes(mistakes));
         }
         let index = PolicyIndex::new(&whole).expect("what was parsed one by one is static");
-        let mentions: BTreeMap<PolicyId, Mentions> =
-            whole.policies().map(|policy| (policy.id().clone(), Mentions::of(policy))).collect();
-        let grouped = Grouped { index: &index, mentions: &mentions };
+        let mentions: BTreeMap<PolicyId, PolicyMentions> =
+            whole.policies().map(|policy| (policy.id().clone(), PolicyMentions::of(policy))).collect();
+        let grouped = PolicyGroups { index: &index, mentions: &mentions };
         let prepared = |facts: RequestTool| (facts.name.clone(), PreparedTool::new(&words, grouped, facts));
         let tools = catalog.iter().map(RequestTool::of).map(prepared).collect();
         Ok(Self { words, index, mentions, known, shapes, tools, warnings })
@@ -125,7 +125,7 @@ impl PolicySet {
     #[must_use]
     pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<AskedOfCedar> {
         self.with_tool(request, |prepared| {
-            in_cedar(&self.words, prepared, (request, prepared.named_folders()), Show::All)
+            in_cedar(&self.words, prepared, request, prepared.named_folders(), RequestDetail::All)
         })
     }
 
@@ -138,13 +138,13 @@ impl PolicySet {
 
     pub(crate) fn ask(&self, request: &PolicyRequest) -> Answer {
         self.with_tool(request, |prepared| {
-            let supposed = Supposed { folders: prepared.named_folders(), unattended: true };
+            let supposed = AssumedFacts { folders: prepared.named_folders(), unattended: true };
             ask(&self.words, prepared, request, supposed)
         })
     }
 
     /// Asks about a call of a program that reaches only some of the folders that rules look for.
-    pub(crate) fn ask_in(&self, request: &PolicyRequest, supposed: Supposed<'_>) -> Answer {
+    pub(crate) fn ask_in(&self, request: &PolicyRequest, supposed: AssumedFacts<'_>) -> Answer {
         self.with_tool(request, |prepared| ask(&self.words, prepared, request, supposed))
     }
 
@@ -153,7 +153,7 @@ impl PolicySet {
         &self,
         request: &PolicyRequest,
         folders: &BTreeSet<String>,
-    ) -> Result<Forbids, Answer> {
+    ) -> Result<ForbidIds, Answer> {
         self.with_tool(request, |prepared| forbids(&self.words, prepared, request, folders))
     }
 
@@ -172,7 +172,7 @@ impl PolicySet {
         match self.tools.get(&request.tool.name).filter(|prepared| prepared.facts == request.tool) {
             Some(prepared) => ask(prepared),
             None => {
-                let grouped = Grouped { index: &self.index, mentions: &self.mentions };
+                let grouped = PolicyGroups { index: &self.index, mentions: &self.mentions };
                 ask(&PreparedTool::new(&self.words, grouped, request.tool.clone()))
             }
         }
@@ -196,7 +196,7 @@ impl PolicySet {
         mistakes
     }
 
-    pub(crate) fn words(&self) -> &Words {
+    pub(crate) fn words(&self) -> &CedarNames {
         &self.words
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cedar_policy::{ActionConstraint, Effect, EntityUid, Policy};
 use palyra_types::approval::{APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, AtExpiry, Separation};
 
-use crate::near::nearest;
+use crate::suggest::suggest;
 
 /// The shortest time that an approval may wait.
 const SPAN_MIN: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ const ID_BYTES_MAX: usize = 100;
 
 /// What a policy says outside of Cedar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Annotations {
+pub(crate) struct PolicyAnnotations {
     pub(crate) id: String,
     pub(crate) reason: String,
     pub(crate) terms: StatedTerms,
@@ -70,11 +70,14 @@ fn either<T>(a: Option<T>, b: Option<T>, choose: impl Fn(T, T) -> T) -> Option<T
 }
 
 /// Reads a policy's annotations; `execute` is the action that asks.
-pub(crate) fn read(policy: &Policy, execute: &EntityUid) -> Result<Annotations, Vec<AnnotationMistake>> {
+pub(crate) fn read(
+    policy: &Policy,
+    execute: &EntityUid,
+) -> Result<PolicyAnnotations, Vec<AnnotationMistake>> {
     let mut mistakes = Vec::new();
     for (name, _) in policy.annotations() {
         if !NAMES.contains(&name) {
-            let near = nearest(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
+            let near = suggest(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
             let mend =
                 format!("{near}known are @id, @reason, @note, @expires, @at_expiry, @approvals, @separation");
             mistakes.push((format!("`@{name}` is not an annotation"), mend, name.to_owned()));
@@ -101,7 +104,7 @@ pub(crate) fn read(policy: &Policy, execute: &EntityUid) -> Result<Annotations, 
         return Err(mistakes);
     }
     let reason = policy.annotation("reason").unwrap_or_default();
-    Ok(Annotations { id: id.to_owned(), reason: reason.to_owned(), terms })
+    Ok(PolicyAnnotations { id: id.to_owned(), reason: reason.to_owned(), terms })
 }
 
 fn is_id(id: &str) -> bool {

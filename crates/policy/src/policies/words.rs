@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::file::{KnownPolicy, PolicyFile};
 use super::folders::{mend_of_folder, mend_of_path};
 use super::mistake::{PolicyMistake, place_of};
-use crate::near::nearest;
+use crate::suggest::suggest;
 
 /// The words of the members that have a fixed set of them.
 static WORDS: LazyLock<BTreeMap<String, Vec<String>>> =
@@ -51,7 +51,7 @@ fn words_of(schema: &str) -> BTreeMap<String, Vec<String>> {
 
 /// A comparison of a member of the context with a literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Compared {
+struct WordComparison {
     member: String,
     word: String,
 }
@@ -63,20 +63,21 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
     collect(json.get("conditions").unwrap_or(&Value::Null), &mut compared);
     let mut mistakes: Vec<PolicyMistake> = compared
         .into_iter()
-        .filter_map(|Compared { member, word }| {
+        .filter_map(|WordComparison { member, word }| {
             let (never, mend) = match member.as_str() {
                 "folders" | "within" => ("never has", mend_of_folder(&word)?),
                 "paths" => ("never has", mend_of_path(&word)?),
                 member => ("is never", mend_of_word(member, &word)?),
             };
             let what = format!("`context.{member}` {never} \"{word}\"");
-            Some(at(known, file, (&format!("\"{word}\""), what, mend)))
+            Some(mistake_at(known, file, WordFault { text: &format!("\"{word}\""), what, mend }))
         })
         .collect();
     mistakes.extend(contradiction(&json).map(|(member, one, other)| {
         let what =
             format!("`{}` never applies: `{member}` cannot be {one} and {other}", known.annotations.id);
-        at(known, file, (&other, what, "write `||`, or two policies".to_owned()))
+        let mend = "write `||`, or two policies".to_owned();
+        mistake_at(known, file, WordFault { text: &other, what, mend })
     }));
     mistakes
 }
@@ -85,18 +86,22 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
 fn mend_of_word(member: &str, word: &str) -> Option<String> {
     let words = WORDS.get(member).filter(|words| !words.iter().any(|known| known == word))?;
     let names = || words.iter().map(String::as_str);
-    Some(match nearest(word, names()) {
+    Some(match suggest(word, names()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("it is one of {}", names().collect::<Vec<_>>().join(", ")),
     })
 }
 
-/// Makes a mistake at the first place of a text within the policy.
-fn at(
-    known: &KnownPolicy,
-    file: Option<&PolicyFile>,
-    (text, what, mend): (&str, String, String),
-) -> PolicyMistake {
+/// A text that cannot be right in a policy.
+struct WordFault<'a> {
+    text: &'a str,
+    what: String,
+    mend: String,
+}
+
+/// Makes a mistake at the first place of the text within the policy.
+fn mistake_at(known: &KnownPolicy, file: Option<&PolicyFile>, fault: WordFault<'_>) -> PolicyMistake {
+    let WordFault { text, what, mend } = fault;
     let whole = file.map_or("", |file| file.text.as_str());
     let begin: usize = whole.split_inclusive('\n').take(known.line.saturating_sub(1)).map(str::len).sum();
     let found = whole.get(begin..).and_then(|rest| rest.find(text));
@@ -105,7 +110,7 @@ fn at(
 }
 
 /// Walks Cedar's JSON form of expressions.
-fn collect(expression: &Value, found: &mut Vec<Compared>) {
+fn collect(expression: &Value, found: &mut Vec<WordComparison>) {
     match expression {
         Value::Object(members) => {
             for (operator, operand) in members {
@@ -124,11 +129,11 @@ fn collect(expression: &Value, found: &mut Vec<Compared>) {
     }
 }
 
-fn compare(side: &Value, literals: &Value, found: &mut Vec<Compared>) {
+fn compare(side: &Value, literals: &Value, found: &mut Vec<WordComparison>) {
     let Some(member) = member_of(side) else { return };
     let set = literals.get("Set").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let words = std::iter::once(literals).chain(set).filter_map(|value| value.get("Value")?.as_str());
-    found.extend(words.map(|word| Compared { member: member.to_owned(), word: word.to_owned() }));
+    found.extend(words.map(|word| WordComparison { member: member.to_owned(), word: word.to_owned() }));
 }
 
 fn member_of(side: &Value) -> Option<&str> {

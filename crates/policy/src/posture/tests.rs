@@ -20,12 +20,19 @@ fn place() -> PosturePlace<'static> {
 }
 
 fn workspace(path: &str) -> PostureScope {
-    PostureScope::Workspace(path.into())
+    PostureScope::Workspace(Redacted::cleaned(path.to_owned()))
 }
 
 fn record(entry: u64, tool: &str, scope: PostureScope, posture: Posture) -> PostureRecord {
     let (by, via) = (PrincipalId::from_parts(9, 9), Surface::LocalSocket);
-    let change = PostureChanged { replaces: None, scope, posture: Some(posture), by, via, tool: tool.into() };
+    let change = PostureChanged {
+        replaces: None,
+        scope,
+        posture: Some(posture),
+        by,
+        via,
+        tool: Redacted::cleaned(tool.to_owned()),
+    };
     PostureRecord { seq: Seq(entry), set: Timestamp(1_763_788_980_000_000), change }
 }
 

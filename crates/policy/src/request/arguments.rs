@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::exclusions::without_exclusions;
 use super::hosts::host_of;
-use super::places::{Ground, Place, read_path, read_tree_path};
+use super::places::{PathContext, Place, read_path, read_tree_path};
 
 /// How long a text may be to be shown to policies as an argument, in bytes.
 pub const ARGUMENT_TEXT_BYTES_MAX: usize = 1024;
@@ -65,7 +65,7 @@ impl ArgumentShapes {
         &self,
         tool: &ToolSpec,
         arguments: &Value,
-        ground: Ground<'_>,
+        ground: PathContext<'_>,
     ) -> (BTreeMap<String, ArgumentValue>, BTreeSet<String>) {
         let (mut shown, mut left_out) = (BTreeMap::new(), BTreeSet::new());
         for (name, value) in arguments.as_object().into_iter().flatten() {
@@ -86,7 +86,7 @@ fn declares_path(tool: &ToolSpec, name: &str) -> bool {
 }
 
 /// Returns the paths of an argument in the form in which tools open them.
-fn with_normal_paths(value: &Value, ground: Ground<'_>) -> Value {
+fn with_normal_paths(value: &Value, ground: PathContext<'_>) -> Value {
     match value {
         Value::String(path) => Value::String(read_path(path, ground).text),
         Value::Array(members) => members.iter().map(|member| with_normal_paths(member, ground)).collect(),
@@ -135,7 +135,7 @@ fn shown_as(shape: ArgumentShape, value: &Value) -> Option<ArgumentValue> {
 
 /// What the arguments of a call name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedParts {
     pub(crate) paths: BTreeSet<String>,
     pub(crate) places: BTreeSet<Place>,
     pub(crate) hosts: BTreeSet<String>,
@@ -212,12 +212,13 @@ fn is_component(tool: &ToolSpec) -> bool {
 }
 
 /// Finds what the arguments of a call of `tool` name.
-pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: Ground<'_>) -> Named {
+pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: PathContext<'_>) -> NamedParts {
     let starts = tool.capabilities.contains(&Capability::Process);
-    let mut find = Find { ground, starts, also_by_name: is_component(tool), named: Named::default() };
+    let mut find =
+        PartFinder { ground, starts, also_by_name: is_component(tool), named: NamedParts::default() };
     for (name, value) in arguments.as_object().into_iter().flatten() {
         let property = tool.schema.get("properties").and_then(|properties| properties.get(name));
-        find.argument((name, property), ArgumentMeaning::Text, value);
+        find.argument(NamedArgument { name, property }, ArgumentMeaning::Text, value);
     }
     if works_at_the_root(tool, arguments) {
         find.path(".");
@@ -229,9 +230,9 @@ pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: Ground<'_>) -
 }
 
 /// Returns whether an argument names a place whose change wants a yes that names it.
-pub(crate) fn wants_own_yes(name: &str, value: &Value, ground: Ground<'_>) -> bool {
-    let mut find = Find { ground, starts: false, also_by_name: false, named: Named::default() };
-    find.argument((name, None), ArgumentMeaning::Text, value);
+pub(crate) fn wants_own_yes(name: &str, value: &Value, ground: PathContext<'_>) -> bool {
+    let mut find = PartFinder { ground, starts: false, also_by_name: false, named: NamedParts::default() };
+    find.argument(NamedArgument { name, property: None }, ArgumentMeaning::Text, value);
     find.named.places.into_iter().any(Place::wants_own_yes)
 }
 
@@ -248,18 +249,26 @@ fn works_at_the_root(tool: &ToolSpec, arguments: &Value) -> bool {
     })
 }
 
-struct Find<'a> {
-    ground: Ground<'a>,
+struct PartFinder<'a> {
+    ground: PathContext<'a>,
     /// Whether the tool starts processes: only then is an argument a command.
     starts: bool,
     /// Whether a name counts beside what is declared.
     also_by_name: bool,
-    named: Named,
+    named: NamedParts,
 }
 
-impl Find<'_> {
+/// An argument's name, and its schema where the tool has one.
+#[derive(Clone, Copy)]
+struct NamedArgument<'a> {
+    name: &'a str,
+    property: Option<&'a Value>,
+}
+
+impl PartFinder<'_> {
     /// Looks at one argument; `outer` is the meaning of what it lies in.
-    fn argument(&mut self, (name, property): (&str, Option<&Value>), outer: ArgumentMeaning, value: &Value) {
+    fn argument(&mut self, argument: NamedArgument<'_>, outer: ArgumentMeaning, value: &Value) {
+        let NamedArgument { name, property } = argument;
         let declared = property.and_then(ArgumentMeaning::declared);
         if let Some(declared) = declared {
             self.value(declared, property, value);
@@ -282,7 +291,7 @@ impl Find<'_> {
                 let properties = schema.and_then(|schema| schema.get("properties"));
                 for (name, member) in members {
                     let property = properties.and_then(|properties| properties.get(name));
-                    self.argument((name, property), meaning, member);
+                    self.argument(NamedArgument { name, property }, meaning, member);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

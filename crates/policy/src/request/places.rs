@@ -73,13 +73,13 @@ pub(crate) struct ReadPath {
 
 /// Where the workspace is, and what belongs to the daemon; both as absolute paths.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct PathContext<'a> {
     pub(crate) root: Option<&'a str>,
     pub(crate) own: &'a [String],
 }
 
 /// Reads a path as a model wrote it: its text is what a tool opens, and its places are those of every reading.
-pub(crate) fn read_path(written: &str, ground: Ground<'_>) -> ReadPath {
+pub(crate) fn read_path(written: &str, ground: PathContext<'_>) -> ReadPath {
     let reading = PathReading::read(written, ground.root);
     let mut places = places_of_reading(&reading, ground);
     for other in other_spellings(written) {
@@ -92,7 +92,7 @@ pub(crate) fn read_path(written: &str, ground: Ground<'_>) -> ReadPath {
 }
 
 /// Returns the places of a word that a program, not a tool, reads as a path: it follows the names and nothing else.
-pub(crate) fn read_tree_path(word: &str, ground: Ground<'_>) -> BTreeSet<Place> {
+pub(crate) fn read_tree_path(word: &str, ground: PathContext<'_>) -> BTreeSet<Place> {
     places_of_reading(&PathReading::read(word, ground.root), ground)
 }
 
@@ -107,7 +107,7 @@ fn other_spellings(written: &str) -> Vec<String> {
     others
 }
 
-fn places_of_reading(reading: &PathReading, ground: Ground<'_>) -> BTreeSet<Place> {
+fn places_of_reading(reading: &PathReading, ground: PathContext<'_>) -> BTreeSet<Place> {
     let folded: Vec<String> = reading.names().iter().map(|name| folded(name)).collect();
     let mut places = places_of(&folded);
     if reading.is_outside() {
@@ -139,7 +139,7 @@ fn places_of(parts: &[String]) -> BTreeSet<Place> {
 
 /// Whether a path is one of the daemon's own or lies below one; a workspace that the daemon made among its own things
 /// is not one of them, and what leads out of it is.
-fn touches_own(parts: &[String], reading: &PathReading, ground: Ground<'_>) -> bool {
+fn touches_own(parts: &[String], reading: &PathReading, ground: PathContext<'_>) -> bool {
     let folded_parts = |path: &str| -> Vec<String> {
         PathReading::read(path, None).names().iter().map(|part| folded(part)).collect()
     };
@@ -170,7 +170,7 @@ mod tests {
 
     fn check(written: &str, expect: &str) {
         let own = ["/home/me/.palyra".to_owned(), "/home/me/desk/inner".to_owned()];
-        let read = read_path(written, Ground { root: Some("/home/me/desk"), own: &own });
+        let read = read_path(written, PathContext { root: Some("/home/me/desk"), own: &own });
         let places: Vec<_> = read.places.iter().map(|place| place.name()).collect();
         assert_eq!(format!("{} [{}]", read.text, places.join(" ")), expect, "{written:?}");
     }
@@ -222,7 +222,7 @@ mod tests {
             ".git. /x",
             ".git",
         ] {
-            let read = read_path(git, Ground::default());
+            let read = read_path(git, PathContext::default());
             assert!(read.places.contains(&Place::Git), "{git:?}");
         }
         check(".gitignore", ".gitignore []");
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_workspace_that_the_daemon_made_is_not_its_own_affair() {
         let own = ["/home/me/state".to_owned()];
-        let ground = Ground { root: Some("/home/me/state/workspaces/S"), own: &own };
+        let ground = PathContext { root: Some("/home/me/state/workspaces/S"), own: &own };
         let touches = |written: &str| read_path(written, ground).places.contains(&Place::Daemon);
         for inside in ["notes.txt", ".", "a/../b", "/home/me/state/workspaces/S/notes.txt"] {
             assert!(!touches(inside), "{inside:?}");
@@ -256,7 +256,7 @@ mod tests {
         for beyond in ["../T/notes.txt", "../S/notes.txt", "../../journal.db", "/home/me/state/journal.db"] {
             assert!(touches(beyond), "{beyond:?}");
         }
-        let itself = Ground { root: Some("/home/me/state"), own: &own };
+        let itself = PathContext { root: Some("/home/me/state"), own: &own };
         assert!(read_path("journal.db", itself).places.contains(&Place::Daemon));
     }
 }

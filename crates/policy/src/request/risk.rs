@@ -10,14 +10,14 @@ use super::places::Place;
 
 /// What a call's arguments reach.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach<'a> {
+pub(crate) struct ArgumentReach<'a> {
     pub(crate) places: &'a BTreeSet<Place>,
     pub(crate) hosts: bool,
     pub(crate) argv: bool,
 }
 
 /// Returns the risk of a call of `tool` whose arguments reach so far.
-pub(crate) fn risk_of(tool: &ToolSpec, reach: Reach<'_>) -> ApprovalRiskLevel {
+pub(crate) fn risk_of(tool: &ToolSpec, reach: ArgumentReach<'_>) -> ApprovalRiskLevel {
     let mut risk = tool.risk.max(declared(tool));
     if reach.hosts || reach.argv {
         risk = risk.max(ApprovalRiskLevel::High);

@@ -229,7 +229,12 @@ fn a_rule_that_wants_more_than_one_yes_is_not_answered_in_advance() {
 fn grant(call: &ToolCall, shape: &ArgumentShape) -> StoredGrantRecord {
     let arguments: Value = serde_json::from_str(call.arguments.expose()).unwrap_or_default();
     let names = arguments.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    let matcher = names.map(|name| ArgumentRule { argument: name.into(), shape: shape.clone() }).collect();
+    let matcher = names
+        .map(|name| ArgumentRule {
+            argument: palyra_types::Redacted::cleaned(name.to_owned()),
+            shape: shape.clone(),
+        })
+        .collect();
     granted(call.tool.as_str(), matcher)
 }
 
@@ -364,5 +369,21 @@ proptest! {
         let again = evaluate_with_config(SHIPPED.policies(), &request);
         prop_assert_eq!((again.verdict, again.reason, again.terms), (decision.verdict, decision.reason, decision.approval));
         prop_assert_eq!(request.risk(), decision.risk);
+    }
+}
+
+#[test]
+fn the_page_of_a_denial_says_what_to_do_about_each_rule_that_no_rule_overrides() {
+    let page = include_str!("../../../../docs/errors/PLY-4003.md");
+    let (_, mends) = page.split_once("## What to do").expect("a page says what to do");
+    let rules = include_str!("../../policies/never.cedar");
+    let ids: Vec<&str> =
+        rules.lines().filter_map(|line| line.strip_prefix("@id(\"")?.strip_suffix("\")")).collect();
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    for id in ids {
+        assert!(mends.contains(&format!("`{id}`")), "{id}");
+    }
+    for way in ["--workspace DIR", "--attach FILE", "`git` tool"] {
+        assert!(mends.contains(way), "{way}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use palyra_types::tool::{ToolCatalog, ToolName};
 
-use crate::near::nearest;
+use crate::suggest::suggest;
 
 /// Whether a skill may take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn unknown_tools<'t>(
     unknown
         .map(|name| UnknownTool {
             name: name.clone(),
-            near: nearest(name.as_str(), there()).map(ToolName::new),
+            near: suggest(name.as_str(), there()).map(ToolName::new),
         })
         .collect()
 }

@@ -127,7 +127,7 @@ impl Value {
     }
 }
 
-struct Member {
+struct ManifestMember {
     name: String,
     at: (usize, usize),
     values: Vec<Value>,
@@ -143,7 +143,7 @@ enum Shape {
 }
 
 fn one_line(
-    member: &Member,
+    member: &ManifestMember,
     fits: impl Fn(&str) -> bool,
     mend: &'static str,
 ) -> Result<String, SkillManifestError> {
@@ -157,7 +157,7 @@ fn one_line(
     Ok(value.text.clone())
 }
 
-fn tools(member: &Member) -> Result<BTreeSet<ToolName>, SkillManifestError> {
+fn tools(member: &ManifestMember) -> Result<BTreeSet<ToolName>, SkillManifestError> {
     let mut all = BTreeSet::new();
     for value in &member.values {
         for word in value.text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
@@ -174,7 +174,7 @@ fn tools(member: &Member) -> Result<BTreeSet<ToolName>, SkillManifestError> {
 }
 
 /// Reads the members and returns what stands behind them.
-fn front_matter(text: &str) -> Result<(Vec<Member>, &str), SkillManifestError> {
+fn front_matter(text: &str) -> Result<(Vec<ManifestMember>, &str), SkillManifestError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n').enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
@@ -196,7 +196,7 @@ fn front_matter(text: &str) -> Result<(Vec<Member>, &str), SkillManifestError> {
     Err(SkillManifestError::NoEnd { line: line_number })
 }
 
-fn read_line(members: &mut Vec<Member>, line: &str, number: usize) -> Result<(), SkillManifestError> {
+fn read_line(members: &mut Vec<ManifestMember>, line: &str, number: usize) -> Result<(), SkillManifestError> {
     let trimmed = line.trim_start();
     let column = line.chars().count() - trimmed.chars().count() + 1;
     let wrong = |why, mend| SkillManifestError::Line { line: number, column, why, mend };
@@ -206,7 +206,7 @@ fn read_line(members: &mut Vec<Member>, line: &str, number: usize) -> Result<(),
     if let Some(item) = trimmed.strip_prefix("- ") {
         let list = members.last_mut().filter(|member| member.shape == Shape::Open);
         let list = list.ok_or_else(|| wrong("a list item belongs to no key", "put it below `key:`"))?;
-        list.values.push(plain(item, (number, column + 2))?);
+        list.values.push(plain(item, TextPlace { line: number, column: column + 2 })?);
         return Ok(());
     }
     if line.starts_with([' ', '\t']) {
@@ -222,9 +222,10 @@ fn read_line(members: &mut Vec<Member>, line: &str, number: usize) -> Result<(),
     if members.iter().any(|member| member.name == name.trim_end()) {
         return Err(wrong("the key is said twice", "keep one of them"));
     }
-    let place = (number, trimmed.chars().count() - value.trim_start().chars().count() + 1);
+    let before_value = trimmed.chars().count() - value.trim_start().chars().count();
+    let place = TextPlace { line: number, column: before_value + 1 };
     let value = value.trim_start();
-    let mut member = Member {
+    let mut member = ManifestMember {
         name: name.trim_end().to_owned(),
         at: (number, column),
         values: Vec::new(),
@@ -241,8 +242,16 @@ fn read_line(members: &mut Vec<Member>, line: &str, number: usize) -> Result<(),
     Ok(())
 }
 
+/// A place in the text of a manifest, from 1.
+#[derive(Debug, Clone, Copy)]
+struct TextPlace {
+    line: usize,
+    column: usize,
+}
+
 /// Reads a value that every reader of YAML would read alike.
-fn plain(value: &str, (line, column): (usize, usize)) -> Result<Value, SkillManifestError> {
+fn plain(value: &str, place: TextPlace) -> Result<Value, SkillManifestError> {
+    let TextPlace { line, column } = place;
     let wrong = |why, mend| SkillManifestError::Line { line, column, why, mend };
     let value = value.trim();
     for quote in ['"', '\''] {

@@ -3,18 +3,17 @@
 //! Tolerant of what is new (events, blocks, deltas and fields nobody knows are passed over), strict in order:
 //! a block begins once, grows only while it is open, and nothing follows the reason to stop. Sans-IO.
 
-use palyra_types::Redacted;
 use palyra_types::model::{
     ARGUMENTS_BYTES_MAX, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
-    ModelRef, PROPOSALS_MAX, ToolProposal,
+    ModelRef, PROPOSALS_MAX, RawModelAnswer, RawToolProposal, ToolProposal,
 };
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
-use super::continuation::{Place, continuation};
+use super::continuation::{BlockKind, continuation};
 use super::failure::ROWS;
-use super::usage::Counts;
-use crate::wire_format::answer_reader::{Assembly, Flow};
+use super::usage::UsageCounts;
+use crate::wire_format::answer_reader::{AnswerAssembly, StreamFlow};
 use crate::wire_format::failure::{failure, malformed, stream_failure};
 use crate::wire_format::names::{check_call, sign};
 
@@ -28,18 +27,18 @@ pub(crate) struct MessageAssembly {
     response_id: String,
     answered_by: String,
     stop: Option<String>,
-    counts: Counts,
-    blocks: Vec<Block>,
+    counts: UsageCounts,
+    blocks: Vec<OpenBlock>,
     arguments_bytes: usize,
 }
 
-struct Block {
+struct OpenBlock {
     index: u64,
     is_open: bool,
-    content: Content,
+    content: BlockContent,
 }
 
-enum Content {
+enum BlockContent {
     Text {
         bytes: usize,
     },
@@ -69,14 +68,14 @@ impl MessageAssembly {
             response_id: String::new(),
             answered_by: String::new(),
             stop: None,
-            counts: Counts::default(),
+            counts: UsageCounts::default(),
             blocks: Vec::new(),
             arguments_bytes: 0,
         }
     }
 }
 
-impl Assembly for MessageAssembly {
+impl AnswerAssembly for MessageAssembly {
     fn is_finished(&self) -> bool {
         self.stop.is_some()
     }
@@ -86,7 +85,7 @@ impl Assembly for MessageAssembly {
         kind: &str,
         value: &Value,
         out: &mut Vec<ModelPiece>,
-    ) -> Result<Flow, ModelFailure> {
+    ) -> Result<StreamFlow, ModelFailure> {
         // The type stands in the object too, where it is right even if a proxy lost the event's name.
         match text(value, "type").unwrap_or(kind) {
             "message_start" => self.begin(value.get("message").unwrap_or(&Value::Null))?,
@@ -100,11 +99,11 @@ impl Assembly for MessageAssembly {
                 self.counts.take(value.get("usage").unwrap_or(&Value::Null));
                 self.finish(value.get("delta").unwrap_or(&Value::Null));
             }
-            "message_stop" => return Ok(Flow::Over),
+            "message_stop" => return Ok(StreamFlow::Over),
             "error" => return Err(stream_failure(ROWS, value)),
             _ => {}
         }
-        Ok(Flow::GoesOn)
+        Ok(StreamFlow::GoesOn)
     }
 
     fn take_document(&mut self, value: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure> {
@@ -121,7 +120,7 @@ impl Assembly for MessageAssembly {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<ModelAnswer, ModelFailure> {
+    fn end(&mut self) -> Result<RawModelAnswer, ModelFailure> {
         let Some(stop) = self.stop.take() else {
             return Err(malformed("the answer ended without a stop reason"));
         };
@@ -136,8 +135,8 @@ impl Assembly for MessageAssembly {
             }
             _ => FinishReason::Other,
         };
-        let places: Vec<Place> = self.blocks.iter().filter_map(Block::place).collect();
-        let calls = self.blocks.drain(..).filter(|block| matches!(block.content, Content::Call { .. }));
+        let places: Vec<BlockKind> = self.blocks.iter().filter_map(OpenBlock::place).collect();
+        let calls = self.blocks.drain(..).filter(|block| matches!(block.content, BlockContent::Call { .. }));
         // What was refused is not complete, whatever it looks like.
         let calls = calls.filter(|_| said != FinishReason::ContentFilter);
         let proposals = calls
@@ -150,7 +149,7 @@ impl Assembly for MessageAssembly {
             _ => said,
         };
         Ok(ModelAnswer {
-            response_id: Redacted::new(sign(&self.response_id).to_owned()),
+            response_id: palyra_types::Content::new(sign(&self.response_id).to_owned()),
             answered_by: ModelName::new(sign(&self.answered_by)),
             finish,
             usage: self.counts.usage(),
@@ -188,25 +187,26 @@ impl MessageAssembly {
         let content = match text(block, "type").unwrap_or_default() {
             "text" => {
                 push_text(field("text"), out);
-                Content::Text { bytes: field("text").len() }
+                BlockContent::Text { bytes: field("text").len() }
             }
             "thinking" => {
                 push_reasoning(field("thinking"), out);
-                Content::Thinking { text: field("thinking"), signature: field("signature") }
+                BlockContent::Thinking { text: field("thinking"), signature: field("signature") }
             }
-            "redacted_thinking" => Content::Redacted { data: field("data") },
+            "redacted_thinking" => BlockContent::Redacted { data: field("data") },
             "tool_use" => {
-                let calls = self.blocks.iter().filter(|block| matches!(block.content, Content::Call { .. }));
+                let calls =
+                    self.blocks.iter().filter(|block| matches!(block.content, BlockContent::Call { .. }));
                 if calls.count() >= PROPOSALS_MAX {
                     return Err(malformed("the answer holds too many tool calls"));
                 }
                 let given = block.get("input").filter(|input| !input.is_null());
                 let given = given.map(Value::to_string).unwrap_or_default();
-                Content::Call { id: field("id"), name: field("name"), given, streamed: String::new() }
+                BlockContent::Call { id: field("id"), name: field("name"), given, streamed: String::new() }
             }
-            _ => Content::Other,
+            _ => BlockContent::Other,
         };
-        self.blocks.push(Block { index, is_open: true, content });
+        self.blocks.push(OpenBlock { index, is_open: true, content });
         Ok(())
     }
 
@@ -216,22 +216,22 @@ impl MessageAssembly {
         let field = |name: &str| text(delta, name).unwrap_or_default();
         let block = self.open_block(event)?;
         match (&mut block.content, text(delta, "type").unwrap_or_default()) {
-            (Content::Text { bytes }, "text_delta") => {
+            (BlockContent::Text { bytes }, "text_delta") => {
                 *bytes += field("text").len();
                 push_text(field("text").to_owned(), out);
             }
-            (Content::Thinking { text, .. }, "thinking_delta") => {
+            (BlockContent::Thinking { text, .. }, "thinking_delta") => {
                 text.push_str(field("thinking"));
                 push_reasoning(field("thinking").to_owned(), out);
             }
-            (Content::Thinking { signature, .. }, "signature_delta") => {
+            (BlockContent::Thinking { signature, .. }, "signature_delta") => {
                 field("signature").clone_into(signature);
             }
-            (Content::Call { streamed, .. }, "input_json_delta") => {
+            (BlockContent::Call { streamed, .. }, "input_json_delta") => {
                 streamed.push_str(field("partial_json"));
                 self.arguments_bytes += field("partial_json").len();
             }
-            (Content::Other, _) => {}
+            (BlockContent::Other, _) => {}
             (_, "text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta") => {
                 return Err(malformed("a piece of the answer is of another kind than its block"));
             }
@@ -243,7 +243,7 @@ impl MessageAssembly {
         Ok(())
     }
 
-    fn open_block(&mut self, event: &Value) -> Result<&mut Block, ModelFailure> {
+    fn open_block(&mut self, event: &Value) -> Result<&mut OpenBlock, ModelFailure> {
         let wanted = index(event).or_else(|| self.blocks.last().map(|block| block.index));
         let block = self.blocks.iter_mut().rfind(|block| Some(block.index) == wanted && block.is_open);
         block.ok_or_else(|| malformed("a piece of the answer belongs to no open block"))
@@ -260,24 +260,24 @@ impl MessageAssembly {
     }
 }
 
-impl Block {
+impl OpenBlock {
     /// Returns what of the block goes back with later requests: known fields only, for vendors refuse others.
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<BlockKind> {
         match &self.content {
-            Content::Text { bytes } => Some(Place::Text(*bytes)),
-            Content::Thinking { text, signature } => {
-                Some(Place::Kept(json!({"type": "thinking", "thinking": text, "signature": signature})))
+            BlockContent::Text { bytes } => Some(BlockKind::Text(*bytes)),
+            BlockContent::Thinking { text, signature } => {
+                Some(BlockKind::Kept(json!({"type": "thinking", "thinking": text, "signature": signature})))
             }
-            Content::Redacted { data } => {
-                Some(Place::Kept(json!({"type": "redacted_thinking", "data": data})))
+            BlockContent::Redacted { data } => {
+                Some(BlockKind::Kept(json!({"type": "redacted_thinking", "data": data})))
             }
-            Content::Call { .. } => Some(Place::Call),
-            Content::Other => None,
+            BlockContent::Call { .. } => Some(BlockKind::Call),
+            BlockContent::Other => None,
         }
     }
 
-    fn proposal(self, number: usize, finish: FinishReason) -> Result<ToolProposal, ModelFailure> {
-        let Content::Call { id, name, given, streamed } = self.content else {
+    fn proposal(self, number: usize, finish: FinishReason) -> Result<RawToolProposal, ModelFailure> {
+        let BlockContent::Call { id, name, given, streamed } = self.content else {
             return Err(malformed("a block is not a tool call"));
         };
         // Where the answer was cut off for its length, its last call may be, too.
@@ -289,22 +289,22 @@ impl Block {
         let arguments = if streamed.trim().is_empty() { given } else { streamed };
         let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
         Ok(ToolProposal {
-            model_call_id: Redacted::new(id),
+            model_call_id: palyra_types::Content::new(id),
             tool: ToolName::new(&name),
-            arguments: Redacted::new(arguments),
+            arguments: palyra_types::Content::new(arguments),
         })
     }
 }
 
 fn push_text(text: String, out: &mut Vec<ModelPiece>) {
     if !text.is_empty() {
-        out.push(ModelPiece::Text(Redacted::new(text)));
+        out.push(ModelPiece::Text(palyra_types::Content::new(text)));
     }
 }
 
 fn push_reasoning(text: String, out: &mut Vec<ModelPiece>) {
     if !text.is_empty() {
-        out.push(ModelPiece::Reasoning(Redacted::new(text)));
+        out.push(ModelPiece::Reasoning(palyra_types::Content::new(text)));
     }
 }
 

@@ -24,7 +24,7 @@ const OUTPUT_TOKENS: &[(&str, u32)] = &[
 
 /// Whether a model is asked to reason before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Thinking {
+pub enum ThinkingMode {
     /// It does as it does when nothing is said.
     #[default]
     ModelDecides,
@@ -50,7 +50,7 @@ pub struct AnthropicMessagesConfig {
     /// Whether its models see images; `None` assumes it.
     pub images: Option<bool>,
     /// Whether they are asked to reason.
-    pub thinking: Thinking,
+    pub thinking: ThinkingMode,
 }
 
 impl AnthropicMessagesConfig {
@@ -65,7 +65,7 @@ impl AnthropicMessagesConfig {
             context_tokens: None,
             output_tokens: None,
             images: None,
-            thinking: Thinking::default(),
+            thinking: ThinkingMode::default(),
         }
     }
 
@@ -74,7 +74,7 @@ impl AnthropicMessagesConfig {
     /// # Errors
     /// [`ProviderConfigError`] when it cannot.
     pub fn check(&self) -> Result<(), ProviderConfigError> {
-        Addresses::read(&self.base_url).map(drop)
+        ServerAddresses::read(&self.base_url).map(drop)
     }
 
     /// Returns the window of its models.
@@ -91,12 +91,12 @@ impl AnthropicMessagesConfig {
 
 /// The addresses of a server.
 #[derive(Debug, Clone)]
-pub(super) struct Addresses {
+pub(super) struct ServerAddresses {
     pub(super) messages: Url,
     pub(super) models: Url,
 }
 
-impl Addresses {
+impl ServerAddresses {
     /// Reads a base URL: the vendor's own clients leave `/v1` out, everybody else's write it.
     pub(super) fn read(text: &str) -> Result<Self, ProviderConfigError> {
         let base = base_url(text)?;
@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn addresses_lie_below_the_base_with_or_without_its_version() {
         for base in ["https://h", "https://h/", "https://h/v1", " https://h/v1/ "] {
-            let found = Addresses::read(base).expect("a base URL");
+            let found = ServerAddresses::read(base).expect("a base URL");
             assert_eq!(found.messages.as_str(), "https://h/v1/messages", "{base}");
             assert_eq!(found.models.as_str(), "https://h/v1/models?limit=1000", "{base}");
         }
-        let below = Addresses::read("https://h/anthropic").expect("a base URL");
+        let below = ServerAddresses::read("https://h/anthropic").expect("a base URL");
         assert_eq!(below.messages.as_str(), "https://h/anthropic/v1/messages");
-        assert_eq!(Addresses::read("h").map(drop), Err(ProviderConfigError::BaseUrl));
+        assert_eq!(ServerAddresses::read("h").map(drop), Err(ProviderConfigError::BaseUrl));
     }
 
     #[test]

@@ -4,40 +4,40 @@
 
 use palyra_types::model::ModelFailureClass;
 
-use crate::wire_format::failure::{Row, Rows, Sign};
+use crate::wire_format::failure::{FailureRow, FailureSign, Rows};
 
 pub(super) const ROWS: Rows = {
+    use FailureSign::{Any, Code, Words};
     use ModelFailureClass as Class;
-    use Sign::{Any, Code, Words};
     &[
-        Row(0, 499, Code("request_too_large"), Class::ContextExceeded),
-        Row(0, 499, Words("prompt is too long"), Class::ContextExceeded),
-        Row(0, 499, Words("exceed context limit"), Class::ContextExceeded),
-        Row(0, 499, Words("context window"), Class::ContextExceeded),
-        Row(0, 499, Words("context length"), Class::ContextExceeded),
-        Row(0, 499, Code("billing"), Class::Quota),
-        Row(0, 499, Code("spend_limit"), Class::Quota),
-        Row(0, 499, Words("credit balance"), Class::Quota),
-        Row(0, 499, Words("spend limit"), Class::Quota),
-        Row(0, 499, Words("api usage limits"), Class::Quota),
-        Row(0, 499, Words("content filtering policy"), Class::ContentPolicy),
-        Row(0, 499, Words("usage policy"), Class::ContentPolicy),
-        Row(0, 0, Code("authentication"), Class::Auth),
-        Row(0, 0, Code("permission"), Class::Permission),
-        Row(0, 0, Code("rate_limit"), Class::RateLimit),
-        Row(0, 0, Code("not_found"), Class::Permanent),
-        Row(0, 0, Code("invalid_request"), Class::Permanent),
+        FailureRow(0, 499, Code("request_too_large"), Class::ContextExceeded),
+        FailureRow(0, 499, Words("prompt is too long"), Class::ContextExceeded),
+        FailureRow(0, 499, Words("exceed context limit"), Class::ContextExceeded),
+        FailureRow(0, 499, Words("context window"), Class::ContextExceeded),
+        FailureRow(0, 499, Words("context length"), Class::ContextExceeded),
+        FailureRow(0, 499, Code("billing"), Class::Quota),
+        FailureRow(0, 499, Code("spend_limit"), Class::Quota),
+        FailureRow(0, 499, Words("credit balance"), Class::Quota),
+        FailureRow(0, 499, Words("spend limit"), Class::Quota),
+        FailureRow(0, 499, Words("api usage limits"), Class::Quota),
+        FailureRow(0, 499, Words("content filtering policy"), Class::ContentPolicy),
+        FailureRow(0, 499, Words("usage policy"), Class::ContentPolicy),
+        FailureRow(0, 0, Code("authentication"), Class::Auth),
+        FailureRow(0, 0, Code("permission"), Class::Permission),
+        FailureRow(0, 0, Code("rate_limit"), Class::RateLimit),
+        FailureRow(0, 0, Code("not_found"), Class::Permanent),
+        FailureRow(0, 0, Code("invalid_request"), Class::Permanent),
         // Overloaded, internal and whatever may be new: it had begun, so it may work the next time.
-        Row(0, 0, Any, Class::Transient),
-        Row(401, 401, Any, Class::Auth),
-        Row(402, 402, Any, Class::Quota),
-        Row(403, 403, Any, Class::Permission),
-        Row(407, 407, Any, Class::Network),
-        Row(408, 409, Any, Class::Transient),
-        Row(413, 413, Any, Class::ContextExceeded),
-        Row(425, 425, Any, Class::Transient),
-        Row(429, 429, Any, Class::RateLimit),
-        Row(500, 599, Any, Class::Transient),
+        FailureRow(0, 0, Any, Class::Transient),
+        FailureRow(401, 401, Any, Class::Auth),
+        FailureRow(402, 402, Any, Class::Quota),
+        FailureRow(403, 403, Any, Class::Permission),
+        FailureRow(407, 407, Any, Class::Network),
+        FailureRow(408, 409, Any, Class::Transient),
+        FailureRow(413, 413, Any, Class::ContextExceeded),
+        FailureRow(425, 425, Any, Class::Transient),
+        FailureRow(429, 429, Any, Class::RateLimit),
+        FailureRow(500, 599, Any, Class::Transient),
     ]
 };
 

@@ -13,14 +13,14 @@ use reqwest::Url;
 use reqwest::header::HeaderName;
 
 use super::assembly::MessageAssembly;
-use super::config::{Addresses, AnthropicMessagesConfig};
+use super::config::{AnthropicMessagesConfig, ServerAddresses};
 use super::failure::ROWS;
 use super::models::models;
-use super::render::{Manner, render};
+use super::render::{RenderOptions, render};
 use crate::wire_format::ProviderConfigError;
-use crate::wire_format::exchange::{self, Rendered, WireFormat};
-use crate::wire_format::link::{Link, LinkParts};
-use crate::wire_format::wishes::{Refusals, Wish};
+use crate::wire_format::exchange::{self, RenderedRequest, WireFormat};
+use crate::wire_format::features::{OptionalFeature, RefusedFeatures};
+use crate::wire_format::link::{LinkParts, ServerLink};
 
 /// The version of the API that is spoken.
 const VERSION: &str = "2023-06-01";
@@ -39,8 +39,8 @@ impl AnthropicMessagesProvider {
     /// # Errors
     /// [`ProviderConfigError`] when the address or the key cannot be used.
     pub fn new(config: AnthropicMessagesConfig) -> Result<Self, ProviderConfigError> {
-        let addresses = Addresses::read(&config.base_url)?;
-        let link = Link::new(LinkParts {
+        let addresses = ServerAddresses::read(&config.base_url)?;
+        let link = ServerLink::new(LinkParts {
             provider: &config.name,
             server: &addresses.messages,
             timeouts: config.timeouts,
@@ -49,7 +49,7 @@ impl AnthropicMessagesProvider {
             key_header: (KEY_HEADER, ""),
             headers: &[(VERSION_HEADER, VERSION)],
         })?;
-        let messages = Messages { link, addresses, refusals: Refusals::default(), config };
+        let messages = Messages { link, addresses, refusals: RefusedFeatures::default(), config };
         Ok(Self { messages: Arc::new(messages) })
     }
 }
@@ -66,7 +66,7 @@ impl ModelProvider for AnthropicMessagesProvider {
             note: "Anthropic Messages".to_owned(),
             capabilities: ModelCapabilities {
                 images: self.messages.config.images.unwrap_or(true),
-                structured_output: !self.messages.refusals.has(model, Wish::Schema),
+                structured_output: !self.messages.refusals.has(model, OptionalFeature::Schema),
                 ..ModelCapabilities::ALL
             },
         }
@@ -89,16 +89,16 @@ impl ModelProvider for AnthropicMessagesProvider {
 
 /// The format at one server.
 struct Messages {
-    link: Link,
-    addresses: Addresses,
-    refusals: Refusals,
+    link: ServerLink,
+    addresses: ServerAddresses,
+    refusals: RefusedFeatures,
     config: AnthropicMessagesConfig,
 }
 
 impl WireFormat for Messages {
     type Assembly = MessageAssembly;
 
-    fn link(&self) -> &Link {
+    fn link(&self) -> &ServerLink {
         &self.link
     }
 
@@ -106,18 +106,18 @@ impl WireFormat for Messages {
         &self.addresses.messages
     }
 
-    fn refusals(&self) -> &Refusals {
+    fn refusals(&self) -> &RefusedFeatures {
         &self.refusals
     }
 
-    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered {
-        let manner = Manner {
+    fn render(&self, request: &ModelRequest, left_out: &[OptionalFeature]) -> RenderedRequest {
+        let manner = RenderOptions {
             output_tokens: self.config.output_tokens(&request.model.model),
             thinking: self.config.thinking,
             refused: left_out.to_vec(),
         };
-        let (body, wishes) = render(request, &manner);
-        Rendered { body: body.to_string(), wishes }
+        let (body, features) = render(request, &manner);
+        RenderedRequest { body: body.to_string(), features }
     }
 
     fn assembly(&self, request: &ModelRequest) -> MessageAssembly {

@@ -11,25 +11,25 @@ use palyra_types::model::ModelRequest;
 use palyra_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
-use self::turns::{Reasoning, Turns};
-use super::config::Thinking;
-use crate::wire_format::wishes::Wish;
+use self::turns::{Reasoning, RenderedTurns};
+use super::config::ThinkingMode;
+use crate::wire_format::features::OptionalFeature;
 use crate::wire_format::{names, schema};
 
 /// How a server is spoken to, beside what the request itself says.
 #[derive(Debug, Clone)]
-pub(super) struct Manner {
+pub(super) struct RenderOptions {
     /// The longest answer that is asked for; a request may name a lower cap.
     pub(super) output_tokens: u32,
     /// Whether the model is asked to reason.
-    pub(super) thinking: Thinking,
+    pub(super) thinking: ThinkingMode,
     /// What the model has refused.
-    pub(super) refused: Vec<Wish>,
+    pub(super) refused: Vec<OptionalFeature>,
 }
 
 /// Renders the body of `POST /v1/messages`, and tells what it wishes for.
-pub(super) fn render(request: &ModelRequest, manner: &Manner) -> (Value, Vec<Wish>) {
-    let mut wishes = Vec::new();
+pub(super) fn render(request: &ModelRequest, manner: &RenderOptions) -> (Value, Vec<OptionalFeature>) {
+    let mut features = Vec::new();
     let mut body = json!({
         "model": request.model.model.as_str(),
         "max_tokens": request.output_tokens_max.map_or(manner.output_tokens, |cap| cap.min(manner.output_tokens)),
@@ -43,10 +43,10 @@ pub(super) fn render(request: &ModelRequest, manner: &Manner) -> (Value, Vec<Wis
     let mut system = request.system.expose().clone();
     if let Some(format) = &request.response_format {
         let closed = schema::closed(schema::value(format)).filter(Value::is_object);
-        match closed.filter(|_| !manner.refused.contains(&Wish::Schema)) {
+        match closed.filter(|_| !manner.refused.contains(&OptionalFeature::Schema)) {
             Some(schema) => {
                 body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
-                wishes.push(Wish::Schema);
+                features.push(OptionalFeature::Schema);
             }
             None => schema::instruct(&mut system, format),
         }
@@ -56,15 +56,16 @@ pub(super) fn render(request: &ModelRequest, manner: &Manner) -> (Value, Vec<Wis
         mark(&mut block);
         body["system"] = json!([block]);
     }
-    let may_reason = !manner.refused.contains(&Wish::Reasoning);
-    let turns = Turns::read(request, if may_reason { Reasoning::GoesBack } else { Reasoning::IsLeftOut });
+    let may_reason = !manner.refused.contains(&OptionalFeature::Reasoning);
+    let turns =
+        RenderedTurns::read(request, if may_reason { Reasoning::GoesBack } else { Reasoning::IsLeftOut });
     // Reasoning that a model waits for is refused where reasoning is not asked for.
-    if may_reason && (manner.thinking == Thinking::Adaptive || turns.resumes_reasoning()) {
+    if may_reason && (manner.thinking == ThinkingMode::Adaptive || turns.resumes_reasoning()) {
         body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
-        wishes.push(Wish::Reasoning);
+        features.push(OptionalFeature::Reasoning);
     }
     body["messages"] = turns.into_messages();
-    (body, wishes)
+    (body, features)
 }
 
 fn tool(spec: &ToolSpec) -> Value {

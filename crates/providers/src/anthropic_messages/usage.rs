@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What the server has counted so far; later counts replace earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Counts {
+pub(super) struct UsageCounts {
     input: Option<u64>,
     cache_read: Option<u64>,
     cache_written: Option<u64>,
@@ -13,7 +13,7 @@ pub(super) struct Counts {
     reasoning: Option<u64>,
 }
 
-impl Counts {
+impl UsageCounts {
     /// Takes a `usage` object.
     pub(super) fn take(&mut self, value: &Value) {
         let take =
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn read(values: &[Value]) -> Option<(u64, u64, u64, u64)> {
-        let mut counts = Counts::default();
+        let mut counts = UsageCounts::default();
         values.iter().for_each(|value| counts.take(value));
         counts.usage().map(|u| (u.input_tokens, u.cached_input_tokens, u.output_tokens, u.reasoning_tokens))
     }

@@ -48,7 +48,7 @@ impl DetectedKey {
     }
 }
 
-struct Known {
+struct KnownKey {
     variable: &'static str,
     vendor: &'static str,
     service: Option<KnownService>,
@@ -57,7 +57,7 @@ struct Known {
 const MESSAGES: Option<KnownService> =
     Some(KnownService { base_url: "https://api.anthropic.com", format: "anthropic_messages" });
 
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownKey] = &[
     known("OPENAI_API_KEY", "OpenAI", chat("https://api.openai.com/v1")),
     known("OPENROUTER_API_KEY", "OpenRouter", chat("https://openrouter.ai/api/v1")),
     known("GROQ_API_KEY", "Groq", chat("https://api.groq.com/openai/v1")),
@@ -69,15 +69,15 @@ const KNOWN: &[Known] = &[
     known("GOOGLE_API_KEY", "Google Gemini", None),
 ];
 
-const fn known(variable: &'static str, vendor: &'static str, service: Option<KnownService>) -> Known {
-    Known { variable, vendor, service }
+const fn known(variable: &'static str, vendor: &'static str, service: Option<KnownService>) -> KnownKey {
+    KnownKey { variable, vendor, service }
 }
 
 /// Returns the keys an environment holds, at most one for each vendor.
 #[must_use]
 pub fn detect_keys(environment: &BTreeMap<String, String>) -> Vec<DetectedKey> {
     let mut found: Vec<DetectedKey> = Vec::new();
-    for Known { variable, vendor, service } in KNOWN {
+    for KnownKey { variable, vendor, service } in KNOWN {
         let is_set = environment.get(*variable).is_some_and(|value| !value.trim().is_empty());
         if is_set && found.iter().all(|key| key.vendor != *vendor) {
             let key = KeyReference::Env((*variable).to_owned());

@@ -15,7 +15,7 @@ use palyra_types::model::ModelFailureClass;
 pub(crate) struct CircuitBreaker {
     failures_max: u32,
     open_span: Duration,
-    state: State,
+    state: BreakerState,
     /// Grows with every change of state.
     era: u64,
     /// How the provider last failed, for people; nothing is decided by it. Its words are not kept: they may
@@ -24,7 +24,7 @@ pub(crate) struct CircuitBreaker {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BreakerState {
     Closed { failures: u32 },
     Open { until: BootTime },
     HalfOpen,
@@ -33,13 +33,13 @@ enum State {
 /// Permission to ask; returned with [`CircuitBreaker::settle`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(crate) struct Ticket {
+pub(crate) struct BreakerTicket {
     era: u64,
 }
 
 /// What a request told about its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum HealthSign {
     /// It works, even if it refused this request.
     Alive,
     /// It does not work for the moment.
@@ -48,7 +48,7 @@ pub(crate) enum Sign {
     Unclear,
 }
 
-impl Sign {
+impl HealthSign {
     /// Returns what a failure tells.
     pub(crate) fn of(class: ModelFailureClass) -> Self {
         match class {
@@ -70,13 +70,13 @@ impl Sign {
 impl CircuitBreaker {
     /// Makes a closed breaker that opens after so many failures in a row, for so long.
     pub(crate) fn new(failures_max: u32, open_span: Duration) -> Self {
-        let state = State::Closed { failures: 0 };
+        let state = BreakerState::Closed { failures: 0 };
         Self { failures_max: failures_max.max(1), open_span, state, era: 0, last_failure: None }
     }
 
     /// Remembers how a request failed, if that speaks against the provider.
     pub(crate) fn remember(&mut self, class: ModelFailureClass) {
-        if Sign::of(class) == Sign::Down {
+        if HealthSign::of(class) == HealthSign::Down {
             self.last_failure = Some(class);
         }
     }
@@ -89,10 +89,10 @@ impl CircuitBreaker {
     /// Returns how long nobody will be admitted; `None` when somebody may be now. Changes nothing.
     pub(crate) fn refusal(&self, now: BootTime) -> Option<Duration> {
         match self.state {
-            State::Closed { .. } => None,
-            State::Open { until } => (now < until).then(|| until.since(now)),
+            BreakerState::Closed { .. } => None,
+            BreakerState::Open { until } => (now < until).then(|| until.since(now)),
             // The probe will tell; it may take as long as it takes.
-            State::HalfOpen => Some(Duration::ZERO),
+            BreakerState::HalfOpen => Some(Duration::ZERO),
         }
     }
 
@@ -100,51 +100,53 @@ impl CircuitBreaker {
     ///
     /// # Errors
     /// How long to wait before the next try.
-    pub(crate) fn admit(&mut self, now: BootTime) -> Result<Ticket, Duration> {
+    pub(crate) fn admit(&mut self, now: BootTime) -> Result<BreakerTicket, Duration> {
         if let Some(rest) = self.refusal(now) {
             return Err(rest);
         }
-        if matches!(self.state, State::Open { .. }) {
-            self.turn(State::HalfOpen);
+        if matches!(self.state, BreakerState::Open { .. }) {
+            self.turn(BreakerState::HalfOpen);
         }
-        Ok(Ticket { era: self.era })
+        Ok(BreakerTicket { era: self.era })
     }
 
     /// Takes what an admitted request told, and its ticket back.
-    pub(crate) fn settle(&mut self, ticket: Ticket, sign: Sign, now: BootTime) {
+    pub(crate) fn settle(&mut self, ticket: BreakerTicket, sign: HealthSign, now: BootTime) {
         if ticket.era != self.era {
             return;
         }
         let until = now.after(self.open_span);
         match (self.state, sign) {
-            (State::Closed { failures }, Sign::Down) if failures + 1 >= self.failures_max => {
-                self.turn(State::Open { until });
+            (BreakerState::Closed { failures }, HealthSign::Down) if failures + 1 >= self.failures_max => {
+                self.turn(BreakerState::Open { until });
             }
-            (State::Closed { failures }, Sign::Down) => {
-                self.state = State::Closed { failures: failures + 1 };
+            (BreakerState::Closed { failures }, HealthSign::Down) => {
+                self.state = BreakerState::Closed { failures: failures + 1 };
             }
-            (State::Closed { .. }, Sign::Alive) => self.state = State::Closed { failures: 0 },
-            (State::Closed { .. }, Sign::Unclear) => {}
-            (State::HalfOpen, Sign::Alive) => self.turn(State::Closed { failures: 0 }),
-            (State::HalfOpen, Sign::Down) => self.turn(State::Open { until }),
+            (BreakerState::Closed { .. }, HealthSign::Alive) => {
+                self.state = BreakerState::Closed { failures: 0 }
+            }
+            (BreakerState::Closed { .. }, HealthSign::Unclear) => {}
+            (BreakerState::HalfOpen, HealthSign::Alive) => self.turn(BreakerState::Closed { failures: 0 }),
+            (BreakerState::HalfOpen, HealthSign::Down) => self.turn(BreakerState::Open { until }),
             // Nothing was found out: the next request is the probe.
-            (State::HalfOpen, Sign::Unclear) => self.turn(State::Open { until: now }),
+            (BreakerState::HalfOpen, HealthSign::Unclear) => self.turn(BreakerState::Open { until: now }),
             // No ticket is of an era in which nobody is admitted.
-            (State::Open { .. }, _) => {}
+            (BreakerState::Open { .. }, _) => {}
         }
     }
 
     /// Takes a first sign of life of a request that goes on, and gives it a ticket for its end: others need
     /// not wait until a long answer is over.
-    pub(crate) fn speaks(&mut self, ticket: Ticket, now: BootTime) -> Ticket {
-        if self.state == State::HalfOpen && ticket.era == self.era {
-            self.settle(ticket, Sign::Alive, now);
-            return Ticket { era: self.era };
+    pub(crate) fn speaks(&mut self, ticket: BreakerTicket, now: BootTime) -> BreakerTicket {
+        if self.state == BreakerState::HalfOpen && ticket.era == self.era {
+            self.settle(ticket, HealthSign::Alive, now);
+            return BreakerTicket { era: self.era };
         }
         ticket
     }
 
-    fn turn(&mut self, state: State) {
+    fn turn(&mut self, state: BreakerState) {
         self.state = state;
         self.era += 1;
     }

@@ -14,16 +14,16 @@ use palyra_types::model::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-type Pieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+type PieceStream = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
 
 /// The decorator.
-pub(super) struct Leased {
+pub(super) struct LeasedProvider {
     inner: Arc<dyn ModelProvider>,
-    places: Arc<Places>,
+    places: Arc<RequestSlots>,
 }
 
 /// Who may be sent, and who may wait for it. Tokio's semaphore is fair: first come, first served.
-struct Places {
+struct RequestSlots {
     sending: Arc<Semaphore>,
     /// One for each request that is sent or waits.
     present: Arc<Semaphore>,
@@ -35,7 +35,7 @@ struct Lease {
     _present: OwnedSemaphorePermit,
 }
 
-impl Leased {
+impl LeasedProvider {
     /// Wraps a provider that gets so many requests at once, at least one, while so many wait.
     pub(super) fn new(
         inner: Arc<dyn ModelProvider>,
@@ -44,13 +44,15 @@ impl Leased {
     ) -> Self {
         let sending = parallel_requests_max.clamp(1, Semaphore::MAX_PERMITS);
         let present = sending.saturating_add(waiting_requests_max).min(Semaphore::MAX_PERMITS);
-        let places =
-            Places { sending: Arc::new(Semaphore::new(sending)), present: Arc::new(Semaphore::new(present)) };
+        let places = RequestSlots {
+            sending: Arc::new(Semaphore::new(sending)),
+            present: Arc::new(Semaphore::new(present)),
+        };
         Self { inner, places: Arc::new(places) }
     }
 }
 
-impl Places {
+impl RequestSlots {
     async fn lease(&self) -> Result<Lease, ModelFailure> {
         let present = self.present.clone().try_acquire_owned().map_err(|_| too_many())?;
         let sending = self.sending.clone().acquire_owned().await.map_err(|_| too_many())?;
@@ -58,7 +60,7 @@ impl Places {
     }
 }
 
-impl ModelProvider for Leased {
+impl ModelProvider for LeasedProvider {
     fn name(&self) -> ProviderName {
         self.inner.name()
     }
@@ -75,11 +77,14 @@ impl ModelProvider for Leased {
         self.inner.models()
     }
 
-    fn stream(&self, request: Arc<ModelRequest>) -> Pieces {
+    fn stream(&self, request: Arc<ModelRequest>) -> PieceStream {
         let (inner, places) = (self.inner.clone(), self.places.clone());
         let leased = async move {
             match places.lease().await {
-                Ok(lease) => stream::unfold((inner.stream(request), Some(lease)), next).boxed(),
+                Ok(lease) => {
+                    let answer = LeasedAnswer { pieces: inner.stream(request), lease: Some(lease) };
+                    stream::unfold(answer, LeasedAnswer::next).boxed()
+                }
                 Err(failure) => stream::iter([Err(failure)]).boxed(),
             }
         };
@@ -87,16 +92,22 @@ impl ModelProvider for Leased {
     }
 }
 
-/// The lease ends with the last piece, not only when somebody drops the stream.
-async fn next(
-    (mut pieces, mut lease): (Pieces, Option<Lease>),
-) -> Option<(Result<ModelPiece, ModelFailure>, (Pieces, Option<Lease>))> {
-    let piece = pieces.next().await?;
-    match &piece {
-        Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => {}
-        Ok(ModelPiece::Answer(_)) | Err(_) => drop(lease.take()),
+/// An answer under way, with its lease.
+struct LeasedAnswer {
+    pieces: PieceStream,
+    lease: Option<Lease>,
+}
+
+impl LeasedAnswer {
+    /// Returns the next piece. The lease ends with the last one, not only when the stream is dropped.
+    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        let piece = self.pieces.next().await?;
+        match &piece {
+            Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => {}
+            Ok(ModelPiece::Answer(_)) | Err(_) => drop(self.lease.take()),
+        }
+        Some((piece, self))
     }
-    Some((piece, (pieces, lease)))
 }
 
 fn too_many() -> ModelFailure {

@@ -7,8 +7,8 @@ use palyra_ports::{Clock, ModelProvider};
 
 use super::circuit_breaker::CircuitBreaker;
 use super::fails_fast::FailsFast;
-use super::leased::Leased;
-use super::watched::Watched;
+use super::leased::LeasedProvider;
+use super::watched::WatchedProvider;
 
 /// Requests one provider is sent at once, unless its configuration says otherwise.
 pub const PARALLEL_REQUESTS_MAX: usize = 8;
@@ -58,7 +58,8 @@ pub fn guarded(
     clock: Arc<dyn Clock>,
 ) -> Arc<dyn ModelProvider> {
     let breaker = Arc::new(Mutex::new(CircuitBreaker::new(limits.failures_max, limits.open_span)));
-    let watched = Watched::new(provider, breaker.clone(), clock.clone());
-    let leased = Leased::new(Arc::new(watched), limits.parallel_requests_max, limits.waiting_requests_max);
+    let watched = WatchedProvider::new(provider, breaker.clone(), clock.clone());
+    let leased =
+        LeasedProvider::new(Arc::new(watched), limits.parallel_requests_max, limits.waiting_requests_max);
     Arc::new(FailsFast::new(Arc::new(leased), breaker, clock))
 }

@@ -10,19 +10,19 @@ use futures::stream::{self, BoxStream};
 use palyra_ports::{Clock, ModelInfo, ModelProvider};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 
-use super::circuit_breaker::{CircuitBreaker, Sign, Ticket};
+use super::circuit_breaker::{BreakerTicket, CircuitBreaker, HealthSign};
 use super::fails_fast::left_alone;
 
-type Pieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+type PieceStream = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
 
 /// The decorator.
-pub(super) struct Watched {
+pub(super) struct WatchedProvider {
     inner: Arc<dyn ModelProvider>,
     breaker: Arc<Mutex<CircuitBreaker>>,
     clock: Arc<dyn Clock>,
 }
 
-impl Watched {
+impl WatchedProvider {
     /// Wraps a provider.
     pub(super) fn new(
         inner: Arc<dyn ModelProvider>,
@@ -33,7 +33,7 @@ impl Watched {
     }
 }
 
-impl ModelProvider for Watched {
+impl ModelProvider for WatchedProvider {
     fn name(&self) -> ProviderName {
         self.inner.name()
     }
@@ -50,11 +50,14 @@ impl ModelProvider for Watched {
         self.inner.models()
     }
 
-    fn stream(&self, request: Arc<ModelRequest>) -> Pieces {
+    fn stream(&self, request: Arc<ModelRequest>) -> PieceStream {
         let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
         let admitted = async move {
-            match Watch::begin(&inner.name(), breaker, clock) {
-                Ok(watch) => stream::unfold((inner.stream(request), watch), next).boxed(),
+            match RequestWatch::begin(&inner.name(), breaker, clock) {
+                Ok(watch) => {
+                    let answer = WatchedAnswer { pieces: inner.stream(request), watch };
+                    stream::unfold(answer, WatchedAnswer::next).boxed()
+                }
                 Err(failure) => stream::iter([Err(failure)]).boxed(),
             }
         };
@@ -62,26 +65,32 @@ impl ModelProvider for Watched {
     }
 }
 
-async fn next(
-    (mut pieces, mut watch): (Pieces, Watch),
-) -> Option<(Result<ModelPiece, ModelFailure>, (Pieces, Watch))> {
-    let piece = pieces.next().await?;
-    match &piece {
-        Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => watch.speaks(),
-        Ok(ModelPiece::Answer(_)) => watch.end(Sign::Alive),
-        Err(failure) => watch.fail(failure),
+/// An answer under way, whose pieces say whether the provider is alive.
+struct WatchedAnswer {
+    pieces: PieceStream,
+    watch: RequestWatch,
+}
+
+impl WatchedAnswer {
+    async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        let piece = self.pieces.next().await?;
+        match &piece {
+            Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => self.watch.speaks(),
+            Ok(ModelPiece::Answer(_)) => self.watch.end(HealthSign::Alive),
+            Err(failure) => self.watch.fail(failure),
+        }
+        Some((piece, self))
     }
-    Some((piece, (pieces, watch)))
 }
 
 /// A request on its way.
-struct Watch {
+struct RequestWatch {
     breaker: Arc<Mutex<CircuitBreaker>>,
     clock: Arc<dyn Clock>,
-    ticket: Option<Ticket>,
+    ticket: Option<BreakerTicket>,
 }
 
-impl Watch {
+impl RequestWatch {
     fn begin(
         provider: &ProviderName,
         breaker: Arc<Mutex<CircuitBreaker>>,
@@ -101,19 +110,19 @@ impl Watch {
 
     fn fail(&mut self, failure: &ModelFailure) {
         lock(&self.breaker).remember(failure.class);
-        self.end(Sign::of(failure.class));
+        self.end(HealthSign::of(failure.class));
     }
 
-    fn end(&mut self, sign: Sign) {
+    fn end(&mut self, sign: HealthSign) {
         if let Some(ticket) = self.ticket.take() {
             lock(&self.breaker).settle(ticket, sign, self.clock.boot());
         }
     }
 }
 
-impl Drop for Watch {
+impl Drop for RequestWatch {
     fn drop(&mut self) {
-        self.end(Sign::Unclear);
+        self.end(HealthSign::Unclear);
     }
 }
 

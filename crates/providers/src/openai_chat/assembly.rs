@@ -4,10 +4,10 @@
 //! are fine; an answer without a finish reason is a failure. Sans-IO.
 //! Invariant: no text is given out once the answer has finished.
 
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::model::{
     ARGUMENTS_BYTES_MAX, FinishReason, ModelAnswer, ModelFailure, ModelName, ModelPiece, PROPOSALS_MAX,
-    TokenUsage, ToolProposal,
+    RawModelAnswer, RawToolProposal, TokenUsage, ToolProposal,
 };
 use palyra_types::tool::ToolName;
 use serde_json::Value;
@@ -15,13 +15,13 @@ use serde_json::Value;
 use super::failure::ROWS;
 use super::plain::PlainEvent;
 use super::usage::usage;
-use crate::wire_format::answer_reader::{self, Flow, Pieces, Taken};
+use crate::wire_format::answer_reader::{self, EventTaken, PieceQueue, StreamFlow};
 use crate::wire_format::failure::{malformed, stream_failure};
 use crate::wire_format::names::{check_call, sign};
 
 /// An answer in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly {
+pub(crate) struct ChatAssembly {
     response_id: String,
     answered_by: String,
     finish: Option<FinishReason>,
@@ -38,21 +38,21 @@ struct PartialCall {
     arguments: String,
 }
 
-impl answer_reader::Assembly for Assembly {
+impl answer_reader::AnswerAssembly for ChatAssembly {
     fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    fn take_usual(&mut self, kind: &str, data: &str, out: &mut Pieces) -> Taken {
+    fn take_usual(&mut self, kind: &str, data: &str, out: &mut PieceQueue) -> EventTaken {
         let Some(event) = PlainEvent::read(data).filter(|_| kind != "error" && self.finish.is_none()) else {
-            return Taken::No;
+            return EventTaken::No;
         };
         keep_first(&mut self.response_id, &event.id);
         keep_first(&mut self.answered_by, &event.model);
         if !event.text().is_empty() {
-            out.push_back(Ok(ModelPiece::Text(Redacted::new(event.text().to_owned()))));
+            out.push_back(Ok(ModelPiece::Text(Content::new(event.text().to_owned()))));
         }
-        Taken::Yes
+        EventTaken::Yes
     }
 
     fn take_event(
@@ -60,11 +60,11 @@ impl answer_reader::Assembly for Assembly {
         kind: &str,
         value: &Value,
         out: &mut Vec<ModelPiece>,
-    ) -> Result<Flow, ModelFailure> {
+    ) -> Result<StreamFlow, ModelFailure> {
         if kind == "error" {
             return Err(stream_failure(ROWS, value));
         }
-        self.take_document(value, out).map(|()| Flow::GoesOn)
+        self.take_document(value, out).map(|()| StreamFlow::GoesOn)
     }
 
     fn take_document(&mut self, value: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure> {
@@ -81,12 +81,12 @@ impl answer_reader::Assembly for Assembly {
         first.map_or(Ok(()), |choice| self.take_choice(choice, out))
     }
 
-    fn end(&mut self) -> Result<ModelAnswer, ModelFailure> {
+    fn end(&mut self) -> Result<RawModelAnswer, ModelFailure> {
         std::mem::take(self).into_answer()
     }
 }
 
-impl Assembly {
+impl ChatAssembly {
     fn take_choice(&mut self, choice: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure> {
         let message =
             ["delta", "message"].iter().find_map(|name| choice.get(*name).filter(|part| part.is_object()));
@@ -98,10 +98,10 @@ impl Assembly {
                 return Err(malformed("the answer went on after its end"));
             }
             if !thought.is_empty() {
-                out.push(ModelPiece::Reasoning(Redacted::new(thought)));
+                out.push(ModelPiece::Reasoning(Content::new(thought)));
             }
             if !text.is_empty() {
-                out.push(ModelPiece::Text(Redacted::new(text)));
+                out.push(ModelPiece::Text(Content::new(text)));
             }
             for call in calls {
                 self.take_call(call)?;
@@ -150,19 +150,19 @@ impl Assembly {
         Ok(())
     }
 
-    fn into_answer(self) -> Result<ModelAnswer, ModelFailure> {
+    fn into_answer(self) -> Result<RawModelAnswer, ModelFailure> {
         let Some(said) = self.finish else {
             return Err(malformed("the answer ended without a finish reason"));
         };
         // What a filter cut off is not complete, whatever it looks like.
         let calls = if said == FinishReason::ContentFilter { Vec::new() } else { self.calls };
-        let proposals: Vec<ToolProposal> = calls
+        let proposals: Vec<RawToolProposal> = calls
             .into_iter()
             .enumerate()
             .map(|(at, call)| proposal(call, at + 1))
             .collect::<Result<_, ModelFailure>>()?;
         Ok(ModelAnswer {
-            response_id: Redacted::new(sign(&self.response_id).to_owned()),
+            response_id: Content::new(sign(&self.response_id).to_owned()),
             answered_by: ModelName::new(sign(&self.answered_by)),
             finish: settled(said, proposals.len()),
             usage: self.usage,
@@ -172,14 +172,14 @@ impl Assembly {
     }
 }
 
-fn proposal(call: PartialCall, number: usize) -> Result<ToolProposal, ModelFailure> {
+fn proposal(call: PartialCall, number: usize) -> Result<RawToolProposal, ModelFailure> {
     check_call(&call.id, &call.name)?;
     let id = if call.id.is_empty() { format!("call-{number}") } else { call.id };
     let arguments = if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments };
     Ok(ToolProposal {
-        model_call_id: Redacted::new(id),
+        model_call_id: Content::new(id),
         tool: ToolName::new(&call.name),
-        arguments: Redacted::new(arguments),
+        arguments: Content::new(arguments),
     })
 }
 

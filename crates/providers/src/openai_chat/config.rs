@@ -48,13 +48,13 @@ impl OpenAiChatConfig {
     /// # Errors
     /// [`ProviderConfigError`] when it cannot.
     pub fn check(&self) -> Result<(), ProviderConfigError> {
-        Addresses::read(&self.base_url).map(drop)
+        ServerAddresses::read(&self.base_url).map(drop)
     }
 }
 
 /// The addresses of a server.
 #[derive(Debug, Clone)]
-pub(super) struct Addresses {
+pub(super) struct ServerAddresses {
     pub(super) chat: Url,
     pub(super) models: Url,
     pub(super) cap: OutputCapField,
@@ -62,7 +62,7 @@ pub(super) struct Addresses {
     pub(super) images: bool,
 }
 
-impl Addresses {
+impl ServerAddresses {
     /// Reads a base URL.
     pub(super) fn read(text: &str) -> Result<Self, ProviderConfigError> {
         let base = base_url(text)?;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn addresses_lie_below_the_base() {
         let check = |base: &str, chat: &str, models: &str| {
-            let found = Addresses::read(base).expect("a base URL");
+            let found = ServerAddresses::read(base).expect("a base URL");
             assert_eq!((found.chat.as_str(), found.models.as_str()), (chat, models), "{base}");
         };
         check("http://h:1/v1", "http://h:1/v1/chat/completions", "http://h:1/v1/models");
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn openai_s_own_service_is_known() {
-        let read = |base: &str| Addresses::read(base).expect("a base URL");
+        let read = |base: &str| ServerAddresses::read(base).expect("a base URL");
         assert_eq!(read("https://api.openai.com/v1").cap, OutputCapField::MaxCompletionTokens);
         assert_eq!(read("https://openrouter.ai/api/v1").cap, OutputCapField::MaxTokens);
     }

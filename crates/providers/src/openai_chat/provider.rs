@@ -12,18 +12,18 @@ use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, Pro
 use reqwest::Url;
 use reqwest::header::AUTHORIZATION;
 
-use super::assembly::Assembly;
-use super::config::{Addresses, OpenAiChatConfig};
+use super::assembly::ChatAssembly;
+use super::config::{OpenAiChatConfig, ServerAddresses};
 use super::failure::ROWS;
 use super::models::models;
 use super::render::{OutputCapField, SchemaBy, render};
 use crate::image_models::takes_images;
 use crate::wire_format::ProviderConfigError;
-use crate::wire_format::exchange::{self, Rendered, WireFormat};
+use crate::wire_format::exchange::{self, RenderedRequest, WireFormat};
+use crate::wire_format::features::{OptionalFeature, RefusedFeatures};
 use crate::wire_format::images::ImageKnowledge;
-use crate::wire_format::link::{Link, LinkParts};
+use crate::wire_format::link::{LinkParts, ServerLink};
 use crate::wire_format::windows::Windows;
-use crate::wire_format::wishes::{Refusals, Wish};
 
 /// The adapter; clones share their connections.
 #[derive(Clone)]
@@ -38,8 +38,8 @@ impl OpenAiChatProvider {
     /// # Errors
     /// [`ProviderConfigError`] when the address or the key cannot be used.
     pub fn new(config: OpenAiChatConfig) -> Result<Self, ProviderConfigError> {
-        let addresses = Addresses::read(&config.base_url)?;
-        let link = Link::new(LinkParts {
+        let addresses = ServerAddresses::read(&config.base_url)?;
+        let link = ServerLink::new(LinkParts {
             provider: &config.name,
             server: &addresses.chat,
             timeouts: config.timeouts,
@@ -50,7 +50,7 @@ impl OpenAiChatProvider {
         })?;
         let (window, windows) = (config.context_tokens, Windows::default());
         let (images, images_known) = (config.images, ImageKnowledge::default());
-        let refusals = Refusals::default();
+        let refusals = RefusedFeatures::default();
         let chat = Chat { link, addresses, refusals, window, windows, images, images_known };
         Ok(Self { name: config.name, chat: Arc::new(chat) })
     }
@@ -68,7 +68,7 @@ impl ModelProvider for OpenAiChatProvider {
             note: "Chat Completions".to_owned(),
             capabilities: ModelCapabilities {
                 images: self.chat.images(model),
-                structured_output: !self.chat.refusals.has(model, Wish::Schema),
+                structured_output: !self.chat.refusals.has(model, OptionalFeature::Schema),
                 reasoning: true,
                 tools: true,
             },
@@ -109,9 +109,9 @@ impl ModelProvider for OpenAiChatProvider {
 
 /// The format at one server.
 struct Chat {
-    link: Link,
-    addresses: Addresses,
-    refusals: Refusals,
+    link: ServerLink,
+    addresses: ServerAddresses,
+    refusals: RefusedFeatures,
     /// The window that the configuration gives to every model here.
     window: Option<u64>,
     windows: Windows,
@@ -123,7 +123,7 @@ struct Chat {
 impl Chat {
     /// The configuration knows best, then the server.
     fn context_tokens(&self, model: &ModelName) -> u64 {
-        let told = || self.windows.told(model);
+        let told = || self.windows.window_of(model);
         self.window.or_else(told).unwrap_or(self.addresses.context_tokens)
     }
 
@@ -135,9 +135,9 @@ impl Chat {
 }
 
 impl WireFormat for Chat {
-    type Assembly = Assembly;
+    type Assembly = ChatAssembly;
 
-    fn link(&self) -> &Link {
+    fn link(&self) -> &ServerLink {
         &self.link
     }
 
@@ -145,24 +145,24 @@ impl WireFormat for Chat {
         &self.addresses.chat
     }
 
-    fn refusals(&self) -> &Refusals {
+    fn refusals(&self) -> &RefusedFeatures {
         &self.refusals
     }
 
-    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered {
-        let refused = left_out.contains(&Wish::Schema);
+    fn render(&self, request: &ModelRequest, left_out: &[OptionalFeature]) -> RenderedRequest {
+        let refused = left_out.contains(&OptionalFeature::Schema);
         let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
-        let mut wishes = match (&request.response_format, schema_by) {
-            (Some(_), SchemaBy::Field) => vec![Wish::Schema],
+        let mut features = match (&request.response_format, schema_by) {
+            (Some(_), SchemaBy::Field) => vec![OptionalFeature::Schema],
             _ => Vec::new(),
         };
-        let capped = request.output_tokens_max.is_some() && !left_out.contains(&Wish::OutputCap);
+        let capped = request.output_tokens_max.is_some() && !left_out.contains(&OptionalFeature::OutputCap);
         let cap = if capped { self.addresses.cap } else { OutputCapField::None };
-        wishes.extend(capped.then_some(Wish::OutputCap));
-        Rendered { body: render(request, cap, schema_by), wishes }
+        features.extend(capped.then_some(OptionalFeature::OutputCap));
+        RenderedRequest { body: render(request, cap, schema_by), features }
     }
 
-    fn assembly(&self, _: &ModelRequest) -> Assembly {
-        Assembly::default()
+    fn assembly(&self, _: &ModelRequest) -> ChatAssembly {
+        ChatAssembly::default()
     }
 }

@@ -10,7 +10,7 @@ use palyra_types::tool::ToolSpec;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::wire_format::attachments::{self, Shown};
+use crate::wire_format::attachments::{self, RenderedFile};
 use crate::wire_format::{names, schema};
 
 /// Under which name the cap on the answer is sent.
@@ -58,12 +58,12 @@ struct StreamOptions {
 
 #[derive(Serialize)]
 struct Tool<'a> {
-    function: Function<'a>,
+    function: FunctionSchema<'a>,
     r#type: &'static str,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionSchema<'a> {
     description: &'a str,
     name: String,
     parameters: Value,
@@ -139,8 +139,8 @@ fn message(message: &ChatMessage) -> Option<Value> {
 
 fn attached(file: &RenderedAttachment) -> Value {
     match attachments::shown(file) {
-        Shown::Text(text) => json!({"type": "text", "text": text}),
-        Shown::Image { media_type, base64 } => {
+        RenderedFile::Text(text) => json!({"type": "text", "text": text}),
+        RenderedFile::Image { media_type, base64 } => {
             let url = format!("data:{media_type};base64,{base64}");
             json!({"type": "image_url", "image_url": {"url": url}})
         }
@@ -164,7 +164,7 @@ fn call(call: &RenderedCall) -> Value {
 fn tool(spec: &ToolSpec) -> Tool<'_> {
     let name = names::allowed(spec.name.as_str());
     let function =
-        Function { description: &spec.description, name, parameters: without_meanings(&spec.schema) };
+        FunctionSchema { description: &spec.description, name, parameters: without_meanings(&spec.schema) };
     Tool { function, r#type: "function" }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use palyra_types::model::{ModelAnswer, ModelFailure, ModelPiece};
+use palyra_types::model::{ModelFailure, ModelPiece, RawModelAnswer};
 use serde_json::Value;
 
 use super::failure::malformed;
@@ -19,16 +19,16 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
 const DONE: &str = "[DONE]";
 
 /// What comes out.
-pub(crate) type Pieces = VecDeque<Result<ModelPiece, ModelFailure>>;
+pub(crate) type PieceQueue = VecDeque<Result<ModelPiece, ModelFailure>>;
 
 /// Puts an answer together from the JSON objects a server sends. Sans-IO.
-pub(crate) trait Assembly: Send + Sync {
+pub(crate) trait AnswerAssembly: Send + Sync {
     /// Returns whether the server said why it stopped.
     fn is_finished(&self) -> bool;
 
-    /// Takes an event of the usual form without making a tree of it; [`Taken::No`] where it has another form.
-    fn take_usual(&mut self, _kind: &str, _data: &str, _out: &mut Pieces) -> Taken {
-        Taken::No
+    /// Takes an event of the usual form without making a tree of it; [`EventTaken::No`] where it has another form.
+    fn take_usual(&mut self, _kind: &str, _data: &str, _out: &mut PieceQueue) -> EventTaken {
+        EventTaken::No
     }
 
     /// Takes the object of one event of a kind and gives out the pieces in it, none of them empty.
@@ -37,7 +37,7 @@ pub(crate) trait Assembly: Send + Sync {
         kind: &str,
         value: &Value,
         out: &mut Vec<ModelPiece>,
-    ) -> Result<Flow, ModelFailure>;
+    ) -> Result<StreamFlow, ModelFailure>;
 
     /// Takes a whole answer in one object.
     fn take_document(&mut self, value: &Value, out: &mut Vec<ModelPiece>) -> Result<(), ModelFailure>;
@@ -46,12 +46,12 @@ pub(crate) trait Assembly: Send + Sync {
     ///
     /// # Errors
     /// `Malformed` when the server never said why it stopped, or left something open.
-    fn end(&mut self) -> Result<ModelAnswer, ModelFailure>;
+    fn end(&mut self) -> Result<RawModelAnswer, ModelFailure>;
 }
 
 /// Whether an event was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum EventTaken {
     /// With all that is in it.
     Yes,
     /// Nothing has changed.
@@ -60,7 +60,7 @@ pub(crate) enum Taken {
 
 /// Whether an event was the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum StreamFlow {
     /// More may come.
     GoesOn,
     /// Nothing that comes now belongs to the answer.
@@ -70,7 +70,7 @@ pub(crate) enum Flow {
 /// The reader.
 #[derive(Debug)]
 pub(crate) struct AnswerReader<A> {
-    format: Format,
+    format: BodyFormat,
     assembly: A,
     bytes_seen: usize,
     saw_object: bool,
@@ -78,16 +78,16 @@ pub(crate) struct AnswerReader<A> {
 }
 
 #[derive(Debug)]
-enum Format {
+enum BodyFormat {
     Unknown,
     Events(SseDecoder),
     Document(Vec<u8>),
 }
 
-impl<A: Assembly> AnswerReader<A> {
+impl<A: AnswerAssembly> AnswerReader<A> {
     /// Makes a reader.
     pub(crate) fn new(assembly: A) -> Self {
-        Self { format: Format::Unknown, assembly, bytes_seen: 0, saw_object: false, ended: false }
+        Self { format: BodyFormat::Unknown, assembly, bytes_seen: 0, saw_object: false, ended: false }
     }
 
     /// Returns whether the answer or a failure was given out.
@@ -96,7 +96,7 @@ impl<A: Assembly> AnswerReader<A> {
     }
 
     /// Takes bytes.
-    pub(crate) fn feed(&mut self, bytes: &[u8], out: &mut Pieces) {
+    pub(crate) fn feed(&mut self, bytes: &[u8], out: &mut PieceQueue) {
         if self.ended {
             return;
         }
@@ -110,24 +110,24 @@ impl<A: Assembly> AnswerReader<A> {
         }
     }
 
-    fn feed_format(&mut self, bytes: &[u8], out: &mut Pieces) {
+    fn feed_format(&mut self, bytes: &[u8], out: &mut PieceQueue) {
         let mut bytes = bytes;
-        if matches!(self.format, Format::Unknown) {
+        if matches!(self.format, BodyFormat::Unknown) {
             bytes = bytes.trim_ascii_start();
             match bytes.first() {
                 None => return,
-                Some(b'{') => self.format = Format::Document(Vec::new()),
-                Some(_) => self.format = Format::Events(SseDecoder::new(EVENT_BYTES_MAX)),
+                Some(b'{') => self.format = BodyFormat::Document(Vec::new()),
+                Some(_) => self.format = BodyFormat::Events(SseDecoder::new(EVENT_BYTES_MAX)),
             }
         }
         let mut events = Vec::new();
         let fed = match &mut self.format {
-            Format::Unknown => Ok(()),
-            Format::Document(document) => {
+            BodyFormat::Unknown => Ok(()),
+            BodyFormat::Document(document) => {
                 document.extend_from_slice(bytes);
                 Ok(())
             }
-            Format::Events(decoder) => decoder.feed(bytes, |event| events.push(event)),
+            BodyFormat::Events(decoder) => decoder.feed(bytes, |event| events.push(event)),
         };
         for event in events {
             self.take_event(&event, out);
@@ -140,19 +140,19 @@ impl<A: Assembly> AnswerReader<A> {
     }
 
     /// Takes the end of the bytes.
-    pub(crate) fn end(&mut self, out: &mut Pieces) {
+    pub(crate) fn end(&mut self, out: &mut PieceQueue) {
         if self.ended {
             return;
         }
-        match std::mem::replace(&mut self.format, Format::Unknown) {
-            Format::Unknown => {}
-            Format::Document(document) => match serde_json::from_slice(&document) {
+        match std::mem::replace(&mut self.format, BodyFormat::Unknown) {
+            BodyFormat::Unknown => {}
+            BodyFormat::Document(document) => match serde_json::from_slice(&document) {
                 Ok(value) => self.take_object(out, |assembly, out| {
-                    assembly.take_document(&value, out).map(|()| Flow::Over)
+                    assembly.take_document(&value, out).map(|()| StreamFlow::Over)
                 }),
                 Err(_) => self.fail(malformed("the answer is not complete JSON"), out),
             },
-            Format::Events(decoder) => match decoder.finish() {
+            BodyFormat::Events(decoder) => match decoder.finish() {
                 Ok(Some(event)) if is_whole(&event) || !self.assembly.is_finished() => {
                     self.take_event(&event, out);
                 }
@@ -163,7 +163,7 @@ impl<A: Assembly> AnswerReader<A> {
         self.close(out);
     }
 
-    fn take_event(&mut self, event: &SseEvent, out: &mut Pieces) {
+    fn take_event(&mut self, event: &SseEvent, out: &mut PieceQueue) {
         let data = event.data.trim();
         if self.ended || data.is_empty() {
             return;
@@ -171,7 +171,7 @@ impl<A: Assembly> AnswerReader<A> {
         if data == DONE {
             return self.close(out);
         }
-        if self.assembly.take_usual(&event.kind, data, out) == Taken::Yes {
+        if self.assembly.take_usual(&event.kind, data, out) == EventTaken::Yes {
             self.saw_object = true;
             return;
         }
@@ -183,21 +183,21 @@ impl<A: Assembly> AnswerReader<A> {
 
     fn take_object(
         &mut self,
-        out: &mut Pieces,
-        take: impl FnOnce(&mut A, &mut Vec<ModelPiece>) -> Result<Flow, ModelFailure>,
+        out: &mut PieceQueue,
+        take: impl FnOnce(&mut A, &mut Vec<ModelPiece>) -> Result<StreamFlow, ModelFailure>,
     ) {
         self.saw_object = true;
         let mut pieces = Vec::new();
         let taken = take(&mut self.assembly, &mut pieces);
         out.extend(pieces.into_iter().map(Ok));
         match taken {
-            Ok(Flow::GoesOn) => {}
-            Ok(Flow::Over) => self.close(out),
+            Ok(StreamFlow::GoesOn) => {}
+            Ok(StreamFlow::Over) => self.close(out),
             Err(failure) => self.fail(failure, out),
         }
     }
 
-    fn close(&mut self, out: &mut Pieces) {
+    fn close(&mut self, out: &mut PieceQueue) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
@@ -209,7 +209,7 @@ impl<A: Assembly> AnswerReader<A> {
         out.push_back(answer.map(ModelPiece::Answer));
     }
 
-    fn fail(&mut self, failure: ModelFailure, out: &mut Pieces) {
+    fn fail(&mut self, failure: ModelFailure, out: &mut PieceQueue) {
         self.ended = true;
         out.push_back(Err(failure));
     }

@@ -13,7 +13,7 @@ const MARK_BYTES: usize = 16;
 
 /// A file as a wire format renders it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum RenderedFile {
     /// As an image.
     Image {
         /// Its media type.
@@ -26,7 +26,7 @@ pub(crate) enum Shown {
 }
 
 /// Returns what a model is shown of a file.
-pub(crate) fn shown(file: &RenderedAttachment) -> Shown {
+pub(crate) fn shown(file: &RenderedAttachment) -> RenderedFile {
     let attachment = &file.attachment;
     // Debug form: a name cannot break its line or its quotes.
     let (name, kind) = (format!("{:?}", attachment.name.expose()), attachment.media_type.expose());
@@ -35,14 +35,14 @@ pub(crate) fn shown(file: &RenderedAttachment) -> Shown {
         let mark: String =
             attachment.sha256.expose().iter().take(MARK_BYTES).map(|byte| format!("{byte:02x}")).collect();
         let text = text.expose().trim_end_matches('\n');
-        return Shown::Text(format!(
+        return RenderedFile::Text(format!(
             "[attached file {mark}: {name} ({kind})]\n{text}\n[end of attached file {mark}]"
         ));
     }
     let bytes = file.data.as_ref().map(|data| data.expose());
     match bytes.filter(|bytes| attachment.is_image() && bytes.len() <= IMAGE_BYTES_MAX) {
-        Some(bytes) => Shown::Image { media_type: kind.clone(), base64: base64(bytes) },
-        None => Shown::Text(format!(
+        Some(bytes) => RenderedFile::Image { media_type: kind.clone(), base64: base64(bytes) },
+        None => RenderedFile::Text(format!(
             "[attached file: {name} ({kind}, {} bytes); its content is not shown]",
             attachment.bytes
         )),
@@ -75,13 +75,13 @@ mod tests {
 
     fn file(name: &str, media_type: &str, body: AttachmentBody, data: Option<&[u8]>) -> RenderedAttachment {
         let attachment = Attachment {
-            name: name.into(),
-            media_type: media_type.into(),
+            name: Redacted::cleaned(name.to_owned()),
+            media_type: Redacted::cleaned(media_type.to_owned()),
             bytes: 12_345,
-            sha256: Redacted::new([0xab; 32]),
+            sha256: Redacted::cleaned([0xab; 32]),
             body,
         };
-        let data = data.map(|bytes| Redacted::new(Arc::from(bytes)));
+        let data = data.map(|bytes| Redacted::cleaned(Arc::from(bytes)));
         RenderedAttachment { attachment: Arc::new(attachment), place: None, data }
     }
 
@@ -91,16 +91,16 @@ mod tests {
         let found = shown(&file("a\n\"b\".md", "text/markdown", text, None));
         let expect = "[attached file abababababababababababababababab: \"a\\n\\\"b\\\".md\" (text/markdown)]\none\n\
                       [end of attached file]\n[end of attached file abababababababababababababababab]";
-        assert_eq!(found, Shown::Text(expect.to_owned()));
+        assert_eq!(found, RenderedFile::Text(expect.to_owned()));
     }
 
     #[test]
     fn images_are_shown_when_their_bytes_are_there_and_small_enough() {
         let blob = || AttachmentBody::Blob { index: 0 };
         let image = shown(&file("a.png", "image/png", blob(), Some(b"\x89PNG")));
-        assert_eq!(image, Shown::Image { media_type: "image/png".into(), base64: "iVBORw==".into() });
+        assert_eq!(image, RenderedFile::Image { media_type: "image/png".into(), base64: "iVBORw==".into() });
         let named = |file: RenderedAttachment, expect: &str| {
-            assert_eq!(shown(&file), Shown::Text(expect.to_owned()));
+            assert_eq!(shown(&file), RenderedFile::Text(expect.to_owned()));
         };
         let large = vec![0; IMAGE_BYTES_MAX + 1];
         let unseen = "[attached file: \"a.png\" (image/png, 12345 bytes); its content is not shown]";

@@ -10,37 +10,37 @@ use futures::stream::{self, BoxStream};
 use palyra_types::model::{ModelFailure, ModelPiece, ModelRequest};
 use reqwest::{Response, Url};
 
-use super::answer_reader::{AnswerReader, Assembly, Pieces};
-use super::link::{Link, Silence};
-use super::wishes::{Refusals, Wish};
+use super::answer_reader::{AnswerAssembly, AnswerReader, PieceQueue};
+use super::features::{OptionalFeature, RefusedFeatures};
+use super::link::{ServerLink, SilenceTimer};
 
 /// What a vendor's format has of its own.
 pub(crate) trait WireFormat: Send + Sync + 'static {
     /// Puts an answer together.
-    type Assembly: Assembly;
+    type Assembly: AnswerAssembly;
 
     /// Returns the way to the server.
-    fn link(&self) -> &Link;
+    fn link(&self) -> &ServerLink;
 
     /// Returns where a model is asked.
     fn address(&self) -> &Url;
 
     /// Returns what models have refused.
-    fn refusals(&self) -> &Refusals;
+    fn refusals(&self) -> &RefusedFeatures;
 
     /// Renders a request without some wishes; equal requests give equal bytes.
-    fn render(&self, request: &ModelRequest, left_out: &[Wish]) -> Rendered;
+    fn render(&self, request: &ModelRequest, left_out: &[OptionalFeature]) -> RenderedRequest;
 
     /// Begins to read the answer to a request.
     fn assembly(&self, request: &ModelRequest) -> Self::Assembly;
 }
 
 /// A request, ready for the wire.
-pub(crate) struct Rendered {
+pub(crate) struct RenderedRequest {
     /// The body.
     pub(crate) body: String,
     /// What it wishes for that the server may not know.
-    pub(crate) wishes: Vec<Wish>,
+    pub(crate) features: Vec<OptionalFeature>,
 }
 
 /// Streams one answer.
@@ -50,25 +50,31 @@ pub(crate) fn stream<F: WireFormat>(
 ) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
     let reader = AnswerReader::new(format.assembly(&request));
     // In a box, for it is handed in and out with each piece.
-    let exchange = Box::new(Exchange { format, request, state: State::Unsent, reader, ready: Pieces::new() });
-    stream::unfold(exchange, Exchange::next).boxed()
+    let exchange = Box::new(WireExchange {
+        format,
+        request,
+        state: ExchangeState::Unsent,
+        reader,
+        ready: PieceQueue::new(),
+    });
+    stream::unfold(exchange, WireExchange::next).boxed()
 }
 
-struct Exchange<F: WireFormat> {
+struct WireExchange<F: WireFormat> {
     format: Arc<F>,
     request: Arc<ModelRequest>,
-    state: State,
+    state: ExchangeState,
     reader: AnswerReader<F::Assembly>,
-    ready: Pieces,
+    ready: PieceQueue,
 }
 
-enum State {
+enum ExchangeState {
     Unsent,
-    Reading(Response, Silence),
+    Reading(Response, SilenceTimer),
     Over,
 }
 
-impl<F: WireFormat> Exchange<F> {
+impl<F: WireFormat> WireExchange<F> {
     async fn next(mut self: Box<Self>) -> Option<(Result<ModelPiece, ModelFailure>, Box<Self>)> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -76,16 +82,20 @@ impl<F: WireFormat> Exchange<F> {
                 return Some((piece, self));
             }
             match &mut self.state {
-                State::Over => return None,
-                State::Unsent => match self.ask().await {
-                    Ok(response) => self.state = State::Reading(response, self.format.link().silence()),
+                ExchangeState::Over => return None,
+                ExchangeState::Unsent => match self.ask().await {
+                    Ok(response) => {
+                        self.state = ExchangeState::Reading(response, self.format.link().silence());
+                    }
                     Err(failure) => self.fail(failure),
                 },
-                State::Reading(response, silence) => match self.format.link().next(response, silence).await {
-                    Ok(Some(bytes)) => self.reader.feed(&bytes, &mut self.ready),
-                    Ok(None) => self.reader.end(&mut self.ready),
-                    Err(failure) => self.fail(failure),
-                },
+                ExchangeState::Reading(response, silence) => {
+                    match self.format.link().next(response, silence).await {
+                        Ok(Some(bytes)) => self.reader.feed(&bytes, &mut self.ready),
+                        Ok(None) => self.reader.end(&mut self.ready),
+                        Err(failure) => self.fail(failure),
+                    }
+                }
             }
             if self.reader.has_ended() {
                 self.close();
@@ -98,13 +108,13 @@ impl<F: WireFormat> Exchange<F> {
         let (format, model) = (&self.format, &self.request.model.model);
         let mut left_out = format.refusals().of(model);
         loop {
-            let Rendered { body, wishes } = format.render(&self.request, &left_out);
+            let RenderedRequest { body, features } = format.render(&self.request, &left_out);
             let failure = match format.link().post(format.address(), body).await {
                 Ok(response) => return Ok(response),
                 Err(failure) => failure,
             };
-            match format.refusals().learn(model, &wishes, &failure) {
-                Some(wish) => left_out.push(wish),
+            match format.refusals().learn(model, &features, &failure) {
+                Some(feature) => left_out.push(feature),
                 None => return Err(failure),
             }
         }
@@ -112,12 +122,12 @@ impl<F: WireFormat> Exchange<F> {
 
     fn fail(&mut self, failure: ModelFailure) {
         self.ready.push_back(Err(failure));
-        self.state = State::Over;
+        self.state = ExchangeState::Over;
     }
 
     fn close(&mut self) {
-        if let State::Reading(response, _) = std::mem::replace(&mut self.state, State::Over) {
-            tokio::spawn(Link::finish(response));
+        if let ExchangeState::Reading(response, _) = std::mem::replace(&mut self.state, ExchangeState::Over) {
+            tokio::spawn(ServerLink::finish(response));
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::model::{ModelFailure, ModelFailureClass};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const DETAIL_RAW_BYTES_MAX: usize = 4 * DETAIL_BYTES_MAX;
 
 /// Where a sign is looked for; signs are in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum FailureSign {
     /// In the error's code or type.
     Code(&'static str),
     /// In the error's words, where servers have no code for it.
@@ -27,10 +27,15 @@ pub(crate) enum Sign {
 
 /// A row fits when the status lies between its two and the sign is there; the first that fits counts.
 /// Errors inside a stream, which has begun with 200, are looked up under status 0.
-pub(crate) struct Row(pub(crate) u16, pub(crate) u16, pub(crate) Sign, pub(crate) ModelFailureClass);
+pub(crate) struct FailureRow(
+    pub(crate) u16,
+    pub(crate) u16,
+    pub(crate) FailureSign,
+    pub(crate) ModelFailureClass,
+);
 
 /// A table of a wire format, read from top to bottom; what no row fits is `Permanent`.
-pub(crate) type Rows = &'static [Row];
+pub(crate) type Rows = &'static [FailureRow];
 
 /// Makes the failure of an answer that breaks its own format.
 pub(crate) fn malformed(detail: &str) -> ModelFailure {
@@ -40,7 +45,7 @@ pub(crate) fn malformed(detail: &str) -> ModelFailure {
 /// Makes a failure.
 pub(crate) fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
     let detail = bounded(detail, DETAIL_RAW_BYTES_MAX).to_owned();
-    ModelFailure { class, detail: Redacted::new(detail), retry_after: None }
+    ModelFailure { class, detail: Content::new(detail), retry_after: None }
 }
 
 /// Returns the beginning of a text, cut between characters.
@@ -50,7 +55,7 @@ pub(crate) fn bounded(text: &str, bytes_max: usize) -> &str {
 
 /// Makes the failure that an object inside a stream reports.
 pub(crate) fn stream_failure(rows: Rows, value: &Value) -> ModelFailure {
-    let said = Said::read(value);
+    let said = ErrorDetails::read(value);
     let sentence = match said.sentence() {
         sentence if sentence.is_empty() => "the server broke off with an error it does not name".to_owned(),
         sentence => sentence,
@@ -66,8 +71,10 @@ pub(crate) fn status_failure(
     retry_after: Option<Duration>,
 ) -> ModelFailure {
     let said = match serde_json::from_slice::<Value>(body) {
-        Ok(value) => Said::read(&value),
-        Err(_) => Said { words: String::from_utf8_lossy(body).trim().to_owned(), ..Said::default() },
+        Ok(value) => ErrorDetails::read(&value),
+        Err(_) => {
+            ErrorDetails { words: String::from_utf8_lossy(body).trim().to_owned(), ..ErrorDetails::default() }
+        }
     };
     let sentence = said.sentence();
     let detail = match (status, sentence.as_str()) {
@@ -84,15 +91,15 @@ pub(crate) fn status_failure(
     ModelFailure { retry_after, ..failure(classify(rows, status, &said), &detail) }
 }
 
-fn classify(rows: Rows, status: u16, said: &Said) -> ModelFailureClass {
+fn classify(rows: Rows, status: u16, said: &ErrorDetails) -> ModelFailureClass {
     let code = said.code.to_ascii_lowercase();
     let words = said.words.to_ascii_lowercase();
-    let fits = |row: &&Row| {
+    let fits = |row: &&FailureRow| {
         (row.0..=row.1).contains(&status)
             && match row.2 {
-                Sign::Code(sign) => code.contains(sign),
-                Sign::Words(sign) => words.contains(sign),
-                Sign::Any => true,
+                FailureSign::Code(sign) => code.contains(sign),
+                FailureSign::Words(sign) => words.contains(sign),
+                FailureSign::Any => true,
             }
     };
     rows.iter().find(fits).map_or(ModelFailureClass::Permanent, |row| row.3)
@@ -100,13 +107,13 @@ fn classify(rows: Rows, status: u16, said: &Said) -> ModelFailureClass {
 
 /// What an error object says.
 #[derive(Debug, Default)]
-struct Said {
+struct ErrorDetails {
     status: Option<u16>,
     code: String,
     words: String,
 }
 
-impl Said {
+impl ErrorDetails {
     /// Reads the shapes in use: `{"error": {...}}`, `{"error": "...", "code"}`, `{"message"}`, `{"detail"}` as
     /// words or as a list, a list of one.
     fn read(value: &Value) -> Self {

@@ -19,12 +19,12 @@ const POOL_IDLE_CONNECTIONS_MAX: usize = 16;
 pub(crate) struct HttpClient {
     made: OnceLock<Client>,
     connect_timeout: Duration,
-    way: Way,
+    way: ServerRoute,
 }
 
 /// What lies between here and a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ServerRoute {
     /// Nothing, and nothing is encrypted.
     PlainOnThisMachine,
     /// Nothing.
@@ -37,9 +37,9 @@ impl HttpClient {
     /// Prepares the client for a server; reads nothing yet.
     pub(crate) fn new(server: &Url, connect_timeout: Duration) -> Self {
         let way = match (is_loopback(server), server.scheme()) {
-            (true, "http") => Way::PlainOnThisMachine,
-            (true, _) => Way::OnThisMachine,
-            (false, _) => Way::Network,
+            (true, "http") => ServerRoute::PlainOnThisMachine,
+            (true, _) => ServerRoute::OnThisMachine,
+            (false, _) => ServerRoute::Network,
         };
         Self { made: OnceLock::new(), connect_timeout, way }
     }
@@ -55,10 +55,10 @@ impl HttpClient {
         let builder = builder(self.connect_timeout);
         let made = match self.way {
             // No redirect is followed, so that nothing encrypted is ever spoken there.
-            Way::PlainOnThisMachine => builder.no_proxy().tls_certs_only([]),
+            ServerRoute::PlainOnThisMachine => builder.no_proxy().tls_certs_only([]),
             // What listens on this machine is not to be asked through a proxy elsewhere.
-            Way::OnThisMachine => builder.no_proxy(),
-            Way::Network => builder,
+            ServerRoute::OnThisMachine => builder.no_proxy(),
+            ServerRoute::Network => builder,
         };
         let made = made.build()?;
         Ok(self.made.get_or_init(|| made))

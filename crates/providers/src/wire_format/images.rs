@@ -22,20 +22,20 @@ impl ImageKnowledge {
 
     /// Remembers a model that sees images.
     pub(crate) fn learn_seeing(&self, model: &ModelName) {
-        self.remember((model.clone(), true));
+        self.remember(model, true);
     }
 
     /// Remembers a model that sees none.
     pub(crate) fn learn_blind(&self, model: &ModelName) {
-        self.remember((model.clone(), false));
+        self.remember(model, false);
     }
 
-    fn remember(&self, (model, sees): (ModelName, bool)) {
+    fn remember(&self, model: &ModelName, sees: bool) {
         let mut known = self.lock();
         if known.len() >= MODELS_MAX {
             known.clear();
         }
-        known.insert(model, sees);
+        known.insert(model.clone(), sees);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ModelName, bool>> {

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::Bytes;
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::model::{ModelFailure, ModelFailureClass, ProviderName};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, Url};
@@ -33,7 +33,7 @@ const ENVIRONMENT_PROVIDER: &str = "openai";
 const LIST_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A way to a server.
-pub(crate) struct Link {
+pub(crate) struct ServerLink {
     client: HttpClient,
     headers: HeaderMap,
     key: Option<Secret>,
@@ -63,12 +63,12 @@ pub(crate) struct LinkParts<'a> {
 
 /// How long a reply may be silent, watched by one timer for all of it: one for each piece would cost as much as
 /// reading the piece.
-pub(crate) struct Silence {
+pub(crate) struct SilenceTimer {
     span: Duration,
     alarm: Pin<Box<Sleep>>,
 }
 
-impl Silence {
+impl SilenceTimer {
     fn new(span: Duration) -> Self {
         Self { span, alarm: Box::pin(tokio::time::sleep(span)) }
     }
@@ -93,7 +93,7 @@ impl Silence {
     }
 }
 
-impl Link {
+impl ServerLink {
     /// Makes the way; connects to nothing yet.
     pub(crate) fn new(parts: LinkParts<'_>) -> Result<Self, ProviderConfigError> {
         let mut headers = HeaderMap::new();
@@ -131,7 +131,7 @@ impl Link {
     pub(crate) async fn next(
         &self,
         response: &mut Response,
-        silence: &mut Silence,
+        silence: &mut SilenceTimer,
     ) -> Result<Option<Bytes>, ModelFailure> {
         match silence.broken_by(response.chunk()).await {
             Some(Ok(chunk)) => Ok(chunk),
@@ -141,8 +141,8 @@ impl Link {
     }
 
     /// Begins to watch over the silence of a reply.
-    pub(crate) fn silence(&self) -> Silence {
-        Silence::new(self.timeouts.idle)
+    pub(crate) fn silence(&self) -> SilenceTimer {
+        SilenceTimer::new(self.timeouts.idle)
     }
 
     /// Reads what little is left behind the end of an answer, so that the connection can serve the
@@ -169,7 +169,7 @@ impl Link {
         } else {
             bounded(&clean, DETAIL_BYTES_MAX).to_owned()
         };
-        let detail = Redacted::new(detail);
+        let detail = Content::new(detail);
         ModelFailure { class, detail, retry_after }
     }
 
@@ -257,7 +257,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_silence_begins_anew_with_each_piece() {
         let begun = Instant::now();
-        let mut silence = Silence::new(SPAN);
+        let mut silence = SilenceTimer::new(SPAN);
         for _ in 0..3 {
             assert_eq!(silence.broken_by(tokio::time::sleep(SPAN * 9 / 10)).await, Some(()));
         }

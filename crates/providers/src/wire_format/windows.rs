@@ -17,7 +17,7 @@ pub(crate) struct Windows(Mutex<BTreeMap<ModelName, u64>>);
 
 impl Windows {
     /// Returns what the server told of a model.
-    pub(crate) fn told(&self, model: &ModelName) -> Option<u64> {
+    pub(crate) fn window_of(&self, model: &ModelName) -> Option<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied()
     }
 

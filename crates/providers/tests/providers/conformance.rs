@@ -8,6 +8,7 @@ use palyra_ports::ModelProvider;
 use palyra_providers::{GuardLimits, guarded};
 use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::{FakeClock, Script, ScriptedProvider};
+use palyra_types::Redacted;
 use palyra_types::model::{CallId, ChatMessage, FinishReason, ModelRequest, RenderedCall, ToolResultStatus};
 
 use crate::support::{Subject, read, request};
@@ -33,10 +34,10 @@ async fn conforms(provider: &dyn ModelProvider, model: &str) {
     let call = RenderedCall {
         call: CallId("call_1".into()),
         tool: proposal.tool.clone(),
-        arguments: proposal.arguments.clone(),
+        arguments: Redacted::cleaned(proposal.arguments.expose().clone()),
     };
     request.messages.push(ChatMessage::Assistant {
-        text: given.texts.concat().into(),
+        text: Redacted::cleaned(given.texts.concat()),
         calls: vec![call],
         continuation: None,
     });

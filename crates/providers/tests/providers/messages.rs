@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use palyra_ports::ModelProvider;
-use palyra_providers::anthropic_messages::Thinking;
+use palyra_providers::anthropic_messages::ThinkingMode;
 use palyra_providers::{AnthropicMessagesConfig, Secret};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Stop, Tokens};
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{
-    CallId, ChatMessage, FinishReason, ModelAnswer, ModelFailureClass, ModelRequest, RenderedCall,
-    ResponseFormat, ToolResultStatus,
+    CallId, ChatMessage, FinishReason, ModelFailureClass, ModelRequest, ProviderContinuation, RawModelAnswer,
+    RenderedCall, ResponseFormat, ToolResultStatus,
 };
 use palyra_types::tool::ToolName;
 
@@ -22,23 +22,26 @@ async fn thinking_provider(behaviour: Behaviour) -> (ModelServer, Arc<dyn ModelP
     let server = ModelServer::start(behaviour.with_key(KEY)).await.expect("a port");
     let key = Some(Secret::new(KEY));
     let config = AnthropicMessagesConfig::new("anthropic", &server.origin(), key);
-    (server, messages_at(AnthropicMessagesConfig { thinking: Thinking::Adaptive, ..config }))
+    (server, messages_at(AnthropicMessagesConfig { thinking: ThinkingMode::Adaptive, ..config }))
 }
 
 /// Puts an answer and the results of its calls into the history.
-fn go_on(request: &mut ModelRequest, text: &str, answer: &ModelAnswer) {
+fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
     let at = request.messages.len();
     let id = |number: usize| CallId(format!("call_{at}_{number}"));
     let calls = answer.proposals.iter().enumerate();
     let calls = calls.map(|(number, proposal)| RenderedCall {
         call: id(number),
         tool: proposal.tool.clone(),
-        arguments: proposal.arguments.clone(),
+        arguments: Redacted::cleaned(proposal.arguments.expose().clone()),
     });
     request.messages.push(ChatMessage::Assistant {
-        text: text.into(),
+        text: Redacted::cleaned(text.to_owned()),
         calls: calls.collect(),
-        continuation: answer.continuation.clone().map(Arc::new),
+        continuation: answer.continuation.clone().map(|kept| {
+            let body = Redacted::cleaned(kept.body.into_exposed());
+            Arc::new(ProviderContinuation { model: kept.model, format: kept.format, body })
+        }),
     });
     let results = answer.proposals.iter().enumerate().map(|(number, _)| ChatMessage::ToolResult {
         call: id(number),
@@ -103,14 +106,14 @@ async fn images_and_files_are_shown_at_both_formats() {
         let (server, provider) = subject.served(Behaviour::assistant(std::time::Duration::ZERO)).await;
         let file = |name: &str, kind: &str, body: AttachmentBody, data: Option<&[u8]>| RenderedAttachment {
             attachment: Arc::new(Attachment {
-                name: name.into(),
-                media_type: kind.into(),
+                name: Redacted::cleaned(name.to_owned()),
+                media_type: Redacted::cleaned(kind.to_owned()),
                 bytes: 13,
-                sha256: Redacted::new([7; 32]),
+                sha256: Redacted::cleaned([7; 32]),
                 body,
             }),
             place: None,
-            data: data.map(|bytes| Redacted::new(Arc::from(bytes))),
+            data: data.map(|bytes| Redacted::cleaned(Arc::from(bytes))),
         };
         let blob = || AttachmentBody::Blob { index: 0 };
         let mut request = subject.request("");
@@ -134,7 +137,7 @@ async fn images_and_files_are_shown_at_both_formats() {
 
 fn with_schema(subject: Subject) -> ModelRequest {
     let schema = r#"{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}"#;
-    let response_format = Some(ResponseFormat { schema: Redacted::new(schema.into()) });
+    let response_format = Some(ResponseFormat { schema: Redacted::cleaned(schema.into()) });
     ModelRequest { response_format, ..subject.request("Say it") }
 }
 

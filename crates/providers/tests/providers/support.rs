@@ -11,7 +11,8 @@ use palyra_providers::{
 };
 use palyra_testkit::FakeClock;
 use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
-use palyra_types::model::{ChatMessage, ModelAnswer, ModelFailure, ModelPiece, ModelRef, ModelRequest};
+use palyra_types::Redacted;
+use palyra_types::model::{ChatMessage, ModelFailure, ModelPiece, ModelRef, ModelRequest, RawModelAnswer};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName, ToolSpec,
 };
@@ -23,7 +24,7 @@ pub(crate) fn request(model: &str, input: &str) -> ModelRequest {
     ModelRequest {
         model: ModelRef::parse(model).expect("provider/model"),
         system: "Be brief.".into(),
-        messages: vec![ChatMessage::user(input.into())],
+        messages: vec![ChatMessage::user(Redacted::cleaned(input.to_owned()))],
         tools: Arc::new(ToolCatalog::new(vec![tool("read_file")])),
         output_tokens_max: Some(100),
         response_format: None,
@@ -121,7 +122,7 @@ pub(crate) fn messages_at(config: AnthropicMessagesConfig) -> Arc<dyn ModelProvi
 pub(crate) struct Given {
     pub(crate) texts: Vec<String>,
     pub(crate) thoughts: Vec<String>,
-    pub(crate) end: Result<ModelAnswer, ModelFailure>,
+    pub(crate) end: Result<RawModelAnswer, ModelFailure>,
 }
 
 /// Reads a stream to its end, and checks the law of streams: texts, none of them empty, then exactly

@@ -2,7 +2,7 @@
 
 use palyra_ports::Redactor;
 use palyra_redaction::SecretScanner;
-use palyra_types::Redacted;
+use palyra_types::Content;
 
 use crate::sampler::Draw;
 
@@ -17,7 +17,7 @@ pub(crate) fn measure(seed: u64) -> (usize, usize) {
         (0..VALUES).map(|at| (0..12 + at % 40).map(|_| *draw.pick(&alphabet)).collect()).collect();
     let scanner = SecretScanner::new();
     scanner
-        .register(&values.iter().map(|value| Redacted::new(value.clone())).collect::<Vec<_>>())
+        .register(&values.iter().map(|value| Content::new(value.clone())).collect::<Vec<_>>())
         .expect("a few values");
     let (mut found, mut tried) = (0, 0);
     for value in &values {
@@ -32,7 +32,7 @@ pub(crate) fn measure(seed: u64) -> (usize, usize) {
                     .floor_char_boundary(1 + draw.below(7))
                     .max(rest.chars().next().map_or(0, char::len_utf8));
                 let (piece, after) = rest.split_at(cut.min(rest.len()));
-                pieces.push_str(stream.push(piece).expose());
+                pieces.push_str(stream.push(piece.into()).expose());
                 rest = after;
             }
             pieces.push_str(stream.finish().expose());

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{HEAD_BYTES, Match};
+use super::{FormMatch, HEAD_BYTES};
 
 /// Ways in which a character can be read at once, at most; more are forgotten.
 const PLACES_MAX: usize = 4;
@@ -33,9 +33,9 @@ pub(super) fn heads(value: &str) -> BTreeSet<Box<[u8]>> {
 }
 
 /// Compares a value with the beginning of a text.
-pub(super) fn compare(value: &str, rest: &[u8]) -> Match {
+pub(super) fn compare(value: &str, rest: &[u8]) -> FormMatch {
     if value.chars().next().is_none_or(|first| begins_with_another(first, rest)) {
-        return Match::No;
+        return FormMatch::No;
     }
     let mut places = vec![0_usize];
     let mut is_open = false;
@@ -45,9 +45,9 @@ pub(super) fn compare(value: &str, rest: &[u8]) -> Match {
             let there = &rest[*place..];
             for spelling in spellings(character) {
                 match spelling.compare(there) {
-                    Match::Bytes(bytes) if !next.contains(&(place + bytes)) => next.push(place + bytes),
-                    Match::Perhaps => is_open = true,
-                    Match::Bytes(_) | Match::No => {}
+                    FormMatch::Bytes(bytes) if !next.contains(&(place + bytes)) => next.push(place + bytes),
+                    FormMatch::Perhaps => is_open = true,
+                    FormMatch::Bytes(_) | FormMatch::No => {}
                 }
             }
         }
@@ -58,9 +58,9 @@ pub(super) fn compare(value: &str, rest: &[u8]) -> Match {
         }
     }
     match places.into_iter().max() {
-        _ if is_open => Match::Perhaps,
-        Some(end) => Match::Bytes(end),
-        None => Match::No,
+        _ if is_open => FormMatch::Perhaps,
+        Some(end) => FormMatch::Bytes(end),
+        None => FormMatch::No,
     }
 }
 
@@ -80,21 +80,21 @@ fn begins_with_another(first: char, rest: &[u8]) -> bool {
 }
 
 /// One way to write a character.
-struct Spelling {
+struct CharacterSpelling {
     text: String,
     /// Whether the case of its letters matters.
     is_raw: bool,
 }
 
-impl Spelling {
-    fn compare(&self, rest: &[u8]) -> Match {
+impl CharacterSpelling {
+    fn compare(&self, rest: &[u8]) -> FormMatch {
         let text = self.text.as_bytes();
         let there = &rest[..rest.len().min(text.len())];
         let same = |text: &[u8]| if self.is_raw { there == text } else { there.eq_ignore_ascii_case(text) };
         if there.len() == text.len() {
-            return if same(text) { Match::Bytes(text.len()) } else { Match::No };
+            return if same(text) { FormMatch::Bytes(text.len()) } else { FormMatch::No };
         }
-        if same(&text[..there.len()]) { Match::Perhaps } else { Match::No }
+        if same(&text[..there.len()]) { FormMatch::Perhaps } else { FormMatch::No }
     }
 
     /// Returns its first bytes, so many at most, in each case that their letters may have.
@@ -114,7 +114,7 @@ impl Spelling {
     }
 }
 
-fn spellings(character: char) -> Vec<Spelling> {
+fn spellings(character: char) -> Vec<CharacterSpelling> {
     let mut bytes = [0; 4];
     let bytes = character.encode_utf8(&mut bytes).as_bytes();
     let mut units = [0; 2];
@@ -130,8 +130,8 @@ fn spellings(character: char) -> Vec<Spelling> {
         format!("&#{number};"),
         format!("&#x{number:x};"),
     ];
-    let raw = Spelling { text: character.to_string(), is_raw: true };
-    let plus = (character == ' ').then(|| Spelling { text: "+".to_owned(), is_raw: true });
-    let escapes = escapes.into_iter().map(|text| Spelling { text, is_raw: false });
+    let raw = CharacterSpelling { text: character.to_string(), is_raw: true };
+    let plus = (character == ' ').then(|| CharacterSpelling { text: "+".to_owned(), is_raw: true });
+    let escapes = escapes.into_iter().map(|text| CharacterSpelling { text, is_raw: false });
     [raw].into_iter().chain(plus).chain(escapes).collect()
 }

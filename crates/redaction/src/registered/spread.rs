@@ -1,6 +1,6 @@
 //! Base64 and hexadecimal that is written in lines or groups: MIME (RFC 2045), PEM, dumps of bytes.
 
-use super::{HEAD_BYTES, Match, REGISTERED_CHARS_MIN, base64_forms, hex};
+use super::{FormMatch, HEAD_BYTES, REGISTERED_CHARS_MIN, base64_forms, hex};
 
 /// Separators between two characters, at most: a line end with an indentation.
 const SEPARATORS_MAX: usize = 12;
@@ -29,7 +29,7 @@ pub(super) fn heads(form: &[u8]) -> Vec<Box<[u8]>> {
 }
 
 /// Compares the characters of a form with a text, passing over separators between them.
-pub(super) fn compare(form: &[u8], rest: &[u8]) -> Match {
+pub(super) fn compare(form: &[u8], rest: &[u8]) -> FormMatch {
     let mut at = 0;
     for (place, character) in form.iter().enumerate() {
         let mut passed = 0;
@@ -42,12 +42,12 @@ pub(super) fn compare(form: &[u8], rest: &[u8]) -> Match {
         }
         match rest.get(at) {
             Some(there) if there == character => at += 1,
-            Some(b'\\') if at + 1 == rest.len() => return Match::Perhaps,
-            Some(_) => return Match::No,
-            None => return Match::Perhaps,
+            Some(b'\\') if at + 1 == rest.len() => return FormMatch::Perhaps,
+            Some(_) => return FormMatch::No,
+            None => return FormMatch::Perhaps,
         }
     }
-    Match::Bytes(at)
+    FormMatch::Bytes(at)
 }
 
 /// Returns the length of a separator, where the text begins with one.

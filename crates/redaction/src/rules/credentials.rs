@@ -1,7 +1,7 @@
 //! Credentials on a command line: `curl -u user:password`.
 
 use crate::byte_set::VALUE;
-use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, RuleRank, RuleVerdict, Span, TextView};
 
 /// What the prefilter looks for.
 pub(crate) const LITERALS: [&str; 4] = [" -u", "\t-u", " --user", "\t--user"];
@@ -10,17 +10,17 @@ pub(crate) const LITERALS: [&str; 4] = [" -u", "\t-u", " --user", "\t--user"];
 const BYTES_MAX: usize = 512;
 
 /// Judges what follows the option.
-pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
+pub(crate) fn judge(at: usize, end: usize, view: TextView<'_>) -> RuleVerdict {
     if !view.before(at).windows(4).any(|word| word.eq_ignore_ascii_case(b"curl")) {
-        return Verdict::No;
+        return RuleVerdict::No;
     }
     let mut start = end;
     while start < end + 8 {
         match view.byte(start) {
             Some(b' ' | b'\t' | b'=' | b'"' | b'\'' | b'\\') => start += 1,
             Some(_) => break,
-            None if view.open_at(start) => return Verdict::Wait(NOWHERE),
-            None => return Verdict::No,
+            None if view.open_at(start) => return RuleVerdict::Wait(NOWHERE),
+            None => return RuleVerdict::No,
         }
     }
     let quote = view.byte(start - 1).filter(|byte| matches!(byte, b'"' | b'\''));
@@ -29,7 +29,7 @@ pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
     let mut stop = start;
     while stop < limit {
         match view.byte(stop) {
-            None if view.open_at(stop) => return Verdict::Wait(start),
+            None if view.open_at(stop) => return RuleVerdict::Wait(start),
             None | Some(b'\n') => break,
             Some(b'\\') if escaped || quote.is_none() => break,
             Some(byte) if Some(byte) == quote => break,
@@ -41,20 +41,20 @@ pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
         stop -= 1;
     }
     let pair = &view.text[start..stop];
-    let Some(colon) = pair.iter().position(|byte| *byte == b':') else { return Verdict::No };
+    let Some(colon) = pair.iter().position(|byte| *byte == b':') else { return RuleVerdict::No };
     let password = &pair[colon + 1..];
     let stands_for = password.iter().any(|byte| b"<>{}".contains(byte)) || password.first() == Some(&b'$');
     // The part that is a secret may be the user's alone: `curl -u KEY:`.
     let from = if password.len() >= 3 { start + colon + 1 } else { start };
     let end = if password.len() >= 3 { stop } else { start + colon };
     if stands_for || end.saturating_sub(from) < 3 || password.starts_with(b"secret:") {
-        return Verdict::No;
+        return RuleVerdict::No;
     }
-    Verdict::Found(Span {
+    RuleVerdict::Found(Span {
         start: from,
         end,
         kind: "curl-user",
-        rank: Rank::Place,
+        rank: RuleRank::Place,
         grows: None,
         fills_word: false,
     })

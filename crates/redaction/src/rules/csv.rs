@@ -3,8 +3,8 @@
 //! Invariant: a table is decided when a line ends it or its limits are reached, so that cuts change nothing.
 
 use crate::rules::line::is_plausible;
-use crate::rules::randomness::{Makeup, is_wordy};
-use crate::verdict::{CONTEXT_BYTES_MAX, NOWHERE, Rank, Span, Verdict, View};
+use crate::rules::randomness::{CharacterKinds, is_wordy};
+use crate::verdict::{CONTEXT_BYTES_MAX, NOWHERE, RuleRank, RuleVerdict, Span, TextView};
 
 /// Parts of a column's name that make the prefilter stop.
 pub(crate) const LITERALS: [&str; 5] = ["passw", "secret", "token", "api_key", "apikey"];
@@ -23,26 +23,26 @@ struct SecretColumn {
 }
 
 /// Judges the header in which a column's name stands at `at`.
-pub(crate) fn judge(at: usize, view: View<'_>) -> Verdict {
+pub(crate) fn judge(at: usize, view: TextView<'_>) -> RuleVerdict {
     let before = view.before(at);
     let line_bytes = before.iter().rev().take_while(|byte| **byte != b'\n').count();
     if line_bytes >= CONTEXT_BYTES_MAX {
-        return Verdict::No;
+        return RuleVerdict::No;
     }
     let limit = at + TABLE_BYTES_MAX;
     let header_end = match line_end(at, limit, view) {
-        LineEnd::Unknown => return Verdict::Wait(NOWHERE),
-        LineEnd::Last(_) => return Verdict::No,
+        LineEnd::Unknown => return RuleVerdict::Wait(NOWHERE),
+        LineEnd::Last(_) => return RuleVerdict::No,
         LineEnd::At(end) => end,
     };
     let Some(column) = column_of(&view.text[at - line_bytes..header_end], line_bytes) else {
-        return Verdict::No;
+        return RuleVerdict::No;
     };
     let mut spans: Vec<Span> = Vec::new();
     let mut start = header_end + 1;
     for _ in 0..ROWS_MAX {
         let (end, is_last) = match line_end(start, limit, view) {
-            LineEnd::Unknown => return Verdict::Wait(spans.first().map_or(start, |span| span.start)),
+            LineEnd::Unknown => return RuleVerdict::Wait(spans.first().map_or(start, |span| span.start)),
             LineEnd::Last(end) => (end, true),
             LineEnd::At(end) => (end, false),
         };
@@ -53,7 +53,7 @@ pub(crate) fn judge(at: usize, view: View<'_>) -> Verdict {
         }
         start = end + 1;
     }
-    if spans.is_empty() { Verdict::No } else { Verdict::Several(spans) }
+    if spans.is_empty() { RuleVerdict::No } else { RuleVerdict::Several(spans) }
 }
 
 enum LineEnd {
@@ -65,7 +65,7 @@ enum LineEnd {
     Last(usize),
 }
 
-fn line_end(from: usize, limit: usize, view: View<'_>) -> LineEnd {
+fn line_end(from: usize, limit: usize, view: TextView<'_>) -> LineEnd {
     let stop = limit.min(view.text.len()).max(from.min(view.text.len()));
     let from = from.min(stop);
     match view.text[from..stop].iter().position(|byte| *byte == b'\n') {
@@ -111,14 +111,14 @@ fn secret_in(text: &[u8], field: std::ops::Range<usize>) -> Option<Span> {
     let back = raw[front..].iter().rev().take_while(|byte| framed(byte)).count();
     let (start, end) = (field.start + front, field.end - back);
     let value = &text[start..end];
-    let makeup = Makeup::of(value);
+    let makeup = CharacterKinds::of(value);
     let mixed = makeup.digits > 0 && makeup.letters() > 0;
     let is_secret = value.len() >= VALUE_BYTES_MIN && mixed && !is_wordy(value) && is_plausible(value);
     is_secret.then_some(Span {
         start,
         end,
         kind: "password",
-        rank: Rank::Place,
+        rank: RuleRank::Place,
         grows: None,
         fills_word: false,
     })

@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use crate::rules::assignment::{Assigned, Joint};
+use crate::rules::assignment::{AssignedValue, ValueForm};
 use crate::rules::name::{self, is_example, is_reference};
-use crate::rules::randomness::{Makeup, entropy, is_wordy};
-use crate::verdict::{Rank, Span, Verdict, View};
+use crate::rules::randomness::{CharacterKinds, entropy, is_wordy};
+use crate::verdict::{RuleRank, RuleVerdict, Span, TextView};
 
 /// Bytes behind the beginning of a literal that a row looks at, at most.
 const WINDOW_BYTES_MAX: usize = 512;
@@ -39,14 +39,14 @@ pub(crate) struct LineRule {
     pub(crate) start: &'static str,
     /// What follows, in any case; the first group that takes part is the secret.
     pattern: &'static str,
-    check: Check,
-    span: Lines,
+    check: ValueCheck,
+    span: LineSpan,
     compiled: OnceLock<Regex>,
 }
 
 /// What a value has to be besides being at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Check {
+enum ValueCheck {
     /// No reference and no example.
     Plausible,
     /// Also drawn at random, so many tenths of a bit per character.
@@ -60,7 +60,7 @@ enum Check {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
+enum LineSpan {
     One,
     /// The literal begins the secret, which may go on over many lines.
     Block,
@@ -68,16 +68,23 @@ enum Lines {
 
 impl LineRule {
     const fn new(kind: &'static str, start: &'static str, pattern: &'static str) -> Self {
-        Self { kind, start, pattern, check: Check::Plausible, span: Lines::One, compiled: OnceLock::new() }
+        Self {
+            kind,
+            start,
+            pattern,
+            check: ValueCheck::Plausible,
+            span: LineSpan::One,
+            compiled: OnceLock::new(),
+        }
     }
 
-    const fn check(mut self, check: Check) -> Self {
+    const fn check(mut self, check: ValueCheck) -> Self {
         self.check = check;
         self
     }
 
     const fn block(mut self) -> Self {
-        self.span = Lines::Block;
+        self.span = LineSpan::Block;
         self
     }
 
@@ -96,29 +103,29 @@ impl LineRule {
     }
 
     /// Judges the lines that begin with this rule's literal, which stands from `at` to `literal_end`.
-    pub(crate) fn judge(&self, at: usize, literal_end: usize, view: View<'_>) -> Verdict {
+    pub(crate) fn judge(&self, at: usize, literal_end: usize, view: TextView<'_>) -> RuleVerdict {
         let (reach, lines) = match self.span {
-            Lines::One => (at + WINDOW_BYTES_MAX, 1),
-            Lines::Block => (at + BLOCK_BYTES_MAX, BLOCK_LINES_MAX),
+            LineSpan::One => (at + WINDOW_BYTES_MAX, 1),
+            LineSpan::Block => (at + BLOCK_BYTES_MAX, BLOCK_LINES_MAX),
         };
         let Some(stop) = window_end(at, reach, lines, view) else {
-            return Verdict::Wait(if self.span == Lines::Block { at } else { literal_end });
+            return RuleVerdict::Wait(if self.span == LineSpan::Block { at } else { literal_end });
         };
-        let Some(found) = self.compiled().captures(&view.text[at..stop]) else { return Verdict::No };
+        let Some(found) = self.compiled().captures(&view.text[at..stop]) else { return RuleVerdict::No };
         let group =
             (1..found.len()).filter(|group| *group != self.name_group()).find_map(|group| found.get(group));
-        let Some(secret) = group.or_else(|| found.get(0).filter(|_| self.span == Lines::Block)) else {
-            return Verdict::No;
+        let Some(secret) = group.or_else(|| found.get(0).filter(|_| self.span == LineSpan::Block)) else {
+            return RuleVerdict::No;
         };
         if !self.accepts(secret.as_bytes(), &found) {
-            return Verdict::No;
+            return RuleVerdict::No;
         }
         let (start, end) = (at + secret.start(), at + secret.end());
-        Verdict::Found(Span {
+        RuleVerdict::Found(Span {
             start,
             end,
             kind: self.kind,
-            rank: Rank::Place,
+            rank: RuleRank::Place,
             grows: None,
             fills_word: false,
         })
@@ -126,38 +133,38 @@ impl LineRule {
 
     /// The group of the name, where there is one: it is the first.
     fn name_group(&self) -> usize {
-        usize::from(self.check == Check::Named)
+        usize::from(self.check == ValueCheck::Named)
     }
 
     fn accepts(&self, value: &[u8], found: &Captures<'_>) -> bool {
         match self.check {
-            Check::Plausible => is_plausible(value),
-            Check::Drawn(tenths) => is_plausible(value) && entropy(value) >= f32::from(tenths) / 10.0,
-            Check::Password => {
-                let makeup = Makeup::of(value);
+            ValueCheck::Plausible => is_plausible(value),
+            ValueCheck::Drawn(tenths) => is_plausible(value) && entropy(value) >= f32::from(tenths) / 10.0,
+            ValueCheck::Password => {
+                let makeup = CharacterKinds::of(value);
                 let mixed = makeup.digits > 0 && makeup.letters() > 0;
                 mixed && !is_wordy(value) && is_plausible(value) && entropy(value) >= 2.5
             }
-            Check::Named => found.get(1).is_some_and(|named| {
-                let assigned = Assigned {
+            ValueCheck::Named => found.get(1).is_some_and(|named| {
+                let assigned = AssignedValue {
                     name: named.as_bytes(),
                     value,
                     start: 0,
                     end: value.len(),
-                    joint: Joint::Said,
+                    joint: ValueForm::Said,
                     is_compared: false,
                     is_called: false,
                     goes_on: false,
                 };
                 name::judge(&assigned).is_some()
             }),
-            Check::UserPassword => holds_a_pair(value),
+            ValueCheck::UserPassword => holds_a_pair(value),
         }
     }
 }
 
 /// Returns where the lines end that are looked at; `None` while more text could change that.
-fn window_end(at: usize, reach: usize, lines: usize, view: View<'_>) -> Option<usize> {
+fn window_end(at: usize, reach: usize, lines: usize, view: TextView<'_>) -> Option<usize> {
     let limit = reach.min(view.text.len());
     let ends = view.text[at..limit].iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     match ends.map(|(place, _)| at + place).nth(lines - 1) {

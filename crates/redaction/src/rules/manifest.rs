@@ -1,7 +1,7 @@
 //! The data of a Kubernetes secret, as YAML or JSON: base64 behind names of any kind.
 
 use crate::byte_set::{BASE64, NAME};
-use crate::verdict::{NOWHERE, Rank, Span, Verdict, View};
+use crate::verdict::{NOWHERE, RuleRank, RuleVerdict, Span, TextView};
 
 /// What the prefilter looks for.
 pub(crate) const LITERALS: [&str; 2] = ["data:", "data\":"];
@@ -14,14 +14,14 @@ const KIND_BYTES_MAX: usize = 200;
 const VALUE_BYTES_MIN: usize = 8;
 
 /// Judges the entries behind `data:`.
-pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
+pub(crate) fn judge(at: usize, end: usize, view: TextView<'_>) -> RuleVerdict {
     let mut spans = Vec::new();
     let mut place = end;
     let limit = end + DATA_BYTES_MAX;
     let first = |spans: &Vec<Span>| spans.first().map_or(NOWHERE, |span| span.start);
     while let Some((start, stop)) = entry(place, view) {
         if view.open_at(stop) {
-            return Verdict::Wait(first(&spans).min(start));
+            return RuleVerdict::Wait(first(&spans).min(start));
         }
         if stop - start < VALUE_BYTES_MIN || stop > limit {
             break;
@@ -30,7 +30,7 @@ pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
             start,
             end: stop,
             kind: "kubernetes-secret",
-            rank: Rank::Place,
+            rank: RuleRank::Place,
             grows: None,
             fills_word: false,
         });
@@ -38,14 +38,18 @@ pub(crate) fn judge(at: usize, end: usize, view: View<'_>) -> Verdict {
     }
     let is_behind = says_secret(view.before(at));
     if !is_behind && view.open_at(place + KIND_BYTES_MAX) {
-        return Verdict::Wait(first(&spans));
+        return RuleVerdict::Wait(first(&spans));
     }
     let ahead = &view.text[place.min(view.text.len())..view.text.len().min(place + KIND_BYTES_MAX)];
-    if spans.is_empty() || !(is_behind || says_secret(ahead)) { Verdict::No } else { Verdict::Several(spans) }
+    if spans.is_empty() || !(is_behind || says_secret(ahead)) {
+        RuleVerdict::No
+    } else {
+        RuleVerdict::Several(spans)
+    }
 }
 
 /// Returns where the next value begins and ends.
-fn entry(place: usize, view: View<'_>) -> Option<(usize, usize)> {
+fn entry(place: usize, view: TextView<'_>) -> Option<(usize, usize)> {
     let skip = |mut at: usize, set: &[u8]| {
         while view.byte(at).is_some_and(|byte| set.contains(&byte)) {
             at += 1;

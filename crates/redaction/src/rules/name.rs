@@ -3,8 +3,8 @@
 //! Owns the generic rule. It never blanks a field because of its name alone: counts, kinds, addresses, UUIDs and
 //! digests stay whatever they are called.
 
-use crate::rules::assignment::{Assigned, Joint};
-use crate::rules::randomness::{Makeup, entropy, is_hex, is_identifier, is_uuid, is_wordy};
+use crate::rules::assignment::{AssignedValue, ValueForm};
+use crate::rules::randomness::{CharacterKinds, entropy, is_hex, is_identifier, is_uuid, is_wordy};
 
 /// Words in a name that make the prefilter stop.
 pub(crate) const WORDS: [&str; 12] = [
@@ -29,7 +29,7 @@ const WEAK_VALUE_BYTES_MIN: usize = 16;
 
 /// How much a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
+enum NameWeight {
     Password,
     Strong,
     Weak,
@@ -37,13 +37,13 @@ enum Weight {
 }
 
 /// Returns the kind of secret that is assigned to a name, if it is one.
-pub(crate) fn judge(assigned: &Assigned<'_>) -> Option<&'static str> {
+pub(crate) fn judge(assigned: &AssignedValue<'_>) -> Option<&'static str> {
     let value = assigned.value;
     let plain = |byte: &u8| if *byte == b' ' { b'_' } else { byte.to_ascii_lowercase() };
     let name: Vec<u8> = assigned.name.iter().map(plain).collect();
-    let makeup = Makeup::of(value);
+    let makeup = CharacterKinds::of(value);
     let weight = weigh(&name, value);
-    let spaced = weight == Weight::Password && assigned.joint == Joint::Quoted && makeup.digits > 0;
+    let spaced = weight == NameWeight::Password && assigned.joint == ValueForm::Quoted && makeup.digits > 0;
     if value.len() < PASSWORD_BYTES_MIN
         || is_reference(value)
         || is_example(value)
@@ -52,25 +52,25 @@ pub(crate) fn judge(assigned: &Assigned<'_>) -> Option<&'static str> {
         return None;
     }
     match weight {
-        Weight::Harmless => None,
-        Weight::Password => is_password(assigned, makeup).then_some("password"),
-        Weight::Strong => is_secret(assigned, makeup).then_some("secret-value"),
-        Weight::Weak => is_key(assigned, makeup).then_some("secret-value"),
+        NameWeight::Harmless => None,
+        NameWeight::Password => is_password(assigned, makeup).then_some("password"),
+        NameWeight::Strong => is_secret(assigned, makeup).then_some("secret-value"),
+        NameWeight::Weak => is_key(assigned, makeup).then_some("secret-value"),
     }
 }
 
-fn weigh(name: &[u8], value: &[u8]) -> Weight {
+fn weigh(name: &[u8], value: &[u8]) -> NameWeight {
     let has = |word: &str| name.windows(word.len()).any(|part| part == word.as_bytes());
     let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word.as_bytes()));
     if ends(&HARMLESS_ENDINGS) || HARMLESS_PARTS.iter().any(|word| has(word)) {
-        return Weight::Harmless;
+        return NameWeight::Harmless;
     }
     if has("passw") || has("_pass") || has("passphrase") || has("pwd") {
-        return Weight::Password;
+        return NameWeight::Password;
     }
     let strong = ["secret", "token", "credential", "creds"].iter().any(|word| has(word))
         || STRONG_KEYS.iter().any(|word| has(word));
-    if strong && !is_uuid(value) { Weight::Strong } else { Weight::Weak }
+    if strong && !is_uuid(value) { NameWeight::Strong } else { NameWeight::Weak }
 }
 
 /// Ends of names whose values are about a secret, not the secret.
@@ -244,37 +244,37 @@ pub(super) fn is_example(value: &[u8]) -> bool {
 }
 
 /// Quoted values are data; the others may be code.
-fn is_password(assigned: &Assigned<'_>, makeup: Makeup) -> bool {
+fn is_password(assigned: &AssignedValue<'_>, makeup: CharacterKinds) -> bool {
     let value = assigned.value;
     let mixed = makeup.digits > 0 && makeup.letters() > 0;
     let odd = makeup.others > 0 && makeup.letters() > 0;
     let bits = entropy(value);
     match assigned.joint {
-        Joint::Quoted => {
+        ValueForm::Quoted => {
             (mixed || (odd && makeup.upper > 0) || !is_wordy(value)) && !assigned.is_compared && bits >= 2.2
         }
-        Joint::Bare | Joint::Number => {
+        ValueForm::Bare | ValueForm::Number => {
             (mixed || makeup.upper > 0) && !assigned.is_called && !is_wordy(value) && bits >= 2.4
         }
-        Joint::Said => mixed && !is_wordy(value) && bits >= 2.7,
+        ValueForm::Said => mixed && !is_wordy(value) && bits >= 2.7,
     }
 }
 
-fn is_secret(assigned: &Assigned<'_>, makeup: Makeup) -> bool {
+fn is_secret(assigned: &AssignedValue<'_>, makeup: CharacterKinds) -> bool {
     let value = assigned.value;
     let mixed = makeup.digits > 0 && makeup.letters() > 0;
     let drawn = mixed && (!is_wordy(value) || (is_hex(value) && value.len() >= 16)) && entropy(value) >= 2.9;
     let letters_only = makeup.digits == 0 && value.len() >= 16 && !is_wordy(value) && entropy(value) >= 3.3;
     value.len() >= VALUE_BYTES_MIN
         && !assigned.is_called
-        && (drawn || (letters_only && assigned.joint != Joint::Bare))
+        && (drawn || (letters_only && assigned.joint != ValueForm::Bare))
 }
 
-fn is_key(assigned: &Assigned<'_>, makeup: Makeup) -> bool {
+fn is_key(assigned: &AssignedValue<'_>, makeup: CharacterKinds) -> bool {
     let value = assigned.value;
     value.len() >= WEAK_VALUE_BYTES_MIN
         && !assigned.is_called
-        && assigned.joint != Joint::Said
+        && assigned.joint != ValueForm::Said
         && !is_identifier(value)
         && !is_hex(value)
         && makeup.digits > 1

@@ -16,14 +16,14 @@ pub(crate) fn entropy(bytes: &[u8]) -> f32 {
 
 /// What kinds of characters a value has.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Makeup {
+pub(crate) struct CharacterKinds {
     pub(crate) digits: usize,
     pub(crate) lower: usize,
     pub(crate) upper: usize,
     pub(crate) others: usize,
 }
 
-impl Makeup {
+impl CharacterKinds {
     pub(crate) fn of(value: &[u8]) -> Self {
         let mut makeup = Self::default();
         for byte in value {

@@ -17,7 +17,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::byte_set::{TOKEN, TOKEN_REST};
 use crate::rules::randomness::entropy;
-use crate::verdict::{Rank, Span, Verdict, View};
+use crate::verdict::{RuleRank, RuleVerdict, Span, TextView};
 
 /// Bytes of a token that are compared with its pattern, at most; what goes on after them goes with it.
 pub(crate) const TOKEN_BYTES_MAX: usize = 1_024;
@@ -32,29 +32,29 @@ pub(crate) struct TokenRule {
     pub(crate) start: &'static str,
     /// What follows, as a regular expression over ASCII.
     body: &'static str,
-    case: Case,
-    digits: Digits,
+    case: LetterCase,
+    digits: DigitRule,
     entropy_min: f32,
     /// What stands before it and stays: how many bytes, and what they are.
-    behind: Option<Behind>,
-    compiled: OnceLock<Compiled>,
+    behind: Option<LiteralPrefix>,
+    compiled: OnceLock<CompiledToken>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Case {
+enum LetterCase {
     AsWritten,
     Any,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Digits {
+enum DigitRule {
     Any,
     AtLeastOne,
 }
 
 /// What stands before the literal.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Behind {
+pub(crate) struct LiteralPrefix {
     /// A regular expression over what stands before.
     pattern: &'static str,
     /// Bytes of it that are part of the secret.
@@ -62,7 +62,7 @@ pub(crate) struct Behind {
 }
 
 #[derive(Debug)]
-struct Compiled {
+struct CompiledToken {
     shape: Regex,
     behind: Option<Regex>,
     bytes_min: usize,
@@ -74,8 +74,8 @@ impl TokenRule {
             kind,
             start,
             body,
-            case: Case::AsWritten,
-            digits: Digits::Any,
+            case: LetterCase::AsWritten,
+            digits: DigitRule::Any,
             entropy_min: ENTROPY_MIN,
             behind: None,
             compiled: OnceLock::new(),
@@ -84,13 +84,13 @@ impl TokenRule {
 
     /// Takes the start in any case.
     const fn any_case(mut self) -> Self {
-        self.case = Case::Any;
+        self.case = LetterCase::Any;
         self
     }
 
     /// Wants a digit after the start.
     const fn with_digit(mut self) -> Self {
-        self.digits = Digits::AtLeastOne;
+        self.digits = DigitRule::AtLeastOne;
         self
     }
 
@@ -101,7 +101,7 @@ impl TokenRule {
 
     /// Wants something before the start; its last `secret_bytes` are part of the secret.
     const fn behind(mut self, pattern: &'static str, secret_bytes: usize) -> Self {
-        self.behind = Some(Behind { pattern, secret_bytes });
+        self.behind = Some(LiteralPrefix { pattern, secret_bytes });
         self
     }
 
@@ -110,17 +110,17 @@ impl TokenRule {
         self.behind.is_none()
     }
 
-    fn compiled(&self) -> &Compiled {
+    fn compiled(&self) -> &CompiledToken {
         self.compiled.get_or_init(|| {
             let start = regex::escape(self.start);
             let pattern = match self.case {
-                Case::AsWritten => format!("{start}(?:{})", self.body),
-                Case::Any => format!("(?i:{start})(?:{})", self.body),
+                LetterCase::AsWritten => format!("{start}(?:{})", self.body),
+                LetterCase::Any => format!("(?i:{start})(?:{})", self.body),
             };
             let shape = regex(&format!(r"\A(?:{pattern})"));
             let behind = self.behind.map(|behind| regex(&format!(r"(?:{})\z", behind.pattern)));
             let parsed = regex_syntax::parse(&pattern).expect("the same pattern was compiled");
-            Compiled { shape, behind, bytes_min: parsed.properties().minimum_len().unwrap_or(0) }
+            CompiledToken { shape, behind, bytes_min: parsed.properties().minimum_len().unwrap_or(0) }
         })
     }
 
@@ -137,35 +137,35 @@ impl TokenRule {
     }
 
     /// Judges the word that begins with this rule's literal.
-    pub(crate) fn judge(&self, at: usize, literal_end: usize, view: View<'_>) -> Verdict {
+    pub(crate) fn judge(&self, at: usize, literal_end: usize, view: TextView<'_>) -> RuleVerdict {
         let reach = at + TOKEN_BYTES_MAX;
         let stop = TOKEN.run(view.text, literal_end, reach);
         let secret_bytes = self.behind.map_or(0, |behind| behind.secret_bytes);
         let from = at - secret_bytes.min(at);
         if stop < reach && view.open_at(stop) {
-            return Verdict::Wait(from);
+            return RuleVerdict::Wait(from);
         }
         let compiled = self.compiled();
         let word = &view.text[at..stop];
         if word.len() < compiled.bytes_min {
-            return Verdict::No;
+            return RuleVerdict::No;
         }
-        let Some(found) = compiled.shape.find(word) else { return Verdict::No };
+        let Some(found) = compiled.shape.find(word) else { return RuleVerdict::No };
         let end = at + found.end();
         let goes_on = word.get(found.end()).is_some_and(u8::is_ascii_alphanumeric);
         let body = &view.text[literal_end.min(end)..end];
-        let lacks_digit = self.digits == Digits::AtLeastOne && !body.iter().any(u8::is_ascii_digit);
+        let lacks_digit = self.digits == DigitRule::AtLeastOne && !body.iter().any(u8::is_ascii_digit);
         let behind = compiled.behind.as_ref().is_none_or(|behind| behind.is_match(view.just_before(at, 64)));
         let is_plain = entropy(&view.text[from..end]) < self.entropy_min;
         if goes_on || lacks_digit || !behind || is_plain {
-            return Verdict::No;
+            return RuleVerdict::No;
         }
         let grows = (end == reach).then_some(&TOKEN_REST);
-        Verdict::Found(Span {
+        RuleVerdict::Found(Span {
             start: from,
             end,
             kind: self.kind,
-            rank: Rank::Token,
+            rank: RuleRank::Token,
             grows,
             fills_word: end == stop,
         })

@@ -1,8 +1,8 @@
 //! Credentials in the authority of a URL: `scheme://user:password@host`.
 
 use crate::byte_set::ByteSet;
-use crate::rules::randomness::{Makeup, entropy, is_hex, is_wordy};
-use crate::verdict::{Rank, Span, Verdict, View};
+use crate::rules::randomness::{CharacterKinds, entropy, is_hex, is_wordy};
+use crate::verdict::{RuleRank, RuleVerdict, Span, TextView};
 
 /// What the prefilter looks for.
 pub(crate) const LITERAL: &str = "://";
@@ -14,18 +14,18 @@ const AUTHORITY_BYTES_MAX: usize = 512;
 static USERINFO: ByteSet = ByteSet::graphic_without(b"\"'`<>()[]{}\\/?#@: ,");
 
 /// Judges the authority that begins at `start`.
-pub(crate) fn judge(start: usize, view: View<'_>) -> Verdict {
+pub(crate) fn judge(start: usize, view: TextView<'_>) -> RuleVerdict {
     let limit = start + AUTHORITY_BYTES_MAX;
     let user_end = USERINFO.run(view.text, start, limit);
     if user_end < limit && view.open_at(user_end) {
-        return Verdict::Wait(start);
+        return RuleVerdict::Wait(start);
     }
     match view.byte(user_end) {
         Some(b'@') => {
             let user = &view.text[start..user_end];
-            let makeup = Makeup::of(user);
+            let makeup = CharacterKinds::of(user);
             let drawn = user.len() >= 16 && makeup.digits > 0 && makeup.letters() > 0 && !is_wordy(user);
-            if drawn && entropy(user) >= 3.0 { found(start, user_end) } else { Verdict::No }
+            if drawn && entropy(user) >= 3.0 { found(start, user_end) } else { RuleVerdict::No }
         }
         Some(b':') => {
             let user = &view.text[start..user_end];
@@ -39,7 +39,7 @@ pub(crate) fn judge(start: usize, view: View<'_>) -> Verdict {
                 end += 1;
             }
             if end < limit && view.open_at(end) {
-                return Verdict::Wait(from);
+                return RuleVerdict::Wait(from);
             }
             let password = &view.text[user_end + 1..end];
             let stands_for = password.first().is_none_or(|byte| matches!(byte, b'$' | b'%' | b'*'));
@@ -47,10 +47,10 @@ pub(crate) fn judge(start: usize, view: View<'_>) -> Verdict {
             if view.byte(end) == Some(b'@') && !stands_for && !all_same && !is_shown(password) {
                 found(from, end)
             } else {
-                Verdict::No
+                RuleVerdict::No
             }
         }
-        Some(_) | None => Verdict::No,
+        Some(_) | None => RuleVerdict::No,
     }
 }
 
@@ -61,12 +61,12 @@ fn is_shown(password: &[u8]) -> bool {
         .any(|word| password.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-fn found(start: usize, end: usize) -> Verdict {
-    Verdict::Found(Span {
+fn found(start: usize, end: usize) -> RuleVerdict {
+    RuleVerdict::Found(Span {
         start,
         end,
         kind: "url-password",
-        rank: Rank::Place,
+        rank: RuleRank::Place,
         grows: None,
         fills_word: false,
     })

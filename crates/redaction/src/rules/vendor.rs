@@ -4,7 +4,7 @@ use crate::rules::randomness::{consonants, entropy, is_uuid, is_wordy};
 
 /// One vendor's values.
 #[derive(Debug)]
-pub(crate) struct Vendor {
+pub(crate) struct VendorRule {
     pub(crate) kind: &'static str,
     /// Words in a name that mean this vendor.
     pub(crate) words: &'static [&'static str],
@@ -60,14 +60,14 @@ const fn prefixed(prefix: &'static str, shape: Shape) -> Shape {
     Shape { prefix, ..shape }
 }
 
-const fn vendor(kind: &'static str, words: &'static [&'static str], shapes: &'static [Shape]) -> Vendor {
-    Vendor { kind, words, shapes }
+const fn vendor(kind: &'static str, words: &'static [&'static str], shapes: &'static [Shape]) -> VendorRule {
+    VendorRule { kind, words, shapes }
 }
 
 /// Bits per character that such a value has at least.
 const ENTROPY_MIN: f32 = 2.0;
 
-impl Vendor {
+impl VendorRule {
     /// Returns whether a value is one of this vendor's.
     pub(crate) fn made(&self, value: &[u8]) -> bool {
         self.shapes.iter().any(|shape| shape.fits(value)) && entropy(value) >= ENTROPY_MIN
@@ -106,7 +106,7 @@ const fn parts(bytes: usize) -> Shape {
 }
 
 /// Every vendor whose values have no beginning of their own.
-pub(crate) static VENDORS: [Vendor; 77] = [
+pub(crate) static VENDORS: [VendorRule; 77] = [
     vendor("adafruit-key", &["adafruit"], &[word(32, 32)]),
     vendor("adobe-client", &["adobe"], &[hex(32)]),
     vendor("airtable-key", &["airtable"], &[letters(17)]),

@@ -1,7 +1,7 @@
 //! Values are masked in every form and wherever the bytes are cut; nothing else is changed.
 
 use palyra_ports::MaskValues;
-use palyra_types::Redacted;
+use palyra_types::Content;
 use proptest::prelude::*;
 
 use crate::SecretScanner;
@@ -11,7 +11,7 @@ const VALUE: &str = "walnut-harbour/lantern 0417";
 fn masked(pieces: &[&[u8]]) -> Vec<u8> {
     let scanner = SecretScanner::new();
     scanner
-        .register(&[Redacted::new(VALUE.to_owned()), Redacted::new("harbour-twin-4711".to_owned())])
+        .register(&[Content::new(VALUE.to_owned()), Content::new("harbour-twin-4711".to_owned())])
         .unwrap();
     let mut mask = MaskValues::begin(&scanner);
     let mut out: Vec<u8> = pieces.iter().flat_map(|piece| mask.push(piece)).collect();

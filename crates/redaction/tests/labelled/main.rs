@@ -65,7 +65,7 @@ fn streamed(scanner: &SecretScanner, text: &str) -> String {
     while !rest.is_empty() {
         wanted = wanted % 9 + 1;
         let cut = (wanted..=rest.len()).find(|cut| rest.is_char_boundary(*cut)).unwrap_or(rest.len());
-        out.push_str(stream.push(&rest[..cut]).expose());
+        out.push_str(stream.push((&rest[..cut]).into()).expose());
         rest = &rest[cut..];
     }
     out.push_str(stream.finish().expose());
@@ -110,8 +110,8 @@ fn a_labelled_secret_cut_anywhere_is_found_as_in_the_whole() {
         let whole = scanner.redact(text.as_str().into()).text.into_exposed();
         for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
             let mut stream = scanner.begin();
-            let mut out = stream.push(&text[..cut]).into_exposed();
-            out.push_str(stream.push(&text[cut..]).expose());
+            let mut out = stream.push((&text[..cut]).into()).into_exposed();
+            out.push_str(stream.push((&text[cut..]).into()).expose());
             out.push_str(stream.finish().expose());
             assert_eq!(out, whole, "{} cut at {cut}", kind.name);
         }

@@ -7,9 +7,9 @@ use palyra_types::{Attempt, RunId};
 use proptest::prelude::*;
 
 use super::{
-    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, BACKOFF_FIRST, BACKOFF_MAX,
-    CLASSES, FailureRule, JITTER_PERCENT, Pause, REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX,
-    rule,
+    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, AttemptOrigin, BACKOFF_FIRST,
+    BACKOFF_MAX, CLASSES, FailureRule, JITTER_PERCENT, Pause, REPEATS_AFTER_TEXT_MAX, Resort,
+    SHORTENINGS_PER_TURN_MAX, rule,
 };
 
 const PAGE: &str = include_str!("../../../../docs/model-failures.md");
@@ -74,7 +74,7 @@ fn a_policy_refusal_is_never_taken_elsewhere() {
 #[test]
 fn a_pause_that_the_provider_asks_for_is_kept_up_to_a_minute() {
     let rule = rule(ModelFailureClass::RateLimit);
-    let who = (RunId::from_parts(1, 1), Attempt(1));
+    let who = AttemptOrigin { run: RunId::from_parts(1, 1), attempt: Attempt(1) };
     let pause = |asked| rule.pause_before_repeat(0, asked, who);
     assert_eq!(pause(Some(Duration::from_secs(30))), Some(Duration::from_secs(30)));
     assert_eq!(pause(Some(ASKED_PAUSE_MAX)), Some(ASKED_PAUSE_MAX));

@@ -14,8 +14,8 @@ use palyra_types::{ApprovalId, PrincipalId, Redacted, Timestamp};
 use super::ask::{CHANGED, ask_again};
 use super::calls::{Ruling, rule};
 use super::proceed::proceed;
-use super::step::{Resolution, Step};
-use super::{Held, RunError, RunStateMachine};
+use super::step::{ApprovalEnd, Step};
+use super::{HoldState, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
 use crate::input::ApprovalAnswer;
 use crate::transcript::with_note;
@@ -43,7 +43,7 @@ pub(super) fn judgement(
     now: Timestamp,
 ) -> Result<Judgement, RunError> {
     let pending = machine.approvals.get(approval).ok_or(RunError::ApprovalDecided)?;
-    if machine.is_parked() || machine.held == Held::Yes {
+    if machine.is_parked() || machine.held == HoldState::Yes {
         return Err(RunError::NotWaiting);
     }
     if pending.is_expired(now) {
@@ -115,7 +115,7 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
     }
     match answer.decision {
         ApprovalDecision::Deny => {
-            step.resolve(&pending, Resolution::by_person(ApprovalState::Denied, answer));
+            step.resolve(&pending, ApprovalEnd::by_person(ApprovalState::Denied, answer));
             let text = with_note("a person denied this call", &answer.note);
             let decided_by = DecidedBy::Approval(pending.approval);
             let ruling =
@@ -137,7 +137,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
         let note = with_note("policy denies this call by now", &judged.explanation);
-        step.resolve(pending, Resolution::by_nobody(ApprovalState::Denied, note));
+        step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Denied, note));
         let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
         rule(step, effect, Ruling { judged: Some(judged), ..ruling });
         return;
@@ -154,8 +154,8 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         (ToolConduct::Prepared, Some(Ok(now)))
             if now.plan.binding != pending.binding && answer.edited.is_none() =>
         {
-            step.resolve(pending, Resolution::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
-            ask_again(step, effect, answer.fresh, (now, judged));
+            step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Withdrawn, CHANGED.into()));
+            ask_again(step, effect, answer.fresh, now, judged);
             return;
         }
         (ToolConduct::Prepared, Some(Ok(now))) => Some(now.plan.clone()),
@@ -171,7 +171,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         })));
         return;
     }
-    let_run(step, pending, answer, (judged, plan));
+    let_run(step, pending, answer, judged, plan);
 }
 
 /// Records that enough people said yes, and starts the call if it is its turn: all in one commit.
@@ -179,10 +179,11 @@ fn let_run(
     step: &mut Step,
     pending: &PendingApproval,
     answer: &ApprovalAnswer,
-    (judged, plan): (&ToolDecision, Option<EffectPlan>),
+    judged: &ToolDecision,
+    plan: Option<EffectPlan>,
 ) {
     let effect = pending.effect;
-    step.resolve(pending, Resolution::by_person(ApprovalState::Approved, answer));
+    step.resolve(pending, ApprovalEnd::by_person(ApprovalState::Approved, answer));
     rule(
         step,
         effect,
@@ -197,7 +198,7 @@ fn let_run(
     if let Some(wish) = &answer.remember {
         let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
         let programs = prepared.and_then(|prepared| prepared.programs);
-        store_grant(step, pending, (answer.by, wish), programs);
+        store_grant(step, pending, answer.by, wish, programs);
     }
     let its_turn = step.machine.turns().iter().any(|(turn, _)| *turn == effect);
     if let Some(plan) = plan.filter(|_| its_turn) {
@@ -209,7 +210,8 @@ fn let_run(
 fn store_grant(
     step: &mut Step,
     pending: &PendingApproval,
-    (by, wish): (PrincipalId, &GrantWish),
+    by: PrincipalId,
+    wish: &GrantWish,
     programs: Option<[u8; 32]>,
 ) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
@@ -226,7 +228,7 @@ fn store_grant(
         scope: wish.scope,
         expires: wish.expires,
         uses_max: wish.uses_max,
-        tool: Redacted::new(call.tool.as_str().to_owned()),
+        tool: (&call.tool).into(),
         matcher: wish.matcher.clone(),
         bounds: GrantBounds { workspace, tool_version, programs },
     };
@@ -241,7 +243,7 @@ pub(super) fn expired(step: &mut Step, approval: ApprovalId) {
 }
 
 fn expire(step: &mut Step, pending: &PendingApproval) {
-    step.resolve(pending, Resolution::by_nobody(ApprovalState::Expired, Redacted::default()));
+    step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Expired, Redacted::default()));
     let ruling = Ruling::deny(DecisionReason::ApprovalExpired, EXPIRED.into());
     rule(step, pending.effect, Ruling { decided_by: DecidedBy::Approval(pending.approval), ..ruling });
     proceed(step);
@@ -260,6 +262,6 @@ fn withdraw_and_deny(
     reason: DecisionReason,
     why: Redacted<String>,
 ) {
-    step.resolve(pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.clone()));
+    step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Withdrawn, why.clone()));
     rule(step, pending.effect, Ruling::deny(reason, why));
 }

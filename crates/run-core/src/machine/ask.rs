@@ -15,23 +15,23 @@ const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
 pub(super) const CHANGED: &str = "what the call would do changed after it was asked";
 
 /// What makes a question about a call.
-pub(super) struct Asking<'a> {
+pub(super) struct PromptSource<'a> {
     pub(super) approval: ApprovalId,
     pub(super) binding: ContentDigest,
     pub(super) prepared: Option<&'a Prepared>,
-    pub(super) asked_again: &'a str,
+    pub(super) asked_again: &'static str,
     /// Why policy asks, where that is not what the call was decided by.
     pub(super) reason: Option<&'a Redacted<String>>,
 }
 
 /// Asks a person about a call.
-pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
+pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &PromptSource<'_>) {
     let Some(call) = step.machine.tools.get(effect) else { return };
     let terms = call.ask.map(|(terms, _)| terms).unwrap_or_default();
-    let arguments = canonical(&call.arguments);
+    let arguments = call.arguments.clone().map(canonical);
     let (summary, preview, unbound) = match asking.prepared {
         Some(prepared) => (prepared.summary.clone(), prepared.preview.clone(), prepared.unbound.clone()),
-        None => (summary(call.tool.as_str(), &arguments), Redacted::default(), Redacted::default()),
+        None => (summary((&call.tool).into(), arguments.clone()), Redacted::default(), Redacted::default()),
     };
     let requested = ApprovalRequested {
         approval: asking.approval,
@@ -45,8 +45,8 @@ pub(super) fn ask(step: &mut Step, effect: EffectId, asking: &Asking<'_>) {
         },
         policy_digest: call.terms.policy_digest,
         prompt: ApprovalPromptRecord {
-            tool: Redacted::new(call.tool.as_str().to_owned()),
-            arguments: Redacted::new(arguments),
+            tool: (&call.tool).into(),
+            arguments,
             summary,
             preview,
             reason: asking.reason.unwrap_or(&call.explanation).clone(),
@@ -62,28 +62,32 @@ pub(super) fn ask_again(
     step: &mut Step,
     effect: EffectId,
     fresh: ApprovalId,
-    (prepared, judged): (&Prepared, &ToolDecision),
+    prepared: &Prepared,
+    judged: &ToolDecision,
 ) {
     let binding = prepared.plan.binding;
     let reason = (judged.verdict == ToolVerdict::Ask).then_some(&judged.explanation);
-    let asking = Asking { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED, reason };
+    let asking =
+        PromptSource { approval: fresh, binding, prepared: Some(prepared), asked_again: CHANGED, reason };
     ask(step, effect, &asking);
 }
 
 /// Writes arguments as canonical JSON; what is no JSON stays as it is.
-fn canonical(arguments: &Redacted<String>) -> String {
-    match serde_json::from_str::<serde_json::Value>(arguments.expose()) {
+fn canonical(arguments: String) -> String {
+    match serde_json::from_str::<serde_json::Value>(&arguments) {
         Ok(mut value) => {
             // Whether a map keeps the order of its text is a choice that another crate may make for all of us.
             value.sort_all_objects();
             value.to_string()
         }
-        Err(_) => arguments.expose().clone(),
+        Err(_) => arguments,
     }
 }
 
-fn summary(tool: &str, arguments: &str) -> Redacted<String> {
-    let end = arguments.floor_char_boundary(SUMMARY_ARGUMENTS_BYTES_MAX);
-    let (kept, left_out) = (&arguments[..end], if end < arguments.len() { "…" } else { "" });
-    Redacted::new(format!("{tool} {kept}{left_out}"))
+fn summary(tool: Redacted<String>, arguments: Redacted<String>) -> Redacted<String> {
+    tool.zip(arguments).map(|(tool, arguments)| {
+        let end = arguments.floor_char_boundary(SUMMARY_ARGUMENTS_BYTES_MAX);
+        let (kept, left_out) = (&arguments[..end], if end < arguments.len() { "…" } else { "" });
+        format!("{tool} {kept}{left_out}")
+    })
 }

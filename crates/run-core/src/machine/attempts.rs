@@ -11,23 +11,23 @@ use palyra_types::model::ModelFailureClass;
 use palyra_types::{ErrorCode, Redacted, Timestamp};
 
 use super::proceed::proceed;
-use super::step::{Step, Successor};
+use super::step::{NextAttemptPlan, Step};
 use crate::failure_table::{
-    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, FailureRule, Pause,
-    REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
+    ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, AttemptOrigin, FailureRule,
+    Pause, REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
 };
 use crate::input::Effect;
 use crate::model_call::Words;
 
 /// A provider's failure, as it enters the run.
-pub(super) struct Failure<'a> {
+pub(super) struct ProviderFailure<'a> {
     pub(super) class: ModelFailureClass,
     pub(super) detail: &'a Redacted<String>,
     pub(super) retry_after: Option<Duration>,
 }
 
 /// Gives the open attempt up and turns to what the table says.
-pub(super) fn failed(step: &mut Step, failure: &Failure<'_>) {
+pub(super) fn failed(step: &mut Step, failure: &ProviderFailure<'_>) {
     let rule = rule(failure.class);
     let successor = successor(step, &rule, failure.retry_after);
     let cause = AbandonCause::Failure(failure.class);
@@ -53,48 +53,49 @@ pub(super) fn caught_by_restart(step: &mut Step) {
     if step.machine.model.open().is_none() {
         return;
     }
-    step.abandon_open_attempt(AbandonCause::Restart, Successor::NONE, Redacted::default());
+    step.abandon_open_attempt(AbandonCause::Restart, NextAttemptPlan::NONE, Redacted::default());
     if let Some(repeats) = step.machine.model.tried().restart_counts.verdict() {
         step.record(TapeEvent::Run(RunEvent::LoopDetected { guard: LoopGuard::Restarts, repeats }));
     }
 }
 
-fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> Successor {
+fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> NextAttemptPlan {
     let model = &step.machine.model;
     let tried = model.tried();
     let shown = tried.words == Words::Shown;
     if tried.counted_attempts() >= ATTEMPTS_PER_TURN_MAX
         || (shown && tried.repeats_after_text >= REPEATS_AFTER_TEXT_MAX)
     {
-        return Successor::NONE;
+        return NextAttemptPlan::NONE;
     }
-    let who = (step.machine.run, model.open().map(|open| open.attempt).unwrap_or_default());
+    let attempt = model.open().map(|open| open.attempt).unwrap_or_default();
+    let origin = AttemptOrigin { run: step.machine.run, attempt };
     let next_model = rule.resort == Resort::NextModel && !shown && model.has_next_model();
     let hurries = next_model
         && rule.pause == Pause::BackoffOrAsked
         && asked.is_some_and(|asked| asked > ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX);
-    if !hurries && let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, who) {
-        return Successor { next: NextAttempt::SameModel, retry_at: Some(step.now.after(pause)) };
+    if !hurries && let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, origin) {
+        return NextAttemptPlan { next: NextAttempt::SameModel, retry_at: Some(step.now.after(pause)) };
     }
     match rule.resort {
-        Resort::NextModel if next_model => Successor::at_once(NextAttempt::NextModel),
+        Resort::NextModel if next_model => NextAttemptPlan::at_once(NextAttempt::NextModel),
         Resort::ShorterContext if tried.shortenings < SHORTENINGS_PER_TURN_MAX => {
-            Successor::at_once(NextAttempt::ShorterContext)
+            NextAttemptPlan::at_once(NextAttempt::ShorterContext)
         }
-        Resort::None | Resort::NextModel | Resort::ShorterContext => Successor::NONE,
+        Resort::None | Resort::NextModel | Resort::ShorterContext => NextAttemptPlan::NONE,
     }
 }
 
-fn end(step: &mut Step, rule: &FailureRule, failure: &Failure<'_>) {
-    let said = failure.detail.expose();
+fn end(step: &mut Step, rule: &FailureRule, failure: &ProviderFailure<'_>) {
+    let said = failure.detail.clone();
     let message = match failure.retry_after.filter(|asked| *asked > ASKED_PAUSE_MAX) {
-        None => said.clone(),
-        Some(asked) => {
-            let from = utc_text(step.now.after(asked));
+        None => said,
+        Some(asked) => Redacted::from(step.now.after(asked)).zip(said).map(|(from, said)| {
+            let from = utc_text(from);
             format!("the provider takes no request before {from}: {said}")
-        }
+        }),
     };
-    step.finish(rule.end, Some(rule.class.code()), &message);
+    step.finish(rule.end, Some(rule.class.code()), message);
 }
 
 /// Ends a run whose shorter request is not shorter.
@@ -107,18 +108,10 @@ pub(super) fn nothing_to_leave_out(step: &mut Step) {
 /// Writes a time for people, such as `2026-11-21 23:10:05 UTC`.
 fn utc_text(time: Timestamp) -> String {
     let seconds = time.0.div_euclid(1_000_000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01, in eras of 400 years: a leap day is then the last of its year.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era * 400 + year + later;
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    match jiff::Timestamp::from_second(seconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{seconds} seconds after 1970"),
+    }
 }
 
 #[cfg(test)]

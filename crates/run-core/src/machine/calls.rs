@@ -3,17 +3,16 @@
 //! Owns every decision on a call that is recorded, and the start that follows one. Invariant: nothing is executed
 //! whose start is not recorded in the same decision, or was before a restart.
 
-use palyra_types::approval::ApprovalTerms;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed, ToolStarted};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
-use palyra_types::{ApprovalId, Attempt, EffectId, Redacted};
+use palyra_types::{Attempt, EffectId, Redacted};
 
-use super::ask::{Asking, ask};
+use super::ask::{PromptSource, ask};
 use super::step::Step;
 use crate::grant::{Execution, Grant};
 use crate::input::{Effect, JudgedCall};
-use crate::tool_calls::Station;
+use crate::tool_calls::CallState;
 
 /// Told to the model when a run has used all its calls.
 const NO_CALLS_LEFT: &str = "this run has used all the tool calls it may make";
@@ -49,12 +48,16 @@ pub(super) fn record_calls(step: &mut Step, calls: &[JudgedCall], refused: Optio
     for effect in (first.0..step.machine.tools.next_effect().0).map(EffectId) {
         let Some(call) = step.machine.tools.get(effect) else { continue };
         let unprepared = call.terms.conduct != ToolConduct::Prepared;
-        if call.station == Station::Wanting
+        if call.station == CallState::AwaitingPrompt
             && unprepared
             && let Some((_, Some(approval))) = call.ask
         {
             let binding = call.digest;
-            ask(step, effect, &Asking { approval, binding, prepared: None, asked_again: "", reason: None });
+            ask(
+                step,
+                effect,
+                &PromptSource { approval, binding, prepared: None, asked_again: "", reason: None },
+            );
         }
     }
 }
@@ -66,7 +69,7 @@ fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReaso
         effect,
         attempt: Attempt(attempt),
         call_digest: call.digest,
-        tool: Redacted::new(call.proposal.tool.as_str().to_owned()),
+        tool: (&call.proposal.tool).into(),
         arguments: call.proposal.arguments.clone(),
         model_call_id: call.proposal.model_call_id.clone(),
     })));
@@ -87,7 +90,8 @@ fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReaso
             judged: Some(judged),
         },
     };
-    let ask = (ruling.verdict == ToolVerdict::Ask).then_some((call.approval, judged.approval));
+    let ask = (ruling.verdict == ToolVerdict::Ask)
+        .then_some(Ask { approval: call.approval, terms: judged.approval });
     record_ruling(step, effect, ruling, ask);
 }
 
@@ -96,12 +100,7 @@ pub(super) fn rule(step: &mut Step, effect: EffectId, ruling: Ruling<'_>) {
     record_ruling(step, effect, ruling, None);
 }
 
-pub(super) fn record_ruling(
-    step: &mut Step,
-    effect: EffectId,
-    ruling: Ruling<'_>,
-    ask: Option<(ApprovalId, ApprovalTerms)>,
-) {
+pub(super) fn record_ruling(step: &mut Step, effect: EffectId, ruling: Ruling<'_>, ask: Option<Ask>) {
     let Some(call) = step.machine.tools.get(effect) else { return };
     let known = call.terms;
     let output_bytes_max = |judged: &ToolDecision| u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX);
@@ -120,7 +119,7 @@ pub(super) fn record_ruling(
         tool_version: judged.map_or(known.tool_version, |judged| judged.tool_version),
         risk: judged.map_or(known.risk, |judged| judged.risk),
         taints: judged.map_or(known.taints, |judged| judged.taints),
-        ask: ask.map(|(approval, terms)| Ask { approval, terms }),
+        ask,
         explanation,
         request: judged.map_or_else(Redacted::default, |judged| judged.request.clone()),
     })));
@@ -166,7 +165,7 @@ impl Step {
     /// Makes the grant of a started call. The only place where a [`Grant`] comes into being.
     pub(super) fn execute(&mut self, effect: EffectId, execution: Execution) {
         let machine = &self.machine;
-        let Some(call) = machine.tools.get(effect).filter(|call| call.station == Station::Started) else {
+        let Some(call) = machine.tools.get(effect).filter(|call| call.station == CallState::Started) else {
             return;
         };
         let grant = Grant {

@@ -6,10 +6,10 @@ use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
 use palyra_types::tool::DecisionReason;
 use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 
-use super::attempts::{self, Failure};
+use super::attempts::{self, ProviderFailure};
 use super::proceed::{ask_model, may_ask_model, proceed};
-use super::step::{Step, Successor};
-use super::{Accepted, Held, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering};
+use super::step::{NextAttemptPlan, Step};
+use super::{Accepted, HoldState, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering};
 use crate::budget::TOKENS_USED_UP;
 use crate::input::{Decision, Effect, JudgedCall, RunInput};
 
@@ -123,7 +123,7 @@ fn take(step: &mut Step, input: &RunInput) {
         }
         RunInput::Answered { answer, model, calls, .. } => answered(step, answer, model, calls),
         RunInput::ModelFailed { class, detail, retry_after, .. } => {
-            attempts::failed(step, &Failure { class: *class, detail, retry_after: *retry_after });
+            attempts::failed(step, &ProviderFailure { class: *class, detail, retry_after: *retry_after });
         }
         RunInput::RetryDue { .. } => ask_model(step),
         RunInput::ToolPrinted { effect, text, rest } => effects::show_output(step, *effect, text, *rest),
@@ -139,7 +139,7 @@ fn take(step: &mut Step, input: &RunInput) {
             steering::hear(step, input, *idempotency);
         }
         RunInput::ToolPrepared { effect, prepared, judged, fresh } => {
-            rejudging::prepared(step, *effect, (prepared, judged.as_deref()), *fresh);
+            rejudging::prepared(step, *effect, prepared, judged.as_deref(), *fresh);
         }
         RunInput::Judged(calls) => rejudging::judged(step, calls),
         RunInput::ApprovalAnswered(answer) => approvals::answered(step, answer),
@@ -237,7 +237,7 @@ fn abort_model(step: &mut Step, cause: AbandonCause) {
 
 /// Ends the open attempt for a reason that is not its provider's.
 fn give_up_attempt(step: &mut Step, cause: AbandonCause) {
-    step.abandon_open_attempt(cause, Successor::NONE, Redacted::default());
+    step.abandon_open_attempt(cause, NextAttemptPlan::NONE, Redacted::default());
 }
 
 /// Goes on from the last recorded step after a restart.
@@ -252,7 +252,7 @@ fn recovered(step: &mut Step) {
     if step.machine.is_parked() || step.machine.state == RunLifecycleState::Pending {
         return;
     }
-    if step.machine.held == Held::Yes {
+    if step.machine.held == HoldState::Yes {
         give_up_attempt(step, AbandonCause::Restart);
         effects::give_up_started(step, UnknownOutcomeCause::Restart);
         approvals::give_up_all(step);

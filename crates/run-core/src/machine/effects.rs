@@ -47,15 +47,13 @@ pub(super) fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcome
     match lost(contract) {
         Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
         Lost::Failed => {
-            let (failure, output) = match cause {
-                UnknownOutcomeCause::Deadline => (ErrorCode::ToolTimedOut, "stopped at its deadline"),
-                UnknownOutcomeCause::Cancelled => (ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT),
-                UnknownOutcomeCause::Restart | UnknownOutcomeCause::ExecutorLost => {
-                    (ErrorCode::ToolFailed, "it broke off before it had a result")
-                }
+            let settled = match cause {
+                UnknownOutcomeCause::Deadline => OwnOutcome::TIMED_OUT,
+                UnknownOutcomeCause::Cancelled => OwnOutcome::STOPPED,
+                UnknownOutcomeCause::Restart | UnknownOutcomeCause::ExecutorLost => OwnOutcome::BROKEN_OFF,
             };
             let duration = step.machine.tools.running_for(effect, step.now);
-            record_outcome_of(step, effect, (Some(failure), output), duration);
+            record_own_outcome(step, effect, settled, duration);
         }
     }
 }
@@ -72,8 +70,7 @@ pub(super) fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
         };
         match lost(contract) {
             Lost::Failed => {
-                let failed = (Some(ErrorCode::ToolCancelled), STOPPED_TOOL_OUTPUT);
-                record_outcome_of(step, effect, failed, duration);
+                record_own_outcome(step, effect, OwnOutcome::STOPPED, duration);
             }
             Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
         }
@@ -84,8 +81,7 @@ pub(super) fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
 /// Takes the questions to the person back, unanswered.
 pub(super) fn give_up_questions(step: &mut Step) {
     for effect in step.machine.tools.open_questions() {
-        let failed = (Some(ErrorCode::ToolCancelled), STOPPED_TOOL_OUTPUT);
-        record_outcome_of(step, effect, failed, Duration::ZERO);
+        record_own_outcome(step, effect, OwnOutcome::STOPPED, Duration::ZERO);
     }
 }
 
@@ -93,7 +89,7 @@ pub(super) fn give_up_questions(step: &mut Step) {
 pub(super) fn answer_questions(step: &mut Step) {
     for effect in step.machine.tools.open_questions() {
         let duration = step.machine.tools.running_for(effect, step.now);
-        record_outcome_of(step, effect, (None, ANSWERED_OUTPUT), duration);
+        record_own_outcome(step, effect, OwnOutcome::ANSWERED, duration);
     }
 }
 
@@ -121,15 +117,14 @@ pub(super) fn show_output(step: &mut Step, effect: EffectId, text: &Redacted<Str
     if shown.rest == OutputRest::InOutcome || (text.expose().is_empty() && rest == OutputRest::Follows) {
         return;
     }
-    let text = text.expose();
     let room = OUTPUT_SHOWN_BYTES_MAX.saturating_sub(shown.bytes);
-    let fits = &text[..text.floor_char_boundary(usize::try_from(room).unwrap_or(usize::MAX))];
-    let over = fits.len() < text.len() || shown.pieces + 1 >= OUTPUT_PIECES_MAX;
+    let (fits, beyond) = text.split_at(usize::try_from(room).unwrap_or(usize::MAX));
+    let over = !beyond.expose().is_empty() || shown.pieces + 1 >= OUTPUT_PIECES_MAX;
     step.record(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
         effect,
-        shown_bytes: shown.bytes + fits.len() as u64,
+        shown_bytes: shown.bytes + fits.expose().len() as u64,
         rest: if over { OutputRest::InOutcome } else { rest },
-        text: fits.into(),
+        text: fits,
     })));
 }
 
@@ -155,16 +150,29 @@ pub(super) fn record_outcome(
     })));
 }
 
-/// Settles a started call that nobody reported on.
-fn record_outcome_of(
-    step: &mut Step,
-    effect: EffectId,
-    (failure, output): (Option<ErrorCode>, &str),
-    duration: Duration,
-) {
+/// An outcome that no tool reported.
+#[derive(Debug, Clone, Copy)]
+struct OwnOutcome {
+    failure: Option<ErrorCode>,
+    output: &'static str,
+}
+
+impl OwnOutcome {
+    const TIMED_OUT: Self = Self::failed(ErrorCode::ToolTimedOut, "stopped at its deadline");
+    const STOPPED: Self = Self::failed(ErrorCode::ToolCancelled, STOPPED_TOOL_OUTPUT);
+    const BROKEN_OFF: Self = Self::failed(ErrorCode::ToolFailed, "it broke off before it had a result");
+    const ANSWERED: Self = Self { failure: None, output: ANSWERED_OUTPUT };
+
+    const fn failed(failure: ErrorCode, output: &'static str) -> Self {
+        Self { failure: Some(failure), output }
+    }
+}
+
+/// Settles a started call without a report.
+fn record_own_outcome(step: &mut Step, effect: EffectId, own: OwnOutcome, duration: Duration) {
     let outcome = ToolExecutionOutcome {
-        failure,
-        output: output.into(),
+        failure: own.failure,
+        output: own.output.into(),
         output_bytes_total: 0,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,

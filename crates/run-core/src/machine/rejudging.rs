@@ -4,25 +4,25 @@
 //! person outlives everything but a denial, another tool, and a rule that wants more people by now.
 
 use palyra_types::approval::Separation;
-use palyra_types::event::DecidedBy;
+use palyra_types::event::{Ask, DecidedBy};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
 
 use super::RunStateMachine;
 use super::approvals::TOOL_CHANGED;
-use super::ask::{Asking, ask, ask_again};
+use super::ask::{PromptSource, ask, ask_again};
 use super::calls::{Ruling, record_ruling, rule};
 use super::proceed::proceed;
 use super::step::Step;
 use crate::input::{PrepareRefusal, Prepared, RejudgedCall};
-use crate::tool_calls::{Station, ToolCallState};
+use crate::tool_calls::{CallState, ToolCallState};
 
 /// Why a call that was allowed is asked about.
 const TIGHTENED: &str = "the rules, settings or grants changed while the call waited";
 
 /// What becomes of a call that was allowed in an earlier step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum CallStanding {
     /// It may start.
     Starts,
     /// A person has to be asked first.
@@ -40,12 +40,12 @@ pub(super) fn fits(machine: &RunStateMachine, calls: &[RejudgedCall]) -> bool {
 pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
     for RejudgedCall { effect, decision, fresh } in calls {
         match look(step, *effect, decision) {
-            Standing::Starts => {
+            CallStanding::Starts => {
                 step.judged.insert(*effect);
             }
-            Standing::Asks => {
+            CallStanding::Asks => {
                 let Some(binding) = step.machine.tools.get(*effect).map(|call| call.digest) else { continue };
-                let asking = Asking {
+                let asking = PromptSource {
                     approval: *fresh,
                     binding,
                     prepared: None,
@@ -54,7 +54,7 @@ pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
                 };
                 ask_by_now(step, *effect, decision, &asking);
             }
-            Standing::Gone => {}
+            CallStanding::Gone => {}
         }
     }
     proceed(step);
@@ -64,14 +64,15 @@ pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
 pub(super) fn prepared(
     step: &mut Step,
     effect: EffectId,
-    (prepared, judged): (&Result<Prepared, PrepareRefusal>, Option<&ToolDecision>),
+    prepared: &Result<Prepared, PrepareRefusal>,
+    judged: Option<&ToolDecision>,
     fresh: ApprovalId,
 ) {
     match (prepared, judged) {
         (Err(refusal), _) => {
             rule(step, effect, Ruling::deny(DecisionReason::NotPossible, refusal.message.clone()));
         }
-        (Ok(prepared), Some(judged)) => take_prepared(step, effect, (prepared, judged), fresh),
+        (Ok(prepared), Some(judged)) => take_prepared(step, effect, prepared, judged, fresh),
         // It is not admitted.
         (Ok(_), None) => return,
     }
@@ -81,7 +82,8 @@ pub(super) fn prepared(
 fn take_prepared(
     step: &mut Step,
     effect: EffectId,
-    (prepared, judged): (&Prepared, &ToolDecision),
+    prepared: &Prepared,
+    judged: &ToolDecision,
     fresh: ApprovalId,
 ) {
     let Some(call) = step.machine.tools.get(effect) else { return };
@@ -89,29 +91,29 @@ fn take_prepared(
     let wanted = call.ask.and_then(|(_, approval)| approval);
     let binding = prepared.plan.binding;
     match look(step, effect, judged) {
-        Standing::Gone => {}
+        CallStanding::Gone => {}
         // Nothing would run, so there is nothing to ask; what may be a secret is not compared without a yes.
-        Standing::Starts | Standing::Asks
-            if station == Station::Wanting
+        CallStanding::Starts | CallStanding::Asks
+            if station == CallState::AwaitingPrompt
                 && !prepared.unchanged.expose().is_empty()
                 && judged.risk < ApprovalRiskLevel::High =>
         {
             rule(step, effect, Ruling::deny(DecisionReason::NotPossible, prepared.unchanged.clone()));
         }
-        Standing::Starts | Standing::Asks if station == Station::Wanting => {
+        CallStanding::Starts | CallStanding::Asks if station == CallState::AwaitingPrompt => {
             let approval = wanted.unwrap_or(fresh);
             ask(
                 step,
                 effect,
-                &Asking { approval, binding, prepared: Some(prepared), asked_again: "", reason: None },
+                &PromptSource { approval, binding, prepared: Some(prepared), asked_again: "", reason: None },
             );
         }
-        Standing::Starts if approved && binding != bound => {
-            ask_again(step, effect, fresh, (prepared, judged));
+        CallStanding::Starts if approved && binding != bound => {
+            ask_again(step, effect, fresh, prepared, judged);
         }
-        Standing::Starts => step.start(effect, prepared.plan.clone()),
-        Standing::Asks => {
-            let asking = Asking {
+        CallStanding::Starts => step.start(effect, prepared.plan.clone()),
+        CallStanding::Asks => {
+            let asking = PromptSource {
                 approval: fresh,
                 binding,
                 prepared: Some(prepared),
@@ -128,26 +130,26 @@ fn is_approved(call: &ToolCallState) -> bool {
 }
 
 /// Compares the verdict of now with the one that the call stands on, and records what differs.
-fn look(step: &mut Step, effect: EffectId, judged: &ToolDecision) -> Standing {
-    let Some(call) = step.machine.tools.get(effect) else { return Standing::Gone };
+fn look(step: &mut Step, effect: EffectId, judged: &ToolDecision) -> CallStanding {
+    let Some(call) = step.machine.tools.get(effect) else { return CallStanding::Gone };
     let (before, approved) = (call.terms, is_approved(call));
     if judged.verdict == ToolVerdict::Deny {
         let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
         rule(step, effect, Ruling { judged: Some(judged), ..ruling });
-        return Standing::Gone;
+        return CallStanding::Gone;
     }
     if (judged.tool_version, judged.conduct) != (before.tool_version, before.conduct) {
         rule(step, effect, Ruling::deny(DecisionReason::Drifted, TOOL_CHANGED.into()));
-        return Standing::Gone;
+        return CallStanding::Gone;
     }
     match judged.verdict {
-        ToolVerdict::Ask if approved && !wants_more(call, judged) => Standing::Starts,
-        ToolVerdict::Ask => Standing::Asks,
-        ToolVerdict::Deny => Standing::Gone,
-        ToolVerdict::Allow if approved || call.station == Station::Wanting => Standing::Starts,
+        ToolVerdict::Ask if approved && !wants_more(call, judged) => CallStanding::Starts,
+        ToolVerdict::Ask => CallStanding::Asks,
+        ToolVerdict::Deny => CallStanding::Gone,
+        ToolVerdict::Allow if approved || call.station == CallState::AwaitingPrompt => CallStanding::Starts,
         ToolVerdict::Allow => {
             stand_on(step, effect, judged);
-            Standing::Starts
+            CallStanding::Starts
         }
     }
 }
@@ -174,7 +176,7 @@ fn wants_more(call: &ToolCallState, judged: &ToolDecision) -> bool {
 }
 
 /// Records that a call which was allowed has to be asked about by now, and asks.
-fn ask_by_now(step: &mut Step, effect: EffectId, judged: &ToolDecision, asking: &Asking<'_>) {
+fn ask_by_now(step: &mut Step, effect: EffectId, judged: &ToolDecision, asking: &PromptSource<'_>) {
     let ruling = Ruling {
         verdict: ToolVerdict::Ask,
         reason: judged.reason,
@@ -182,6 +184,7 @@ fn ask_by_now(step: &mut Step, effect: EffectId, judged: &ToolDecision, asking: 
         explanation: judged.explanation.clone(),
         judged: Some(judged),
     };
-    record_ruling(step, effect, ruling, Some((asking.approval, judged.approval)));
+    let wanted = Ask { approval: asking.approval, terms: judged.approval };
+    record_ruling(step, effect, ruling, Some(wanted));
     ask(step, effect, asking);
 }

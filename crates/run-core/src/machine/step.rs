@@ -30,14 +30,14 @@ pub(super) struct Step {
 }
 
 /// How an approval ends.
-pub(super) struct Resolution {
+pub(super) struct ApprovalEnd {
     state: ApprovalState,
     who: Option<(PrincipalId, Surface)>,
     edited: Option<(Redacted<String>, ContentDigest)>,
     note: Redacted<String>,
 }
 
-impl Resolution {
+impl ApprovalEnd {
     pub(super) fn by_person(state: ApprovalState, answer: &ApprovalAnswer) -> Self {
         let edited = answer.edited.clone().filter(|_| state == ApprovalState::Approved);
         Self { state, who: Some((answer.by, answer.via)), edited, note: answer.note.clone() }
@@ -50,12 +50,12 @@ impl Resolution {
 
 /// What comes after an attempt that is given up, and when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Successor {
+pub(super) struct NextAttemptPlan {
     pub(super) next: NextAttempt,
     pub(super) retry_at: Option<Timestamp>,
 }
 
-impl Successor {
+impl NextAttemptPlan {
     pub(super) const NONE: Self = Self::at_once(NextAttempt::None);
 
     pub(super) const fn at_once(next: NextAttempt) -> Self {
@@ -81,7 +81,7 @@ impl Step {
     pub(super) fn abandon_open_attempt(
         &mut self,
         cause: AbandonCause,
-        successor: Successor,
+        successor: NextAttemptPlan,
         detail: Redacted<String>,
     ) {
         let Some(open) = self.machine.model.open() else { return };
@@ -97,7 +97,7 @@ impl Step {
     }
 
     /// Records that an approval is decided.
-    pub(super) fn resolve(&mut self, pending: &PendingApproval, resolution: Resolution) {
+    pub(super) fn resolve(&mut self, pending: &PendingApproval, resolution: ApprovalEnd) {
         let (edited, edited_digest) = resolution.edited.unzip();
         self.record(TapeEvent::Approval(ApprovalEvent::Resolved(ApprovalResolved {
             approval: pending.approval,
@@ -112,17 +112,22 @@ impl Step {
     }
 
     /// Takes back every question, because the run will not go on.
-    pub(super) fn withdraw_all(&mut self, why: &str) {
+    pub(super) fn withdraw_all(&mut self, why: &'static str) {
         for pending in self.machine.approvals.iter().cloned().collect::<Vec<_>>() {
-            self.resolve(&pending, Resolution::by_nobody(ApprovalState::Withdrawn, why.into()));
+            self.resolve(&pending, ApprovalEnd::by_nobody(ApprovalState::Withdrawn, why.into()));
         }
     }
 
-    pub(super) fn finish(&mut self, reason: TerminationReason, error: Option<ErrorCode>, message: &str) {
+    pub(super) fn finish(
+        &mut self,
+        reason: TerminationReason,
+        error: Option<ErrorCode>,
+        message: impl Into<Redacted<String>>,
+    ) {
         self.withdraw_all("the run ended");
-        let mut message = message.to_owned();
+        let mut message = message.into();
         if !is_wanted(reason) && self.machine.heard.is_unanswered() {
-            message.push_str(UNANSWERED_NOTE);
+            message.push(&UNANSWERED_NOTE.into());
         }
         let budget = &self.machine.budget;
         let finished = RunFinished {
@@ -133,7 +138,7 @@ impl Step {
             tool_calls: budget.tool_calls(),
             usage: budget.usage(),
             active_time: budget.active_time(self.now),
-            message: Redacted::new(message),
+            message,
         };
         self.record(TapeEvent::Run(RunEvent::Finished(finished)));
         self.perform(Effect::End);
@@ -142,7 +147,12 @@ impl Step {
     pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef) {
         let attempt = self.machine.model.next_attempt();
         let turn = self.machine.model.next_turn();
-        let requested = ModelRequested { attempt, turn, context: plan, model: Redacted::new(Some(model)) };
+        if let Some(passed_over) = self.machine.model.switch_to(&model) {
+            let passed_over = u32::try_from(passed_over).unwrap_or(u32::MAX);
+            let model = Some(model.clone()).into();
+            self.record(TapeEvent::Model(ModelEvent::Switched { attempt, passed_over, model }));
+        }
+        let requested = ModelRequested { attempt, turn, context: plan, model: Some(model).into() };
         self.record(TapeEvent::Model(ModelEvent::Requested(requested)));
         self.perform(Effect::CallModel { attempt });
     }
@@ -157,7 +167,7 @@ impl Step {
             proposals: u32::try_from(answer.proposals.len()).unwrap_or(u32::MAX),
             finish: answer.finish,
             usage: answer.usage.unwrap_or_else(|| estimate_usage(answer, &open)),
-            model: Redacted::new(Some(answered_by)),
+            model: Some(answered_by).into(),
             response_id: answer.response_id.clone(),
             continuation: answer.continuation.clone(),
         };
@@ -180,7 +190,7 @@ impl Step {
             proposals: 0,
             finish: FinishReason::Length,
             usage,
-            model: Redacted::new(self.machine.model.model().cloned()),
+            model: self.machine.model.model().cloned().into(),
             response_id: Redacted::default(),
             continuation: None,
         })));

@@ -1,5 +1,6 @@
 //! What is kept and what goes when the window is small.
 
+use palyra_types::Redacted;
 use palyra_types::model::{CallId, RenderedCall, ToolResultStatus};
 use palyra_types::tool::ToolName;
 use proptest::prelude::*;
@@ -7,11 +8,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn user(text: &str) -> ChatMessage {
-    ChatMessage::user(text.into())
+    ChatMessage::user(Redacted::cleaned(text.to_owned()))
 }
 
 fn assistant(text: &str) -> ChatMessage {
-    ChatMessage::Assistant { text: text.into(), calls: Vec::new(), continuation: None }
+    ChatMessage::Assistant { text: Redacted::cleaned(text.to_owned()), calls: Vec::new(), continuation: None }
 }
 
 fn past(seq: u64, bytes: usize) -> PastRun {
@@ -138,7 +139,7 @@ fn round(number: usize, calls: usize, bytes: usize) -> Vec<ChatMessage> {
     messages.extend((0..calls).map(|call| ChatMessage::ToolResult {
         call: id(call),
         tool: tool.clone(),
-        text: "r".repeat(bytes).into(),
+        text: Redacted::cleaned("r".repeat(bytes)),
         status: ToolResultStatus::Succeeded,
     }));
     messages

@@ -16,7 +16,7 @@ use palyra_types::tool::{
 use palyra_types::{ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, SessionId, StoredGrantId};
 
 use super::{Act, Call, Driver, digest, read, shell};
-use crate::tool_calls::{Station, ToolCallState};
+use crate::tool_calls::{CallState, ToolCallState};
 use crate::{ApprovalAnswer, Judgement, PrepareRefusal, Prepared, RejudgedCall, RunInput, RunStateMachine};
 
 /// What every scripted tool finds when it is prepared, unless a test says otherwise.
@@ -248,11 +248,11 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
     Ok(Prepared {
         plan: EffectPlan {
             binding: digest(&format!("{tool} {arguments} {found}")),
-            body: Redacted::new(format!("plan for {found}")),
+            body: Redacted::cleaned(format!("plan for {found}")),
             pre_images: Vec::new(),
         },
-        summary: Redacted::new(format!("will {tool}")),
-        preview: Redacted::new(format!("-{found}")),
+        summary: Redacted::cleaned(format!("will {tool}")),
+        preview: Redacted::cleaned(format!("-{found}")),
         unbound: Redacted::default(),
         unchanged: Redacted::default(),
         programs: None,
@@ -264,7 +264,7 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
 pub(crate) fn judged_now(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
     let asks = matches!(policy, PolicyNow::Asks | PolicyNow::Needs(_));
     let judged = judged(call, policy);
-    if asks || call.station == Station::Wanting || policy == PolicyNow::Denies {
+    if asks || call.station == CallState::AwaitingPrompt || policy == PolicyNow::Denies {
         return judged;
     }
     let grant = match call.terms.decided_by {
@@ -290,7 +290,7 @@ fn judged(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
     ToolDecision {
         verdict,
         reason,
-        explanation: format!("{reason:?}").into(),
+        explanation: Redacted::cleaned(format!("{reason:?}")),
         policy_digest: [8; 32],
         contract: call.terms.contract,
         parallelism: call.terms.parallelism,

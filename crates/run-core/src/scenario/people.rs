@@ -131,7 +131,7 @@ impl World {
     /// Checks that what runs is what was allowed: by policy as it was proposed, or by an approval as it was asked.
     pub(super) fn inspect_permission(&self, grant: &Grant) {
         let line = || self.driver.tape_line();
-        let mut permission = Permission::default();
+        let mut permission = CallPermission::default();
         for event in self.events() {
             permission.push(grant.effect(), event);
         }
@@ -157,7 +157,7 @@ impl World {
 
 /// What the tape says about why a call may run.
 #[derive(Default)]
-struct Permission {
+struct CallPermission {
     wants_approval: bool,
     conduct: ToolConduct,
     /// The arguments that the person was shown last.
@@ -168,7 +168,7 @@ struct Permission {
     edited: Option<String>,
 }
 
-impl Permission {
+impl CallPermission {
     fn push(&mut self, effect: EffectId, event: &TapeEvent) {
         match event {
             TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.effect == effect => {

@@ -13,11 +13,11 @@ use palyra_types::event::{
 use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolConduct};
-use palyra_types::{Attempt, EffectId, PrincipalId, Timestamp};
+use palyra_types::{Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 use proptest::prelude::*;
 
 use super::asks::{PolicyNow, asking, edit, question, send, stamp};
-use super::{Act, Call, Commit, Driver, effect_line};
+use super::{Act, Call, Driver, StepCommit, effect_line};
 use super::{
     answer_input, denied, failure_input, outcome_input, post, read, replay, scan, shell,
     start_with_fallbacks, unknown,
@@ -30,7 +30,7 @@ const STEPS_TO_END_MAX: usize = 60;
 
 /// What chance does next. Moves that do not fit are nonsense, and meant.
 #[derive(Debug, Clone)]
-pub(crate) enum Move {
+pub(crate) enum RandomMove {
     Begin,
     Text,
     Answer,
@@ -70,8 +70,8 @@ pub(crate) enum Move {
 }
 
 /// A sequence of up to `count` moves; most of them begin the run at once.
-pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<Move>> {
-    let first = prop_oneof![9 => Just(Move::Begin), 1 => one_move()];
+pub(crate) fn moves(count: usize) -> impl Strategy<Value = Vec<RandomMove>> {
+    let first = prop_oneof![9 => Just(RandomMove::Begin), 1 => one_move()];
     (first, proptest::collection::vec(one_move(), 1..count)).prop_map(|(first, mut rest)| {
         rest.insert(0, first);
         rest
@@ -89,33 +89,33 @@ pub(crate) fn small_limits() -> impl Strategy<Value = RunLimits> {
     })
 }
 
-fn one_move() -> impl Strategy<Value = Move> {
+fn one_move() -> impl Strategy<Value = RandomMove> {
     prop_oneof![
-        4 => Just(Move::Begin),
-        20 => Just(Move::Text),
-        3 => Just(Move::Answer),
-        60 => proptest::collection::vec(any::<u8>(), 1..6).prop_map(Move::Calls),
-        20 => (any::<u8>(), any::<u8>()).prop_map(|(class, asked)| Move::ModelFails(class, asked)),
-        30 => Just(Move::RetryDue),
-        4 => Just(Move::Reasoning),
-        150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolEnds(which, how)),
-        30 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::ToolPrints(which, how)),
-        30 => Just(Move::Input),
-        12 => any::<u8>().prop_map(Move::Steer),
-        2 => any::<u8>().prop_map(Move::Cancel),
-        1 => Just(Move::Broken),
-        20 => any::<u16>().prop_map(Move::Wait),
-        12 => Just(Move::Restart),
-        12 => Just(Move::DieAfterNextCommit),
-        3 => any::<u8>().prop_map(Move::Unknown),
-        16 => (any::<u8>(), any::<u8>()).prop_map(|(kind, number)| Move::Nonsense(kind, number)),
-        10 => any::<u8>().prop_map(Move::Again),
-        60 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::Prepared(which, how)),
-        70 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| Move::Decide(which, how)),
-        6 => any::<u8>().prop_map(Move::Expire),
-        8 => Just(Move::Mutate),
-        8 => any::<u8>().prop_map(Move::Settle),
-        10 => any::<u8>().prop_map(Move::Policy),
+        4 => Just(RandomMove::Begin),
+        20 => Just(RandomMove::Text),
+        3 => Just(RandomMove::Answer),
+        60 => proptest::collection::vec(any::<u8>(), 1..6).prop_map(RandomMove::Calls),
+        20 => (any::<u8>(), any::<u8>()).prop_map(|(class, asked)| RandomMove::ModelFails(class, asked)),
+        30 => Just(RandomMove::RetryDue),
+        4 => Just(RandomMove::Reasoning),
+        150 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| RandomMove::ToolEnds(which, how)),
+        30 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| RandomMove::ToolPrints(which, how)),
+        30 => Just(RandomMove::Input),
+        12 => any::<u8>().prop_map(RandomMove::Steer),
+        2 => any::<u8>().prop_map(RandomMove::Cancel),
+        1 => Just(RandomMove::Broken),
+        20 => any::<u16>().prop_map(RandomMove::Wait),
+        12 => Just(RandomMove::Restart),
+        12 => Just(RandomMove::DieAfterNextCommit),
+        3 => any::<u8>().prop_map(RandomMove::Unknown),
+        16 => (any::<u8>(), any::<u8>()).prop_map(|(kind, number)| RandomMove::Nonsense(kind, number)),
+        10 => any::<u8>().prop_map(RandomMove::Again),
+        60 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| RandomMove::Prepared(which, how)),
+        70 => (any::<u8>(), any::<u8>()).prop_map(|(which, how)| RandomMove::Decide(which, how)),
+        6 => any::<u8>().prop_map(RandomMove::Expire),
+        8 => Just(RandomMove::Mutate),
+        8 => any::<u8>().prop_map(RandomMove::Settle),
+        10 => any::<u8>().prop_map(RandomMove::Policy),
     ]
 }
 
@@ -128,8 +128,8 @@ pub(crate) struct World {
     running: BTreeSet<EffectId>,
     executed_in_life: BTreeSet<EffectId>,
     executed_ever: BTreeMap<EffectId, u32>,
-    pub(crate) history: Vec<Past>,
-    life: Life,
+    pub(crate) history: Vec<PastInput>,
+    life: RunLife,
     pub(super) preparing: BTreeSet<EffectId>,
     /// How often that changed on which calls depend.
     found: u32,
@@ -137,7 +137,7 @@ pub(crate) struct World {
 
 /// One input of the past: how long the tape was before it, and what came of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Past {
+pub(crate) struct PastInput {
     pub(crate) entries_before: usize,
     pub(crate) now: Timestamp,
     pub(crate) input: RunInput,
@@ -147,7 +147,7 @@ pub(crate) struct Past {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Life {
+enum RunLife {
     Sound,
     /// The next commit is the last deed.
     Doomed,
@@ -163,7 +163,7 @@ impl World {
             executed_in_life: BTreeSet::new(),
             executed_ever: BTreeMap::new(),
             history: Vec::new(),
-            life: Life::Sound,
+            life: RunLife::Sound,
             preparing: BTreeSet::new(),
             found: 0,
         };
@@ -190,25 +190,25 @@ impl World {
         world
     }
 
-    pub(crate) fn make(&mut self, a_move: &Move) {
+    pub(crate) fn make(&mut self, a_move: &RandomMove) {
         match self.input_of(a_move) {
             Some(input) => {
                 // Being refused is fine; what must hold is checked either way.
                 let _ = self.feed(&input);
             }
             None => match a_move {
-                Move::Wait(secs) => {
+                RandomMove::Wait(secs) => {
                     self.driver.now = self.driver.now.after(Duration::from_secs(u64::from(*secs)));
                 }
-                Move::Restart => self.restart(),
-                Move::DieAfterNextCommit => self.life = Life::Doomed,
-                Move::Mutate => self.found += 1,
-                Move::Policy(which) => {
+                RandomMove::Restart => self.restart(),
+                RandomMove::DieAfterNextCommit => self.life = RunLife::Doomed,
+                RandomMove::Mutate => self.found += 1,
+                RandomMove::Policy(which) => {
                     let all = [PolicyNow::Denies, PolicyNow::Asks, PolicyNow::OtherVersion];
                     self.driver.policy =
                         all.get(usize::from(*which % 8)).copied().unwrap_or(PolicyNow::AsBefore);
                 }
-                Move::Unknown(kind) => {
+                RandomMove::Unknown(kind) => {
                     let kind = if kind % 8 == 0 { 0x7000 } else { 0x9000 };
                     if !self.driver.machine.state().is_terminal() {
                         self.driver.tape.push((TapeEvent::Unknown { kind }, self.driver.now));
@@ -222,7 +222,7 @@ impl World {
 
     /// Lets a benign model, benign tools and a benign person bring the run to its end.
     pub(crate) fn drive_to_end(&mut self) {
-        self.life = Life::Sound;
+        self.life = RunLife::Sound;
         for _ in 0..STEPS_TO_END_MAX {
             let input = match self.driver.phase() {
                 RunPhase::Finished => return,
@@ -250,46 +250,48 @@ impl World {
         panic!("the run does not end: {}", self.driver.tape_line());
     }
 
-    fn input_of(&self, a_move: &Move) -> Option<RunInput> {
+    fn input_of(&self, a_move: &RandomMove) -> Option<RunInput> {
         let attempt = self.asked.unwrap_or(Attempt(1));
         Some(match a_move {
-            Move::Begin => RunInput::Begin,
-            Move::Text => RunInput::Text { attempt, text: "words".into() },
-            Move::Answer => answer_input(attempt.0, &[], FinishReason::Stop),
-            Move::Calls(kinds) => {
+            RandomMove::Begin => RunInput::Begin,
+            RandomMove::Text => RunInput::Text { attempt, text: "words".into() },
+            RandomMove::Answer => answer_input(attempt.0, &[], FinishReason::Stop),
+            RandomMove::Calls(kinds) => {
                 let calls: Vec<Call> = kinds.iter().map(|kind| some_call(*kind)).collect();
                 answer_input(attempt.0, &calls, FinishReason::ToolCalls)
             }
-            Move::ModelFails(class, asked) => {
+            RandomMove::ModelFails(class, asked) => {
                 let class = CLASSES[usize::from(*class) % CLASSES.len()];
                 failure_input(attempt.0, class, some_pause(*asked))
             }
-            Move::RetryDue => RunInput::RetryDue { attempt: self.pausing.unwrap_or(Attempt(1)) },
-            Move::Reasoning => RunInput::Reasoning { attempt, text: "hm".into() },
-            Move::ToolEnds(which, how) => some_end(self.some_running(*which), *how),
-            Move::ToolPrints(which, how) => some_output(self.some_running(*which), *how),
-            Move::Input => super::answer_of_person(),
-            Move::Steer(key) => super::steering((key % 4 == 0).then_some(IdempotencyDigest([key % 16; 32]))),
-            Move::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
-            Move::Cancel(why) if why % 3 == 1 => cancel_by(CancelReason::Interrupted),
-            Move::Cancel(_) => cancel_by(CancelReason::User),
-            Move::Broken => RunInput::Broken,
-            Move::Nonsense(kind, number) => some_nonsense(*kind, u32::from(*number) % 9),
-            Move::Again(which) => {
+            RandomMove::RetryDue => RunInput::RetryDue { attempt: self.pausing.unwrap_or(Attempt(1)) },
+            RandomMove::Reasoning => RunInput::Reasoning { attempt, text: "hm".into() },
+            RandomMove::ToolEnds(which, how) => some_end(self.some_running(*which), *how),
+            RandomMove::ToolPrints(which, how) => some_output(self.some_running(*which), *how),
+            RandomMove::Input => super::answer_of_person(),
+            RandomMove::Steer(key) => {
+                super::steering((key % 4 == 0).then_some(IdempotencyDigest([key % 16; 32])))
+            }
+            RandomMove::Cancel(why) if why % 3 == 0 => cancel_by(CancelReason::TimeLimit),
+            RandomMove::Cancel(why) if why % 3 == 1 => cancel_by(CancelReason::Interrupted),
+            RandomMove::Cancel(_) => cancel_by(CancelReason::User),
+            RandomMove::Broken => RunInput::Broken,
+            RandomMove::Nonsense(kind, number) => some_nonsense(*kind, u32::from(*number) % 9),
+            RandomMove::Again(which) => {
                 let past = self.history.get(usize::from(*which) % self.history.len().max(1))?;
                 // Only a restart recovers.
                 return (!matches!(past.input, RunInput::Recovered)).then(|| self.refreshed(&past.input));
             }
-            Move::Prepared(which, how) => self.prepared(*which, *how),
-            Move::Decide(which, how) => self.decision(*which, *how),
-            Move::Expire(which) => RunInput::ApprovalExpired { approval: self.some_approval(*which) },
-            Move::Settle(which) => self.settlement(*which),
-            Move::Wait(_)
-            | Move::Restart
-            | Move::DieAfterNextCommit
-            | Move::Unknown(_)
-            | Move::Mutate
-            | Move::Policy(_) => return None,
+            RandomMove::Prepared(which, how) => self.prepared(*which, *how),
+            RandomMove::Decide(which, how) => self.decision(*which, *how),
+            RandomMove::Expire(which) => RunInput::ApprovalExpired { approval: self.some_approval(*which) },
+            RandomMove::Settle(which) => self.settlement(*which),
+            RandomMove::Wait(_)
+            | RandomMove::Restart
+            | RandomMove::DieAfterNextCommit
+            | RandomMove::Unknown(_)
+            | RandomMove::Mutate
+            | RandomMove::Policy(_) => return None,
         })
     }
 
@@ -311,8 +313,8 @@ impl World {
         }
         let commit = taken?;
         assert_eq!(replay(&self.driver.tape), self.driver.machine, "{}", self.driver.tape_line());
-        if self.life == Life::Doomed && !commit.events.is_empty() {
-            self.life = Life::Sound;
+        if self.life == RunLife::Doomed && !commit.events.is_empty() {
+            self.life = RunLife::Sound;
             self.restart();
         } else {
             self.perform(input, &commit);
@@ -321,7 +323,7 @@ impl World {
         Ok(())
     }
 
-    fn take(&mut self, input: &RunInput) -> Result<Commit, RunError> {
+    fn take(&mut self, input: &RunInput) -> Result<StepCommit, RunError> {
         let entries_before = self.driver.tape.len();
         let taken = self.driver.take(input);
         let outcome = match &taken {
@@ -329,7 +331,7 @@ impl World {
             Err(error) => Err(*error),
         };
         let (now, policy, input) = (self.driver.now, self.driver.policy, input.clone());
-        self.history.push(Past { entries_before, now, input, policy, outcome });
+        self.history.push(PastInput { entries_before, now, input, policy, outcome });
         taken
     }
 
@@ -351,7 +353,7 @@ impl World {
         self.inspect();
     }
 
-    fn perform(&mut self, input: &RunInput, commit: &Commit) {
+    fn perform(&mut self, input: &RunInput, commit: &StepCommit) {
         let recovering = matches!(input, RunInput::Recovered);
         assert!(
             recovering || commit.effects.is_empty() || !commit.events.is_empty(),
@@ -597,7 +599,7 @@ fn some_end(effect: EffectId, how: u8) -> RunInput {
 fn some_output(effect: EffectId, how: u8) -> RunInput {
     let text = "x".repeat(usize::from(how / 8) * 6_000);
     let rest = if how % 8 == 7 { OutputRest::InOutcome } else { OutputRest::Follows };
-    RunInput::ToolPrinted { effect, text: text.into(), rest }
+    RunInput::ToolPrinted { effect, text: Redacted::cleaned(text), rest }
 }
 
 fn some_nonsense(kind: u8, number: u32) -> RunInput {

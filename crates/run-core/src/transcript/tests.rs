@@ -383,8 +383,8 @@ fn proposal(effect: u32, tool: &str, arguments: &str) -> TapeEvent {
         effect: EffectId(effect),
         attempt: Attempt(1),
         call_digest: ContentDigest::default(),
-        tool: Redacted::new(tool.to_owned()),
-        arguments: arguments.into(),
+        tool: Redacted::cleaned(tool.to_owned()),
+        arguments: Redacted::cleaned(arguments.to_owned()),
         model_call_id: Redacted::default(),
     }))
 }
@@ -406,7 +406,7 @@ fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
         taints: Taints::NONE,
         ask: None,
         request: Redacted::default(),
-        explanation: explanation.into(),
+        explanation: Redacted::cleaned(explanation.to_owned()),
     }))
 }
 
@@ -420,11 +420,11 @@ fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent 
         duration: std::time::Duration::ZERO,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
-        output: output.into(),
+        output: Redacted::cleaned(output.to_owned()),
     }))
 }
 
-fn random_tape(moves: &[crate::scenario::world::Move]) -> Vec<TapeEvent> {
+fn random_tape(moves: &[crate::scenario::world::RandomMove]) -> Vec<TapeEvent> {
     let mut world = World::new(RunLimits::default());
     for a_move in moves {
         world.make(a_move);

@@ -1,15 +1,19 @@
 //! Ends approvals whose time is over: one timer for the earliest of them, and nobody polls.
 //!
 //! Owns the next batch and no more. Time is the wall clock's, for it has to mean the same after a restart; a wall clock
-//! that stands before the newest entry of the journal ends nothing. Begin at [`run`].
+//! that stands before the newest entry of the journal ends nothing. Begin at [`ApprovalExpiry`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use palyra_background::{BackgroundTask, NextTick, TickFailure};
+use palyra_journal_core::families::approvals::{self, ExpiringApproval};
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
-use palyra_ports::read_approvals::ExpiringApproval;
 use palyra_run_core::RunInput;
 use palyra_types::ApprovalId;
 use palyra_types::session::SessionRef;
@@ -26,107 +30,122 @@ const WOKEN_MAX: usize = 8;
 const STUCK_MAX: usize = 1_024;
 /// The longest sleep: a wall clock that was set forward is noticed by then.
 const SLEEP_SPAN_MAX: Duration = Duration::from_secs(60 * 60);
-/// The first pause after something failed; each further one is twice as long.
-const RETRY_PAUSE_MIN: Duration = Duration::from_millis(250);
-/// The longest such pause.
-const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Batches ended in one tick; what is due beyond it is ended in the next.
+const BATCHES_MAX: usize = 1_000;
 
 /// What one look brought.
 enum Looked {
     /// Some are ended.
     Ended,
-    /// Some could not be ended, or nothing could be read.
-    Failed,
     /// Nothing is due for so long.
     Sleep(Duration),
     /// Nothing will be due unless something is asked.
     Nothing,
 }
 
-/// Ends what is due, now and later, until the daemon drains.
-pub(crate) async fn run(engine: Arc<Engine>, sessions: SessionsHandle) {
-    let mut stuck = BTreeSet::new();
-    let mut pause = RETRY_PAUSE_MIN;
-    while !engine.drain.has_begun() {
-        let span = match look(&engine, &sessions, &mut stuck).await {
-            Looked::Ended => {
-                pause = RETRY_PAUSE_MIN;
-                continue;
+/// Ends what is due.
+pub(crate) struct ApprovalExpiry {
+    engine: Arc<Engine>,
+    sessions: SessionsHandle,
+    /// Those that could not be ended in this tick.
+    stuck: BTreeSet<ApprovalId>,
+}
+
+impl ApprovalExpiry {
+    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle) -> Self {
+        Self { engine, sessions, stuck: BTreeSet::new() }
+    }
+
+    async fn end_due(&mut self) -> Result<NextTick, TickFailure> {
+        // Those that could not be ended before are tried again.
+        self.stuck.clear();
+        for _ in 0..BATCHES_MAX {
+            if self.engine.drain.has_begun() {
+                return Ok(NextTick::AtOnce);
             }
-            Looked::Nothing if stuck.is_empty() => None,
-            Looked::Sleep(span) if stuck.is_empty() => Some(span),
-            Looked::Sleep(_) | Looked::Nothing | Looked::Failed => {
-                pause = (pause * 2).min(RETRY_PAUSE_MAX);
-                // Those that could not be ended are tried again.
-                stuck.clear();
-                Some(pause)
-            }
-        };
-        let clock = &engine.ports.clock;
-        let asleep = async {
-            match span {
-                Some(span) => clock.sleep_until(clock.boot().after(span)).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            () = engine.drain.begun() => return,
-            () = engine.asking.sooner() => {}
-            () = asleep => {}
+            let next = match look(&self.engine, &self.sessions, &mut self.stuck).await? {
+                Looked::Ended => continue,
+                Looked::Sleep(span) => NextTick::After(span),
+                Looked::Nothing => NextTick::OnSignal,
+            };
+            return match self.stuck.len() {
+                0 => Ok(next),
+                stuck => {
+                    Err(TickFailure::new(format_args!("{stuck} approvals still wait after they were ended")))
+                }
+            };
         }
+        Ok(NextTick::AtOnce)
     }
 }
 
-async fn look(engine: &Engine, sessions: &SessionsHandle, stuck: &mut BTreeSet<ApprovalId>) -> Looked {
+impl BackgroundTask for ApprovalExpiry {
+    fn name(&self) -> &'static str {
+        "approval_expiry"
+    }
+
+    fn tick(&mut self) -> BoxFuture<'_, Result<NextTick, TickFailure>> {
+        self.end_due().boxed()
+    }
+
+    fn signal(&self) -> BoxFuture<'static, ()> {
+        let engine = Arc::clone(&self.engine);
+        async move { engine.asking.sooner().await }.boxed()
+    }
+}
+
+async fn look(
+    engine: &Engine,
+    sessions: &SessionsHandle,
+    stuck: &mut BTreeSet<ApprovalId>,
+) -> Result<Looked, TickFailure> {
     if engine.ports.maintain.status().health == JournalHealth::Quarantined {
-        return Looked::Nothing;
+        return Ok(Looked::Nothing);
     }
     // Before it is read: what is asked meanwhile wakes.
     engine.asking.set_timer(None);
-    let mut next = match engine.ports.approvals.next_to_expire(BATCH_MAX + stuck.len()).await {
-        Ok(next) => next,
-        Err(error) => {
-            tracing::error!(%error, "open approvals could not be read");
-            return Looked::Failed;
-        }
-    };
+    let mut next = next_to_expire(engine, stuck).await?;
     next.retain(|expiring| !stuck.contains(&expiring.approval));
     let now = engine.ports.clock.wall();
     let Some(earliest) = next.first().map(|expiring| expiring.expires) else {
-        return Looked::Nothing;
+        return Ok(Looked::Nothing);
     };
-    if earliest > now || now < engine.newest_entry() {
+    if earliest > now || now < engine.runs.newest_entry() {
         engine.asking.set_timer(Some(earliest));
-        return Looked::Sleep(earliest.since(now).max(engine.newest_entry().since(now)).min(SLEEP_SPAN_MAX));
+        let span = earliest.since(now).max(engine.runs.newest_entry().since(now)).min(SLEEP_SPAN_MAX);
+        return Ok(Looked::Sleep(span));
     }
     let due = next.into_iter().filter(|expiring| expiring.expires <= now);
     let ended = futures::stream::iter(due)
         .map(|expiring| async move { (expiring.approval, end(engine, sessions, expiring).await) });
     let ended: Vec<_> = ended.buffer_unordered(WOKEN_MAX).collect().await;
-    let mut looked = Looked::Ended;
+    let mut failed = 0_usize;
     for (approval, result) in ended {
         if let Err(error) = result {
             tracing::warn!(%approval, %error, "an approval could not be ended in time");
-            looked = Looked::Failed;
+            failed += 1;
         }
         // Whatever came of it: one that still waits afterwards is not tried again at once.
         if stuck.len() < STUCK_MAX {
             stuck.insert(approval);
         }
     }
-    if matches!(looked, Looked::Ended) {
-        still_waiting(engine, stuck).await;
+    if failed > 0 {
+        return Err(TickFailure::new(format_args!("{failed} approvals could not be ended in time")));
     }
-    looked
+    // Keeps those that wait although they were ended: a row behind its tape, which only time can mend.
+    let next = next_to_expire(engine, stuck).await?;
+    stuck.retain(|approval| next.iter().any(|expiring| expiring.approval == *approval));
+    Ok(Looked::Ended)
 }
 
-/// Keeps those that wait although they were ended: a row behind its tape, which only time can mend.
-async fn still_waiting(engine: &Engine, stuck: &mut BTreeSet<ApprovalId>) {
-    match engine.ports.approvals.next_to_expire(BATCH_MAX + stuck.len()).await {
-        Ok(next) => stuck.retain(|approval| next.iter().any(|expiring| expiring.approval == *approval)),
-        Err(error) => tracing::error!(%error, "open approvals could not be read"),
-    }
+async fn next_to_expire(
+    engine: &Engine,
+    stuck: &BTreeSet<ApprovalId>,
+) -> Result<Vec<ExpiringApproval>, TickFailure> {
+    let limit = BATCH_MAX + stuck.len();
+    let next = engine.ports.families.query(move |rows, _| approvals::next_to_expire(rows, limit)).await;
+    next.map_err(|error| TickFailure::new(format_args!("open approvals could not be read: {error}")))
 }
 
 async fn end(
@@ -134,7 +153,12 @@ async fn end(
     sessions: &SessionsHandle,
     expiring: ExpiringApproval,
 ) -> Result<(), RequestError> {
-    let record = engine.ports.records.run(expiring.run).await?.ok_or(RequestError::RunNotFound)?;
+    let record = engine
+        .ports
+        .families
+        .query(move |rows, _| runs::record(rows, expiring.run))
+        .await?
+        .ok_or(RequestError::RunNotFound)?;
     let session = SessionRef { principal: record.principal, id: record.session };
     let input = RunInput::ApprovalExpired { approval: expiring.approval };
     match sessions.deliver(session, record.run, input, Vec::new()).await {

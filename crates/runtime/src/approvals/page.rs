@@ -2,9 +2,11 @@
 //!
 //! Owns where a page ends. Invariant: a page has whole rows, and at least one when there is any left.
 
+use palyra_journal_core::families::approvals;
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
+use palyra_ports::ReadError;
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
-use palyra_ports::{ReadApprovals, ReadError};
 use palyra_types::Seq;
 use palyra_types::approval::ApprovalRecord;
 
@@ -25,7 +27,7 @@ pub struct ApprovalPage {
 
 /// Reads a page of those approvals that `sees` lets through.
 pub(super) async fn read(
-    approvals: &dyn ReadApprovals,
+    families: &dyn ReadFamilies,
     query: ApprovalQuery,
     sees: impl Fn(&ApprovalRecord) -> bool,
 ) -> Result<ApprovalPage, ReadError> {
@@ -34,7 +36,8 @@ pub(super) async fn read(
     let mut page = ApprovalPage::default();
     let mut bytes = 0;
     loop {
-        let read = approvals.approvals(query.clone()).await?;
+        let of_page = query.clone();
+        let read = families.query(move |rows, log| approvals::records(rows, log, &of_page)).await?;
         let full = read.len() == query.limit;
         query.before = read.last().map(|record| record.seq);
         for record in read.into_iter().filter(&sees) {

@@ -2,13 +2,13 @@
 //!
 //! Invariant: nobody is told that an answer counted of which a part, such as other arguments, did not.
 
+use palyra_admin::Caller;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord, ApprovalState};
 use palyra_types::event::{ApprovalEvent, TapeEvent};
-use palyra_types::{Redacted, StoredGrantId};
+use palyra_types::{Content, Redacted, StoredGrantId};
 
 use super::{ApprovalReply, Counted, Resolved};
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 
@@ -43,7 +43,10 @@ pub(super) async fn repeated(
         (ApprovalState::Approved | ApprovalState::Denied, true) => {
             let decisive = decisive(engine, record).await?;
             let grant = decisive.grant.filter(|_| reply.remember.is_some());
-            if decisive.edited == reply.edited && grant.is_some() == reply.remember.is_some() {
+            let edited = reply.edited.as_ref().map(Content::expose);
+            if decisive.edited.as_ref().map(Redacted::expose) == edited
+                && grant.is_some() == reply.remember.is_some()
+            {
                 return Ok(Some(again(grant)));
             }
         }

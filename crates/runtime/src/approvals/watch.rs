@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use palyra_admin::Caller;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_types::approval::ApprovalRecord;
@@ -13,7 +14,6 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::approvals::ApprovalsHandle;
 use crate::asking::Change;
-use crate::caller::Caller;
 use crate::error::RequestError;
 
 /// What a watcher sees.

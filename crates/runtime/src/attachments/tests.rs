@@ -1,6 +1,8 @@
 //! What may come in with an input, case by case.
 
-use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
+use palyra_ports::redactor::{Cleaned, Findings, RedactStream};
+use palyra_testkit::PassThrough;
+use palyra_types::{Content, Redacted};
 
 use super::*;
 
@@ -12,7 +14,7 @@ fn file(name: &str, media_type: &str, content: &[u8]) -> IncomingFile {
     IncomingFile {
         name: name.into(),
         media_type: media_type.into(),
-        content: Redacted::new(Arc::from(content)),
+        content: Redacted::cleaned(Arc::from(content)).into(),
     }
 }
 
@@ -111,12 +113,14 @@ impl Redactor for NoDigits {
         1
     }
 
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> Cleaned {
+        let digits = text.expose().chars().filter(char::is_ascii_digit).count();
         let text = text.expose().replace(|c: char| c.is_ascii_digit(), "*");
-        Cleaned { text: text.into(), findings: Findings { replaced: 1, registered: 0 } }
+        let replaced = u32::try_from(digits).unwrap();
+        Cleaned { text: Redacted::cleaned(text), findings: Findings { replaced, registered: 0 } }
     }
 
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
         self.redact(text)
     }
 
@@ -136,6 +140,32 @@ fn texts_are_cleaned_and_described_as_they_are_recorded() {
     );
     assert_eq!(*admitted.attachments[0].sha256.expose(), palyra_ledger::sha256(b"pin ****"));
     assert_eq!(admitted.blobs[0].expose().as_ref(), PNG);
+}
+
+#[test]
+fn a_text_of_another_type_is_cleaned_and_a_file_that_is_no_text_is_refused_with_its_secret() {
+    let script = [file("a", "application/x-script", b"pin 1234")];
+    let admitted = admit_files(&script, &NoDigits).unwrap();
+    assert_eq!(admitted.blobs[0].expose().as_ref(), b"pin ****");
+    let binary = |bytes| [file("a", "application/x-thing", bytes)];
+    let refused = admit_files(&binary(b"\0\x01pin 1234"), &NoDigits).unwrap_err().to_string();
+    assert!(refused.contains("file 1 (a) looks like it holds a secret"), "{refused}");
+    // The controls: no secret, and a redactor that knows none.
+    assert!(admit_files(&binary(b"\0\x01pin"), &NoDigits).is_ok());
+    assert_eq!(admit(&script).unwrap().blobs[0].expose().as_ref(), b"pin 1234");
+}
+
+#[test]
+fn a_media_type_that_holds_a_secret_is_refused() {
+    let typed = |media_type| [file("a", media_type, b"\0\x01")];
+    let refused = admit_files(&typed("application/x-pin-1234"), &NoDigits).unwrap_err().to_string();
+    assert!(
+        refused.contains("media type looks like it holds a secret") && !refused.contains("1234"),
+        "{refused}"
+    );
+    // The controls: another type, and a redactor that knows no such secret.
+    assert!(admit_files(&typed("application/x-pin"), &NoDigits).is_ok());
+    assert!(admit(&typed("application/x-pin-1234")).is_ok());
 }
 
 #[test]

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_ports::AppendError;
-use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
@@ -25,7 +24,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::alarm::Alarm;
-use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::answer::{Heard, LiveAnswer};
 use crate::run::context::ContextSource;
@@ -33,7 +31,7 @@ use crate::run::draft::Draft;
 use crate::run::held::Held;
 use crate::run::judging::{Judging, salt_of};
 use crate::run::mailbox::{
-    Acceptance, Begun, Delivered, Left, RUN_MAILBOX_MAX, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
+    Begun, Delivered, Left, RUN_MAILBOX_MAX, RunAcceptance, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
     Told,
 };
 use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
@@ -43,6 +41,7 @@ use crate::run::printing::Printing;
 use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
+use crate::run_context::RunContext;
 
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
@@ -70,7 +69,7 @@ pub(crate) struct Earlier {
 
 /// Starts a run's actor.
 pub(crate) fn spawn_run(
-    engine: &Arc<Engine>,
+    run_context: &Arc<RunContext>,
     session: SessionRef,
     seed: RunSeed,
     earlier: Earlier,
@@ -79,19 +78,19 @@ pub(crate) fn spawn_run(
     let (mailbox, mut commands) = mpsc::channel(RUN_MAILBOX_MAX);
     let (left, exit) = oneshot::channel();
     let own_mailbox = mailbox.clone();
-    let engine = Arc::clone(engine);
-    let working = engine.drain.work();
+    let run_context = Arc::clone(run_context);
+    let working = run_context.drain.work();
     let work = async move {
         match seed {
             RunSeed::Fresh(acceptance, told) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
-                let mut actor = RunActor::new(engine, session, earlier, own_mailbox, state);
+                let mut actor = RunActor::new(run_context, session, earlier, own_mailbox, state);
                 actor.told = Some(told);
                 actor.accept(&acceptance, &mut commands).await
             }
-            RunSeed::Replayed(run) => match replay(&engine, run).await {
+            RunSeed::Replayed(run) => match replay(&run_context, run).await {
                 Ok(state) => {
-                    let mut actor = RunActor::new(engine, session, earlier, own_mailbox, state);
+                    let mut actor = RunActor::new(run_context, session, earlier, own_mailbox, state);
                     first.into_iter().for_each(|command| actor.take_command(command));
                     actor.run(&mut commands).await
                 }
@@ -128,7 +127,7 @@ async fn close(commands: &mut mpsc::Receiver<RunCommand>) -> Vec<RunCommand> {
 
 /// The worker on one run.
 pub(super) struct RunActor {
-    pub(super) engine: Arc<Engine>,
+    pub(super) run_context: Arc<RunContext>,
     pub(super) session: SessionRef,
     pub(super) earlier: Earlier,
     pub(super) own_mailbox: RunMailbox,
@@ -182,7 +181,7 @@ enum Stepped {
 
 impl RunActor {
     fn new(
-        engine: Arc<Engine>,
+        run_context: Arc<RunContext>,
         session: SessionRef,
         earlier: Earlier,
         own_mailbox: RunMailbox,
@@ -190,7 +189,7 @@ impl RunActor {
     ) -> Self {
         let stop = CancellationToken::new();
         Self {
-            engine,
+            run_context,
             session,
             earlier,
             own_mailbox,
@@ -213,7 +212,7 @@ impl RunActor {
     }
 
     /// Accepts and begins a run in one step, then works on it.
-    async fn accept(mut self, acceptance: &Acceptance, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
+    async fn accept(mut self, acceptance: &RunAcceptance, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
         self.held.tell(RunInput::Start(Box::new(acceptance.started.clone())));
         self.held.tell(RunInput::Begin);
         let error = match self.step(Some(acceptance)).await {
@@ -256,7 +255,9 @@ impl RunActor {
         }
         match self.state.machine.phase() {
             // Only asking a model is left to do, and that is for the next start.
-            RunPhase::Running if self.engine.drain.has_begun() => Some(RunExit::Stalled(Stall::UntilRestart)),
+            RunPhase::Running if self.run_context.drain.has_begun() => {
+                Some(RunExit::Stalled(Stall::UntilRestart))
+            }
             RunPhase::Running => None,
             RunPhase::Finished => Some(RunExit::Finished(self.state.finished_run())),
             RunPhase::Waiting(_) | RunPhase::Queued => Some(RunExit::Waiting),
@@ -266,14 +267,14 @@ impl RunActor {
     async fn stall(mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
         tracing::error!(run = %self.state.machine.run(), %error, "the work on a run stops");
         if *error == AppendError::Unknown {
-            self.engine.grants.doubt();
+            self.run_context.views.grants.doubt();
         }
         // Of an unknown outcome they may find more there than was shown.
-        self.engine.hub.look_again(self.state.machine.run());
-        self.engine.hub.heed(error);
+        self.run_context.hub.look_again(self.state.machine.run());
+        self.run_context.hub.heed(error);
         // The append that finds the journal damaged is told that its outcome is unknown, and no other may follow.
-        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
-            self.engine.hub.heed(&AppendError::Quarantined);
+        if self.run_context.is_journal_quarantined() {
+            self.run_context.hub.heed(&AppendError::Quarantined);
         }
         self.held.refuse(error);
         for command in close(commands).await {
@@ -284,7 +285,7 @@ impl RunActor {
 
     /// Waits for something to do, then takes all that is there.
     async fn receive(&mut self, commands: &mut mpsc::Receiver<RunCommand>) {
-        let clock = Arc::clone(&self.engine.ports.clock);
+        let clock = Arc::clone(&self.run_context.ports.clock);
         let deadline = self.next_deadline();
         let alarm = &mut self.alarm;
         let timer = async {
@@ -294,7 +295,7 @@ impl RunActor {
             }
         };
         let open = self.retry_at.is_none();
-        let drain = self.engine.drain.clone();
+        let drain = self.run_context.drain.clone();
         tokio::select! {
             biased;
             Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
@@ -321,13 +322,13 @@ impl RunActor {
             self.preparing.remove(effect);
         }
         // What was printed is recorded before what came of it.
-        self.printing.end(&command.input, self.engine.ports.clock.boot(), &mut self.held);
+        self.printing.end(&command.input, self.run_context.ports.clock.boot(), &mut self.held);
         let Some(command) = self.look_again(command) else { return };
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
             if let Some(model) = &mut self.model {
                 // What was said before the wish to stop is recorded before it.
-                model.end(self.engine.ports.clock.boot(), &mut self.held);
+                model.end(self.run_context.ports.clock.boot(), &mut self.held);
             }
         }
         self.held.push(command);
@@ -347,7 +348,7 @@ impl RunActor {
     }
 
     fn take_time(&mut self) {
-        let now = self.engine.ports.clock.boot();
+        let now = self.run_context.ports.clock.boot();
         if self.retry_at.is_some_and(|retry_at| now >= retry_at) {
             self.retry_at = None;
         }
@@ -369,12 +370,14 @@ impl RunActor {
     }
 
     fn take_news(&mut self, news: Option<ModelNews>) {
-        let now = self.engine.ports.clock.boot();
-        let (engine, session, taints) = (&self.engine, self.session, self.earlier.taints);
-        let run = (&self.state.machine, self.state.started.as_ref());
-        let judge = |proposals| Judging::of(engine, run, session, taints).proposals(proposals);
+        let now = self.run_context.ports.clock.boot();
+        let (run_context, session, taints) = (&self.run_context, self.session, self.earlier.taints);
+        let AgentRunLoopState { machine, started, .. } = &self.state;
+        let judge = |proposals| {
+            Judging::of(run_context, machine, started.as_ref(), session, taints).proposals(proposals)
+        };
         let heard = match (news, &mut self.model) {
-            (Some(news), Some(model)) => model.take(news, now, engine, judge, &mut self.held),
+            (Some(news), Some(model)) => model.take(news, now, run_context, judge, &mut self.held),
             // The task ends only after an answer or a failure.
             (None, Some(_)) => {
                 self.held.tell(RunInput::Broken);
@@ -389,13 +392,13 @@ impl RunActor {
     }
 
     /// Decides what is held, records it in one commit, and performs what follows.
-    async fn step(&mut self, accepts: Option<&Acceptance>) -> Stepped {
-        let now = self.engine.ports.clock.wall();
+    async fn step(&mut self, accepts: Option<&RunAcceptance>) -> Stepped {
+        let now = self.run_context.ports.clock.wall();
         self.judge_answers();
         self.judge_prepared();
         let mut draft = Draft::new(&self.state, self.session, self.earlier.taints, now);
         let mut answers = Vec::new();
-        let source = ContextSource { engine: &self.engine, history: &self.earlier.runs };
+        let source = ContextSource { run_context: &self.run_context, history: &self.earlier.runs };
         for command in self.held.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }
@@ -412,13 +415,13 @@ impl RunActor {
                 blobs: &draft.blobs,
                 accepts,
             };
-            match step.append(&self.engine).await {
+            match step.append(&self.run_context).await {
                 Ok(records) => {
                     for record in &records {
                         self.state.remember(&record.event, record.seq);
                     }
-                    self.engine.committed(&records);
-                    self.engine.hub.publish(draft.machine.run(), records);
+                    self.run_context.committed(&records);
+                    self.run_context.hub.publish(draft.machine.run(), records);
                 }
                 Err(AppendError::GuardFailed { index }) if step.grant_at(index).is_some() => {
                     let gone = step.grant_at(index);
@@ -449,7 +452,7 @@ impl RunActor {
     }
 
     /// Says how to go on after the journal did not take a step.
-    fn refused(&mut self, error: AppendError, accepts: Option<&Acceptance>) -> Stepped {
+    fn refused(&mut self, error: AppendError, accepts: Option<&RunAcceptance>) -> Stepped {
         if accepts.is_some() {
             return Stepped::Stop(error);
         }
@@ -471,7 +474,7 @@ impl RunActor {
             | AppendError::Invalid { .. }
             | AppendError::Closed => return Stepped::Stop(error),
         }
-        self.retry_at = Some(self.engine.ports.clock.boot().after(RETRY_PAUSE));
+        self.retry_at = Some(self.run_context.ports.clock.boot().after(RETRY_PAUSE));
         Stepped::Later
     }
 
@@ -503,14 +506,14 @@ impl RunActor {
             match effect {
                 // A later input of the same step may have ended what an earlier one began.
                 Effect::CallModel { attempt }
-                    if machine.open_attempt() == Some(attempt) && !self.engine.drain.has_begun() =>
+                    if machine.open_attempt() == Some(attempt) && !self.run_context.drain.has_begun() =>
                 {
                     let Some(request) = request.take() else { continue };
-                    let call = execute_run_stream_provider_request(&self.engine, attempt, request);
-                    self.model = Some(LiveAnswer::new(call, &self.engine));
+                    let call = execute_run_stream_provider_request(&self.run_context, attempt, request);
+                    self.model = Some(LiveAnswer::new(call, &self.run_context));
                 }
                 Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {
-                    let until = self.engine.ports.clock.boot().after(at.since(draft.now));
+                    let until = self.run_context.ports.clock.boot().after(at.since(draft.now));
                     self.pause = Some(Pause { attempt, until });
                 }
                 Effect::Prepare(intent)
@@ -518,15 +521,15 @@ impl RunActor {
                 {
                     self.preparing.insert(intent.effect());
                     let intent = self.intent_by_rules(intent);
-                    let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
-                    prepare_run_stream_tool_proposal(engine, intent, self.bound(), mailbox);
+                    let (run_context, mailbox) = (Arc::clone(&self.run_context), self.own_mailbox.clone());
+                    prepare_run_stream_tool_proposal(run_context, intent, self.bound(), mailbox);
                 }
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
-                    let (engine, mailbox) = (Arc::clone(&self.engine), self.own_mailbox.clone());
-                    let output = self.printing.begin(grant.effect(), &engine.ports.redactor);
+                    let (run_context, mailbox) = (Arc::clone(&self.run_context), self.own_mailbox.clone());
+                    let output = self.printing.begin(grant.effect(), &run_context.ports.redactor);
                     let (stop, salt) = (self.stop.clone(), self.salt());
-                    execute_run_stream_tool_proposal(engine, grant, stop, salt, output, mailbox);
+                    execute_run_stream_tool_proposal(run_context, grant, stop, salt, output, mailbox);
                 }
                 Effect::End => self.model = None,
                 Effect::CallModel { .. }
@@ -547,7 +550,7 @@ impl RunActor {
         self.time_limit = match (self.time_limit, machine.phase()) {
             (TimeLimit::Reached, _) => TimeLimit::Reached,
             (_, RunPhase::Running) => {
-                TimeLimit::At(self.engine.ports.clock.boot().after(machine.active_time_left(now)))
+                TimeLimit::At(self.run_context.ports.clock.boot().after(machine.active_time_left(now)))
             }
             (_, RunPhase::Queued | RunPhase::Waiting(_) | RunPhase::Finished) => TimeLimit::Unset,
         };

@@ -2,15 +2,17 @@
 //!
 //! Owns the open request and the words held back. Text never waits for reasoning. Knows no machine.
 
-use palyra_ports::RedactStream;
+use palyra_ports::{RedactStream, SecretFound};
 use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::{JudgedCall, RunInput};
-use palyra_types::model::{CONTINUATION_BYTES_MAX, ModelAnswer, ToolProposal};
-use palyra_types::{Attempt, BootTime, Redacted};
+use palyra_types::model::{
+    CONTINUATION_BYTES_MAX, ModelAnswer, ProviderContinuation, RawModelAnswer, RawToolProposal, ToolProposal,
+};
+use palyra_types::{Attempt, BootTime, Content, Redacted};
 
-use crate::engine::Engine;
 use crate::run::held::{Held, Voice};
 use crate::run::perform::call_model::{LiveModelCall, ModelNews};
+use crate::run_context::RunContext;
 
 /// Bytes of reasoning kept of one attempt, at most.
 const REASONING_BYTES_MAX: usize = 256 * 1024;
@@ -40,9 +42,9 @@ pub(super) enum Heard {
 }
 
 impl LiveAnswer {
-    pub(super) fn new(call: LiveModelCall, engine: &Engine) -> Self {
+    pub(super) fn new(call: LiveModelCall, run_context: &RunContext) -> Self {
         let spoken =
-            || Spoken { cleaning: engine.ports.redactor.begin(), gathered: TextCoalescer::default() };
+            || Spoken { cleaning: run_context.ports.redactor.begin(), gathered: TextCoalescer::default() };
         Self { call, text: spoken(), reasoning: spoken(), reasoning_bytes: 0 }
     }
 
@@ -77,26 +79,28 @@ impl LiveAnswer {
         &mut self,
         news: ModelNews,
         now: BootTime,
-        engine: &Engine,
-        judge: impl FnOnce(Vec<ToolProposal>) -> Vec<JudgedCall>,
+        run_context: &RunContext,
+        judge: impl FnOnce(Vec<RawToolProposal>) -> Vec<JudgedCall>,
         held: &mut Held,
     ) -> Heard {
         let attempt = self.call.attempt;
         match news {
             ModelNews::Text(text) => {
-                let clean = self.text.cleaning.push(text.expose());
+                let clean = self.text.cleaning.push(Content::new(text.expose()));
                 self.take_text(&clean, now, held);
                 return Heard::Open;
             }
             ModelNews::Reasoning(text) => {
-                let clean = self.reasoning.cleaning.push(text.expose());
+                let clean = self.reasoning.cleaning.push(Content::new(text.expose()));
                 self.take_reasoning(&clean, now, held);
                 return Heard::Open;
             }
             ModelNews::Answered(answer) => {
                 self.end(now, held);
-                let answer = unsecret(bounded(answer, attempt), attempt, engine);
-                let calls = judge(answer.proposals.clone());
+                let mut answer = bounded(answer, attempt);
+                let calls = judge(std::mem::take(&mut answer.proposals));
+                let proposals = calls.iter().map(|call| call.proposal.clone()).collect();
+                let answer = unsecret(answer, proposals, &self.call, run_context);
                 let model = self.call.request.model.clone();
                 held.tell(RunInput::Answered { attempt, answer, model, calls });
             }
@@ -106,7 +110,7 @@ impl LiveAnswer {
                     attempt,
                     class: failure.class,
                     // Providers quote what they were sent.
-                    detail: engine.ports.redactor.redact(failure.detail).text,
+                    detail: run_context.ports.redactor.redact(failure.detail).text,
                     retry_after: failure.retry_after,
                 });
             }
@@ -118,7 +122,7 @@ impl LiveAnswer {
         if clean.expose().is_empty() {
             return;
         }
-        if let Some(due) = self.text.gathered.push(clean.expose(), now) {
+        if let Some(due) = self.text.gathered.push(clean, now) {
             // What was thought first is recorded first.
             self.flush_reasoning(now, held);
             held.push_words(Voice::Text, self.call.attempt, &due);
@@ -126,8 +130,8 @@ impl LiveAnswer {
     }
 
     fn take_reasoning(&mut self, clean: &Redacted<String>, now: BootTime, held: &mut Held) {
-        let kept = self.kept_reasoning(clean.expose());
-        if kept.is_empty() {
+        let kept = self.kept_reasoning(clean);
+        if kept.expose().is_empty() {
             return;
         }
         if let Some(due) = self.reasoning.gathered.push(&kept, now) {
@@ -136,16 +140,16 @@ impl LiveAnswer {
     }
 
     /// Cuts reasoning off where it becomes too much.
-    fn kept_reasoning(&mut self, text: &str) -> String {
+    fn kept_reasoning(&mut self, text: &Redacted<String>) -> Redacted<String> {
         let before = self.reasoning_bytes;
-        self.reasoning_bytes = before.saturating_add(text.len());
+        self.reasoning_bytes = before.saturating_add(text.expose().len());
         if self.reasoning_bytes <= REASONING_BYTES_MAX {
-            text.to_owned()
+            text.clone()
         } else if before <= REASONING_BYTES_MAX {
-            let room = text.floor_char_boundary(REASONING_BYTES_MAX - before);
-            [&text[..room], REASONING_CUT_OFF].concat()
+            let (kept, _) = text.split_at(REASONING_BYTES_MAX - before);
+            [kept, REASONING_CUT_OFF.into()].into_iter().collect()
         } else {
-            String::new()
+            Redacted::default()
         }
     }
 
@@ -173,22 +177,36 @@ impl LiveAnswer {
 }
 
 /// Drops what a provider wants back when a secret is in it: it is signed, so nothing of it can be replaced.
-fn unsecret(answer: ModelAnswer, attempt: Attempt, engine: &Engine) -> ModelAnswer {
-    let kept = answer.continuation.as_ref().map(|kept| kept.body.clone());
-    let found = kept.map(|body| engine.ports.redactor.redact(body).findings.changed());
-    if found != Some(true) {
-        return answer;
-    }
-    tracing::warn!(%attempt, "data that the provider wants returned contains a secret and is dropped");
-    ModelAnswer { continuation: None, ..answer }
+fn unsecret(
+    answer: RawModelAnswer,
+    proposals: Vec<ToolProposal>,
+    request: &LiveModelCall,
+    run_context: &RunContext,
+) -> ModelAnswer {
+    let attempt = request.attempt;
+    let asked = request.request.model.model.clone();
+    let redactor = &run_context.ports.redactor;
+    // The provider's own id, which nothing is found by.
+    let response_id = redactor.check(answer.response_id).unwrap_or_default();
+    let continuation = answer.continuation.and_then(|kept| match redactor.check(kept.body) {
+        Ok(body) => Some(ProviderContinuation { model: kept.model, format: kept.format, body }),
+        Err(SecretFound { .. }) => {
+            tracing::warn!(%attempt, "data that the provider wants returned contains a secret and is dropped");
+            None
+        }
+    });
+    let RawModelAnswer { answered_by, finish, usage, .. } = answer;
+    // A provider may name any model; the one that was asked is recorded instead of a secret.
+    let answered_by = redactor.check(Content::new(answered_by)).map_or(asked, Redacted::into_exposed);
+    ModelAnswer { response_id, answered_by, finish, usage, proposals, continuation }
 }
 
 /// Drops what a provider wants back when it is more than a tape takes; it then answers without it.
-fn bounded(answer: ModelAnswer, attempt: Attempt) -> ModelAnswer {
+fn bounded(answer: RawModelAnswer, attempt: Attempt) -> RawModelAnswer {
     let bytes = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
     if bytes <= CONTINUATION_BYTES_MAX {
         return answer;
     }
     tracing::warn!(%attempt, bytes, "data that the provider wants returned is too large and is dropped");
-    ModelAnswer { continuation: None, ..answer }
+    RawModelAnswer { continuation: None, ..answer }
 }

@@ -13,9 +13,10 @@ use palyra_types::{Redacted, StoredGrantId};
 
 use super::actor::RunActor;
 use crate::error::RequestError;
-use crate::run::judging::{JudgedRun, Judging};
+use crate::run::judging::Judging;
 use crate::run::mailbox::RunCommand;
 use crate::run::perform::prepare_tool::{Bound, prepare_tool_call};
+use crate::run::state::AgentRunLoopState;
 
 impl RunActor {
     /// Returns what a binding covers beside the call.
@@ -42,9 +43,10 @@ impl RunActor {
         let judged = self.judging().decide(&tool, intent.arguments(), Findings::default());
         let intent = intent.with_read_only(self.judging().read_only_folders(&judged));
         self.answering += 1;
-        let (engine, mailbox, bound) = (Arc::clone(&self.engine), self.own_mailbox.clone(), self.bound());
+        let (run_context, mailbox, bound) =
+            (Arc::clone(&self.run_context), self.own_mailbox.clone(), self.bound());
         tokio::spawn(async move {
-            let prepared = prepare_tool_call(&engine, intent, &bound).await;
+            let prepared = prepare_tool_call(&run_context, intent, &bound).await;
             if let RunInput::ApprovalAnswered(answer) = &mut command.input {
                 answer.prepared = Some(prepared);
             }
@@ -58,16 +60,16 @@ impl RunActor {
     pub(super) fn intent_by_rules(&self, intent: Intent) -> Intent {
         let effect = intent.effect();
         let Some(call) = self.state.machine.call(effect) else { return intent };
-        let judged = self.judging().again((effect, call), ProgramsFound::NotLookedAt);
+        let judged = self.judging().again(effect, call, ProgramsFound::NotLookedAt);
         intent.with_read_only(self.judging().read_only_folders(&judged))
     }
 
     /// Judges what the held answers would let run, right before they are decided. An edited call that cannot run is
     /// refused here, and its approval still waits.
     pub(super) fn judge_answers(&mut self) {
-        let engine = Arc::clone(&self.engine);
-        let mut judging = Judging::of(&engine, self.judged_run(), self.session, self.earlier.taints);
-        let machine = &self.state.machine;
+        let AgentRunLoopState { machine, started, .. } = &self.state;
+        let mut judging =
+            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
         self.held.each_answer(|answer| {
             if answer.decision == ApprovalDecision::Deny {
                 return Ok(());
@@ -79,13 +81,12 @@ impl RunActor {
 
     /// Judges the calls of which it was found out what they would do, right before they are decided.
     pub(super) fn judge_prepared(&mut self) {
-        let engine = Arc::clone(&self.engine);
-        let machine = &self.state.machine;
-        let run = (machine, self.state.started.as_ref());
-        let mut judging = Judging::of(&engine, run, self.session, self.earlier.taints);
+        let AgentRunLoopState { machine, started, .. } = &self.state;
+        let mut judging =
+            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
         self.held.each_prepared(|effect, prepared| {
             let call = machine.call(effect)?;
-            let judged = judging.again((effect, call), ProgramsFound::Found(prepared.programs));
+            let judged = judging.again(effect, call, ProgramsFound::Found(prepared.programs));
             Some(Box::new(judging.deny_other_folders(judged, &prepared.read_only)))
         });
     }
@@ -93,9 +94,10 @@ impl RunActor {
     /// Judges anew what a stored grant was to cover that another run has used up, or a person revoked, in the same
     /// moment.
     pub(super) fn judge_without(&mut self, gone: Option<StoredGrantId>) {
-        gone.into_iter().for_each(|grant| self.engine.grants.forget(grant));
-        let engine = Arc::clone(&self.engine);
-        let mut judging = Judging::of(&engine, self.judged_run(), self.session, self.earlier.taints);
+        gone.into_iter().for_each(|grant| self.run_context.views.grants.forget(grant));
+        let AgentRunLoopState { machine, started, .. } = &self.state;
+        let mut judging =
+            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
         self.held.each_judged(|call| {
             if call.decision.grant.is_some() {
                 let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
@@ -107,19 +109,16 @@ impl RunActor {
     /// Returns the tool that an answer may let run; what does not wait for it, or not for this person, is the machine's
     /// to refuse.
     fn asked_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
-        let (machine, now) = (&self.state.machine, self.engine.ports.clock.wall());
+        let (machine, now) = (&self.state.machine, self.run_context.ports.clock.wall());
         match machine.approval_needs_judgement(answer.approval, answer.by, answer.decision, now) {
             Ok(Judgement::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
             Ok(Judgement::NotNeeded) | Err(_) => None,
         }
     }
 
-    fn judged_run(&self) -> JudgedRun<'_> {
-        (&self.state.machine, self.state.started.as_ref())
-    }
-
     fn judging(&self) -> Judging<'_> {
-        Judging::of(&self.engine, self.judged_run(), self.session, self.earlier.taints)
+        let AgentRunLoopState { machine, started, .. } = &self.state;
+        Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
     }
 }
 
@@ -144,7 +143,7 @@ fn judge_answer(
         return refused(refusal.message.expose());
     }
     if let Some(wish) = &mut answer.remember {
-        judging.check_wish(wish, (tool, edited.unwrap_or(arguments)), &judged)?;
+        judging.check_wish(wish, tool, edited.unwrap_or(arguments), &judged)?;
     }
     answer.judged = Some(judged);
     Ok(())

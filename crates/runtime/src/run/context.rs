@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use palyra_ports::StaticText;
 use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 
-use crate::engine::Engine;
 use crate::run::state::AgentRunLoopState;
+use crate::run_context::RunContext;
 
 /// The window assumed for a model that nobody configured any more; its request will be refused anyway.
 const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
 
 /// Where a run's context comes from.
 pub(super) struct ContextSource<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) run_context: &'a RunContext,
     /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
 }
@@ -62,17 +62,18 @@ impl ContextSource<'_> {
                 if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
             })
         });
-        let directory = Arc::clone(&self.engine.ports.models.borrow());
+        let directory = Arc::clone(&self.run_context.ports.models.borrow());
         let model = wanted.model.unwrap_or_else(|| directory.default_model()).clone();
         let window_tokens = directory
             .provider(&model)
             .map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens);
-        let agent = started.and_then(|started| self.engine.agents.by_id(started.agent));
+        let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
         let skills = started.map_or(&[][..], |started| &started.skills);
         let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
-        let instructions = self.instructions(of_agent, self.engine.skills.section(skills).as_deref());
+        let instructions =
+            self.instructions(of_agent, self.run_context.views.skills.section(skills).as_deref());
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
-        let catalog = self.engine.catalog_of(tools, &self.engine.skills.active(skills));
+        let catalog = self.run_context.catalog_of(tools, &self.run_context.views.skills.active(skills));
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
         let prompt = assemble(PromptInputs {
             instructions: &instructions,
@@ -86,7 +87,7 @@ impl ContextSource<'_> {
         })?;
         let request = ModelRequest {
             model,
-            system: Redacted::new(instructions.to_string()),
+            system: Content::new(instructions.to_string()),
             messages: prompt.messages,
             tools: Arc::clone(&catalog.tools),
             output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens),
@@ -96,11 +97,11 @@ impl ContextSource<'_> {
             StaticText { sha256: instructions_digest, body: instructions },
             StaticText { sha256: catalog.sha256, body: Arc::clone(&catalog.text) },
         ];
-        Ok(PreparedInput { request, plan: prompt.plan, statics: self.engine.not_yet_stored(statics) })
+        Ok(PreparedInput { request, plan: prompt.plan, statics: self.run_context.not_yet_stored(statics) })
     }
 
     fn instructions(&self, of_agent: Option<&str>, of_skills: Option<&str>) -> Arc<str> {
-        let shipped = Arc::clone(&self.engine.config.borrow().instructions);
+        let shipped = Arc::clone(&self.run_context.ports.config.borrow().instructions);
         let more: Vec<_> =
             [of_agent, of_skills].into_iter().flatten().filter(|text| !text.is_empty()).collect();
         if more.is_empty() { shipped } else { format!("{shipped}\n\n{}", more.join("\n\n")).into() }

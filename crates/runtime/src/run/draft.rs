@@ -13,11 +13,11 @@ use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, Timestamp};
 
-use crate::engine::Engine;
 use crate::run::context::{ContextSource, Wanted};
 use crate::run::judging::{Judging, fresh_approval};
 use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
+use crate::run_context::RunContext;
 
 /// What one step will record and perform.
 pub(super) struct Draft {
@@ -95,7 +95,7 @@ impl Draft {
                     self.decide(&answer, state, source)?;
                 }
                 Effect::Judge(calls) => {
-                    let judged = self.judge_again(&calls, state, source.engine);
+                    let judged = self.judge_again(&calls, state, source.run_context);
                     self.decide(&judged, state, source)?;
                 }
                 Effect::CallModel { .. }
@@ -111,13 +111,18 @@ impl Draft {
     }
 
     /// Judges calls whose turn has come with what holds now.
-    fn judge_again(&self, calls: &[EffectId], state: &AgentRunLoopState, engine: &Engine) -> RunInput {
+    fn judge_again(
+        &self,
+        calls: &[EffectId],
+        state: &AgentRunLoopState,
+        run_context: &RunContext,
+    ) -> RunInput {
         let (machine, started) = (&self.machine, state.started.as_ref());
-        let mut judging = Judging::of(engine, (machine, started), self.session, self.inherited);
+        let mut judging = Judging::of(run_context, machine, started, self.session, self.inherited);
         let rejudged = calls.iter().filter_map(|effect| {
             let call = machine.call(*effect)?;
-            let decision = judging.again((*effect, call), ProgramsFound::NotLookedAt);
-            Some(RejudgedCall { effect: *effect, decision, fresh: fresh_approval(engine) })
+            let decision = judging.again(*effect, call, ProgramsFound::NotLookedAt);
+            Some(RejudgedCall { effect: *effect, decision, fresh: fresh_approval(run_context) })
         });
         RunInput::Judged(rejudged.collect())
     }

@@ -86,16 +86,16 @@ impl Held {
 
     /// Holds words in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
     pub(super) fn push_words(&mut self, voice: Voice, attempt: Attempt, text: &Redacted<String>) {
-        let mut rest = text.expose().as_str();
+        let mut rest = text.clone();
         if let Some(waiting) = self.0.last_mut().and_then(|last| voice.waiting(&mut last.input, attempt)) {
             let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
-            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
+            let (fits, beyond) = rest.split_at(room);
+            waiting.push(&fits);
             rest = beyond;
         }
-        while !rest.is_empty() {
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(TEXT_ENTRY_BYTES_MAX));
-            self.tell(voice.input(attempt, fits.into()));
+        while !rest.expose().is_empty() {
+            let (fits, beyond) = rest.split_at(TEXT_ENTRY_BYTES_MAX);
+            self.tell(voice.input(attempt, fits));
             rest = beyond;
         }
     }
@@ -103,20 +103,20 @@ impl Held {
     /// Holds what a tool printed in entries of at most [`OUTPUT_ENTRY_BYTES_MAX`]; one that already waits is filled
     /// first.
     pub(super) fn push_output(&mut self, effect: EffectId, text: &Redacted<String>) {
-        let mut rest = text.expose().as_str();
+        let mut rest = text.clone();
         if let Some(RunCommand {
             input: RunInput::ToolPrinted { effect: of, text: waiting, rest: more }, ..
         }) = self.0.last_mut()
             && (*of, *more) == (effect, OutputRest::Follows)
         {
             let room = OUTPUT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(room));
-            *waiting = Redacted::new([waiting.expose().as_str(), fits].concat());
+            let (fits, beyond) = rest.split_at(room);
+            waiting.push(&fits);
             rest = beyond;
         }
-        while !rest.is_empty() {
-            let (fits, beyond) = rest.split_at(rest.floor_char_boundary(OUTPUT_ENTRY_BYTES_MAX));
-            self.tell(RunInput::ToolPrinted { effect, text: fits.into(), rest: OutputRest::Follows });
+        while !rest.expose().is_empty() {
+            let (fits, beyond) = rest.split_at(OUTPUT_ENTRY_BYTES_MAX);
+            self.tell(RunInput::ToolPrinted { effect, text: fits, rest: OutputRest::Follows });
             rest = beyond;
         }
     }

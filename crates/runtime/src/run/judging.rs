@@ -12,11 +12,11 @@ use palyra_policy::{
 };
 use palyra_ports::Findings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
-use palyra_run_core::tool_calls::{Station, ToolCallState};
+use palyra_run_core::tool_calls::{CallState, ToolCallState};
 use palyra_run_core::{JudgedCall, RunStateMachine};
 use palyra_types::approval::{Approvers, ArgumentRule, GrantWish, StoredGrantRecord};
 use palyra_types::event::{ContentDigest, DecidedBy, RunStarted};
-use palyra_types::model::ToolProposal;
+use palyra_types::model::{RawToolProposal, ToolProposal};
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
@@ -25,15 +25,12 @@ use palyra_types::tool::{
 use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
 use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
-use crate::engine::Engine;
 use crate::error::RequestError;
-
-/// A run as it stands, and how it began.
-pub(super) type JudgedRun<'r> = (&'r RunStateMachine, Option<&'r RunStarted>);
+use crate::run_context::{RunContext, RunPorts};
 
 /// One run, as a judge sees it.
 pub(super) struct Judging<'a> {
-    engine: &'a Engine,
+    run_context: &'a RunContext,
     salt: Redacted<[u8; 32]>,
     workspace: Option<Redacted<PathBuf>>,
     context: CallContext,
@@ -50,8 +47,9 @@ pub(super) struct Judging<'a> {
 
 impl<'a> Judging<'a> {
     pub(super) fn of(
-        engine: &'a Engine,
-        (machine, started): JudgedRun<'_>,
+        run_context: &'a RunContext,
+        machine: &RunStateMachine,
+        started: Option<&RunStarted>,
         session: SessionRef,
         inherited: Taints,
     ) -> Self {
@@ -66,14 +64,14 @@ impl<'a> Judging<'a> {
             taints: machine.taints().with(inherited),
             turns: counts.turns,
             tool_calls: counts.tool_calls,
-            now: engine.ports.clock.wall(),
+            now: run_context.ports.clock.wall(),
             isolation: Isolation::DescriptorRelative,
         };
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
-        let skills = engine.skills.active(started.map_or(&[][..], |started| &started.skills));
+        let skills = run_context.views.skills.active(started.map_or(&[][..], |started| &started.skills));
         Self {
-            engine,
+            run_context,
             salt: salt_of(started),
             workspace,
             context,
@@ -85,51 +83,53 @@ impl<'a> Judging<'a> {
     }
 
     /// Judges the proposals of one answer, in order.
-    pub(super) fn proposals(&mut self, proposals: Vec<ToolProposal>) -> Vec<JudgedCall> {
+    pub(super) fn proposals(&mut self, proposals: Vec<RawToolProposal>) -> Vec<JudgedCall> {
         proposals.into_iter().enumerate().map(|(number, proposal)| self.proposal(number, proposal)).collect()
     }
 
-    fn proposal(&mut self, number: usize, proposal: ToolProposal) -> JudgedCall {
-        let proposal = self.without_secret_names(number, proposal);
-        let cleaned = self.engine.ports.redactor.redact_json(proposal.arguments.clone());
-        let proposal = ToolProposal { arguments: cleaned.text, ..proposal };
+    fn proposal(&mut self, number: usize, proposal: RawToolProposal) -> JudgedCall {
+        let (model_call_id, tool) = self.without_secret_names(number, &proposal);
+        let cleaned = self.run_context.ports.redactor.redact_json(proposal.arguments);
+        let proposal = ToolProposal { model_call_id, tool, arguments: cleaned.text };
         let mut decision = self.decide(&proposal.tool, &proposal.arguments, cleaned.findings);
         self.context.tool_calls = self.context.tool_calls.saturating_add(1);
         if decision.verdict == ToolVerdict::Ask {
             self.bound_questions(&mut decision);
         }
         let digest = self.digest_of(&proposal.tool, &proposal.arguments);
-        JudgedCall { decision, proposal, digest, approval: fresh_approval(self.engine) }
+        JudgedCall { decision, proposal, digest, approval: fresh_approval(self.run_context) }
     }
 
     /// Replaces a tool's name and a call's id that hold a secret: no tool is called so, and a model finds its call by
     /// the id that it is given back.
-    fn without_secret_names(&self, number: usize, mut proposal: ToolProposal) -> ToolProposal {
-        let redactor = &self.engine.ports.redactor;
+    fn without_secret_names(
+        &self,
+        number: usize,
+        proposal: &RawToolProposal,
+    ) -> (Redacted<String>, ToolName) {
+        let RunPorts { redactor, recorder, .. } = &self.run_context.ports;
         let tool = redactor.redact(proposal.tool.as_str().into());
-        if tool.findings.changed() {
-            proposal.tool = ToolName::new(tool.text.expose());
-        }
-        if redactor.redact(proposal.model_call_id.clone()).findings.changed() {
-            proposal.model_call_id = format!("call-{number}").into();
-        }
-        proposal
+        let call_id = recorder.check(self.context.principal, proposal.model_call_id.clone());
+        let call_id =
+            call_id.unwrap_or_else(|_| Redacted::from(number).map(|number| format!("call-{number}")));
+        (call_id, ToolName::new(tool.text.expose()))
     }
 
     /// Judges an open call again, right before it would start or be asked about.
     pub(super) fn again(
         &mut self,
-        (effect, call): (EffectId, &ToolCallState),
+        effect: EffectId,
+        call: &ToolCallState,
         programs: ProgramsFound,
     ) -> ToolDecision {
         let grants = self.grants_for(call);
         // What came after the model made the call is no part of it: its place in the run stays what it was.
         self.context.tool_calls = effect.0.saturating_sub(1);
         self.context.taints = self.taints_of_open_calls;
-        let arguments = (&call.arguments, Findings::default());
-        let mut decision = self.decide_with(&call.tool, arguments, &grants, programs);
+        let mut decision =
+            self.decide_with(&call.tool, &call.arguments, Findings::default(), &grants, programs);
         let asks_anew = decision.verdict == ToolVerdict::Ask
-            && call.station == Station::Allowed
+            && call.station == CallState::Allowed
             && !matches!(call.terms.decided_by, DecidedBy::Approval(_));
         if asks_anew {
             self.bound_questions(&mut decision);
@@ -139,7 +139,7 @@ impl<'a> Judging<'a> {
 
     /// Returns the grants that may cover an open call: the one that it runs by was counted for it already.
     fn grants_for(&self, call: &ToolCallState) -> Vec<StoredGrantRecord> {
-        let mut grants = self.engine.grants.of(self.context.principal, &call.tool);
+        let mut grants = self.run_context.views.grants.of(self.context.principal, &call.tool);
         let own = match call.terms.decided_by {
             DecidedBy::Grant(grant) => Some(grant),
             DecidedBy::Policy | DecidedBy::Budget | DecidedBy::Approval(_) => None,
@@ -162,9 +162,9 @@ impl<'a> Judging<'a> {
         arguments: &Redacted<String>,
         findings: Findings,
     ) -> ToolDecision {
-        let mut grants = self.engine.grants.of(self.context.principal, tool);
+        let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
         grants.retain(|record| !self.counted.contains(&record.stored.grant));
-        let decision = self.decide_with(tool, (arguments, findings), &grants, ProgramsFound::NotLookedAt);
+        let decision = self.decide_with(tool, arguments, findings, &grants, ProgramsFound::NotLookedAt);
         let used =
             grants.iter().map(|record| &record.stored).find(|stored| Some(stored.grant) == decision.grant);
         self.counted.extend(used.filter(|stored| stored.uses_max.is_some()).map(|stored| stored.grant));
@@ -174,11 +174,12 @@ impl<'a> Judging<'a> {
     fn decide_with(
         &self,
         tool: &ToolName,
-        (arguments, findings): (&Redacted<String>, Findings),
+        arguments: &Redacted<String>,
+        findings: Findings,
         grants: &[StoredGrantRecord],
         programs: ProgramsFound,
     ) -> ToolDecision {
-        let policy = self.engine.policy.snapshot();
+        let policy = self.run_context.views.policy.snapshot();
         let held = if findings.changed() {
             ArgumentsHold::Secret
         } else if arguments.expose().contains(PLACEHOLDER_BEGINS) {
@@ -189,7 +190,7 @@ impl<'a> Judging<'a> {
         let (skills, workspace) = (&self.skills[..], self.workspace());
         let evidence = CallEvidence { grants, held, skills, workspace, programs };
         let context =
-            CallContext { isolation: self.engine.ports.tools.isolation(tool), ..self.context.clone() };
+            CallContext { isolation: self.run_context.ports.tools.isolation(tool), ..self.context.clone() };
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };
         let mut decision = decide_tool_call(&policy, &call, &evidence);
         if decision.reason == DecisionReason::SkillForbids {
@@ -200,14 +201,14 @@ impl<'a> Judging<'a> {
 
     /// Returns the folders to which a judged call may not write, by the rules in force.
     pub(super) fn read_only_folders(&self, decision: &ToolDecision) -> Vec<String> {
-        read_only_folders(self.engine.policy.snapshot().policies(), decision.request.expose())
+        read_only_folders(self.run_context.views.policy.snapshot().policies(), decision.request.expose())
     }
 
     /// Denies a call that was prepared while the rules about folders were others.
     pub(super) fn deny_other_folders(&self, mut decision: ToolDecision, prepared: &[String]) -> ToolDecision {
         if decision.verdict != ToolVerdict::Deny && self.read_only_folders(&decision) != prepared {
             let told = "the rules about folders changed while it was found out what the call would do; it may be made again";
-            refuse(&mut decision, DecisionReason::Drifted, told.to_owned());
+            refuse(&mut decision, DecisionReason::Drifted, told.into());
         }
         decision
     }
@@ -216,11 +217,12 @@ impl<'a> Judging<'a> {
     fn tell_quarantine(&self, decision: &mut ToolDecision) {
         let out = self.skills.iter().find(|skill| skill.standing == SkillStanding::Quarantined);
         if let Some(skill) = out {
-            decision.explanation = Redacted::new(format!(
+            let told = format!(
                 "no tool can be used: the skill `{}` is not what was installed, and a person has to look at it \
                  (`palyra tools skills`); repeating the call changes nothing",
                 skill.name
-            ));
+            );
+            decision.explanation = self.run_context.ports.redactor.redact(told.into()).text;
         }
     }
 
@@ -231,11 +233,12 @@ impl<'a> Judging<'a> {
     pub(super) fn check_wish(
         &self,
         wish: &mut GrantWish,
-        (tool, arguments): (&ToolName, &Redacted<String>),
+        tool: &ToolName,
+        arguments: &Redacted<String>,
         judged: &ToolDecision,
     ) -> Result<(), RequestError> {
         let wrong = |what: String| RequestError::InvalidArgument { what };
-        let exact = exact_matcher(arguments.expose());
+        let exact = exact_matcher(arguments);
         let value = serde_json::from_str(arguments.expose()).ok();
         let (Some(exact), Some(value)) = (exact, value) else {
             return Err(wrong(
@@ -246,7 +249,7 @@ impl<'a> Judging<'a> {
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
         wish.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
-        let snapshot = self.engine.policy.snapshot();
+        let snapshot = self.run_context.views.policy.snapshot();
         let spec = snapshot.catalog().get(tool);
         let misfit = |rule: &ArgumentRule| {
             let kind = wanted_kind(spec?, rule)?;
@@ -275,15 +278,15 @@ impl<'a> Judging<'a> {
 
     /// Denies what would be one question too many: whoever answers has to be able to read them all.
     fn bound_questions(&mut self, decision: &mut ToolDecision) {
-        let of_principal = self.engine.asking.waiting_of(self.context.principal);
+        let of_principal = self.run_context.asking.waiting_of(self.context.principal);
         let told = if self.open >= OPEN_APPROVALS_RUN_MAX {
-            format!(
-                "{OPEN_APPROVALS_RUN_MAX} calls of this run wait for a person already; no further one is asked for"
-            )
+            Redacted::from(OPEN_APPROVALS_RUN_MAX).map(|calls| {
+                format!("{calls} calls of this run wait for a person already; no further one is asked for")
+            })
         } else if of_principal >= OPEN_APPROVALS_PRINCIPAL_MAX {
-            format!(
-                "{OPEN_APPROVALS_PRINCIPAL_MAX} calls wait for this person already; no further one is asked for"
-            )
+            Redacted::from(OPEN_APPROVALS_PRINCIPAL_MAX).map(|calls| {
+                format!("{calls} calls wait for this person already; no further one is asked for")
+            })
         } else {
             self.open += 1;
             return;
@@ -304,14 +307,14 @@ pub(super) fn salt_of(started: Option<&RunStarted>) -> Redacted<[u8; 32]> {
 }
 
 /// Makes the id of an approval that may be asked for.
-pub(crate) fn fresh_approval(engine: &Engine) -> ApprovalId {
-    let (ms, random) = engine.ports.entropy.id_parts(engine.ports.clock.wall());
+pub(crate) fn fresh_approval(run_context: &RunContext) -> ApprovalId {
+    let (ms, random) = run_context.ports.entropy.id_parts(run_context.ports.clock.wall());
     ApprovalId::from_parts(ms, random)
 }
 
-fn refuse(decision: &mut ToolDecision, reason: DecisionReason, told: String) {
+fn refuse(decision: &mut ToolDecision, reason: DecisionReason, told: Redacted<String>) {
     decision.verdict = ToolVerdict::Deny;
     decision.reason = reason;
-    decision.explanation = Redacted::new(told);
+    decision.explanation = told;
     decision.grant = None;
 }

@@ -58,13 +58,13 @@ impl RunCommand {
 /// How a run actor gets its machine.
 pub(crate) enum RunSeed {
     /// A run that does not exist yet: its first step accepts and begins it.
-    Fresh(Box<Acceptance>, Told),
+    Fresh(Box<RunAcceptance>, Told),
     /// A run whose tape is in the journal.
     Replayed(RunId),
 }
 
 /// What accepts a run: its first event, what comes before it, and on which conditions.
-pub(crate) struct Acceptance {
+pub(crate) struct RunAcceptance {
     pub(crate) run: RunId,
     pub(crate) started: RunStarted,
     pub(crate) guards: Vec<Guard>,

@@ -12,7 +12,7 @@ use palyra_ports::{HearOutput, OutputSink, RedactStream, Redactor};
 use palyra_run_core::RunInput;
 use palyra_run_core::coalesce::TextCoalescer;
 use palyra_run_core::machine::OUTPUT_SHOWN_BYTES_MAX;
-use palyra_types::{BootTime, EffectId, Redacted};
+use palyra_types::{BootTime, Content, EffectId, Redacted};
 use tokio::sync::Notify;
 
 use crate::run::held::Held;
@@ -47,7 +47,7 @@ struct State {
     /// The beginning of a character whose rest is still to come.
     cut: Vec<u8>,
     /// What is clean and nobody has taken.
-    ready: String,
+    ready: Redacted<String>,
     /// Bytes that were ready so far.
     given: u64,
     open: Open,
@@ -101,7 +101,7 @@ impl Printing {
         };
         let Some(mut live) = self.calls.remove(effect) else { return };
         let last = live.printed.end();
-        let due = live.gathered.push(last.expose(), now);
+        let due = live.gathered.push(&last, now);
         let rest = live.gathered.flush(now);
         due.iter().chain(&rest).for_each(|text| held.push_output(*effect, text));
     }
@@ -134,7 +134,7 @@ impl Printed {
 impl HearOutput for Printed {
     fn hear(&self, bytes: &[u8]) {
         let mut state = self.state();
-        let nothing_was_ready = state.ready.is_empty();
+        let nothing_was_ready = state.ready.expose().is_empty();
         for part in bytes.chunks(PART_BYTES) {
             // One byte more than is shown, so that the run sees that there is more.
             if state.open == Open::No || state.given > OUTPUT_SHOWN_BYTES_MAX {
@@ -145,7 +145,7 @@ impl HearOutput for Printed {
                 state.give_up_cleaning();
             }
         }
-        if nothing_was_ready && !state.ready.is_empty() {
+        if nothing_was_ready && !state.ready.expose().is_empty() {
             self.news.notify_one();
         }
     }
@@ -157,7 +157,7 @@ impl State {
         let rest = self.cut.split_off(self.cut.len() - cut_character(&self.cut));
         let text = std::mem::replace(&mut self.cut, rest);
         let cleaning = self.cleaning.get_or_insert_with(|| redactor.begin());
-        let clean = cleaning.push(&String::from_utf8_lossy(&text));
+        let clean = cleaning.push(Content::new(&*String::from_utf8_lossy(&text)));
         self.give(&clean);
     }
 
@@ -170,16 +170,17 @@ impl State {
 
     fn give(&mut self, clean: &Redacted<String>) {
         self.given += clean.expose().len() as u64;
-        self.ready.push_str(clean.expose());
+        self.ready.push(clean);
     }
 
     /// Returns all that nobody has taken, and what the cleaning held back.
     fn end(&mut self) -> Redacted<String> {
         if let Some(mut cleaning) = self.cleaning.take() {
-            let clean = [cleaning.push(&String::from_utf8_lossy(&self.cut)), cleaning.finish()];
+            let clean =
+                [cleaning.push(Content::new(&*String::from_utf8_lossy(&self.cut))), cleaning.finish()];
             clean.iter().for_each(|clean| self.give(clean));
         }
-        Redacted::new(std::mem::take(&mut self.ready))
+        std::mem::take(&mut self.ready)
     }
 }
 

@@ -4,7 +4,7 @@
 //! quicker than that.
 
 use palyra_ports::{
-    AppendClass, AppendError, Committed, EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
+    AppendClass, AppendError, AttachedData, Committed, EntryBlobs, Guard, NewEntry, StaticText,
 };
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
@@ -16,8 +16,8 @@ use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::tool::ToolVerdict;
 use palyra_types::{ApprovalId, RunId, Seq, StoredGrantId, TapeSeq, Timestamp};
 
-use crate::engine::Engine;
-use crate::run::mailbox::Acceptance;
+use crate::run::mailbox::RunAcceptance;
+use crate::run_context::RunContext;
 
 /// One step, ready to be appended.
 pub(super) struct Step<'a> {
@@ -31,12 +31,15 @@ pub(super) struct Step<'a> {
     /// Files that came with the events of these places.
     pub(super) blobs: &'a [EntryBlobs],
     /// Set for the step that accepts the run.
-    pub(super) accepts: Option<&'a Acceptance>,
+    pub(super) accepts: Option<&'a RunAcceptance>,
 }
 
 impl Step<'_> {
     /// Appends the step; returns its entries as anybody will read them from now on.
-    pub(super) async fn append(&self, engine: &Engine) -> Result<Vec<OrchestratorTapeRecord>, AppendError> {
+    pub(super) async fn append(
+        &self,
+        run_context: &RunContext,
+    ) -> Result<Vec<OrchestratorTapeRecord>, AppendError> {
         let before = self.accepts.map(|acceptance| acceptance.entries_before.clone()).unwrap_or_default();
         let offset = before.len();
         let entries = before.into_iter().chain(self.events.iter().zip(1u32..).map(|(event, at)| NewEntry {
@@ -47,19 +50,13 @@ impl Step<'_> {
             event: JournalEvent::Tape(event.clone()),
         }));
         let entries: Vec<_> = entries.collect();
-        let policies = engine.not_yet_stored(engine.policy.texts_of(self.events));
+        let policies = run_context.not_yet_stored(run_context.views.policy.texts_of(self.events));
         let statics: Vec<_> = self.statics.iter().cloned().chain(policies).collect();
         let stored: Vec<_> = statics.iter().map(|text| text.sha256).collect();
-        let request = JournalAppendRequest {
-            guards: self.guards(),
-            redaction: engine.redaction_of(&entries),
-            entries,
-            blobs: self.blobs(offset),
-            statics,
-            class: self.class(),
-        };
-        let Committed { first_seq } = engine.ports.append.append(request).await?;
-        engine.remember_stored(&stored);
+        let attached = AttachedData { blobs: self.blobs(offset), statics };
+        let recorded = run_context.ports.recorder.record_with(entries, self.class(), self.guards(), attached);
+        let Committed { first_seq } = recorded.await?;
+        run_context.remember_stored(&stored);
         Ok(self.records(Seq(first_seq.0 + offset as u64)))
     }
 

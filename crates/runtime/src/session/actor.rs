@@ -13,7 +13,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::{AppendError, JournalAppendRequest};
+use palyra_journal_core::families::input_keys;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendClass, AppendError};
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, InputDelivery};
@@ -25,14 +27,14 @@ use crate::alarm::Alarm;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
-use crate::session::admitted::{Admitted, Opening};
+use crate::session::admitted::{AdmittedRun, Opening};
 use crate::session::appends::{AcceptedRun, Appended, Appends};
 use crate::session::deliveries::Deliveries;
 use crate::session::directory::{
     ChangeReply, Command, Directory, HandedOver, Retired, SteerReply, SubmitReply,
 };
 use crate::session::loaded::{Freshness, Loaded, Standing};
-use crate::session::request::SessionChange;
+use crate::session::request::{RecordedChange, SessionChange};
 
 mod runs;
 
@@ -271,8 +273,9 @@ impl SessionActor {
             return Err(RequestError::SessionArchived);
         }
         let Some(key) = key else { return Ok(()) };
-        let records = &self.engine.ports.records;
-        let had = records.run_by_idempotency(self.session.principal, key).await?;
+        let principal = self.session.principal;
+        let families = &self.engine.ports.families;
+        let had = families.query(move |rows, _| input_keys::run_of_key(rows, principal, key)).await?;
         let elsewhere = had.is_some_and(|had| Some(had) != run);
         if elsewhere || self.appends.is_accepting(key) || self.deliveries.is_elsewhere(key, run) {
             return Err(AppendError::GuardFailed { index: 0 }.into());
@@ -286,12 +289,9 @@ impl SessionActor {
 
     /// Opens the session; a run of it has to wait for that anyway.
     async fn open(&mut self, opening: &Opening) -> Result<(), RequestError> {
-        let request = JournalAppendRequest {
-            guards: vec![opening.guard()],
-            entries: vec![opening.entry(self.engine.ports.clock.wall())],
-            ..JournalAppendRequest::default()
-        };
-        let opened = self.engine.ports.append.append(request).await;
+        let ports = &self.engine.ports;
+        let entries = vec![opening.entry(ports.clock.wall())];
+        let opened = ports.recorder.record(entries, AppendClass::Normal, vec![opening.guard()]).await;
         if opened.is_ok() {
             self.directory.introduce(self.session, opening.agent);
         }
@@ -303,12 +303,12 @@ impl SessionActor {
         Ok(opened.map(drop)?)
     }
 
-    async fn submit(&mut self, mut admitted: Admitted, reply: SubmitReply) {
+    async fn submit(&mut self, mut admitted: AdmittedRun, reply: SubmitReply) {
         let Some(loaded) = &self.loaded else { return };
         if !admitted.resets() {
-            admitted.taints = loaded.history.seen_by(None).taints;
+            admitted.spec.started.taints = loaded.history.seen_by(None).taints;
         }
-        let key = admitted.spec.idempotency;
+        let key = admitted.spec.started.idempotency;
         if loaded.standing == Standing::Archived {
             let _ = reply.send(Err(RequestError::SessionArchived));
         } else if key.is_some_and(|key| self.deliveries.is_elsewhere(key, None)) {
@@ -348,7 +348,7 @@ impl SessionActor {
         let _ = reply.send(Ok(Some(HandedOver { run, answer })));
     }
 
-    fn change(&mut self, change: SessionChange, reply: ChangeReply) {
+    fn change(&mut self, change: RecordedChange, reply: ChangeReply) {
         let Some(loaded) = &mut self.loaded else { return };
         match (&change, loaded.standing) {
             (SessionChange::Reset, Standing::Archived) => {

@@ -1,23 +1,24 @@
 //! From a caller's request to a run that a session can take: checks, session, agent, model, workspace.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use palyra_admin::AdminError;
+use palyra_admin::Caller;
 use palyra_policy::AnswerSchema;
-use palyra_ports::AppendError;
+use palyra_ports::{AppendError, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
-use palyra_types::model::ModelRef;
-use palyra_types::run::{InputDelivery, RunSpec, Surface, UserInput};
-use palyra_types::session::SessionRef;
+use palyra_types::model::{ModelRef, ResponseFormat};
+use palyra_types::run::{InputDelivery, Surface, UserInput};
+use palyra_types::skill::ActivatedSkill;
 use palyra_types::tool::Taints;
-use palyra_types::{Redacted, RunId};
+use palyra_types::{Content, Redacted, RunId};
 use tokio::sync::oneshot;
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::identity::check_identity;
-use crate::session::admitted::Admitted;
+use crate::session::admitted::{AdmittedRun, RunSpec};
 use crate::session::directory::{Command, Directory};
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
@@ -32,81 +33,69 @@ const RACES_MAX: u32 = 3;
 /// The provider that takes no settings.
 const BUILT_IN_PROVIDER: &str = "demo";
 
-/// What a caller asks, and what belongs to it.
-pub(super) struct Offer {
-    request: SubmitRequest,
+/// What a caller wants beside the request itself.
+#[derive(Default)]
+pub(super) struct SubmitOptions {
     /// An earlier run of the session, whose workspace and model are taken.
-    earlier: Option<RunStarted>,
-    follow: Follow,
+    pub(super) earlier: Option<RunStarted>,
+    /// Whether the run is to be followed from before its first entry on.
+    pub(super) follow: FollowMode,
 }
 
-/// Whether the run is to be followed from before its first entry on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follow {
+/// Whether a run is to be followed from before its first entry on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum FollowMode {
+    #[default]
     No,
     Yes,
 }
 
-impl Offer {
-    pub(super) fn new(request: SubmitRequest) -> Self {
-        Self { request, earlier: None, follow: Follow::No }
-    }
-
-    pub(super) fn after(self, earlier: Option<RunStarted>) -> Self {
-        Self { earlier, ..self }
-    }
-
-    pub(super) fn followed(self) -> Self {
-        Self { follow: Follow::Yes, ..self }
-    }
-}
-
-/// What became of an offer; with a follower if it began a run that was to be followed.
+/// What became of a request; with a follower if it began a run that was to be followed.
 type Taken = (Submitted, Option<TapeFollower>);
 
 pub(super) async fn submit(
     engine: &Arc<Engine>,
     directory: &Directory,
     caller: Caller,
-    offer: Offer,
+    request: SubmitRequest,
+    options: SubmitOptions,
 ) -> Result<Taken, RequestError> {
-    let mut offered = Offered::new(engine, caller, offer)?;
+    let mut validated = ValidatedSubmit::new(engine, caller, request, options)?;
     let mut lost = AppendError::GuardFailed { index: 0 };
     // The guard of its commit is the first to look whether a run was there before. Steering has no such guard.
-    let mut look = offered.request.delivery == InputDelivery::Steer;
+    let mut look = validated.request.delivery == InputDelivery::Steer;
     for _ in 0..RACES_MAX {
-        if look && let Some(submitted) = find_repeated(engine, caller, &offered.prepared).await? {
+        if look && let Some(submitted) = find_repeated(engine, caller, &validated.prepared).await? {
             return Ok((submitted, None));
         }
         look = true;
-        let (selector, agent) = (&offered.request.session, offered.request.agent.as_deref());
+        let (selector, agent) = (&validated.request.session, validated.request.agent.as_deref());
         let place = match resolve::place(engine, directory, caller, selector, agent).await {
             Ok(place) => place,
-            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
+            Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         };
-        if offered.request.delivery == InputDelivery::Steer {
+        if validated.request.delivery == InputDelivery::Steer {
             let steered = match &place {
-                Place::Existing { session, .. } => steer(directory, *session, &offered.prepared).await?,
+                Place::Existing { session, .. } => steer(directory, *session, &validated.prepared).await?,
                 Place::New(_) => Steered::NotTaken(NO_ACTIVE_RUN),
             };
             match steered {
                 Steered::Joined(submitted) => return Ok((submitted, None)),
-                Steered::NotTaken(note) => offered.becomes_a_run(note),
+                Steered::NotTaken(note) => validated.becomes_a_run(note),
                 Steered::SaidMeanwhile => continue,
             }
         }
-        let skills = match engine.skills.activate(&engine.ports, place.agent()).await {
+        let skills = match engine.views.skills.activate(place.agent()).await {
             Ok(skills) => skills,
-            Err(error) => return unless_repeated(engine, caller, &offered, error.into()).await,
+            Err(error) => return unless_repeated(engine, caller, &validated, error.into()).await,
         };
-        let admitted = offered.admit(engine, caller, place);
-        let admitted = match admitted.map(|admitted| Admitted { skills, ..admitted }) {
+        let admitted = match validated.admit(engine, caller, place, skills) {
             Ok(admitted) => admitted,
-            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
+            Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         };
-        let follower = offered.follower(engine, admitted.spec.run);
+        let follower = validated.follower(engine, admitted.spec.run);
         let (reply, answer) = oneshot::channel();
-        let session = SessionRef { principal: caller.principal, id: admitted.spec.session };
+        let session = admitted.spec.session;
         let command = Command::Submit { admitted: Box::new(admitted), reply };
         directory.send(session, command).await;
         match answer.await.map_err(|_| directory.lost_answer())? {
@@ -118,60 +107,65 @@ pub(super) async fn submit(
             // It may be this one that a look would find, and nobody knows whether that is on the disk.
             Err(error @ RequestError::Append(AppendError::Unknown)) => return Err(error),
             // What was taken before the session filled up, was put away or the disk was full is taken.
-            Err(error) => return unless_repeated(engine, caller, &offered, error).await,
+            Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         }
     }
-    unless_repeated(engine, caller, &offered, lost.into()).await
+    unless_repeated(engine, caller, &validated, lost.into()).await
 }
 
 /// Refuses, unless the same request was taken before: then that is the answer, whatever speaks against it now.
 async fn unless_repeated(
     engine: &Engine,
     caller: Caller,
-    offered: &Offered,
+    validated: &ValidatedSubmit,
     refusal: RequestError,
 ) -> Result<Taken, RequestError> {
-    let repeated = find_repeated(engine, caller, &offered.prepared).await?;
+    let repeated = find_repeated(engine, caller, &validated.prepared).await?;
     repeated.map(|submitted| (submitted, None)).ok_or(refusal)
 }
 
-/// A request with its input prepared.
-struct Offered {
+/// A request that was checked, with its input prepared.
+struct ValidatedSubmit {
     request: SubmitRequest,
     prepared: PreparedInput,
+    response_format: Option<ResponseFormat>,
     earlier: Option<RunStarted>,
-    follow: Follow,
+    follow: FollowMode,
     notes: Vec<String>,
 }
 
-impl Offered {
-    fn new(engine: &Engine, caller: Caller, offer: Offer) -> Result<Self, RequestError> {
-        let Offer { request, earlier, follow } = offer;
+impl ValidatedSubmit {
+    fn new(
+        engine: &Engine,
+        caller: Caller,
+        request: SubmitRequest,
+        options: SubmitOptions,
+    ) -> Result<Self, RequestError> {
+        let SubmitOptions { earlier, follow } = options;
         let key = request.idempotency_key.as_ref();
         let prepared = prepare(engine, caller, &request.input.text, &request.files, key)?;
-        if let Some(format) = &request.response_format {
-            check_identity(&*engine.ports.redactor, "the schema of the answer", format.schema.expose())?;
-            AnswerSchema::compile(format.schema.expose())
-                .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
-        }
+        let response_format = request
+            .response_format
+            .as_ref()
+            .map(|format| check_format(engine, caller, format))
+            .transpose()?;
         if request.workspace_root.is_some() && caller.surface != Surface::LocalSocket {
             return Err(RequestError::WorkspaceRefused);
         }
         if let Some(root) = &request.workspace_root {
-            let root = root.expose().to_string_lossy();
-            check_identity(&*engine.ports.redactor, "the path of the workspace", &root)?;
+            check_root(engine, caller, root.clone())?;
         }
         if request.delivery == InputDelivery::Steer && request.session.reset == ResetWish::Reset {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
             return Err(RequestError::InvalidArgument { what });
         }
-        Ok(Self { request, prepared, earlier, follow, notes: Vec::new() })
+        Ok(Self { request, response_format, prepared, earlier, follow, notes: Vec::new() })
     }
 
     /// Follows a run that is about to be accepted, if that is wished.
     fn follower(&self, engine: &Engine, run: RunId) -> Option<TapeFollower> {
         let follow = || TapeFollower::new(Arc::clone(&engine.ports.tapes), engine.hub.clone(), run);
-        (self.follow == Follow::Yes).then(follow)
+        (self.follow == FollowMode::Yes).then(follow)
     }
 
     fn becomes_a_run(&mut self, note: &str) {
@@ -179,47 +173,82 @@ impl Offered {
         self.notes = vec![note.to_owned()];
     }
 
-    fn admit(&self, engine: &Engine, caller: Caller, place: Place) -> Result<Admitted, RequestError> {
+    fn admit(
+        &self,
+        engine: &Engine,
+        caller: Caller,
+        place: Place,
+        skills: Vec<ActivatedSkill>,
+    ) -> Result<AdmittedRun, RequestError> {
         let (request, earlier) = (&self.request, self.earlier.as_ref());
         let (session, agent, opening) = match place {
             Place::Existing { session, agent } => (session, agent, None),
             Place::New(opening) => (opening.session, opening.agent, Some(opening)),
         };
-        let agent = engine.agents.by_id(agent).ok_or(RequestError::AgentNotFound)?;
+        let agent = engine.views.agents.by_id(agent).ok_or(AdminError::AgentNotFound)?;
         let model = choose_model(engine, request, earlier, &agent)?;
-        let wanted = request.workspace_root.as_ref().or(earlier.map(|started| &started.workspace_root));
-        let workspace = engine.ports.workspaces.choose(wanted, session)?;
+        let former = || earlier.map(|started| started.workspace_root.clone().into());
+        let wanted = request.workspace_root.clone().or_else(former);
+        let workspace = engine.ports.workspaces.choose(wanted.as_ref(), session)?;
+        // A link may lead to a folder of another name.
+        let workspace_root = check_root(engine, caller, workspace.root)?;
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
         let (ms, random) = engine.ports.entropy.id_parts(now);
-        let spec = RunSpec {
-            run: RunId::from_parts(ms, random),
-            session: session.id,
-            principal: caller.principal,
+        // Who names a model means that one.
+        let fallbacks = match request.model {
+            Some(_) => Vec::new(),
+            None => engine.ports.models.borrow().fallbacks_of(&model),
+        };
+        let unseen = unseen_images(engine, &self.prepared.input, &model);
+        let started = RunStarted {
             agent: agent.id,
             surface: caller.surface,
-            input: self.prepared.input.clone(),
-            workspace_root: workspace.root,
-            delivery: request.delivery,
-            approvers: request.approvers,
-            // Who names a model means that one.
-            fallbacks: match request.model {
-                Some(_) => Vec::new(),
-                None => engine.ports.models.borrow().fallbacks_of(&model),
-            },
-            model,
-            response_format: request.response_format.clone(),
             limits: config.limits,
             config_digest: config.digest,
-            run_salt: Redacted::new(engine.ports.entropy.bytes32()),
             idempotency: self.prepared.idempotency,
+            delivery: request.delivery,
+            approvers: request.approvers,
+            taints: Taints::NONE,
+            skills,
+            input: self.prepared.input.clone(),
+            workspace_root,
+            model: Some(model).into(),
+            fallbacks: fallbacks.into(),
+            response_format: self.response_format.clone(),
+            run_salt: engine.ports.entropy.bytes32().into(),
         };
-        let unseen = unseen_images(engine, &self.prepared.input, &spec.model);
+        let spec = RunSpec { run: RunId::from_parts(ms, random), session, started };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
-        let blobs = self.prepared.blobs.clone();
-        let (reset, taints) = (request.session.reset, Taints::NONE);
-        Ok(Admitted { spec, opening, reset, blobs, notes, taints, skills: Vec::new() })
+        let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
+        Ok(AdmittedRun { spec, opening, reset, blobs, notes })
     }
+}
+
+/// Refuses a schema of an answer that holds a secret or is none.
+fn check_format(
+    engine: &Engine,
+    caller: Caller,
+    format: &ResponseFormat<Content<Arc<str>>>,
+) -> Result<ResponseFormat, RequestError> {
+    let schema = engine.ports.recorder.check(caller.principal, format.schema.clone());
+    let schema = schema
+        .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "the schema of the answer" })?;
+    AnswerSchema::compile(schema.expose())
+        .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
+    Ok(ResponseFormat { schema })
+}
+
+/// Refuses a workspace whose path holds a secret.
+fn check_root(
+    engine: &Engine,
+    caller: Caller,
+    root: Content<PathBuf>,
+) -> Result<Redacted<PathBuf>, RequestError> {
+    let checked = engine.ports.recorder.check(caller.principal, root);
+    checked.map_err(|SecretFound { .. }| {
+        AdminError::SecretInIdentity { field: "the path of the workspace" }.into()
+    })
 }
 
 /// Names the images of which the model learns the name alone, and the setting that changes this.
@@ -239,12 +268,13 @@ fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option
     if directory.is_blind(model) {
         return Some(format!(
             "{model} did not understand the test picture, so only the name of {names} was sent; \
-             `providers.{provider}.images = true` sends it all the same"
+             `images = true` below `[providers.{provider}]` in the configuration file sends it all the same"
         ));
     }
     Some(format!(
-        "{model} is not known to take images, so only the name of {names} was sent; `palyra model test {model}` tries \
-         it, `providers.{provider}.images = true` says that it does"
+        "{model} is not known to take images, so only the name of {names} was sent; `images = true` below \
+         `[providers.{provider}]` in the configuration file sends it all the same; where no test has shown the model a \
+         picture yet, `palyra model test {model}` does"
     ))
 }
 
@@ -260,7 +290,7 @@ fn choose_model(
         .or_else(|| agent.profile.model.clone())
         .unwrap_or_else(|| directory.default_model().clone());
     if directory.provider(&model).is_none() {
-        return Err(RequestError::ModelNotConfigured { model: model.to_string() });
+        return Err(AdminError::ModelNotConfigured { model: model.to_string() }.into());
     }
     Ok(model)
 }

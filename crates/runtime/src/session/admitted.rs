@@ -3,13 +3,10 @@
 use palyra_ports::{Guard, NewEntry};
 use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
-use palyra_types::run::RunSpec;
 use palyra_types::session::{BranchPoint, SessionRef};
-use palyra_types::skill::ActivatedSkill;
-use palyra_types::tool::Taints;
-use palyra_types::{AgentId, Redacted, TapeSeq, Timestamp};
+use palyra_types::{AgentId, Redacted, RunId, TapeSeq, Timestamp};
 
-use crate::run::Acceptance;
+use crate::run::RunAcceptance;
 use crate::session::request::{Admission, ResetWish, Submitted};
 
 /// A session about to be opened.
@@ -40,9 +37,18 @@ impl Opening {
     }
 }
 
+/// Everything that defines a run before it begins.
+#[derive(Debug, Clone)]
+pub(super) struct RunSpec {
+    pub(super) run: RunId,
+    pub(super) session: SessionRef,
+    /// The first event of its tape. What its conversation has read is set once the session has taken it.
+    pub(super) started: RunStarted,
+}
+
 /// A run that is ready to be accepted.
 #[derive(Debug, Clone)]
-pub(super) struct Admitted {
+pub(super) struct AdmittedRun {
     pub(super) spec: RunSpec,
     pub(super) opening: Option<Opening>,
     /// Whether its session, which exists, starts afresh with it.
@@ -50,44 +56,18 @@ pub(super) struct Admitted {
     /// The files of its input that are not text, as their attachments number them.
     pub(super) blobs: Vec<Blob>,
     pub(super) notes: Vec<String>,
-    /// What its conversation has read; known once the session has taken it.
-    pub(super) taints: Taints,
-    /// The skills that are switched on for its agent.
-    pub(super) skills: Vec<ActivatedSkill>,
 }
 
-impl Admitted {
-    /// Returns the first event of the run's tape.
-    pub(super) fn started(&self) -> RunStarted {
-        let spec = &self.spec;
-        RunStarted {
-            agent: spec.agent,
-            surface: spec.surface,
-            limits: spec.limits,
-            config_digest: spec.config_digest,
-            idempotency: spec.idempotency,
-            delivery: spec.delivery,
-            approvers: spec.approvers,
-            taints: self.taints,
-            skills: self.skills.clone(),
-            input: spec.input.clone(),
-            workspace_root: spec.workspace_root.clone(),
-            model: Redacted::new(Some(spec.model.clone())),
-            run_salt: spec.run_salt.clone(),
-            fallbacks: Redacted::new(spec.fallbacks.clone()),
-            response_format: spec.response_format.clone(),
-        }
-    }
-
+impl AdmittedRun {
     /// Returns the receipt for the caller.
     pub(super) fn receipt(&self, admission: Admission) -> Submitted {
         Submitted {
             run: self.spec.run,
-            session: self.spec.session,
+            session: self.spec.session.id,
             session_created: self.opening.is_some(),
             admission,
-            delivered: self.spec.delivery,
-            model: Some(self.spec.model.clone()),
+            delivered: self.spec.started.delivery,
+            model: self.spec.started.model.expose().clone(),
             begun_upto: None,
             notes: self.notes.clone(),
         }
@@ -97,8 +77,8 @@ impl Admitted {
     pub(super) fn guards(&self) -> Vec<Guard> {
         let spec = &self.spec;
         let mut guards = vec![Guard::RunAt { run: spec.run, tape_seq: TapeSeq::default() }];
-        if let Some(digest) = spec.idempotency {
-            guards.push(Guard::IdempotencyUnseen { principal: spec.principal, digest });
+        if let Some(digest) = spec.started.idempotency {
+            guards.push(Guard::IdempotencyUnseen { principal: spec.session.principal, digest });
         }
         guards.extend(self.opening.as_ref().map(Opening::guard));
         guards
@@ -113,19 +93,19 @@ impl Admitted {
     pub(super) fn entries_before(&self, now: Timestamp) -> Vec<NewEntry> {
         let reset = self.resets().then_some(NewEntry {
             time: now,
-            principal: self.spec.principal,
-            session: Some(self.spec.session),
+            principal: self.spec.session.principal,
+            session: Some(self.spec.session.id),
             run: None,
-            event: JournalEvent::Session(SessionEvent::Reset { session: self.spec.session }),
+            event: JournalEvent::Session(SessionEvent::Reset { session: self.spec.session.id }),
         });
         self.opening.iter().map(|opening| opening.entry(now)).chain(reset).collect()
     }
 
     /// Returns what accepts the run.
-    pub(super) fn acceptance(&self, now: Timestamp) -> Acceptance {
-        Acceptance {
+    pub(super) fn acceptance(&self, now: Timestamp) -> RunAcceptance {
+        RunAcceptance {
             run: self.spec.run,
-            started: self.started(),
+            started: self.spec.started.clone(),
             guards: self.guards(),
             entries_before: self.entries_before(now),
             blobs: self.blobs.clone(),

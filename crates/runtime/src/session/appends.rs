@@ -10,7 +10,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{AppendClass, AppendError, EntryBlobs, Guard, JournalAppendRequest, NewEntry};
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendClass, AppendError, AttachedData, EntryBlobs, Guard, NewEntry};
 use palyra_types::event::{JournalEvent, RunEvent, RunFinished, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, TerminationReason};
 use palyra_types::session::SessionRef;
@@ -18,17 +20,17 @@ use palyra_types::{ErrorCode, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::session::admitted::Admitted;
+use crate::session::admitted::AdmittedRun;
 use crate::session::directory::{ChangeReply, SubmitReply};
 use crate::session::loaded::Queued;
-use crate::session::request::{Admission, SessionChange, Submitted};
+use crate::session::request::{Admission, RecordedChange, SessionChange, Submitted};
 
 /// An append that is over, with whom to tell.
 pub(super) enum Appended {
     /// A run that waits for its turn.
     Run { key: Option<IdempotencyDigest>, result: Result<AcceptedRun, AppendError>, reply: SubmitReply },
     /// A change of the session, and its place in the journal.
-    Change { change: SessionChange, result: Result<Seq, AppendError>, reply: ChangeReply },
+    Change { change: RecordedChange, result: Result<Seq, AppendError>, reply: ChangeReply },
     /// A run that nobody can work on, ended from outside.
     GivenUp { run: RunId, result: Result<(), RequestError> },
 }
@@ -97,35 +99,34 @@ impl Appends {
     }
 
     /// Begins to accept a run that has to wait: its first entry alone, and the reset it asks for.
-    pub(super) fn accept(&mut self, engine: &Arc<Engine>, admitted: Admitted, reply: SubmitReply) {
+    pub(super) fn accept(&mut self, engine: &Arc<Engine>, admitted: AdmittedRun, reply: SubmitReply) {
         let now = engine.ports.clock.wall();
         let spec = &admitted.spec;
         let mut entries = admitted.entries_before(now);
         let before = entries.len();
         entries.push(NewEntry {
             time: now,
-            principal: spec.principal,
-            session: Some(spec.session),
+            principal: spec.session.principal,
+            session: Some(spec.session.id),
             run: Some((spec.run, TapeSeq(1))),
-            event: JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(admitted.started()))),
+            event: JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(spec.started.clone()))),
         });
         let mut blobs = Vec::new();
         if !admitted.blobs.is_empty() {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
         }
         let guards = admitted.guards();
-        let redaction = engine.redaction_of(&entries);
-        let request =
-            JournalAppendRequest { guards, entries, blobs, redaction, ..JournalAppendRequest::default() };
-        let appending = engine.ports.append.append(request);
-        let key = admitted.spec.idempotency;
+        let attached = AttachedData { blobs, statics: Vec::new() };
+        let recorder = &engine.ports.recorder;
+        let appending = recorder.record_with(entries, AppendClass::Normal, guards, attached);
+        let key = admitted.spec.started.idempotency;
         self.keys.extend(key);
         let over = async move {
             let result = appending.await.map(|committed| AcceptedRun {
                 queued: Queued {
                     run: admitted.spec.run,
                     first_seq: Seq(committed.first_seq.0 + before as u64),
-                    delivery: admitted.spec.delivery,
+                    delivery: admitted.spec.started.delivery,
                 },
                 reset: admitted.resets().then_some(committed.first_seq),
                 receipt: admitted.receipt(Admission::Queued),
@@ -140,15 +141,12 @@ impl Appends {
         &mut self,
         engine: &Arc<Engine>,
         session: SessionRef,
-        change: SessionChange,
+        change: RecordedChange,
         reply: ChangeReply,
     ) {
         let entry = change_entry(engine, session, &change);
         self.archiving += usize::from(matches!(change, SessionChange::Archive));
-        let entries = vec![entry];
-        let redaction = engine.redaction_of(&entries);
-        let request = JournalAppendRequest { entries, redaction, ..JournalAppendRequest::default() };
-        let appending = engine.ports.append.append(request);
+        let appending = engine.ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new());
         let over = async move {
             let result = appending.await.map(|committed| committed.first_seq);
             Appended::Change { change, result, reply }
@@ -173,7 +171,12 @@ const GIVEN_UP_MESSAGE: &str =
 
 /// Records the end of a run without replaying it; what was under way stays without an outcome.
 async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) -> Result<(), RequestError> {
-    let record = engine.ports.records.run(run).await?.ok_or(RequestError::RunNotFound)?;
+    let record = engine
+        .ports
+        .families
+        .query(move |rows, _| runs::record(rows, run))
+        .await?
+        .ok_or(RequestError::RunNotFound)?;
     if record.state.is_terminal() {
         return Ok(());
     }
@@ -195,17 +198,12 @@ async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) ->
         run: Some((run, record.last_tape_seq.next())),
         event: JournalEvent::Tape(event),
     };
-    let request = JournalAppendRequest {
-        guards: vec![Guard::RunAt { run, tape_seq: record.last_tape_seq }],
-        entries: vec![entry],
-        class: AppendClass::Ending,
-        ..JournalAppendRequest::default()
-    };
-    engine.ports.append.append(request).await?;
+    let guards = vec![Guard::RunAt { run, tape_seq: record.last_tape_seq }];
+    engine.ports.recorder.record(vec![entry], AppendClass::Ending, guards).await?;
     Ok(())
 }
 
-fn change_entry(engine: &Engine, session: SessionRef, change: &SessionChange) -> NewEntry {
+fn change_entry(engine: &Engine, session: SessionRef, change: &RecordedChange) -> NewEntry {
     let event = match change {
         SessionChange::Rename(label) => {
             JournalEvent::Session(SessionEvent::Renamed { session: session.id, label: label.clone() })

@@ -3,11 +3,14 @@
 //! Only the place is recorded; what came before it is read from the source's tapes. Those never change, so
 //! neither does what the branch sees of them.
 
+use palyra_admin::Caller;
+use palyra_journal_core::families::{resets, runs};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
+use palyra_types::TapeSeq;
 use palyra_types::run::RunRecord;
 use palyra_types::session::{BranchPoint, SessionRef};
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::directory::Directory;
@@ -29,7 +32,7 @@ pub(super) async fn branch(
         let what = "a branch is a new session, so it cannot be required to exist".to_owned();
         return Err(RequestError::InvalidArgument { what });
     }
-    let record = engine.ports.records.run(wish.run).await?;
+    let record = engine.ports.families.query(move |rows, _| runs::record(rows, wish.run)).await?;
     let record =
         record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
     let point = branch_point(engine, &record, wish).await?;
@@ -61,13 +64,20 @@ async fn branch_point(
     record: &RunRecord,
     wish: BranchWish,
 ) -> Result<BranchPoint, RequestError> {
-    let tape_seq = wish.tape_seq.unwrap_or(record.last_tape_seq);
-    if tape_seq > record.last_tape_seq || tape_seq.0 == 0 {
-        return Err(RequestError::BranchOutOfRange { last: record.last_tape_seq.0 });
-    }
+    let tape_seq = place_in_tape(record.last_tape_seq, wish.tape_seq)?;
     let source = SessionRef { principal: record.principal, id: record.session };
     // The run that is cut sees what it saw, whatever was reset while it was under way.
-    let since = engine.ports.records.reset_before(source, record.first_seq).await?;
     let (session, run, run_first_seq) = (record.session, record.run, record.first_seq);
+    let families = &engine.ports.families;
+    let since = families.query(move |rows, _| resets::latest_before(rows, source, run_first_seq)).await?;
     Ok(BranchPoint { session, run, run_first_seq, tape_seq, since })
+}
+
+/// Returns the last entry before a place in a tape, which is its end where no entry is named.
+pub(crate) fn place_in_tape(last: TapeSeq, wanted: Option<TapeSeq>) -> Result<TapeSeq, RequestError> {
+    let tape_seq = wanted.unwrap_or(last);
+    if tape_seq > last || tape_seq.0 == 0 {
+        return Err(RequestError::BranchOutOfRange { last: last.0 });
+    }
+    Ok(tape_seq)
 }

@@ -54,7 +54,7 @@ impl Deliveries {
         accepting: &Appends,
     ) -> Option<Command> {
         let (key, run) = match &command {
-            Command::Submit { admitted, .. } => (admitted.spec.idempotency, None),
+            Command::Submit { admitted, .. } => (admitted.spec.started.idempotency, None),
             Command::Steer { idempotency, .. } => (*idempotency, active),
             Command::Deliver { run, input, .. } => (key_of(input), Some(*run)),
             Command::Open { .. } | Command::Change { .. } | Command::Wake | Command::Forget => (None, None),

@@ -17,8 +17,8 @@ use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, one
 
 use crate::error::RequestError;
 use crate::run::{DeliverReply, Delivered};
-use crate::session::admitted::{Admitted, Opening};
-use crate::session::request::{SessionChange, Submitted};
+use crate::session::admitted::{AdmittedRun, Opening};
+use crate::session::request::{RecordedChange, Submitted};
 
 /// Requests waiting for one session actor.
 const MAILBOX_MAX: usize = 64;
@@ -43,13 +43,13 @@ pub(super) enum Command {
     /// The session itself, which does not exist yet; an empty answer once that is durable.
     Open { opening: Box<Opening>, reply: ChangeReply },
     /// A new run.
-    Submit { admitted: Box<Admitted>, reply: SubmitReply },
+    Submit { admitted: Box<AdmittedRun>, reply: SubmitReply },
     /// Something for the run that is active.
     Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, blobs: Vec<Blob>, reply: SteerReply },
     /// Something for one of its runs.
     Deliver { run: RunId, input: Box<RunInput>, blobs: Vec<Blob>, reply: DeliverReply },
     /// Something about the session itself.
-    Change { change: SessionChange, reply: ChangeReply },
+    Change { change: RecordedChange, reply: ChangeReply },
     /// Take up what is open.
     Wake,
     /// Read again what earlier runs said: some of it was erased.

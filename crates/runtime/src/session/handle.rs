@@ -2,22 +2,28 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::ErasureSubscriber;
+use palyra_journal_core::families::runs::SessionTextQuery;
+use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
-use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTextQuery, SessionTexts};
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
 use palyra_types::attachment::Blob;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
+use palyra_types::{Content, RunId, SessionId, TapeSeq};
 use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::Delivered;
 use crate::session::actor::SessionActor;
-use crate::session::admission::Offer;
+use crate::session::admission::{FollowMode, SubmitOptions};
 use crate::session::directory::{Command, Directory};
 use crate::session::loaded::open_runs;
 use crate::session::prepared::{PreparedInput, prepare};
@@ -71,7 +77,8 @@ impl SessionsHandle {
         request: SubmitRequest,
     ) -> Result<(Submitted, Option<TapeFollower>), RequestError> {
         let _admission = self.admission().await?;
-        admission::submit(&self.engine, &self.directory, caller, Offer::new(request).followed()).await
+        let options = SubmitOptions { follow: FollowMode::Yes, ..SubmitOptions::default() };
+        admission::submit(&self.engine, &self.directory, caller, request, options).await
     }
 
     /// Checks and cleans what a person said, before anything of it is recorded.
@@ -109,8 +116,9 @@ impl SessionsHandle {
         earlier: Option<RunStarted>,
     ) -> Result<Submitted, RequestError> {
         let _admission = self.admission().await?;
-        let offer = Offer::new(request).after(earlier);
-        let (submitted, _) = admission::submit(&self.engine, &self.directory, caller, offer).await?;
+        let options = SubmitOptions { earlier, ..SubmitOptions::default() };
+        let (submitted, _) =
+            admission::submit(&self.engine, &self.directory, caller, request, options).await?;
         Ok(submitted)
     }
 
@@ -192,7 +200,7 @@ impl SessionsHandle {
                 Err(error) => return Err(error),
             }
         }
-        let record = self.engine.ports.records.session(session).await?;
+        let record = self.engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
         let record = record.ok_or(RequestError::SessionNotFound)?;
         Ok(CleanedSession { record, cancelled_runs })
     }
@@ -205,11 +213,11 @@ impl SessionsHandle {
         &self,
         caller: Caller,
         sessions: Vec<SessionId>,
-        search: Option<Redacted<String>>,
+        search: Option<Content<String>>,
     ) -> Result<Vec<SessionTexts>, RequestError> {
         let own = |id| SessionRef { principal: caller.principal, id };
         let query = SessionTextQuery { sessions: sessions.into_iter().map(own).collect(), search };
-        Ok(self.engine.ports.records.session_texts(query).await?)
+        Ok(self.engine.ports.families.query(move |rows, _| runs::session_texts(rows, &query)).await?)
     }
 
     /// Lists sessions of the caller, most recently used first; the query's principal is the caller's.
@@ -228,7 +236,8 @@ impl SessionsHandle {
         }
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
         let query = SessionQuery { principal: caller.principal, limit, ..query };
-        Ok(self.engine.ports.records.sessions(query).await?)
+        let families = &self.engine.ports.families;
+        Ok(families.query(move |rows, _| sessions::records(rows, &query, runs::has_input)).await?)
     }
 
     /// Takes no new input from now on; runs stay resumable.
@@ -243,7 +252,7 @@ impl SessionsHandle {
     /// [`RequestError::Read`]; then nothing was closed.
     pub async fn close_if_idle(&self) -> Result<usize, RequestError> {
         let _no_admission = self.directory.no_admission().await;
-        let open = self.engine.ports.records.open_runs().await?.len();
+        let open = self.engine.ports.families.query(|rows, _| runs::open(rows)).await?.len();
         if open == 0 {
             self.close();
         }
@@ -291,24 +300,15 @@ impl SessionsHandle {
         self.deliver(session, run, input, Vec::new()).await
     }
 
-    /// Drops what is remembered of earlier runs, after some of it was erased: every session reads it again, and so
-    /// does whoever follows a tape.
-    pub(crate) async fn forget(&self) {
-        self.directory.tell_all_to_forget().await;
-        if let Err(error) = self.engine.skills.reload(&self.engine.ports).await {
-            tracing::warn!("the skills could not be read again after an erasure: {error}");
-        }
-        crate::components::offer_all(&self.engine).await;
-        if let Err(error) = crate::postures::load(&self.engine).await {
-            tracing::error!(
-                "every call is denied: settings could not be read again after an erasure: {error}"
-            );
-        }
-        self.engine.hub.look_again_at_all();
-    }
-
     /// Makes a session take up what is open in it.
     pub(crate) async fn wake(&self, session: SessionRef) {
         self.directory.send(session, Command::Wake).await;
+    }
+}
+
+impl ErasureSubscriber for SessionsHandle {
+    /// Every session reads earlier runs again.
+    fn forget_erased(&self) -> BoxFuture<'_, ()> {
+        self.directory.tell_all_to_forget().boxed()
     }
 }

@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 
+use palyra_journal_core::families::{resets, runs, sessions};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_run_core::prompt::PastRun;
@@ -127,7 +129,8 @@ async fn resets(
         if resets.len() >= RESETS_MAX || oldest_open.is_none_or(|open| reset < open) {
             break;
         }
-        next = engine.ports.records.reset_before(record.session, reset).await?;
+        let (session, families) = (record.session, &engine.ports.families);
+        next = families.query(move |rows, _| resets::latest_before(rows, session, reset)).await?;
     }
     resets.reverse();
     Ok(resets)
@@ -184,7 +187,7 @@ impl Gathered {
                 before,
                 limit: HISTORY_RUNS_MAX.min(RECORD_PAGE_ROWS_MAX),
             };
-            let page = engine.ports.records.runs(query).await?;
+            let page = engine.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
             for record in &page {
                 if self.is_full() || stretch.since.is_some_and(|since| record.first_seq < since) {
                     return Ok(());
@@ -218,7 +221,12 @@ impl Gathered {
             if point.since.is_some() {
                 return Ok(());
             }
-            next = engine.ports.records.session(session).await?.and_then(|source| source.branched_from);
+            next = engine
+                .ports
+                .families
+                .query(move |rows, _| sessions::record(rows, session))
+                .await?
+                .and_then(|source| source.branched_from);
         }
         Ok(())
     }
@@ -287,7 +295,7 @@ mod tests {
     use super::*;
 
     fn past(first_seq: u64, bytes: usize) -> Past {
-        let text = "x".repeat(bytes).as_str().into();
+        let text = palyra_types::Redacted::cleaned("x".repeat(bytes));
         let run = PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() };
         Past { run, ended: Seq(first_seq * 10), overtakes: Overtakes::No, taints: Taints::NONE }
     }

@@ -4,6 +4,8 @@
 
 use std::collections::VecDeque;
 
+use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
@@ -116,8 +118,8 @@ impl Loaded {
         engine: &Engine,
         session: SessionRef,
     ) -> Result<(Self, Option<Revival>), RequestError> {
-        engine.grants.settle_doubt(&engine.ports).await;
-        let record = engine.ports.records.session(session).await?;
+        engine.views.grants.settle_doubt().await;
+        let record = engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {
@@ -212,7 +214,7 @@ pub(super) async fn open_runs(engine: &Engine, session: SessionRef) -> Result<Ve
             before: newest_first.last().map(|record| record.first_seq),
             limit: RECORD_PAGE_ROWS_MAX,
         };
-        let page = engine.ports.records.runs(query).await?;
+        let page = engine.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let full = page.len() == RECORD_PAGE_ROWS_MAX;
         newest_first.extend(page);
         if !full {

@@ -2,12 +2,12 @@
 //!
 //! Invariant: nothing that is refused here leaves a trace in the journal.
 
-use palyra_types::Redacted;
+use palyra_admin::Caller;
+use palyra_types::Content;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 
 use crate::attachments::{AdmittedFiles, IncomingFile, admit_files};
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 
@@ -27,9 +27,9 @@ pub(crate) struct PreparedInput {
 pub(super) fn prepare(
     engine: &Engine,
     caller: Caller,
-    text: &Redacted<String>,
+    text: &Content<String>,
     files: &[IncomingFile],
-    key: Option<&Redacted<String>>,
+    key: Option<&Content<String>>,
 ) -> Result<PreparedInput, RequestError> {
     let bytes_max = engine.config.borrow().input_bytes_max;
     let bytes = text.expose().len();
@@ -45,7 +45,12 @@ pub(super) fn prepare(
         return Err(RequestError::InvalidArgument { what });
     }
     let redactor = &*engine.ports.redactor;
-    let AdmittedFiles { attachments, blobs } = admit_files(files, redactor)?;
+    let admitted = admit_files(files, redactor).inspect_err(|error| {
+        if let Some(refused) = error.secret_found() {
+            engine.ports.recorder.note_refused(caller.principal, refused);
+        }
+    });
+    let AdmittedFiles { attachments, blobs } = admitted?;
     let input = UserInput { text: redactor.redact(text.clone()).text, attachments };
     let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
     Ok(PreparedInput { input, blobs, idempotency })

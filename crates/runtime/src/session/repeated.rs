@@ -1,12 +1,14 @@
 //! What became of an input that came before, found by its idempotency key.
 
+use palyra_admin::Caller;
+use palyra_journal_core::families::{input_keys, runs};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunRecord, UserInput};
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::{RunId, TapeSeq};
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::prepared::PreparedInput;
@@ -22,9 +24,14 @@ pub(super) async fn find_repeated(
     prepared: &PreparedInput,
 ) -> Result<Option<Submitted>, RequestError> {
     let Some(digest) = prepared.idempotency else { return Ok(None) };
-    let records = &engine.ports.records;
-    let Some(run) = records.run_by_idempotency(caller.principal, digest).await? else { return Ok(None) };
-    let record = records.run(run).await?.ok_or(RequestError::RunNotFound)?;
+    let families = &engine.ports.families;
+    let Some(run) =
+        families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?
+    else {
+        return Ok(None);
+    };
+    let record =
+        families.query(move |rows, _| runs::record(rows, run)).await?.ok_or(RequestError::RunNotFound)?;
     let Some(taken) = find_taken(engine, run, digest).await? else {
         // Its entry was erased to the last fact, or is not readable: the run is all that is known.
         return Ok(Some(known(&record, Admission::Attached, record.delivery)));

@@ -1,12 +1,13 @@
 //! What callers ask of sessions, and what they are told.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use palyra_types::approval::Approvers;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
-use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
+use palyra_types::{Content, Redacted, RunId, SessionId, TapeSeq};
 
 use crate::attachments::IncomingFile;
 
@@ -16,9 +17,9 @@ pub struct SessionSelector {
     /// By id.
     pub id: Option<SessionId>,
     /// By the client's own name for it.
-    pub key: Option<Redacted<String>>,
+    pub key: Option<Content<String>>,
     /// A title, if it is created.
-    pub label: Option<Redacted<String>>,
+    pub label: Option<Content<String>>,
     /// What to do when it does not exist.
     pub existing: ExistingSession,
     /// Whether to start afresh.
@@ -54,11 +55,14 @@ pub struct BranchWish {
     pub tape_seq: Option<TapeSeq>,
 }
 
+/// A change as it is recorded.
+pub(crate) type RecordedChange = SessionChange<Redacted<String>>;
+
 /// What is to become of a session as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionChange {
+pub enum SessionChange<T = Content<String>> {
     /// It gets another title, or none.
-    Rename(Option<Redacted<String>>),
+    Rename(Option<T>),
     /// It starts afresh; nothing is deleted.
     Reset,
     /// It takes no new input.
@@ -73,7 +77,7 @@ pub struct SubmitRequest {
     /// Where.
     pub session: SessionSelector,
     /// What was typed; its files come in `files`.
-    pub input: UserInput,
+    pub input: UserInput<Content<String>>,
     /// Files that come with it.
     pub files: Vec<IncomingFile>,
     /// How it meets the session's active run.
@@ -81,21 +85,21 @@ pub struct SubmitRequest {
     /// Whether somebody could approve its calls.
     pub approvers: Approvers,
     /// Makes repeating it harmless.
-    pub idempotency_key: Option<Redacted<String>>,
+    pub idempotency_key: Option<Content<String>>,
     /// The folder tools may see; local callers only.
-    pub workspace_root: Option<Redacted<PathBuf>>,
+    pub workspace_root: Option<Content<PathBuf>>,
     /// The model to use.
     pub model: Option<ModelRef>,
     /// The agent, by name.
     pub agent: Option<String>,
     /// What the final answer has to look like.
-    pub response_format: Option<ResponseFormat>,
+    pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
 }
 
 impl SubmitRequest {
     /// Asks for nothing but a run for this input.
     #[must_use]
-    pub fn new(session: SessionSelector, input: UserInput) -> Self {
+    pub fn new(session: SessionSelector, input: UserInput<Content<String>>) -> Self {
         Self {
             session,
             input,
@@ -125,13 +129,13 @@ pub enum InputReach {
 #[derive(Debug, Clone)]
 pub struct InputRequest {
     /// The words.
-    pub text: Redacted<String>,
+    pub text: Content<String>,
     /// Files that come with them.
     pub files: Vec<IncomingFile>,
     /// How it meets the run when that does not wait for it.
     pub delivery: InputDelivery,
     /// Makes repeating it harmless.
-    pub idempotency_key: Option<Redacted<String>>,
+    pub idempotency_key: Option<Content<String>>,
     /// Where it may go.
     pub reach: InputReach,
 }
@@ -139,7 +143,7 @@ pub struct InputRequest {
 impl InputRequest {
     /// Says something that waits for its turn unless the run waits for it.
     #[must_use]
-    pub fn text(text: Redacted<String>) -> Self {
+    pub fn text(text: Content<String>) -> Self {
         Self {
             text,
             files: Vec::new(),

@@ -4,15 +4,17 @@
 
 use std::sync::Arc;
 
+use palyra_admin::Caller;
+use palyra_admin::{check_identity, check_short_text};
+use palyra_journal_core::families::sessions;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{AgentId, Redacted, SessionId};
+use palyra_types::{AgentId, Content, SessionId};
 use tokio::sync::oneshot;
 
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::identity::check_identity;
 use crate::session::admitted::Opening;
 use crate::session::directory::{Command, Directory};
 use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionChange, SessionSelector};
@@ -109,7 +111,7 @@ pub(super) async fn open(
     directory.send(session, Command::Open { opening: Box::new(opening), reply }).await;
     match answer.await.map_err(|_| directory.lost_answer())? {
         Ok(()) => {
-            let record = engine.ports.records.session(session).await?;
+            let record = engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
             let record = record.ok_or(RequestError::SessionNotFound)?;
             Ok(Some(ResolvedSession { record, created: true, reset_applied: false }))
         }
@@ -123,19 +125,29 @@ pub(super) async fn change(
     engine: &Engine,
     directory: &Directory,
     session: SessionRef,
-    mut change: SessionChange,
+    change: SessionChange,
 ) -> Result<OrchestratorSessionRecord, RequestError> {
-    if let SessionChange::Rename(label) = &mut change {
-        check_label(label.as_ref())?;
-        *label = label.take().map(|label| engine.ports.redactor.redact(label).text);
-    }
-    if engine.ports.records.session(session).await?.is_none() {
+    let change = match change {
+        SessionChange::Rename(label) => {
+            check_label(label.as_ref())?;
+            SessionChange::Rename(label.map(|label| engine.ports.redactor.redact(label).text))
+        }
+        SessionChange::Reset => SessionChange::Reset,
+        SessionChange::Archive => SessionChange::Archive,
+        SessionChange::Restore => SessionChange::Restore,
+    };
+    if engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?.is_none() {
         return Err(RequestError::SessionNotFound);
     }
     let (reply, answer) = oneshot::channel();
     directory.send(session, Command::Change { change, reply }).await;
     answer.await.map_err(|_| directory.lost_answer())??;
-    engine.ports.records.session(session).await?.ok_or(RequestError::SessionNotFound)
+    engine
+        .ports
+        .families
+        .query(move |rows, _| sessions::record(rows, session))
+        .await?
+        .ok_or(RequestError::SessionNotFound)
 }
 
 /// Finds the session a selector means, or what would open it.
@@ -146,18 +158,24 @@ pub(super) async fn find(
     agent: Option<&str>,
 ) -> Result<Found, RequestError> {
     check_texts(selector)?;
-    if let Some(key) = &selector.key {
-        check_identity(&*engine.ports.redactor, "the session key", key.expose())?;
-    }
-    let records = &engine.ports.records;
-    let clean = |text: &Redacted<String>| engine.ports.redactor.redact(text.clone()).text;
-    let (key, label) = (selector.key.clone(), selector.label.as_ref().map(clean));
+    let recorder = &engine.ports.recorder;
+    let check =
+        |key: &Content<String>| check_identity(recorder, caller.principal, "the session key", key.expose());
+    let key = selector.key.as_ref().map(check).transpose()?;
+    let families = &engine.ports.families;
+    let label = selector.label.as_ref().map(|label| engine.ports.redactor.redact(label.clone()).text);
     let by_key = match &key {
-        Some(key) => records.session_by_key(caller.principal, key.expose().clone()).await?,
+        Some(key) => {
+            let key = key.expose().clone();
+            families.query(move |rows, _| sessions::record_by_key(rows, caller.principal, &key)).await?
+        }
         None => None,
     };
     let by_id = match selector.id {
-        Some(id) => records.session(SessionRef { principal: caller.principal, id }).await?,
+        Some(id) => {
+            let session = SessionRef { principal: caller.principal, id };
+            families.query(move |rows, _| sessions::record(rows, session)).await?
+        }
         None => None,
     };
     let existing = match (selector.id, by_id, by_key) {
@@ -179,7 +197,7 @@ pub(super) async fn find(
     if selector.existing == ExistingSession::Required {
         return Err(RequestError::SessionNotFound);
     }
-    let agent = engine.agents.by_name(agent)?;
+    let agent = engine.views.agents.by_name(agent)?;
     let id = selector.id.unwrap_or_else(|| new_session_id(engine));
     let session = SessionRef { principal: caller.principal, id };
     Ok(Found::New(Opening { session, agent: agent.id, key, label, branched_from: None }))
@@ -188,7 +206,7 @@ pub(super) async fn find(
 /// A session is bound to one agent: naming another is an error, not a switch.
 fn check_agent(engine: &Engine, bound_to: AgentId, agent: Option<&str>) -> Result<(), RequestError> {
     let Some(name) = agent else { return Ok(()) };
-    if engine.agents.by_name(Some(name))?.id == bound_to {
+    if engine.views.agents.by_name(Some(name))?.id == bound_to {
         return Ok(());
     }
     let what =
@@ -197,28 +215,12 @@ fn check_agent(engine: &Engine, bound_to: AgentId, agent: Option<&str>) -> Resul
 }
 
 fn check_texts(selector: &SessionSelector) -> Result<(), RequestError> {
-    if !fits(selector.key.as_ref(), KEY_CHARS_MAX) {
-        let what =
-            format!("a session key has 1 to {KEY_CHARS_MAX} characters, none of them control characters");
-        return Err(RequestError::InvalidArgument { what });
-    }
+    check_short_text("a session key", selector.key.as_ref(), KEY_CHARS_MAX)?;
     check_label(selector.label.as_ref())
 }
 
-fn check_label(label: Option<&Redacted<String>>) -> Result<(), RequestError> {
-    if fits(label, LABEL_CHARS_MAX) {
-        return Ok(());
-    }
-    let what = format!("a title has 1 to {LABEL_CHARS_MAX} characters, none of them control characters");
-    Err(RequestError::InvalidArgument { what })
-}
-
-fn fits(text: Option<&Redacted<String>>, chars_max: usize) -> bool {
-    text.is_none_or(|text| {
-        !text.expose().is_empty()
-            && text.expose().chars().count() <= chars_max
-            && !text.expose().contains(char::is_control)
-    })
+fn check_label(label: Option<&Content<String>>) -> Result<(), RequestError> {
+    Ok(check_short_text("a title", label, LABEL_CHARS_MAX)?)
 }
 
 fn new_session_id(engine: &Engine) -> SessionId {

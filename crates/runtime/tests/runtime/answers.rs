@@ -10,7 +10,7 @@ use palyra_testkit::{Gate, Script, ScriptedProvider};
 use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, FinishReason, ModelRef, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
-use palyra_types::{ErrorCode, Redacted, RunId};
+use palyra_types::{Content, ErrorCode, Redacted, RunId};
 
 use crate::rig::{Rig, by_key, request, settle, soon};
 use crate::shapes::shape;
@@ -109,7 +109,7 @@ const SCHEMA: &str =
     r#"{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}"#;
 
 fn structured(schema: &str) -> SubmitRequest {
-    let format = ResponseFormat { schema: Redacted::new(schema.into()) };
+    let format = ResponseFormat { schema: Content::new(schema.into()) };
     SubmitRequest { response_format: Some(format), ..request(by_key("k"), "go") }
 }
 
@@ -125,7 +125,7 @@ async fn an_answer_that_fits_its_schema_ends_the_run_and_tools_may_come_before_i
     let run = submit(&rig, structured(SCHEMA)).await;
     assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::FinalAnswer));
     let asked: Vec<_> = rig.model.requests().iter().map(|asked| asked.response_format.clone()).collect();
-    let wanted = Some(ResponseFormat { schema: Redacted::new(SCHEMA.into()) });
+    let wanted = Some(ResponseFormat { schema: Redacted::cleaned(SCHEMA.into()) });
     assert_eq!(asked, [wanted.clone(), wanted]);
 }
 
@@ -230,7 +230,11 @@ fn image(name: &str, bytes: usize) -> IncomingFile {
 }
 
 fn file(name: &str, media_type: &str, content: Vec<u8>) -> IncomingFile {
-    IncomingFile { name: name.into(), media_type: media_type.into(), content: Redacted::new(content.into()) }
+    IncomingFile {
+        name: name.into(),
+        media_type: media_type.into(),
+        content: Redacted::cleaned(content.into()).into(),
+    }
 }
 
 fn with_files(files: Vec<IncomingFile>) -> SubmitRequest {

@@ -262,7 +262,7 @@ async fn a_secret_in_arguments_reaches_no_tool_no_question_and_no_tape() {
     assert!(waiting(&rig).await.is_empty());
     // A person cannot put it there either, and what was asked still waits.
     let (run, approval) = ask(&rig, "l", ACT, &arguments("plain")).await;
-    let edit = ApprovalReply { edited: Some(Redacted::new(arguments(SECRET))), ..yes() };
+    let edit = ApprovalReply { edited: Some(Redacted::cleaned(arguments(SECRET)).into()), ..yes() };
     let refused = answer(&rig, rig.me(), approval, edit).await;
     assert!(matches!(refused, Err(RequestError::EditRefused { .. })), "{refused:?}");
     assert!(rig.tools.executions().is_empty());

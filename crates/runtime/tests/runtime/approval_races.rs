@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_runtime::approvals::{ApprovalReply, Counted};
 use palyra_runtime::session::SubmitRequest;
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Script, ScriptedTools};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
-use palyra_types::tool::{Isolation, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
-use palyra_types::{ApprovalId, ErrorCode, Redacted, RunId};
+use palyra_types::tool::{Isolation, RawToolOutcome, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::{ApprovalId, Content, ErrorCode, RunId};
 
 use crate::asking::{ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, by_key, request, settle, soon};
@@ -96,7 +96,7 @@ impl ToolRuntime for FileTool {
         self.specs.catalog()
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         let root = intent.workspace_root().to_owned();
         async move {
             // As a tool that has to go to the disk for it.
@@ -115,7 +115,7 @@ impl ToolRuntime for FileTool {
         &self,
         grant: Grant,
         _supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let replaced = Arc::clone(&self.replaced);
         async move {
             let found = Self::read(grant.workspace_root());
@@ -127,7 +127,7 @@ impl ToolRuntime for FileTool {
             }
             Ok(ToolExecutionOutcome {
                 failure: (!fits).then_some(ErrorCode::FileConflict),
-                output: Redacted::default(),
+                output: Content::default(),
                 output_bytes_total: 0,
                 executor: ToolExecutor::Internal,
                 isolation: Isolation::DescriptorRelative,
@@ -157,7 +157,7 @@ async fn one_file_race(rig: &Rig, tool: &FileTool, folder: &Path, race: usize) {
     let file: PathBuf = folder.join(FILE);
     std::fs::write(&file, format!("first {race}")).unwrap();
     rig.model.push(Script::new().call(CHANGE, "{}"));
-    let root = Some(Redacted::new(folder.to_owned()));
+    let root = Some(Content::new(folder.to_owned()));
     let wish = SubmitRequest { workspace_root: root, ..request(by_key(&format!("k{race}")), "go") };
     let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), wish)).await.unwrap().run;
     let mut approval = asked(rig, run).await;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use palyra_admin::health::{Check, CheckLevel};
 use palyra_ports::{AppendError, NewEntry, ReadError, ReadOnlyCause};
 use palyra_runtime::RequestError;
-use palyra_runtime::health::{Check, CheckLevel};
 use palyra_runtime::session::Admission;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};

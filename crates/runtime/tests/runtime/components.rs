@@ -7,10 +7,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ComponentShelf, ComponentShelfError, ErasureSubject};
 use palyra_testkit::Script;
-use palyra_types::Redacted;
 use palyra_types::component::{ComponentDescription, ComponentRecord, ExaminedComponent};
 use palyra_types::proof::ErasureReason;
 use palyra_types::tool::{EffectContract, ToolName};
+use palyra_types::{Content, Redacted};
 use tokio::sync::Semaphore;
 
 use crate::rig::{Parts, Rig, settle, soon};
@@ -56,7 +56,7 @@ impl ScriptedShelf {
 }
 
 impl ComponentShelf for ScriptedShelf {
-    fn examine(&self, source: Redacted<PathBuf>) -> Answer<ExaminedComponent> {
+    fn examine(&self, source: Content<PathBuf>) -> Answer<ExaminedComponent> {
         let name = source.expose().file_stem().unwrap().to_str().unwrap().to_owned();
         let description = ComponentDescription {
             name: ToolName::new(&name),
@@ -105,9 +105,9 @@ async fn rig() -> (Rig, ScriptedShelf) {
 }
 
 async fn add(rig: &Rig, name: &str) {
-    let handle = rig.gateway.approvals.components();
-    let path = Redacted::new(PathBuf::from(format!("/{name}.wasm")));
-    handle.add(rig.me(), path, [7; 32]).await.unwrap();
+    let handle = rig.gateway.admin.components.clone();
+    let path = Redacted::cleaned(PathBuf::from(format!("/{name}.wasm")));
+    handle.add(rig.me(), path.into(), [7; 32]).await.unwrap();
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_change_is_finished_when_its_caller_has_gone() {
     }
     assert_eq!(rig.memory_entries().await.len(), recorded + 1, "it is recorded, and its caller has gone");
     // Whoever comes next waits for the change before it.
-    let handle = rig.gateway.approvals.components();
+    let handle = rig.gateway.admin.components.clone();
     let caller = rig.me();
     let removing = tokio::spawn(async move { handle.remove(caller, "first").await });
     settle().await;
@@ -147,7 +147,7 @@ async fn an_erasure_offers_behind_a_change_that_is_under_way() {
     shelf.close();
     let begun = shelf.begun();
     let adding = add(&rig, "first");
-    let erasures = rig.gateway.journal.erasures();
+    let erasures = rig.gateway.admin.erasures.clone();
     let erasing = async {
         while shelf.begun() == begun {
             settle().await;

@@ -3,109 +3,72 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use palyra_ports::ReadError;
-use palyra_ports::read_records::{
-    IdQuery, ReadRecords, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
+use palyra_journal_core::family::{
+    FamilyTable, Lookup, ReadFamilies, RowId, RowStore, RowWrite, Scan, ScannedRow, Snapshot, SnapshotQuery,
+    StoreFault, StoredRow,
 };
+use palyra_ports::ReadError;
 use palyra_runtime::RequestError;
 use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
 use palyra_runtime::tape::Followed;
 use palyra_testkit::{Gate, Script};
-use palyra_types::access::{PrincipalRecord, TokenRecord};
-use palyra_types::agent::AgentRecord;
-use palyra_types::component::ComponentRecord;
 use palyra_types::event::{RunEvent, TapeEvent};
-use palyra_types::posture::PostureRecord;
-use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
-use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::shadow::ShadowCounts;
-use palyra_types::skill::SkillRecord;
+use palyra_types::proof::SeqRange;
+use palyra_types::run::RunLifecycleState;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
+use palyra_types::{Seq, TapeSeq};
 
 use crate::faults::FaultyJournal;
 use crate::rig::{Rig, by_key, request, settle, soon};
 
-type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
-
-impl ReadRecords for FaultyJournal {
-    fn run(&self, run: RunId) -> Reading<Option<RunRecord>> {
-        self.counted().run(run)
-    }
-
-    fn run_by_idempotency(
-        &self,
-        principal: PrincipalId,
-        digest: IdempotencyDigest,
-    ) -> Reading<Option<RunId>> {
-        self.counted().run_by_idempotency(principal, digest)
-    }
-
-    fn runs(&self, query: RunQuery) -> Reading<Vec<RunRecord>> {
-        self.counted().runs(query)
-    }
-
-    fn open_runs(&self) -> Reading<Vec<RunRecord>> {
-        self.counted().open_runs()
-    }
-
-    fn session(&self, session: SessionRef) -> Reading<Option<OrchestratorSessionRecord>> {
-        self.counted().session(session)
-    }
-
-    fn session_by_key(
-        &self,
-        principal: PrincipalId,
-        key: String,
-    ) -> Reading<Option<OrchestratorSessionRecord>> {
-        self.counted().session_by_key(principal, key)
-    }
-
-    fn reset_before(&self, session: SessionRef, seq: Seq) -> Reading<Option<Seq>> {
-        self.counted().reset_before(session, seq)
-    }
-
-    fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
-        self.counted().sessions(query)
-    }
-
-    fn session_texts(&self, query: SessionTextQuery) -> Reading<Vec<SessionTexts>> {
-        self.counted().session_texts(query)
-    }
-
-    fn ids(&self, query: IdQuery) -> Reading<Vec<[u8; 16]>> {
-        self.counted().ids(query)
-    }
-
-    fn agents(&self) -> Reading<Vec<AgentRecord>> {
-        self.counted().agents()
-    }
-
-    fn skills(&self) -> Reading<Vec<SkillRecord>> {
-        self.counted().skills()
-    }
-
-    fn components(&self) -> Reading<Vec<ComponentRecord>> {
-        self.counted().components()
-    }
-
-    fn postures(&self) -> Reading<Vec<PostureRecord>> {
-        match self.posture_fault() {
-            Some(error) => futures::FutureExt::boxed(std::future::ready(Err(error))),
-            None => self.counted().postures(),
+impl ReadFamilies for FaultyJournal {
+    fn run_query(&self, query: SnapshotQuery) -> BoxFuture<'static, Result<(), ReadError>> {
+        if !self.has_unreadable_postures() {
+            return self.counted().run_query(query);
         }
+        self.counted().run_query(Box::new(move |snapshot| {
+            query(Snapshot { rows: &mut WithoutPostures(snapshot.rows), log: snapshot.log })
+        }))
+    }
+}
+
+/// Rows of which those of the settings of tools are damaged.
+struct WithoutPostures<'a>(&'a mut dyn RowStore);
+
+fn readable(table: &FamilyTable) -> Result<(), StoreFault> {
+    match table.name {
+        "posture" => Err(StoreFault::Damaged { table: "posture", id: RowId(1) }),
+        _ => Ok(()),
+    }
+}
+
+impl RowStore for WithoutPostures<'_> {
+    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
+        readable(table)?;
+        self.0.get(table, by)
     }
 
-    fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {
-        self.counted().shadow(candidate)
+    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault> {
+        readable(table)?;
+        self.0.scan(table, scan)
     }
 
-    fn principals(&self) -> Reading<Vec<PrincipalRecord>> {
-        self.counted().principals()
+    fn write(
+        &mut self,
+        table: &'static FamilyTable,
+        id: RowId,
+        write: RowWrite<'_>,
+    ) -> Result<(), StoreFault> {
+        self.0.write(table, id, write)
     }
 
-    fn tokens(&self) -> Reading<Vec<TokenRecord>> {
-        self.counted().tokens()
+    fn sourced(
+        &mut self,
+        table: &'static FamilyTable,
+        column: usize,
+        range: SeqRange,
+    ) -> Result<Vec<(RowId, Seq)>, StoreFault> {
+        self.0.sourced(table, column, range)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Erasing: runs end first, nothing remembered is shown again, and the house goes on.
 
+use palyra_admin::erasure::{EraseContentError, ErasedContent};
 use palyra_ports::{EraseError, ErasureSubject};
-use palyra_runtime::erasure::{EraseContentError, ErasedContent};
 use palyra_runtime::tape::Followed;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
@@ -18,7 +18,7 @@ use crate::rig::{Rig, soon};
 use crate::waiting::a_waiting_run;
 
 async fn erase(rig: &Rig, subject: ErasureSubject) -> Result<ErasedContent, EraseContentError> {
-    let erasures = rig.gateway.journal.erasures();
+    let erasures = rig.gateway.admin.erasures.clone();
     let erasing = erasures.erase(rig.me().principal, subject, ErasureReason::Request);
     soon("the end of an erasure", erasing).await
 }
@@ -112,6 +112,7 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
     let me = rig.me().principal;
     let (token, text) = rig
         .gateway
+        .admin
         .access
         .create_token("ann", "laptop", std::time::Duration::from_secs(3_600))
         .await
@@ -121,13 +122,17 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
     let agent = rig.gateway.agents.by_name(None).unwrap().id;
     let all = ErasureSubject::Range(SeqRange { first: Seq(0), last: Seq(1_000) });
     erase(&rig, all).await.unwrap();
-    let known = rig.gateway.access.known();
+    let known = rig.gateway.admin.access.known();
     assert_eq!((rig.me().principal, known.name_of(me)), (me, Some(LOCAL_PRINCIPAL_NAME)));
     assert_eq!(known.name_of(token.principal), Some(""));
-    assert_eq!(rig.gateway.access.authenticate(text.expose()), Some(token.principal), "a token still opens");
+    assert_eq!(
+        rig.gateway.admin.access.authenticate(text.expose()),
+        Some(token.principal),
+        "a token still opens"
+    );
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     let rig = rig.restarted().await;
-    assert_eq!((rig.me().principal, rig.gateway.access.known().principals.len()), (me, 2));
+    assert_eq!((rig.me().principal, rig.gateway.admin.access.known().principals.len()), (me, 2));
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     let session = rig.record(run).await.session;
     let next = rig.try_submit(crate::rig::by_id(session), "second").await.unwrap().run;
@@ -143,7 +148,7 @@ async fn a_start_gives_names_back_that_an_erasure_took_before_it_was_cut_off() {
     let agent = rig.gateway.agents.by_name(None).unwrap().id;
     (0..6).for_each(|seq| rig.memory.erase(Seq(seq)));
     let rig = rig.restarted().await;
-    assert_eq!((rig.me().principal, rig.gateway.access.known().principals.len()), (me, 1));
+    assert_eq!((rig.me().principal, rig.gateway.admin.access.known().principals.len()), (me, 1));
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     assert_eq!(rig.record(run).await.principal, me);
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{
-    AppendClass, AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage,
+    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, JournalAppendRequest, ReadError,
+    ReadTape, TapePage,
 };
 use palyra_testkit::{Gate, MemoryJournal};
 use palyra_types::attachment::{Blob, BlobRef};
@@ -37,7 +38,9 @@ pub(crate) struct FaultyJournal {
     late_appends: Arc<Mutex<VecDeque<Gate>>>,
     refused: Arc<watch::Sender<usize>>,
     reads: Arc<AtomicUsize>,
+    tape_reads: Arc<AtomicUsize>,
     unreadable_postures: Arc<AtomicBool>,
+    redactions: Arc<Mutex<Vec<AppendRedaction>>>,
 }
 
 impl FaultyJournal {
@@ -51,13 +54,20 @@ impl FaultyJournal {
             late_appends: Arc::default(),
             refused: Arc::new(watch::Sender::new(0)),
             reads: Arc::default(),
+            tape_reads: Arc::default(),
             unreadable_postures: Arc::default(),
+            redactions: Arc::default(),
         }
     }
 
     /// Refuses from now on.
     pub(crate) fn refuse(&self, refusal: Refusal) {
         *lock(&self.refusal) = Some(refusal);
+    }
+
+    /// Returns what was said of the entries of each append since this was last asked.
+    pub(crate) fn take_redactions(&self) -> Vec<AppendRedaction> {
+        std::mem::take(&mut *lock(&self.redactions))
     }
 
     /// Takes everything again.
@@ -94,19 +104,24 @@ impl FaultyJournal {
         lock(&self.bad_reads).len()
     }
 
-    /// Lets standing settings be unreadable, or readable again.
+    /// Lets the settings of tools be unreadable, or readable again.
     pub(crate) fn postures_are_unreadable(&self, unreadable: bool) {
         self.unreadable_postures.store(unreadable, Ordering::SeqCst);
     }
 
-    /// Returns why standing settings cannot be read, if so.
-    pub(crate) fn posture_fault(&self) -> Option<ReadError> {
-        self.unreadable_postures.load(Ordering::SeqCst).then_some(ReadError::Corrupt { seq: 1 })
+    /// Returns whether the settings of tools cannot be read.
+    pub(crate) fn has_unreadable_postures(&self) -> bool {
+        self.unreadable_postures.load(Ordering::SeqCst)
     }
 
     /// Returns how often anything was read so far.
     pub(crate) fn reads(&self) -> usize {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// Returns how often a tape was read so far.
+    pub(crate) fn tape_reads(&self) -> usize {
+        self.tape_reads.load(Ordering::SeqCst)
     }
 
     /// Counts a read; returns who answers it.
@@ -132,6 +147,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl AppendTape for FaultyJournal {
     fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+        lock(&self.redactions).push(request.redaction.clone());
         let refused = match &*lock(&self.refusal) {
             Some(Refusal::All(error)) => Some(error.clone()),
             Some(Refusal::NewWork(error)) if request.class == AppendClass::Normal => Some(error.clone()),
@@ -178,6 +194,7 @@ impl ReadTape for FaultyJournal {
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
         let panics = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         assert!(panics.is_err(), "a read panics");
+        self.tape_reads.fetch_add(1, Ordering::SeqCst);
         match lock(&self.bad_reads).pop_front() {
             Some(error) => ready(Err(error)).boxed(),
             None => self.counted().tape(run, after, limit),
@@ -190,6 +207,7 @@ impl ReadTape for FaultyJournal {
         after: Option<Seq>,
         limit: usize,
     ) -> BoxFuture<'static, Result<TapePage, ReadError>> {
+        self.tape_reads.fetch_add(1, Ordering::SeqCst);
         self.counted().session_tape(session, after, limit)
     }
 

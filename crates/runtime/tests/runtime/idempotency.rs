@@ -1,5 +1,6 @@
 //! An input that is sent twice with one idempotency key is one run.
 
+use palyra_admin::AdminError;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::SessionFilter;
 use palyra_runtime::RequestError;
@@ -49,7 +50,10 @@ async fn a_repetition_is_answered_whatever_speaks_against_it_now() {
     assert_eq!((again.run, again.session, again.admission), (first.run, first.session, Admission::Attached));
     let other = SubmitRequest { idempotency_key: Some("another".into()), ..gone() };
     let refused = sessions.submit(rig.me(), other).await;
-    assert!(matches!(refused, Err(RequestError::ModelNotConfigured { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(RequestError::Admin(AdminError::ModelNotConfigured { .. }))),
+        "{refused:?}"
+    );
     let all = rig.sessions(SessionFilter::All).await;
     assert_eq!(all.len(), 1, "no repetition leaves a session behind");
 }

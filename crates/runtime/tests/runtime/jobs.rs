@@ -44,7 +44,7 @@ async fn ends(memory: &MemoryJournal) -> Vec<(RunId, JobEnd)> {
 
 async fn unknown(rig: &Rig) -> Vec<EffectRecord> {
     let query = EffectQuery { only: EffectFilter::Unknown, limit: 9, ..EffectQuery::default() };
-    soon("effects", rig.gateway.runs.effects().list(rig.me(), query)).await.unwrap()
+    soon("effects", rig.gateway.runs.effects(rig.me(), query)).await.unwrap()
 }
 
 /// Of an open run, which waits for something else, and of one that is over; one that ended before is not doubted.
@@ -89,10 +89,10 @@ async fn a_job_without_an_end_is_in_doubt_from_the_next_start_on_and_settled_onc
         assert_eq!((rig.tape(open).await, rig.tape(over).await), tapes, "it stands beside the tapes");
         rig = rig.restarted().await;
     }
-    let effects = rig.gateway.runs.effects();
+    let effects = &rig.gateway.runs;
     let (happened, did_not) = (EffectResolution::Happened, EffectResolution::DidNotHappen);
-    let say = |run, resolution| effects.resolve(rig.me(), (run, CALL), resolution, "I looked".into());
-    let stranger = effects.resolve(rig.stranger(), (over, CALL), happened, "".into()).await;
+    let say = |run, resolution| effects.resolve_effect(rig.me(), run, CALL, resolution, "I looked".into());
+    let stranger = effects.resolve_effect(rig.stranger(), over, CALL, happened, "".into()).await;
     assert!(matches!(stranger, Err(RequestError::RunNotFound)), "{stranger:?}");
     for run in [open, over] {
         let again = soon("a refusal", say(run, EffectResolution::Retry)).await;
@@ -136,8 +136,8 @@ async fn a_job_whose_call_was_cut_off_is_not_doubted_twice() {
     assert_eq!(doubted[0].job.map(|job| job.state), Some(JobState::Gone));
     rig.model.push(Script::new().call(LOOK, "{}"));
     rig.model.push(Script::new().text("done"));
-    let effects = rig.gateway.runs.effects();
-    let said = effects.resolve(rig.me(), (run, CALL), EffectResolution::Retry, "".into());
+    let effects = &rig.gateway.runs;
+    let said = effects.resolve_effect(rig.me(), run, CALL, EffectResolution::Retry, "".into());
     soon("a resolution", said).await.expect("the run takes it");
     rig.finished(run).await;
     assert!(unknown(&rig).await.is_empty());

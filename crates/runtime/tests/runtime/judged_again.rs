@@ -1,7 +1,7 @@
 //! Calls that wait for their turn: what was taken back meanwhile keeps them from starting.
 
+use palyra_admin::postures::PostureWhere;
 use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
-use palyra_runtime::postures::PostureWhere;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::approval::ApprovalDecision;
@@ -44,8 +44,9 @@ async fn granted(rig: &Rig) -> StoredGrantId {
 }
 
 async fn disable(rig: &Rig, tool: &str) {
-    let what = (ToolName::new(tool), PostureWhere::Global);
-    rig.gateway.approvals.rules().set_posture(rig.me(), what, Posture::Disabled).await.unwrap();
+    let policy = &rig.gateway.admin.policy;
+    let tool = ToolName::new(tool);
+    policy.set_posture(rig.me(), tool, PostureWhere::Global, Posture::Disabled).await.unwrap();
 }
 
 fn executed(rig: &Rig, run: RunId, tool: &str) -> usize {
@@ -70,7 +71,7 @@ async fn a_call_whose_grant_is_revoked_while_it_waits_is_asked_about() {
         let grant = granted(&rig).await;
         let (run, gate) = behind_a_held_call(&rig, ACT, r#"{"a":1}"#).await;
         if meanwhile == Meanwhile::TakenBack {
-            rig.gateway.approvals.grants().revoke(rig.me(), grant).await.unwrap();
+            rig.gateway.admin.grants.revoke(rig.me(), grant).await.unwrap();
         }
         gate.open();
         settle().await;

@@ -16,6 +16,7 @@ mod order;
 mod idempotency;
 mod jobs;
 
+mod bookmarks;
 mod cancel;
 
 mod models;
@@ -49,6 +50,9 @@ mod skills;
 mod postures;
 mod vault;
 mod components;
+mod identities;
+mod identity_doors;
+mod marks;
 
 mod shadow;
 
@@ -76,6 +80,7 @@ mod preparing;
 
 mod drain;
 
+mod guesses;
 mod history;
 
 mod erasures;

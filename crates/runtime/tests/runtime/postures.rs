@@ -1,7 +1,7 @@
 //! Standing settings of tools: in force with the next call, durable, told with who made them, out of reach for runs.
 
-use palyra_runtime::RequestError;
-use palyra_runtime::postures::{PostureToClear, PostureWhere};
+use palyra_admin::AdminError;
+use palyra_admin::postures::{PostureToClear, PostureWhere};
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_types::event::{JournalEvent, PolicyEvent, TapeEvent, ToolDecided, ToolEvent};
@@ -31,8 +31,8 @@ async fn decided(rig: &Rig, key: &str) -> (RunId, ToolDecided) {
     (run, decided.unwrap())
 }
 
-async fn set(rig: &Rig, place: PostureWhere, posture: Posture) -> Result<(), RequestError> {
-    rig.gateway.approvals.rules().set_posture(rig.me(), (look(), place), posture).await.map(drop)
+async fn set(rig: &Rig, place: PostureWhere, posture: Posture) -> Result<(), AdminError> {
+    rig.gateway.admin.policy.set_posture(rig.me(), look(), place, posture).await.map(drop)
 }
 
 async fn session_of(rig: &Rig, key: &str) -> SessionId {
@@ -52,7 +52,7 @@ async fn a_setting_of_a_session_governs_its_next_call_and_no_other_session() {
     let told = format!("posture: disabled for this session, set by {by} on ");
     assert!(denied.explanation.expose().contains(&told), "{}", denied.explanation.expose());
     assert_eq!(rig.tools.executions().len(), executed, "the canary is untouched");
-    let explained = rig.gateway.approvals.rules().explain(denied.request.expose()).unwrap();
+    let explained = rig.gateway.admin.policy.explain(denied.request.expose()).unwrap();
     assert!(explained.lines.iter().any(|line| line.starts_with("posture: disabled for this session")));
     assert_eq!(decided(&rig, "other").await.1.verdict, ToolVerdict::Allow, "the control");
     assert_eq!(rig.tools.executions().len(), executed + 1);
@@ -63,7 +63,7 @@ async fn a_setting_of_a_session_governs_its_next_call_and_no_other_session() {
     let base = own.1.lines().find_map(|line| line.strip_prefix("beside ")).unwrap().to_owned();
     let hex = |digest: &[u8; 32]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert!(statics.iter().any(|(digest, _)| hex(digest) == base));
-    assert!(rig.gateway.approvals.rules().recorded(rig.me(), run, denied.effect).await.is_ok());
+    assert!(rig.gateway.admin.policy.recorded(rig.me(), run, denied.effect).await.is_ok());
 }
 
 #[tokio::test]
@@ -81,12 +81,12 @@ async fn settings_are_entries_that_outlive_a_restart_and_are_taken_back() {
     assert_eq!(changes(&rig).await, 3, "what holds already is no change");
     let rig = rig.restarted().await;
     assert_eq!(decided(&rig, "k").await.1.reason, DecisionReason::Disabled, "disabled wins");
-    let rules = rig.gateway.approvals.rules();
+    let rules = rig.gateway.admin.policy.clone();
     let agent = PostureToClear::Of(look(), PostureWhere::Agent("main".to_owned()));
     let held = rules.clear_posture(rig.me(), agent.clone()).await.unwrap();
     assert_eq!(held.change.posture, Some(Posture::Disabled));
     let again = rules.clear_posture(rig.me(), agent).await;
-    assert!(matches!(again, Err(RequestError::InvalidArgument { .. })), "{again:?}");
+    assert!(matches!(again, Err(AdminError::InvalidArgument { .. })), "{again:?}");
     assert_eq!(
         decided(&rig, "k").await.1.verdict,
         ToolVerdict::Allow,
@@ -103,17 +103,17 @@ async fn settings_are_entries_that_outlive_a_restart_and_are_taken_back() {
 async fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let rig = Rig::start().await;
     let session = PostureWhere::Session { principal: None, session: SessionId::from_parts(7, 7) };
-    assert!(matches!(set(&rig, session, Posture::Ask).await, Err(RequestError::SessionNotFound)));
+    assert!(matches!(set(&rig, session, Posture::Ask).await, Err(AdminError::SessionNotFound)));
     let agent = PostureWhere::Agent("nobody".to_owned());
-    assert!(matches!(set(&rig, agent, Posture::Ask).await, Err(RequestError::AgentNotFound)));
+    assert!(matches!(set(&rig, agent, Posture::Ask).await, Err(AdminError::AgentNotFound)));
     for path in ["desk", "/desk/../x", "/desk/"] {
         let refused = set(&rig, PostureWhere::Workspace(path.to_owned()), Posture::Ask).await;
-        assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })), "{path}");
+        assert!(matches!(refused, Err(AdminError::InvalidArgument { .. })), "{path}");
     }
-    let tool = (ToolName::new("mystery"), PostureWhere::Global);
-    let refused = rig.gateway.approvals.rules().set_posture(rig.me(), tool, Posture::Ask).await;
-    assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })));
-    assert!(rig.gateway.approvals.rules().postures().stored.unwrap().is_empty());
+    let (policy, tool) = (&rig.gateway.admin.policy, ToolName::new("mystery"));
+    let refused = policy.set_posture(rig.me(), tool, PostureWhere::Global, Posture::Ask).await;
+    assert!(matches!(refused, Err(AdminError::InvalidArgument { .. })));
+    assert!(rig.gateway.admin.policy.postures().stored.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn somebody_elses_session_of_the_same_id_is_not_meant() {
     let session = session_of(&rig, "k").await;
     let other = Some(rig.stranger().principal);
     let refused = set(&rig, PostureWhere::Session { principal: other, session }, Posture::AlwaysAllow).await;
-    assert!(matches!(refused, Err(RequestError::SessionNotFound)));
+    assert!(matches!(refused, Err(AdminError::SessionNotFound)));
 }
 
 #[tokio::test]
@@ -132,8 +132,8 @@ async fn settings_that_cannot_be_read_again_disable_everything() {
     set(&rig, PostureWhere::Global, Posture::AlwaysAllow).await.unwrap();
     rig.faults.postures_are_unreadable(true);
     let refused = set(&rig, PostureWhere::Global, Posture::Ask).await;
-    assert!(matches!(refused, Err(RequestError::Read(_))), "{refused:?}");
-    assert!(rig.gateway.approvals.rules().postures().stored.is_none());
+    assert!(matches!(refused, Err(AdminError::Read(_))), "{refused:?}");
+    assert!(rig.gateway.admin.policy.postures().stored.is_none());
     let (_, denied) = decided(&rig, "k").await;
     assert_eq!((denied.verdict, denied.reason), (ToolVerdict::Deny, DecisionReason::PolicyError));
     assert!(rig.tools.executions().is_empty());
@@ -151,5 +151,5 @@ async fn no_tool_reaches_the_settings() {
         let run = rig.submit("k", "go").await.run;
         rig.finished(run).await;
     }
-    assert!(rig.gateway.approvals.rules().postures().stored.unwrap().is_empty());
+    assert!(rig.gateway.admin.policy.postures().stored.unwrap().is_empty());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ScriptedTools};
 use palyra_types::RunId;
@@ -27,7 +27,7 @@ impl ToolRuntime for SlowToPrepare {
         self.tools.catalog()
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         let (gate, prepared) = (self.gate.clone(), self.tools.prepare(intent));
         async move {
             gate.pass().await;
@@ -40,7 +40,7 @@ impl ToolRuntime for SlowToPrepare {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<palyra_types::tool::ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<palyra_types::tool::RawToolOutcome, ExecuteToolError>> {
         self.tools.execute(grant, supervision)
     }
 }
@@ -116,9 +116,9 @@ async fn a_run_whose_calls_are_all_asked_is_not_woken_by_a_start() {
     assert_eq!(waiting(&rig).await.len(), 2);
     let parts = Parts { memory: rig.memory.restarted(), seed: 4_711, rules: asking(), ..Parts::new() };
     let rig = parts.start().await;
-    let before = rig.faults.reads();
+    let before = rig.faults.tape_reads();
     settle().await;
-    assert_eq!(rig.faults.reads(), before, "nobody reads its tape");
+    assert_eq!(rig.faults.tape_reads(), before, "no task reads its tape");
     assert!(rig.tools.preparations().is_empty());
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
 }

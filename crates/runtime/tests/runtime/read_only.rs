@@ -7,13 +7,13 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_testkit::scripted_tools::CHANGE;
 use palyra_testkit::{Gate, Script, ScriptedTools};
 use palyra_types::RunId;
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::tool::{
-    Capability, DecisionReason, Isolation, ToolCatalog, ToolExecutionOutcome, ToolName, ToolSpec, ToolVerdict,
+    Capability, DecisionReason, Isolation, RawToolOutcome, ToolCatalog, ToolName, ToolSpec, ToolVerdict,
 };
 
 use crate::asking::{approve, ask, waiting};
@@ -52,7 +52,7 @@ impl ToolRuntime for Programs {
         Isolation::Isolated
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
         let (gate, folders) = (self.gates.lock().unwrap().pop_front(), self.folders);
         let read_only = intent.read_only().to_vec();
         let prepared = self.tools.prepare(intent);
@@ -71,7 +71,7 @@ impl ToolRuntime for Programs {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         self.tools.execute(grant, supervision)
     }
 }

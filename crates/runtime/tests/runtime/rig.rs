@@ -16,7 +16,7 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
     AppendTape, Cleaned, Clock, ComponentShelf, Findings, JournalAppendRequest, MaintainJournal, NewEntry,
-    ReadRecords, ReadTape, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
+    ReadTape, Recorder, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
     WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
@@ -26,18 +26,19 @@ use palyra_runtime::tape::{Followed, TapeFollower};
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
+use palyra_testkit::JournalReads;
 use palyra_testkit::{
     FakeClock, FixedEntropy, MemoryJournal, MemorySecrets, MemorySkillFolders, ScriptedProvider,
     ScriptedTools,
 };
-use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::tool::ToolCatalog;
-use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use tokio::sync::watch;
 
 use crate::faults::FaultyJournal;
@@ -119,7 +120,7 @@ pub(crate) struct ScriptedRestore(Arc<Mutex<Restoring>>);
 #[derive(Default)]
 struct Restoring {
     orders: Vec<RestoreOrder>,
-    results: VecDeque<Option<UndoResult>>,
+    results: VecDeque<Option<UndoResult<Content<String>>>>,
 }
 
 impl ScriptedRestore {
@@ -129,7 +130,7 @@ impl ScriptedRestore {
     }
 
     /// Says what becomes of the next file; otherwise each is restored that can be.
-    pub(crate) fn says(&self, result: UndoResult) {
+    pub(crate) fn says(&self, result: UndoResult<Content<String>>) {
         self.0.lock().unwrap().results.push_back(Some(result));
     }
 
@@ -140,9 +141,9 @@ impl ScriptedRestore {
 }
 
 impl RestoreFiles for ScriptedRestore {
-    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<UndoneFile>> {
+    fn restore(&self, order: RestoreOrder) -> BoxFuture<'static, Vec<RawUndoneFile>> {
         let mut restoring = self.0.lock().unwrap();
-        let mut restored = |file: &PreImage| {
+        let mut restored = |file: &RestoreImage| {
             let default = match file.before {
                 Before::Withheld { .. } => UndoResult::Withheld,
                 Before::Absent | Before::File { .. } => UndoResult::Restored,
@@ -153,7 +154,7 @@ impl RestoreFiles for ScriptedRestore {
                 result: result.unwrap_or(UndoResult::Failed("panic".into())),
             }
         };
-        let files: Vec<UndoneFile> = order.files.iter().map(&mut restored).collect();
+        let files: Vec<RawUndoneFile> = order.files.iter().map(&mut restored).collect();
         restoring.orders.push(order);
         drop(restoring);
         let panics = files.iter().any(|file| file.result == UndoResult::Failed("panic".into()));
@@ -204,18 +205,19 @@ impl Parts {
         let directory = ModelDirectory::new(vec![Arc::new(model.clone())], default, Vec::new());
         let (models_in, models) = watch::channel(Arc::new(directory));
         let (config_in, config) = watch::channel(Arc::new(config));
+        let redactor = Arc::new(Touchy);
+        let journal = Arc::new(faults.clone());
         let ports = RuntimePorts {
-            append: Arc::new(faults.clone()),
+            recorder: Recorder::new(journal, redactor.clone(), Arc::new(clock.clone())),
             tapes: Arc::new(faults.clone()),
-            records: Arc::new(faults.clone()),
-            approvals: Arc::new(memory.clone()),
+            families: Arc::new(faults.clone()),
             maintain: Arc::new(memory.clone()),
             proofs: Arc::new(memory.clone()),
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
             kept: Arc::new(palyra_ports::NoKeptFiles),
-            redactor: Arc::new(Touchy),
+            redactor,
             secrets,
             skills: Arc::new(skills.clone()),
             components,
@@ -245,14 +247,14 @@ impl Redactor for Touchy {
         0
     }
 
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> Cleaned {
         speak(text.expose());
         let replaced = u32::try_from(text.expose().matches(SECRET).count()).unwrap();
-        let text = Redacted::new(text.expose().replace(SECRET, REGISTERED_PLACEHOLDER));
+        let text = Redacted::cleaned(text.expose().replace(SECRET, REGISTERED_PLACEHOLDER));
         Cleaned { text, findings: Findings { replaced, registered: replaced } }
     }
 
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
         self.redact(text)
     }
 
@@ -265,19 +267,19 @@ impl Redactor for Touchy {
 struct TouchyStream(String);
 
 impl RedactStream for TouchyStream {
-    fn push(&mut self, piece: &str) -> Redacted<String> {
-        speak(piece);
-        self.0.push_str(piece);
+    fn push(&mut self, piece: Content<&str>) -> Redacted<String> {
+        speak(piece.expose());
+        self.0.push_str(piece.expose());
         let clean = self.0.replace(SECRET, REGISTERED_PLACEHOLDER);
         let held = (1..SECRET.len()).rev().find(|length| clean.ends_with(&SECRET[..*length])).unwrap_or(0);
         let (given, held) = clean.split_at(clean.len() - held);
-        let given = given.into();
+        let given = Redacted::cleaned(given.to_owned());
         self.0 = held.to_owned();
         given
     }
 
     fn finish(&mut self) -> Redacted<String> {
-        std::mem::take(&mut self.0).into()
+        Redacted::cleaned(std::mem::take(&mut self.0))
     }
 
     fn take_findings(&mut self) -> Findings {
@@ -295,10 +297,10 @@ struct WantedOrHome;
 impl Workspaces for WantedOrHome {
     fn choose(
         &self,
-        wanted: Option<&Redacted<PathBuf>>,
+        wanted: Option<&Content<PathBuf>>,
         _session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
-        let root = wanted.cloned().unwrap_or_else(|| Redacted::new(PathBuf::from("/home")));
+        let root = wanted.cloned().unwrap_or_else(|| Content::new(PathBuf::from("/home")));
         Ok(WorkspaceChoice { root, note: None })
     }
 }
@@ -336,7 +338,7 @@ impl Rig {
     }
 
     pub(crate) fn me(&self) -> Caller {
-        Caller { principal: self.gateway.access.local_principal(), surface: Surface::LocalSocket }
+        Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket }
     }
 
     /// Somebody else.

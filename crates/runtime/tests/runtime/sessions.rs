@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use palyra_admin::AdminError;
 use palyra_ports::Clock;
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
@@ -152,7 +153,7 @@ async fn a_refused_submit_resets_nothing() {
     let mut wish = request(selector, "the second");
     wish.model = Some(palyra_types::model::ModelRef::new("nobody", "nothing"));
     let refused = rig.gateway.sessions.submit(rig.me(), wish).await;
-    assert!(matches!(refused, Err(RequestError::ModelNotConfigured { .. })));
+    assert!(matches!(refused, Err(RequestError::Admin(AdminError::ModelNotConfigured { .. }))));
     let third = rig.submit("k", "the third").await;
     rig.finished(third.run).await;
     assert_eq!(user_texts(&rig, 1), ["the first", "the third"]);

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use palyra_ports::ReadRecords;
-use palyra_runtime::shadow_report::ShadowReport;
+use palyra_admin::health::CheckLevel;
+use palyra_admin::shadow_report::ShadowReport;
+use palyra_background::TaskState;
+use palyra_journal_core::families::shadows;
+use palyra_journal_core::family::QueryFamilies;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_types::event::{JournalEvent, PolicyEvent, TapeEvent, ToolEvent};
@@ -33,7 +36,7 @@ async fn looks_and_acts(rig: &Rig, key: &str) -> RunId {
 }
 
 async fn shadow(rig: &Rig) -> ShadowReport {
-    rig.gateway.approvals.rules().shadow().await.unwrap().unwrap()
+    rig.gateway.admin.policy.shadow().await.unwrap().unwrap()
 }
 
 fn counts(report: &ShadowReport) -> (u64, u64, u64, u64, u64) {
@@ -61,10 +64,29 @@ async fn told(rig: &Rig, run: RunId) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn every_background_task_has_a_status_and_none_failed() {
+    let rig = rig().await;
+    looks_and_acts(&rig, "one").await;
+    let tasks = rig.gateway.health.background_tasks();
+    let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
+    let at_start = ["component_catalog", "lost_jobs", "open_undos", "skill_copies", "vault_changes"];
+    for name in ["approval_expiry", "shadow_counting"].iter().chain(&at_start) {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+    for task in tasks {
+        let last = task.last.expect("it was ticked");
+        assert_eq!((task.failures_in_a_row, last.failure), (0, None), "{}", task.name);
+        assert_eq!(task.state == TaskState::Finished, at_start.contains(&task.name), "{}", task.name);
+    }
+    let checks = rig.gateway.health.checks().await;
+    assert!(checks.iter().any(|check| check.name == "background_tasks" && check.level == CheckLevel::Ok));
+}
+
+#[tokio::test]
 async fn what_is_tried_out_is_counted_and_changes_nothing() {
     let rig = rig().await;
     let without = looks_and_acts(&rig, "without").await;
-    assert_eq!(rig.gateway.approvals.rules().shadow().await.unwrap(), None);
+    assert_eq!(rig.gateway.admin.policy.shadow().await.unwrap(), None);
     for (key, candidate) in [("all", ALLOWS_ALL), ("none", FORBIDS_ALL)] {
         rig.try_out(&asking(), candidate);
         let (waits, executed) = (waiting(&rig).await.len(), rig.tools.executions().len());
@@ -102,7 +124,8 @@ async fn a_count_is_one_entry_a_while_and_goes_on_after_a_restart() {
     rig.clock.advance(Duration::from_secs(11));
     settle().await;
     assert_eq!(entries(&rig).await, 1, "and then in one entry");
-    let recorded = rig.memory.shadow(None).await.unwrap().unwrap();
+    let recorded =
+        rig.memory.query(move |rows, log| shadows::newest(rows, log, None)).await.unwrap().unwrap();
     assert_eq!((recorded.judged, recorded.newly_denied, recorded.examples.len()), (4, 4, 4));
 
     let rig =
@@ -112,7 +135,7 @@ async fn a_count_is_one_entry_a_while_and_goes_on_after_a_restart() {
     assert_eq!(counts(&shadow(&rig).await), (6, 0, 0, 0, 6));
     crate::rig::soon("the drain", rig.gateway.sessions.drain()).await;
     assert_eq!(
-        rig.memory.shadow(None).await.unwrap().unwrap().judged,
+        rig.memory.query(move |rows, log| shadows::newest(rows, log, None)).await.unwrap().unwrap().judged,
         6,
         "a drain leaves nothing unrecorded"
     );

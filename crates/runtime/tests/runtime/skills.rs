@@ -1,7 +1,8 @@
 //! Skills: installed by a person, switched on by a person, narrow from the next run on, out as soon as they changed.
 
+use palyra_admin::AdminError;
+use palyra_admin::skills::{Novelty, SkillError, SkillView};
 use palyra_policy::{PolicySet, re_evaluate};
-use palyra_runtime::skills::{Novelty, SkillError, SkillView};
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Script, skill_file};
@@ -25,15 +26,15 @@ fn lay(rig: &Rig, source: &str, text: &str) {
     rig.skills.lay(source, vec![skill_file("SKILL.md", text), skill_file("a/b.txt", "more")]);
 }
 
-async fn install(rig: &Rig, source: &str) -> Result<SkillView, RequestError> {
-    let source = Redacted::new(source.into());
-    soon("an installation", rig.gateway.approvals.skills().install(rig.me(), source))
+async fn install(rig: &Rig, source: &str) -> Result<SkillView, AdminError> {
+    let source = Redacted::cleaned(source.into());
+    soon("an installation", rig.gateway.admin.skills.install(rig.me(), source.into()))
         .await
         .map(|done| done.skill)
 }
 
-async fn enable(rig: &Rig, name: &str) -> Result<SkillView, RequestError> {
-    soon("switching on", rig.gateway.approvals.skills().enable(rig.me(), name, None)).await
+async fn enable(rig: &Rig, name: &str) -> Result<SkillView, AdminError> {
+    soon("switching on", rig.gateway.admin.skills.enable(rig.me(), name, None)).await
 }
 
 /// A runtime with the skill `notes`, which leaves only `look`, installed and switched on.
@@ -121,7 +122,7 @@ async fn a_run_is_narrowed_told_and_says_so_on_its_tape() {
     let TapeEvent::Run(RunEvent::Started(started)) = &rig.tape(run).await[0].event else {
         panic!("it is the first")
     };
-    let installed = &rig.gateway.approvals.skills().get(rig.me(), "notes").unwrap().record.installed;
+    let installed = &rig.gateway.admin.skills.get(rig.me(), "notes").unwrap().record.installed;
     assert_eq!((started.skills.len(), started.skills[0].sha256), (1, installed.sha256));
 
     // Word for word, the recorded question has the recorded answer, without any skill at hand.
@@ -141,13 +142,13 @@ async fn two_skills_leave_what_both_leave_and_disabling_ends_it_for_new_runs() {
     for tool in [LOOK, COUNT] {
         assert_eq!(decided(&rig, tool).await.reason, DecisionReason::SkillForbids, "{tool}");
     }
-    let skills = rig.gateway.approvals.skills();
+    let skills = rig.gateway.admin.skills.clone();
     skills.disable(rig.me(), "notes", None).await.unwrap();
     assert_eq!(decided(&rig, COUNT).await.verdict, ToolVerdict::Allow);
     skills.remove(rig.me(), "other").await.unwrap();
     assert_eq!(decided(&rig, LOOK).await.verdict, ToolVerdict::Allow);
     assert_eq!(rig.skills.copies().len(), 1, "the copy of what was removed is gone");
-    assert!(matches!(skills.get(rig.me(), "other"), Err(RequestError::Skill(SkillError::NotFound))));
+    assert!(matches!(skills.get(rig.me(), "other"), Err(AdminError::Skill(SkillError::NotFound))));
 }
 
 #[tokio::test]
@@ -157,7 +158,7 @@ async fn a_run_stays_as_narrow_as_it_began() {
     rig.model.push(Script::new().hold(&gate).call(COUNT, "{}"));
     let run = rig.submit("k", "go").await.run;
     rig.model.wait_until(|counts| counts.begun == 1).await;
-    let skills = rig.gateway.approvals.skills();
+    let skills = rig.gateway.admin.skills.clone();
     skills.disable(rig.me(), "notes", None).await.unwrap();
     skills.remove(rig.me(), "notes").await.unwrap();
     gate.open();
@@ -202,12 +203,12 @@ async fn a_copy_that_changed_is_out_from_the_next_run_on_and_after_a_restart() {
     let memory = rig.memory.restarted();
     let rig = Parts { memory, seed: 99, skills: rig.skills.clone(), ..Parts::new() }.start().await;
     assert_eq!(decided(&rig, LOOK).await.reason, DecisionReason::SkillForbids);
-    assert!(matches!(enable(&rig, "notes").await, Err(RequestError::Skill(SkillError::Changed { .. }))));
+    assert!(matches!(enable(&rig, "notes").await, Err(AdminError::Skill(SkillError::Changed { .. }))));
 
     // The bytes alone do not bring it back; a person does.
     lay(&rig, SOURCE, &skill_md("notes", "allowed-tools: look\n", "Look before you speak."));
-    let source = Redacted::new(SOURCE.into());
-    let installed = rig.gateway.approvals.skills().install(rig.me(), source).await.unwrap();
+    let source = Redacted::cleaned(SOURCE.into());
+    let installed = rig.gateway.admin.skills.install(rig.me(), source.into()).await.unwrap();
     assert_eq!((installed.novelty, installed.replaced), (Novelty::Repaired, None));
     assert_eq!(decided(&rig, LOOK).await.reason, DecisionReason::SkillForbids);
     let view = enable(&rig, "notes").await.unwrap();
@@ -227,7 +228,7 @@ async fn a_change_while_nobody_looks_is_found_at_the_start() {
         }
         let memory = rig.memory.restarted();
         let rig = Parts { memory, seed: 99, skills: rig.skills.clone(), ..Parts::new() }.start().await;
-        let found = rig.gateway.approvals.skills().get(rig.me(), "notes").unwrap();
+        let found = rig.gateway.admin.skills.get(rig.me(), "notes").unwrap();
         assert!(found.record.quarantine.is_some() && found.text.is_none(), "{name}");
         assert_eq!(events(&rig).await.len(), 3, "{name}: told at the start, once");
     }
@@ -239,7 +240,7 @@ async fn a_copy_that_cannot_be_read_this_time_begins_no_run_and_quarantines_noth
     rig.skills.fail(Some("too many open files"));
     let refused = rig.try_submit(crate::rig::by_key("k"), "go").await.unwrap_err();
     assert!(
-        matches!(&refused, RequestError::Skill(SkillError::System { what }) if what == "too many open files"),
+        matches!(&refused, RequestError::Admin(AdminError::Skill(SkillError::System { what })) if what == "too many open files"),
         "{refused}"
     );
     rig.skills.fail(None);
@@ -251,8 +252,8 @@ async fn a_copy_that_cannot_be_read_this_time_begins_no_run_and_quarantines_noth
 async fn another_one_of_its_name_takes_its_place_and_is_not_enabled() {
     let rig = skilled().await;
     lay(&rig, SOURCE, &skill_md("notes", "", "Everything goes."));
-    let source = Redacted::new(SOURCE.into());
-    let installed = rig.gateway.approvals.skills().install(rig.me(), source).await.unwrap();
+    let source = Redacted::cleaned(SOURCE.into());
+    let installed = rig.gateway.admin.skills.install(rig.me(), source.into()).await.unwrap();
     assert!(installed.replaced.is_some() && installed.skill.record.agents.is_empty());
     let told = events(&rig).await;
     assert!(matches!(&told[2..], [SkillEvent::Removed { .. }, SkillEvent::Installed(_)]), "{told:?}");
@@ -260,7 +261,7 @@ async fn another_one_of_its_name_takes_its_place_and_is_not_enabled() {
     assert_eq!(rig.skills.copies().len(), 1);
     let memory = rig.memory.restarted();
     let again = Parts { memory, seed: 99, skills: rig.skills.clone(), ..Parts::new() }.start().await;
-    assert_eq!(again.gateway.approvals.skills().list(again.me()).unwrap().len(), 1);
+    assert_eq!(again.gateway.admin.skills.list(again.me()).unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -272,19 +273,19 @@ async fn only_a_person_at_the_daemons_own_socket_decides() {
         rig.stranger(),
         Caller { surface: Surface::LocalSocket, ..rig.stranger() },
     ];
-    let (skills, before) = (rig.gateway.approvals.skills(), rig.memory_commits());
+    let (skills, before) = (rig.gateway.admin.skills.clone(), rig.memory_commits());
     for other in others {
         let refused = [
             skills.list(other).map(drop),
             skills.get(other, "notes").map(drop),
-            skills.install(other, Redacted::new(SOURCE.into())).await.map(drop),
+            skills.install(other, Redacted::cleaned(SOURCE.into()).into()).await.map(drop),
             skills.enable(other, "notes", None).await.map(drop),
             skills.disable(other, "notes", None).await.map(drop),
             skills.remove(other, "notes").await.map(drop),
             skills.verify(other).await.map(drop),
         ];
         for refusal in refused {
-            assert!(matches!(refusal, Err(RequestError::Skill(SkillError::NotAPerson))), "{refusal:?}");
+            assert!(matches!(refusal, Err(AdminError::Skill(SkillError::NotAPerson))), "{refusal:?}");
         }
     }
     assert_eq!(rig.memory_commits(), before);
@@ -334,23 +335,23 @@ async fn an_agent_has_only_so_many_skills_and_words() {
     for n in 0..2 {
         enable(&rig, &format!("skill-{n}")).await.unwrap();
     }
-    assert!(matches!(enable(&rig, "long").await, Err(RequestError::Skill(SkillError::TextsTooLong { .. }))));
+    assert!(matches!(enable(&rig, "long").await, Err(AdminError::Skill(SkillError::TextsTooLong { .. }))));
     for n in 2..16 {
         enable(&rig, &format!("skill-{n}")).await.unwrap();
     }
-    assert!(matches!(enable(&rig, "skill-16").await, Err(RequestError::Skill(SkillError::TooManyEnabled))));
+    assert!(matches!(enable(&rig, "skill-16").await, Err(AdminError::Skill(SkillError::TooManyEnabled))));
 }
 
 #[tokio::test]
 async fn a_skill_whose_content_was_erased_leaves_nothing_and_can_be_removed_by_its_id() {
     let rig = skilled().await;
-    let record = rig.gateway.approvals.skills().get(rig.me(), "notes").unwrap().record;
+    let record = rig.gateway.admin.skills.get(rig.me(), "notes").unwrap().record;
     rig.memory.erase(record.seq);
     let memory = rig.memory.restarted();
     let rig = Parts { memory, seed: 99, skills: rig.skills.clone(), ..Parts::new() }.start().await;
     assert_eq!(decided(&rig, LOOK).await.reason, DecisionReason::SkillForbids);
-    let (skills, id) = (rig.gateway.approvals.skills(), record.installed.skill.to_string());
-    assert!(matches!(skills.enable(rig.me(), &id, None).await, Err(RequestError::Skill(SkillError::Erased))));
+    let (skills, id) = (rig.gateway.admin.skills.clone(), record.installed.skill.to_string());
+    assert!(matches!(skills.enable(rig.me(), &id, None).await, Err(AdminError::Skill(SkillError::Erased))));
     skills.remove(rig.me(), &id).await.unwrap();
     assert_eq!(decided(&rig, COUNT).await.verdict, ToolVerdict::Allow);
 }

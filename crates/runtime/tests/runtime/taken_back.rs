@@ -7,18 +7,18 @@ use futures::future::BoxFuture;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{AppendError, ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Grant, Intent, PrepareRefusal};
+use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
 use palyra_testkit::{Script, ScriptedTools, ToolScript};
 use palyra_types::effect::{
-    Before, EffectResolution, EffectState, KeptFileId, KeptPlacement, PreImage, UndoRequested, UndoResult,
+    Before, EffectResolution, EffectState, KeptFileId, KeptPlacement, RawPreImage, UndoRequested, UndoResult,
     UndoneFile,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
-use palyra_types::tool::{ToolCatalog, ToolExecutionOutcome};
-use palyra_types::{EffectId, Redacted};
+use palyra_types::tool::{RawToolOutcome, ToolCatalog};
+use palyra_types::{Content, EffectId, Redacted};
 
 use crate::asking::{approve, ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, SECRET, entries_of, journal_of, settle, soon};
@@ -33,13 +33,13 @@ impl ToolRuntime for WithImages {
         self.0.catalog()
     }
 
-    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, PrepareRefusal>> {
-        let path = Redacted::new(intent.arguments().expose().clone());
+    fn prepare(&self, intent: Intent) -> BoxFuture<'static, Result<PreparedCall, RawPrepareRefusal>> {
+        let path = Content::new(intent.arguments().expose().clone());
         let prepared = self.0.prepare(intent);
         let was = self.1.as_bytes().to_vec();
         async move {
-            let before = Before::File { bytes: Redacted::new(was), mode: 0o644 };
-            let image = PreImage { path, before, after_sha256: Some([1; 32]) };
+            let before = Before::File { bytes: Content::new(was), mode: 0o644 };
+            let image = RawPreImage { path, before, after_sha256: Some([1; 32]) };
             Ok(PreparedCall { pre_images: vec![image], ..prepared.await? })
         }
         .boxed()
@@ -49,7 +49,7 @@ impl ToolRuntime for WithImages {
         &self,
         grant: Grant,
         supervision: Supervision,
-    ) -> BoxFuture<'static, Result<ToolExecutionOutcome, ExecuteToolError>> {
+    ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         self.0.execute(grant, supervision)
     }
 }
@@ -158,22 +158,31 @@ async fn what_nobody_knows_is_said_by_a_person_and_the_run_goes_on() {
         .await;
         settle().await;
         assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::OutcomeUnknown));
-        let effects = rig.gateway.runs.effects();
+        let effects = &rig.gateway.runs;
         let query = EffectQuery { only: EffectFilter::Unknown, limit: 10, ..EffectQuery::default() };
-        let unknown = effects.list(rig.me(), query.clone()).await.unwrap();
+        let unknown = effects.effects(rig.me(), query.clone()).await.unwrap();
         assert_eq!((unknown.len(), unknown[0].run, unknown[0].approval), (1, run, Some(approval)));
-        assert!(effects.list(rig.stranger(), query).await.unwrap().is_empty());
-        let at = (run, EffectId(1));
-        let strange = effects.resolve(rig.stranger(), at, resolution, Redacted::default()).await;
+        assert!(effects.effects(rig.stranger(), query).await.unwrap().is_empty());
+        let effect = EffectId(1);
+        let strange =
+            effects.resolve_effect(rig.stranger(), run, effect, resolution, Redacted::default().into()).await;
         assert!(matches!(strange, Err(RequestError::RunNotFound)));
-        let said =
-            soon("a resolution", effects.resolve(rig.me(), at, resolution, "I looked".into())).await.unwrap();
+        let said = soon(
+            "a resolution",
+            effects.resolve_effect(rig.me(), run, effect, resolution, "I looked".into()),
+        )
+        .await
+        .unwrap();
         assert_eq!(said.state, EffectState::Resolved(resolution));
         assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
         check(&rig.tape(run).await);
-        let again = effects.resolve(rig.me(), at, resolution, Redacted::default()).await.unwrap();
+        let again = effects
+            .resolve_effect(rig.me(), run, effect, resolution, Redacted::default().into())
+            .await
+            .unwrap();
         assert_eq!(again.state, EffectState::Resolved(resolution));
-        let known = effects.resolve(rig.me(), (run, EffectId(9)), resolution, Redacted::default()).await;
+        let known =
+            effects.resolve_effect(rig.me(), run, EffectId(9), resolution, Redacted::default().into()).await;
         assert!(matches!(known, Err(RequestError::EffectNotUnknown)));
         assert_eq!(rig.tools.executions().len(), 1, "nobody repeats it");
     }
@@ -185,7 +194,8 @@ async fn a_file_that_changed_since_is_left_told_and_recorded_without_its_secrets
     let run = changed_two(&rig).await;
     rig.restore.says(UndoResult::Conflict(format!("-mine: {SECRET}\n+as it was\n").into()));
     let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
-    let told = UndoResult::Conflict(format!("-mine: {REGISTERED_PLACEHOLDER}\n+as it was\n").into());
+    let told =
+        UndoResult::Conflict(Redacted::cleaned(format!("-mine: {REGISTERED_PLACEHOLDER}\n+as it was\n")));
     assert_eq!(undone[0].result, told);
     assert_eq!(undone[1].result, UndoResult::Restored, "the other one is put back all the same");
     assert_eq!(recorded(&rig).await, std::slice::from_ref(&undone));
@@ -193,7 +203,8 @@ async fn a_file_that_changed_since_is_left_told_and_recorded_without_its_secrets
     rig.restore.says(UndoResult::Failed(format!("`{SECRET}` is write-protected").into()));
     rig.restore.says(UndoResult::AlreadyRestored);
     let again = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
-    let failed = UndoResult::Failed(format!("`{REGISTERED_PLACEHOLDER}` is write-protected").into());
+    let failed =
+        UndoResult::Failed(Redacted::cleaned(format!("`{REGISTERED_PLACEHOLDER}` is write-protected")));
     assert_eq!([&again[0].result, &again[1].result], [&failed, &UndoResult::AlreadyRestored]);
     assert_eq!(recorded(&rig).await, [undone, again]);
     assert_eq!(rig.restore.orders().len(), 2);
@@ -214,7 +225,7 @@ async fn of_a_file_that_held_a_secret_nothing_is_kept_and_that_is_said() {
     // The control: of another file all is kept.
     let rig = parts().start().await;
     let run = changed_two(&rig).await;
-    let whole = Before::File { bytes: Redacted::new(b"as it was".to_vec()), mode: 0o644 };
+    let whole = Before::File { bytes: Redacted::cleaned(b"as it was".to_vec()), mode: 0o644 };
     assert_eq!(kept(&rig, run).await, [whole.clone(), whole]);
 }
 
@@ -245,10 +256,11 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     rig.cancel(run).await.unwrap();
     let over = rig.finished(run).await;
     let (tape, asked) = (rig.tape(run).await, rig.model.counts());
-    let at = (run, EffectId(1));
-    let effects = rig.gateway.runs.effects();
-    let say =
-        |who, resolution, note: &str| soon("a resolution", effects.resolve(who, at, resolution, note.into()));
+    let effect = EffectId(1);
+    let effects = &rig.gateway.runs;
+    let say = |who, resolution, note: &str| {
+        soon("a resolution", effects.resolve_effect(who, run, effect, resolution, note.into()))
+    };
     let (happened, did_not) = (EffectResolution::Happened, EffectResolution::DidNotHappen);
     let stranger = say(rig.stranger(), happened, "").await;
     assert!(matches!(stranger, Err(RequestError::RunNotFound)), "{stranger:?}");
@@ -277,7 +289,7 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     let rig = rig.restarted().await;
     settle().await;
     let query = EffectQuery { run: Some(run), limit: 10, ..EffectQuery::default() };
-    assert_eq!(rig.gateway.runs.effects().list(rig.me(), query).await.unwrap(), [said]);
+    assert_eq!(rig.gateway.runs.effects(rig.me(), query).await.unwrap(), [said]);
     assert_eq!((rig.model.counts().begun, rig.tools.counts().begun), (0, 0));
 }
 
@@ -285,7 +297,7 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
 async fn a_placement_whose_kept_file_is_gone_ends_and_takes_no_change_of_the_run_back() {
     let rig = parts().start().await;
     let run = changed_two(&rig).await;
-    assert!(matches!(rig.gateway.runs.kept(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
+    assert!(matches!(rig.gateway.runs.kept_files(rig.stranger(), run).await, Err(RequestError::RunNotFound)));
     soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap();
     let mut entries = entries_of(&rig.memory).await;
     let end = entries

@@ -63,7 +63,7 @@ async fn an_input_to_a_run_at_work_is_a_run_behind_it_in_the_same_folder_with_th
     let gate = Gate::closed();
     rig.model.push(Script::new().hold(&gate).text("done"));
     let wish = SubmitRequest {
-        workspace_root: Some(Redacted::new("/somewhere".into())),
+        workspace_root: Some(Redacted::cleaned("/somewhere".into()).into()),
         model: Some(ModelRef::new("scripted", "another")),
         ..request(by_key("k"), "first")
     };

@@ -2,11 +2,11 @@
 
 use super::*;
 
-const ALL: [Surroundings; 4] = [
-    Surroundings { unmapped: UnmappedMemory::Counted, others: Others::OutOfSight },
-    Surroundings { unmapped: UnmappedMemory::Refused, others: Others::OutOfSight },
-    Surroundings { unmapped: UnmappedMemory::Counted, others: Others::InSight },
-    Surroundings { unmapped: UnmappedMemory::Refused, others: Others::InSight },
+const ALL: [FilterSurroundings; 4] = [
+    FilterSurroundings { unmapped: UnmappedMemory::Counted, others: TableSharing::OutOfSight },
+    FilterSurroundings { unmapped: UnmappedMemory::Refused, others: TableSharing::OutOfSight },
+    FilterSurroundings { unmapped: UnmappedMemory::Counted, others: TableSharing::InSight },
+    FilterSurroundings { unmapped: UnmappedMemory::Refused, others: TableSharing::InSight },
 ];
 
 /// A call on both lists would be allowed whatever its arguments.
@@ -60,7 +60,7 @@ fn ways_round_the_sandbox_are_on_no_list() {
 
 #[test]
 fn where_others_are_in_sight_a_program_has_no_socket_and_no_shared_memory() {
-    for around in ALL.into_iter().filter(|around| around.others == Others::InSight) {
+    for around in ALL.into_iter().filter(|around| around.others == TableSharing::InSight) {
         let (always, looked_at) = rules(around).expect("rules");
         for call in IN_OWN_TABLES.iter().chain(SHARED_MEMORY).chain(&[libc::SYS_socket]) {
             assert!(!always.contains(call), "{around:?}: {call}");

@@ -1,12 +1,12 @@
 //! How documents look, in rows of several widths.
 
 use super::*;
-use crate::prose::Styles;
-use crate::rows::Ambiguous;
+use crate::prose::StyleMode;
+use crate::rows::AmbiguousWidth;
 
 fn shown(markdown: &str, columns: usize) -> String {
-    let width = RowWidth::new(columns, Ambiguous::Narrow);
-    document(markdown, RowFrame { mark: "", width, styles: Styles::Left }, width)
+    let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
+    document(markdown, RowFrame { mark: "", width, styles: StyleMode::Left }, width)
 }
 
 #[test]

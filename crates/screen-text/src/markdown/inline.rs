@@ -9,28 +9,28 @@ const NESTING_MAX: usize = 6;
 
 /// Whether the line ends with the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum TextEnd {
     Yes,
     No,
 }
 
 /// Words with their styles.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Parsed {
+pub(super) struct StyledWords {
     pub(super) text: Vec<(char, TextStyle)>,
     /// Something began that did not end, so that more text would change what was read.
     pub(super) is_open: bool,
 }
 
 /// Reads words that are written in a style.
-pub(super) fn parse(text: &str, style: TextStyle) -> Parsed {
+pub(super) fn parse(text: &str, style: TextStyle) -> StyledWords {
     let chars: Vec<char> = text.chars().collect();
-    let mut parsed = Parsed::default();
+    let mut parsed = StyledWords::default();
     read(&chars, style, 0, &mut parsed);
     parsed
 }
 
-fn read(chars: &[char], style: TextStyle, depth: usize, parsed: &mut Parsed) {
+fn read(chars: &[char], style: TextStyle, depth: usize, parsed: &mut StyledWords) {
     let mut at = 0;
     while at < chars.len() {
         at += match chars[at] {
@@ -50,12 +50,12 @@ fn read(chars: &[char], style: TextStyle, depth: usize, parsed: &mut Parsed) {
     }
 }
 
-fn as_it_is(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
+fn as_it_is(chars: &[char], style: TextStyle, parsed: &mut StyledWords) -> usize {
     parsed.text.extend(chars.iter().map(|c| (*c, style)));
     chars.len()
 }
 
-fn escaped(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
+fn escaped(chars: &[char], style: TextStyle, parsed: &mut StyledWords) -> usize {
     match chars.get(1) {
         Some(c) if c.is_ascii_punctuation() => as_it_is(&chars[1..2], style, parsed) + 1,
         _ => as_it_is(&chars[..1], style, parsed),
@@ -80,7 +80,7 @@ fn code_span(chars: &[char]) -> Option<(usize, usize)> {
     None
 }
 
-fn code(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
+fn code(chars: &[char], style: TextStyle, parsed: &mut StyledWords) -> usize {
     let Some((signs, end)) = code_span(chars) else {
         parsed.is_open = true;
         return as_it_is(&chars[..run_length(chars)], style, parsed);
@@ -96,7 +96,7 @@ fn code(chars: &[char], style: TextStyle, parsed: &mut Parsed) -> usize {
 }
 
 /// Reads `[words](address)`; returns its length, `None` without a link.
-fn link(chars: &[char], style: TextStyle, depth: usize, parsed: &mut Parsed) -> usize {
+fn link(chars: &[char], style: TextStyle, depth: usize, parsed: &mut StyledWords) -> usize {
     let Some(end) = closing(chars, '[', ']') else {
         parsed.is_open = true;
         return 0;
@@ -150,7 +150,7 @@ fn closing(chars: &[char], open: char, close: char) -> Option<usize> {
     None
 }
 
-fn emphasis(chars: &[char], at: usize, style: TextStyle, depth: usize, parsed: &mut Parsed) -> usize {
+fn emphasis(chars: &[char], at: usize, style: TextStyle, depth: usize, parsed: &mut StyledWords) -> usize {
     let (sign, signs) = (chars[at], run_length(&chars[at..]));
     let run = &chars[at..at + signs];
     let kinds = if sign == '~' { 2..=2 } else { 1..=3 };
@@ -161,6 +161,9 @@ fn emphasis(chars: &[char], at: usize, style: TextStyle, depth: usize, parsed: &
         parsed.is_open = true;
         return as_it_is(run, style, parsed);
     };
+    if sign == '_' && is_name(&chars[at..end + signs], signs) {
+        return as_it_is(&chars[at..end + signs], style, parsed);
+    }
     let within = match (sign, signs) {
         ('~', _) => TextStyle { struck: true, ..style },
         (_, 1) => TextStyle { italic: true, ..style },
@@ -171,13 +174,20 @@ fn emphasis(chars: &[char], at: usize, style: TextStyle, depth: usize, parsed: &
     end + signs - at
 }
 
+/// Returns whether two signs on both sides belong to a name in program text, such as `__init__`.
+fn is_name(chars: &[char], signs: usize) -> bool {
+    let inner = &chars[signs..chars.len() - signs];
+    signs == 2 && inner.len() > 1 && inner.iter().all(|c| c.is_ascii_alphanumeric() || *c == '_')
+}
+
 /// Returns whether signs can begin an emphasis: a word follows, and they are not inside a word.
 fn opens(chars: &[char], at: usize, signs: usize) -> bool {
     let before = at.checked_sub(1).map(|at| chars[at]);
     let Some(after) = chars.get(at + signs) else { return false };
     let follows_word = before.is_some_and(char::is_alphanumeric);
     let within = chars[at] == '_' || after.is_ascii_punctuation();
-    !(after.is_whitespace() || follows_word && within)
+    let in_path = chars[at] == '_' && before.is_some_and(|c| matches!(c, '/' | '.'));
+    !(after.is_whitespace() || in_path || follows_word && within)
 }
 
 /// Returns where the signs begin that end an emphasis.
@@ -243,6 +253,13 @@ mod tests {
             ("`a *b*` c", "<C>a *b*<> c", false),
             ("without `..`. And `/` or `` ` ``", "without <C>`..`<>. And <C>`/`<> or <C>`` ` ``", false),
             ("`` a`b `` c", "<C>a`b<> c", false),
+            (
+                "src/__init__.py:1: if __name__ == \"__main__\":",
+                "src/__init__.py:1: if __name__ == \"__main__\":",
+                false,
+            ),
+            ("__pycache__/ src/_old_/a a._b_", "__pycache__/ src/_old_/a a._b_", false),
+            ("__so it is__ (_so_)", "<B>so it is<> (<I>so<>)", false),
             ("2 * 3 * 4, a_b_c, 5*(3)", "2 * 3 * 4, a_b_c, 5*(3)", false),
             ("**a", "**a", true),
             ("`a", "`a", true),

@@ -30,7 +30,7 @@ pub(super) enum LineKind {
 }
 
 /// The construct at a position.
-enum Sign {
+enum LineConstruct {
     Unknown,
     None,
     Fence,
@@ -49,21 +49,21 @@ pub(super) fn line_kind(line: &str) -> LineKind {
             hang.push_str(if blank == '\t' { "    " } else { " " });
         }
         at = line.len() - body.len();
-        let sign = if depth == NESTING_MAX { Sign::None } else { sign(body) };
+        let sign = if depth == NESTING_MAX { LineConstruct::None } else { sign(body) };
         match sign {
-            Sign::Unknown => return LineKind::Unknown,
-            Sign::Fence => return LineKind::Fence,
-            Sign::None if depth == 0 && body.starts_with('|') => return LineKind::Row,
-            Sign::None => return LineKind::Words { signs: at, hang, heading: None },
-            Sign::Heading(level) => {
+            LineConstruct::Unknown => return LineKind::Unknown,
+            LineConstruct::Fence => return LineKind::Fence,
+            LineConstruct::None if depth == 0 && body.starts_with('|') => return LineKind::Row,
+            LineConstruct::None => return LineKind::Words { signs: at, hang, heading: None },
+            LineConstruct::Heading(level) => {
                 let signs = at + usize::from(level) + 1;
                 return LineKind::Words { signs, hang, heading: Some(level) };
             }
-            Sign::Item(columns) => {
+            LineConstruct::Item(columns) => {
                 hang.push_str(&" ".repeat(columns));
                 at += columns;
             }
-            Sign::Quote(columns) => {
+            LineConstruct::Quote(columns) => {
                 hang.push_str(&body[..columns]);
                 at += columns;
             }
@@ -72,44 +72,44 @@ pub(super) fn line_kind(line: &str) -> LineKind {
     LineKind::Words { signs: at, hang, heading: None }
 }
 
-fn sign(body: &str) -> Sign {
-    let Some(first) = body.chars().next() else { return Sign::Unknown };
+fn sign(body: &str) -> LineConstruct {
+    let Some(first) = body.chars().next() else { return LineConstruct::Unknown };
     let run = body.chars().take_while(|c| *c == first).count();
     let next = body[first.len_utf8() * run..].chars().next();
     match first {
         '-' | '+' | '*' if run == 1 => match next {
-            None => Sign::Unknown,
-            Some(' ') => Sign::Item(2),
-            Some(_) => Sign::None,
+            None => LineConstruct::Unknown,
+            Some(' ') => LineConstruct::Item(2),
+            Some(_) => LineConstruct::None,
         },
         '#' if run <= HEADING_LEVEL_MAX => match (next, u8::try_from(run)) {
-            (None, _) => Sign::Unknown,
-            (Some(' '), Ok(level)) => Sign::Heading(level),
-            _ => Sign::None,
+            (None, _) => LineConstruct::Unknown,
+            (Some(' '), Ok(level)) => LineConstruct::Heading(level),
+            _ => LineConstruct::None,
         },
         '`' | '~' => match next {
-            _ if run >= FENCE_SIGNS_MIN => Sign::Fence,
-            None => Sign::Unknown,
-            Some(_) => Sign::None,
+            _ if run >= FENCE_SIGNS_MIN => LineConstruct::Fence,
+            None => LineConstruct::Unknown,
+            Some(_) => LineConstruct::None,
         },
         '>' => match body[1..].chars().next() {
-            None => Sign::Unknown,
-            Some(' ') => Sign::Quote(2),
-            Some(_) => Sign::Quote(1),
+            None => LineConstruct::Unknown,
+            Some(' ') => LineConstruct::Quote(2),
+            Some(_) => LineConstruct::Quote(1),
         },
         '0'..='9' => numbered(body),
-        _ => Sign::None,
+        _ => LineConstruct::None,
     }
 }
 
-fn numbered(body: &str) -> Sign {
+fn numbered(body: &str) -> LineConstruct {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let mut behind = body[digits..].chars();
     match (behind.next(), behind.next()) {
-        _ if digits > DIGITS_MAX => Sign::None,
-        (None, _) | (Some('.' | ')'), None) => Sign::Unknown,
-        (Some('.' | ')'), Some(' ')) => Sign::Item(digits + 2),
-        _ => Sign::None,
+        _ if digits > DIGITS_MAX => LineConstruct::None,
+        (None, _) | (Some('.' | ')'), None) => LineConstruct::Unknown,
+        (Some('.' | ')'), Some(' ')) => LineConstruct::Item(digits + 2),
+        _ => LineConstruct::None,
     }
 }
 

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::inline::parse;
 use crate::palette::TextStyle;
-use crate::prose::{RowFrame, Styles};
+use crate::prose::{RowFrame, StyleMode};
 
 const ROWS_MAX: usize = 60;
 const COLUMNS_MAX: usize = 16;
@@ -116,8 +116,8 @@ impl Table {
 fn words(text: &str, is_head: bool, frame: RowFrame<'_>) -> StyledLine {
     let style = TextStyle { bold: is_head, ..TextStyle::default() };
     match frame.styles {
-        Styles::Shown => parse(text, style).text,
-        Styles::Left => text.chars().map(|c| (c, style)).collect(),
+        StyleMode::Shown => parse(text, style).text,
+        StyleMode::Left => text.chars().map(|c| (c, style)).collect(),
     }
 }
 

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::palette::{PLAIN, TextStyle};
-use crate::rows::{Ambiguous, MODEL_MARK, RowWidth};
+use crate::rows::{AmbiguousWidth, MODEL_MARK, RowWidth};
 
-fn frame(columns: usize, styles: Styles) -> RowFrame<'static> {
-    RowFrame { mark: MODEL_MARK, width: RowWidth::new(columns, Ambiguous::Narrow), styles }
+fn frame(columns: usize, styles: StyleMode) -> RowFrame<'static> {
+    RowFrame { mark: MODEL_MARK, width: RowWidth::new(columns, AmbiguousWidth::Narrow), styles }
 }
 
 fn shown_in(pieces: &[&str], frame: RowFrame<'_>) -> String {
@@ -80,7 +80,7 @@ fn each_construct_has_its_look() {
         │ 灯り      3\n\
         │ and an **open end with `code\n\
         │ the last *line";
-    assert_eq!(named(&shown_in(&[DOCUMENT], frame(48, Styles::Shown))), expect);
+    assert_eq!(named(&shown_in(&[DOCUMENT], frame(48, StyleMode::Shown))), expect);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn without_styles_the_signs_stay() {
     let expect = "│ # The lantern\n\
         │ A **box** that keeps the *wind* in, see [the notes](https://example.org/a_b)\n\
         │ or `make test`.\n";
-    let shown = shown_in(&[DOCUMENT], frame(80, Styles::Left));
+    let shown = shown_in(&[DOCUMENT], frame(80, StyleMode::Left));
     assert!(shown.starts_with(expect), "{shown}");
     assert!(shown.contains("│ name  count\n│ ----  -----\n│ tea      12\n"), "{shown}");
     assert!(!shown.contains('\u{1b}'));
@@ -97,7 +97,7 @@ fn without_styles_the_signs_stay() {
 #[test]
 fn a_text_looks_the_same_wherever_it_is_cut() {
     for columns in [20, 40, 80, 120] {
-        for styles in [Styles::Shown, Styles::Left] {
+        for styles in [StyleMode::Shown, StyleMode::Left] {
             let frame = frame(columns, styles);
             let whole = without_styles(&shown_in(&[DOCUMENT], frame));
             for at in (0..=DOCUMENT.len()).filter(|at| DOCUMENT.is_char_boundary(*at)) {
@@ -118,7 +118,7 @@ fn a_text_looks_the_same_wherever_it_is_cut() {
 #[test]
 fn a_pause_anywhere_loses_no_word_and_ends_no_program_text() {
     let words = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
-    for styles in [Styles::Shown, Styles::Left] {
+    for styles in [StyleMode::Shown, StyleMode::Left] {
         let frame = frame(40, styles);
         for at in (0..=DOCUMENT.len()).filter(|at| DOCUMENT.is_char_boundary(*at)) {
             let mut markdown = Markdown::default();
@@ -156,13 +156,13 @@ fn rows_end_between_words_and_keep_their_indentation() {
         ("- one two three four five", 20, "│ - one two three\n│   four five"),
         ("\n\n", 20, "│\n│\n"),
     ] {
-        assert_eq!(shown_in(&[text], frame(columns, Styles::Left)), expect, "{text:?}");
+        assert_eq!(shown_in(&[text], frame(columns, StyleMode::Left)), expect, "{text:?}");
     }
 }
 
 #[test]
 fn what_is_between_pieces_of_a_line_takes_nothing_from_it() {
-    let frame = frame(40, Styles::Left);
+    let frame = frame(40, StyleMode::Left);
     for (before, after, expect) in [
         ("```\n    print(", "\"tea\")\n```", "│     \"tea\")\n│ ```"),
         ("```\n    ", "print(\"tea\")\n```", "│     print(\"tea\")\n│ ```"),
@@ -180,18 +180,21 @@ fn what_is_between_pieces_of_a_line_takes_nothing_from_it() {
 #[test]
 fn a_table_that_does_not_fit_stays_as_it_is() {
     let table = "| name | what it does |\n|---|---|\n| tea | keeps people awake for long |\n";
-    let shown = shown_in(&[table], frame(24, Styles::Left));
+    let shown = shown_in(&[table], frame(24, StyleMode::Left));
     assert_eq!(
         shown,
         "│ | name | what it does\n│ |\n│ |---|---|\n│ | tea | keeps people\n│ awake for long |\n"
     );
     let no_table = "| only a line with bars |\nand words\n";
-    assert_eq!(shown_in(&[no_table], frame(80, Styles::Left)), "│ | only a line with bars |\n│ and words\n");
+    assert_eq!(
+        shown_in(&[no_table], frame(80, StyleMode::Left)),
+        "│ | only a line with bars |\n│ and words\n"
+    );
 }
 
 #[test]
 fn the_next_text_begins_with_nothing_open() {
-    let frame = frame(80, Styles::Shown);
+    let frame = frame(80, StyleMode::Shown);
     let mut markdown = Markdown::default();
     markdown.piece("```\nopen\n", frame);
     markdown.end(frame);
@@ -200,7 +203,7 @@ fn the_next_text_begins_with_nothing_open() {
 
 #[test]
 fn no_more_is_kept_than_a_line() {
-    let frame = frame(80, Styles::Shown);
+    let frame = frame(80, StyleMode::Shown);
     for begin in ["**", "`", "[", "| ", "```x ", "  ", "- "] {
         let mut markdown = Markdown::default();
         markdown.piece(begin, frame);
@@ -222,7 +225,7 @@ proptest! {
         columns in 4_usize..60,
         is_styled in any::<bool>(),
     ) {
-        let frame = frame(columns, if is_styled { Styles::Shown } else { Styles::Left });
+        let frame = frame(columns, if is_styled { StyleMode::Shown } else { StyleMode::Left });
         let cut = text.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(text.len());
         let (head, tail) = text.split_at(cut);
         let whole = without_styles(&shown_in(&[&text], frame));
@@ -235,4 +238,13 @@ proptest! {
         let kept = |text: &str| text.chars().filter(|c| c.is_alphanumeric() || *c == '🦀').collect::<String>();
         prop_assert_eq!(kept(&whole), kept(&text), "nothing is lost");
     }
+}
+
+#[test]
+fn names_of_program_text_keep_their_underscores() {
+    let text = "src/__init__.py:1: if __name__ == \"__main__\":\n\n__pycache__/ is _not_ a **word**\n";
+    let rows = named(&shown_in(&[text], frame(80, StyleMode::Shown)));
+    assert!(rows.contains("src/__init__.py:1: if __name__ == \"__main__\":"), "{rows}");
+    // The control: an emphasis is still one.
+    assert!(rows.contains("__pycache__/ is <i>not</> a <b>word</>"), "{rows}");
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const NARROW: Ambiguous = Ambiguous::Narrow;
+const NARROW: AmbiguousWidth = AmbiguousWidth::Narrow;
 
 fn marked(pieces: &[&str], columns: usize) -> String {
     let mut rows = MarkedRows::default();
@@ -81,12 +81,12 @@ fn our_own_lines_end_between_words_and_keep_their_indentation() {
 #[test]
 fn a_locale_tells_how_wide_letters_may_be() {
     for (locale, expect) in
-        [("ja_JP.UTF-8", Ambiguous::Wide), ("cs_CZ.UTF-8", NARROW), ("C", NARROW), ("", NARROW)]
+        [("ja_JP.UTF-8", AmbiguousWidth::Wide), ("cs_CZ.UTF-8", NARROW), ("C", NARROW), ("", NARROW)]
     {
-        let found = Ambiguous::of(|name| (name == "LANG").then(|| locale.to_owned()));
+        let found = AmbiguousWidth::of(|name| (name == "LANG").then(|| locale.to_owned()));
         assert_eq!(found, expect, "{locale}");
     }
-    let wide = RowWidth::new(80, Ambiguous::Wide);
+    let wide = RowWidth::new(80, AmbiguousWidth::Wide);
     assert_eq!((wide.of('é'), RowWidth::new(80, NARROW).of('é')), (2, 1));
 }
 

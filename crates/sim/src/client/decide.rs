@@ -5,7 +5,7 @@ use palyra_runtime::{Caller, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::{ApprovalId, PrincipalId, RunId};
 
-use super::Connected;
+use super::ConnectedClient;
 use super::speak::{PATIENCE_TURNS_MAX, explain, leave_after};
 use crate::dice::Dice;
 use crate::fault::Fault;
@@ -14,7 +14,7 @@ use crate::fault::Fault;
 const OTHERS: u64 = 2;
 
 /// Decides one of the approvals that wait, if any does: mostly with a yes.
-pub(super) async fn decide_something(connected: &Connected) {
+pub(super) async fn decide_something(connected: &ConnectedClient) {
     let dice = connected.client.dice();
     let pending: Vec<(RunId, ApprovalId)> = connected.client.world.oracle().pending_approvals();
     if pending.is_empty() {
@@ -23,11 +23,11 @@ pub(super) async fn decide_something(connected: &Connected) {
     let (run, approval) = pending[dice.index(pending.len())];
     let reply = some_reply(&dice);
     let who = who(connected, dice.below(1 + OTHERS));
-    decide(connected, who, (run, approval), reply).await;
+    decide(connected, who, run, approval, reply).await;
 }
 
 /// Returns the person that a client speaks for: its own, or another.
-fn who(connected: &Connected, number: u64) -> Caller {
+fn who(connected: &ConnectedClient, number: u64) -> Caller {
     match number {
         0 => connected.caller,
         other => Caller { principal: PrincipalId::from_parts(other, 77), ..connected.caller },
@@ -35,7 +35,7 @@ fn who(connected: &Connected, number: u64) -> Caller {
 }
 
 /// Decides everything that a run waits for, by one person after the other until enough have said so.
-pub(super) async fn decide_all(connected: &Connected, run: RunId) {
+pub(super) async fn decide_all(connected: &ConnectedClient, run: RunId) {
     let pending = connected.client.world.oracle().pending_approvals();
     for (_, approval) in pending.into_iter().filter(|(waiting, _)| *waiting == run) {
         let dice = connected.client.dice();
@@ -45,7 +45,7 @@ pub(super) async fn decide_all(connected: &Connected, run: RunId) {
             if state == Some(ApprovalState::Pending) {
                 let reply = ApprovalReply { edited: None, ..reply.clone() };
                 let who = who(connected, (first + number) % (1 + OTHERS));
-                decide(connected, who, (run, approval), reply).await;
+                decide(connected, who, run, approval, reply).await;
             }
         }
     }
@@ -66,9 +66,10 @@ fn some_reply(dice: &Dice) -> ApprovalReply {
 }
 
 async fn decide(
-    connected: &Connected,
+    connected: &ConnectedClient,
     who: Caller,
-    (run, approval): (RunId, ApprovalId),
+    run: RunId,
+    approval: ApprovalId,
     reply: ApprovalReply,
 ) {
     let client = &connected.client;
@@ -98,7 +99,7 @@ async fn decide(
 }
 
 /// What one is told must be in the journal.
-fn heed(connected: &Connected, who: Caller, run: RunId, told: &Resolved) {
+fn heed(connected: &ConnectedClient, who: Caller, run: RunId, told: &Resolved) {
     let mut oracle = connected.client.world.oracle();
     let (approval, state) = (told.record.approval, told.record.state);
     let kept = if state == ApprovalState::Pending {

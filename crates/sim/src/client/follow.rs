@@ -8,7 +8,7 @@ use palyra_runtime::tape::{Followed, TapeFollower};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, TapeSeq};
 
-use super::{Client, Connected};
+use super::{Client, ConnectedClient};
 use crate::fault::Fault;
 use crate::mutation::Mutation;
 use crate::world::turns;
@@ -19,7 +19,7 @@ const FOLLOWING_MAX: usize = 3;
 const READS_AGAIN_MAX: u32 = 40;
 
 /// Begins to follow some run, beside everything else.
-pub(super) fn look(connected: &Connected) {
+pub(super) fn look(connected: &ConnectedClient) {
     let client = &connected.client;
     let Some(run) = run_to_follow(client) else { return };
     client.mind().following += 1;
@@ -33,7 +33,7 @@ pub(super) fn look(connected: &Connected) {
             1 => connected.client.world.oracle().run(run).map_or(0, |view| view.tape().len()),
             _ => seen,
         };
-        follow(&connected, run, after, Interest::Fickle).await;
+        follow(&connected, run, after, FollowInterest::Fickle).await;
         let mut mind = connected.client.mind();
         mind.following = mind.following.saturating_sub(1);
     });
@@ -54,11 +54,11 @@ fn run_to_follow(client: &Client) -> Option<RunId> {
 }
 
 /// Sees every run to its end.
-pub(super) async fn see_all(connected: &Connected) {
+pub(super) async fn see_all(connected: &ConnectedClient) {
     let all: Vec<RunId> = connected.client.world.oracle().runs().map(|(run, _)| run).collect();
     for run in all {
         let seen = connected.client.seen(run).len();
-        follow(connected, run, seen, Interest::Faithful).await;
+        follow(connected, run, seen, FollowInterest::Faithful).await;
         let (own, whole) = (connected.client.seen(run), {
             let oracle = connected.client.world.oracle();
             oracle.run(run).map(|view| view.tape().to_vec()).unwrap_or_default()
@@ -72,12 +72,12 @@ pub(super) async fn see_all(connected: &Connected) {
 
 /// Whether a follower may leave before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Interest {
+enum FollowInterest {
     Fickle,
     Faithful,
 }
 
-async fn follow(connected: &Connected, run: RunId, after: usize, interest: Interest) {
+async fn follow(connected: &ConnectedClient, run: RunId, after: usize, interest: FollowInterest) {
     let client = &connected.client;
     let after = TapeSeq(u32::try_from(after).unwrap_or(u32::MAX));
     let mut again = READS_AGAIN_MAX;
@@ -101,15 +101,15 @@ async fn follow(connected: &Connected, run: RunId, after: usize, interest: Inter
 /// Follows a run that began with what was just said, from its first entry on.
 pub(super) async fn from_the_first(client: &Client, run: RunId, follower: TapeFollower) {
     client.world.note(format_args!("> {} follows {run} from before its first entry", client.name()));
-    look_on(client, run, follower, Interest::Fickle).await;
+    look_on(client, run, follower, FollowInterest::Fickle).await;
 }
 
-async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, interest: Interest) {
+async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, interest: FollowInterest) {
     let mut again = READS_AGAIN_MAX;
     let mut last = follower.last();
     let mut once_more = None;
     loop {
-        if interest == Interest::Fickle {
+        if interest == FollowInterest::Fickle {
             let phase = client.world.oracle().phase_of(run);
             if client.world.strikes(Fault::FollowerGone, phase) {
                 return;

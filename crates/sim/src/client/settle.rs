@@ -4,7 +4,7 @@ use palyra_runtime::RequestError;
 use palyra_types::effect::{EffectResolution, EffectState};
 use palyra_types::{EffectId, RunId};
 
-use super::Connected;
+use super::ConnectedClient;
 use super::speak::{PATIENCE_TURNS_MAX, explain, leave_after};
 use crate::fault::Fault;
 
@@ -12,7 +12,7 @@ const ALL: [EffectResolution; 3] =
     [EffectResolution::Happened, EffectResolution::DidNotHappen, EffectResolution::Retry];
 
 /// Settles one of the calls in doubt, now and then one that is settled already; returns whether there was any.
-pub(super) async fn settle_something(connected: &Connected) -> bool {
+pub(super) async fn settle_something(connected: &ConnectedClient) -> bool {
     let dice = connected.client.dice();
     let known: Vec<(RunId, EffectId)> = {
         let oracle = connected.client.world.oracle();
@@ -27,7 +27,7 @@ pub(super) async fn settle_something(connected: &Connected) -> bool {
 }
 
 /// Settles every call of a run that is in doubt.
-pub(super) async fn settle_all(connected: &Connected, run: RunId) {
+pub(super) async fn settle_all(connected: &ConnectedClient, run: RunId) {
     let doubts: Vec<(RunId, EffectId)> = connected.client.world.oracle().doubts().collect();
     for (_, effect) in doubts.into_iter().filter(|(other, _)| *other == run) {
         let resolution = connected.client.dice().pick(&ALL);
@@ -35,17 +35,17 @@ pub(super) async fn settle_all(connected: &Connected, run: RunId) {
     }
 }
 
-async fn settle(connected: &Connected, run: RunId, effect: EffectId, resolution: EffectResolution) {
+async fn settle(connected: &ConnectedClient, run: RunId, effect: EffectId, resolution: EffectResolution) {
     let client = &connected.client;
     let world = &client.world;
     let phase = world.oracle().phase_of(run);
     world.struck(Fault::Settle, phase);
     world.note(format_args!("> {} {run} {effect} {resolution:?}", client.name()));
     let patience = world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
-    let effects = connected.gateway.runs.effects();
+    let effects = &connected.gateway.runs;
     let answer = tokio::select! {
         biased;
-        answer = effects.resolve(connected.caller, (run, effect), resolution, "so it is".into()) => answer,
+        answer = effects.resolve_effect(connected.caller, run, effect, resolution, "so it is".into()) => answer,
         () = leave_after(patience) => return,
     };
     let state = answer.as_ref().map(|record| record.state);

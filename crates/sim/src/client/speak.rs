@@ -4,11 +4,11 @@ use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{BranchWish, ResetWish, SessionChange, SessionSelector, SubmitRequest};
 use palyra_types::run::{InputDelivery, UserInput};
-use palyra_types::{Redacted, RunId, SessionId, TapeSeq};
+use palyra_types::{Content, RunId, SessionId, TapeSeq};
 
 use super::follow;
-use super::wish::{Addressee, Outcome, Refusal, Wish, refusal};
-use super::{Client, Connected, SESSIONS};
+use super::open_input::{InputTarget, OpenInput, Outcome, Refusal, refusal};
+use super::{Client, ConnectedClient, SESSIONS};
 use crate::dice::Dice;
 use crate::fault::{Fault, Phase};
 use crate::world::turns;
@@ -19,12 +19,17 @@ const ATTEMPTS_MAX: u32 = 4;
 pub(super) const PATIENCE_TURNS_MAX: u64 = 60;
 
 /// Takes an input out that waits to be said again.
-pub(super) fn take_unanswered(client: &Client, dice: &Dice) -> Option<Wish> {
+pub(super) fn take_unanswered(client: &Client, dice: &Dice) -> Option<OpenInput> {
     let mut mind = client.mind();
     let idle = mind.acts_left == 0;
     // What has no key is said once.
-    let keyed: Vec<usize> =
-        mind.unanswered.iter().enumerate().filter(|(_, wish)| wish.is_keyed()).map(|(at, _)| at).collect();
+    let keyed: Vec<usize> = mind
+        .unanswered
+        .iter()
+        .enumerate()
+        .filter(|(_, open_input)| open_input.is_keyed())
+        .map(|(at, _)| at)
+        .collect();
     if keyed.is_empty() || (!idle && dice.below(2) == 0) {
         return None;
     }
@@ -32,17 +37,17 @@ pub(super) fn take_unanswered(client: &Client, dice: &Dice) -> Option<Wish> {
 }
 
 /// Does one of the things that clients do.
-pub(super) async fn act(connected: &Connected) {
+pub(super) async fn act(connected: &ConnectedClient) {
     let dice = connected.client.dice();
     match dice.below(100) {
         0..=43 => {
-            let wish = new_wish(connected, &dice, Addressee::Session(dice.below(SESSIONS)));
-            say(connected, wish).await;
+            let open_input = new_input(connected, &dice, InputTarget::Session(dice.below(SESSIONS)));
+            say(connected, open_input).await;
         }
         44..=61 => {
             let Some(run) = some_run(connected, &dice) else { return };
-            let wish = new_wish(connected, &dice, Addressee::Run(run));
-            say(connected, wish).await;
+            let open_input = new_input(connected, &dice, InputTarget::Run(run));
+            say(connected, open_input).await;
         }
         62..=81 => {
             if let Some(run) = some_run(connected, &dice) {
@@ -55,7 +60,7 @@ pub(super) async fn act(connected: &Connected) {
     }
 }
 
-fn new_wish(connected: &Connected, dice: &Dice, to: Addressee) -> Wish {
+fn new_input(connected: &ConnectedClient, dice: &Dice, to: InputTarget) -> OpenInput {
     let (name, number) = {
         let mut mind = connected.client.mind();
         mind.said += 1;
@@ -67,18 +72,26 @@ fn new_wish(connected: &Connected, dice: &Dice, to: Addressee) -> Wish {
         _ => InputDelivery::Interrupt,
     };
     let key = (dice.below(4) > 0).then(|| format!("{name} {number}"));
-    Wish { text: format!("{name} says {number}"), key, to, delivery, open: Outcome::Refused, attempts: 0 }
+    OpenInput {
+        text: format!("{name} says {number}"),
+        key,
+        to,
+        delivery,
+        open: Outcome::Refused,
+        attempts: 0,
+    }
 }
 
 /// Answers a run that waits for a person.
-pub(super) async fn answer(connected: &Connected, run: RunId) {
+pub(super) async fn answer(connected: &ConnectedClient, run: RunId) {
     let dice = connected.client.dice();
-    let wish = Wish { delivery: InputDelivery::Queue, ..new_wish(connected, &dice, Addressee::Run(run)) };
-    say(connected, wish).await;
+    let open_input =
+        OpenInput { delivery: InputDelivery::Queue, ..new_input(connected, &dice, InputTarget::Run(run)) };
+    say(connected, open_input).await;
 }
 
 /// Picks a run, rather one that is not over.
-fn some_run(connected: &Connected, dice: &Dice) -> Option<RunId> {
+fn some_run(connected: &ConnectedClient, dice: &Dice) -> Option<RunId> {
     let oracle = connected.client.world.oracle();
     let open = oracle.open_runs();
     if !open.is_empty() && dice.below(5) > 0 {
@@ -89,46 +102,52 @@ fn some_run(connected: &Connected, dice: &Dice) -> Option<RunId> {
 }
 
 /// Says something; a keyed input that got no answer is kept to be said again.
-pub(super) async fn say(connected: &Connected, mut wish: Wish) {
+pub(super) async fn say(connected: &ConnectedClient, mut open_input: OpenInput) {
     let client = &connected.client;
     let dice = client.dice();
-    let phase = phase_of(client, wish.to);
-    if wish.attempts > 0 {
-        client.mind().repeated.insert(wish.text.clone());
+    let phase = phase_of(client, open_input.to);
+    if open_input.attempts > 0 {
+        client.mind().repeated.insert(open_input.text.clone());
         client.world.struck(Fault::Repeat, phase);
-    } else if wish.delivery != InputDelivery::Queue {
-        let fault = if wish.delivery == InputDelivery::Steer { Fault::Steer } else { Fault::Interrupt };
+    } else if open_input.delivery != InputDelivery::Queue {
+        let fault = if open_input.delivery == InputDelivery::Steer { Fault::Steer } else { Fault::Interrupt };
         client.world.struck(fault, phase);
     }
-    wish.attempts += 1;
-    client.world.note(format_args!("> {} `{}` {:?} {:?}", client.name(), wish.text, wish.to, wish.delivery));
+    open_input.attempts += 1;
+    client.world.note(format_args!(
+        "> {} `{}` {:?} {:?}",
+        client.name(),
+        open_input.text,
+        open_input.to,
+        open_input.delivery
+    ));
     // Until there is an answer it counts as unanswered, whatever becomes of this task.
-    let in_flight = Wish { open: Outcome::Open, ..wish.clone() };
+    let in_flight = OpenInput { open: Outcome::Open, ..open_input.clone() };
     client.mind().unanswered.push(in_flight);
     let patience = client.world.strikes(Fault::CallerGone, phase).then(|| dice.below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
         biased;
-        answer = ask(connected, &wish) => Some(answer),
+        answer = ask(connected, &open_input) => Some(answer),
         () = leave_after(patience) => None,
     };
-    client.mind().unanswered.retain(|kept| kept.text != wish.text);
-    if client.mind().repeated.contains(&wish.text) {
+    client.mind().unanswered.retain(|kept| kept.text != open_input.text);
+    if client.mind().repeated.contains(&open_input.text) {
         // What another attempt came to is not known here.
-        wish.now_open();
+        open_input.now_open();
     }
-    client.world.note(format_args!("< {} `{}` {answer:?}", client.name(), wish.text));
-    let again = heed(client, &mut wish, answer, &dice);
-    if again && wish.is_keyed() {
-        client.mind().unanswered.push(wish);
+    client.world.note(format_args!("< {} `{}` {answer:?}", client.name(), open_input.text));
+    let again = heed(client, &mut open_input, answer, &dice);
+    if again && open_input.is_keyed() {
+        client.mind().unanswered.push(open_input);
     }
 }
 
 /// Where the thing stands that an input is said to.
-fn phase_of(client: &Client, to: Addressee) -> Phase {
+fn phase_of(client: &Client, to: InputTarget) -> Phase {
     let oracle = client.world.oracle();
     match to {
-        Addressee::Run(run) => oracle.phase_of(run),
-        Addressee::Session(number) => oracle.phase_of_session(&key_of(number)),
+        InputTarget::Run(run) => oracle.phase_of(run),
+        InputTarget::Session(number) => oracle.phase_of_session(&key_of(number)),
     }
 }
 
@@ -144,30 +163,36 @@ pub(super) async fn leave_after(patience: Option<u64>) {
 }
 
 /// Returns whether to say it again.
-fn heed(client: &Client, wish: &mut Wish, answer: Option<Result<RunId, RequestError>>, dice: &Dice) -> bool {
+fn heed(
+    client: &Client,
+    open_input: &mut OpenInput,
+    answer: Option<Result<RunId, RequestError>>,
+    dice: &Dice,
+) -> bool {
     let name = client.name();
     match answer {
         None => {
-            wish.now_open();
+            open_input.now_open();
             true
         }
         Some(Ok(run)) => {
-            client.world.oracle().acknowledged(&name, &wish.text, run);
-            wish.now_open();
+            client.world.oracle().acknowledged(&name, &open_input.text, run);
+            open_input.now_open();
             // Now and then a client forgets that it was answered.
-            dice.below(6) == 0 && wish.attempts < ATTEMPTS_MAX && !client.world.is_calm()
+            dice.below(6) == 0 && open_input.attempts < ATTEMPTS_MAX && !client.world.is_calm()
         }
         Some(Err(error)) => match refusal(&error) {
             Refusal::Open => {
-                wish.now_open();
+                open_input.now_open();
                 true
             }
             Refusal::NotTaken => {
-                let gives_up = wish.attempts >= ATTEMPTS_MAX || client.world.is_calm() || !wish.is_keyed();
-                if wish.open == Outcome::Refused {
-                    client.world.oracle().was_not_taken(&name, &wish.text);
+                let gives_up =
+                    open_input.attempts >= ATTEMPTS_MAX || client.world.is_calm() || !open_input.is_keyed();
+                if open_input.open == Outcome::Refused {
+                    client.world.oracle().was_not_taken(&name, &open_input.text);
                     if gives_up {
-                        client.world.oracle().was_refused(&wish.text);
+                        client.world.oracle().was_refused(&open_input.text);
                     }
                 }
                 !gives_up
@@ -180,15 +205,15 @@ fn heed(client: &Client, wish: &mut Wish, answer: Option<Result<RunId, RequestEr
     }
 }
 
-async fn ask(connected: &Connected, wish: &Wish) -> Result<RunId, RequestError> {
+async fn ask(connected: &ConnectedClient, open_input: &OpenInput) -> Result<RunId, RequestError> {
     let gateway = &connected.gateway;
     let follows = connected.client.dice().below(3) == 0;
-    let key: Option<Redacted<String>> = wish.key.clone().map(Redacted::new);
-    match wish.to {
-        Addressee::Session(number) => {
+    let key: Option<Content<String>> = open_input.key.clone().map(Content::new);
+    match open_input.to {
+        InputTarget::Session(number) => {
             let session = by_key(&key_of(number));
-            let mut request = SubmitRequest::new(session, UserInput::text(wish.text.as_str().into()));
-            request.delivery = wish.delivery;
+            let mut request = SubmitRequest::new(session, UserInput::text(open_input.text.as_str().into()));
+            request.delivery = open_input.delivery;
             request.idempotency_key = key;
             if follows {
                 let (submitted, follower) =
@@ -201,9 +226,9 @@ async fn ask(connected: &Connected, wish: &Wish) -> Result<RunId, RequestError> 
             }
             Ok(gateway.sessions.submit(connected.caller, request).await?.run)
         }
-        Addressee::Run(run) => {
-            let mut said = InputRequest::text(wish.text.as_str().into());
-            said.delivery = wish.delivery;
+        InputTarget::Run(run) => {
+            let mut said = InputRequest::text(open_input.text.as_str().into());
+            said.delivery = open_input.delivery;
             said.idempotency_key = key;
             Ok(gateway.runs.send_input(connected.caller, run, said).await?.run)
         }
@@ -215,7 +240,7 @@ fn by_key(key: &str) -> SessionSelector {
 }
 
 /// Asks a run to stop.
-pub(super) async fn cancel(connected: &Connected, run: RunId) {
+pub(super) async fn cancel(connected: &ConnectedClient, run: RunId) {
     let client = &connected.client;
     let phase = client.world.oracle().phase_of(run);
     client.world.struck(Fault::Cancel, phase);
@@ -243,23 +268,23 @@ pub(super) fn explain(client: &Client, error: &RequestError) {
 }
 
 /// Changes a session as a whole.
-async fn change(connected: &Connected, dice: &Dice) {
+async fn change(connected: &ConnectedClient, dice: &Dice) {
     let client = &connected.client;
     let Some(session) = some_session(connected, dice) else { return };
-    let wish = match dice.below(8) {
+    let change = match dice.below(8) {
         0 => SessionChange::Archive,
         1..=4 => SessionChange::Restore,
         5 | 6 => SessionChange::Reset,
         _ => SessionChange::Rename(Some("title".into())),
     };
-    client.world.note(format_args!("> {} {session} {wish:?}", client.name()));
+    client.world.note(format_args!("> {} {session} {change:?}", client.name()));
     let outcome = if dice.below(12) == 0 {
         // Its runs are told to stop as well.
         let runs: Vec<RunId> = client.world.oracle().open_runs();
         runs.into_iter().for_each(|run| client.world.oracle().asked_to_stop(run));
         connected.gateway.sessions.clean_up(connected.caller, session).await.map(drop)
     } else {
-        connected.gateway.sessions.change(connected.caller, session, wish).await.map(drop)
+        connected.gateway.sessions.change(connected.caller, session, change).await.map(drop)
     };
     client.world.note(format_args!("< {} {session} {outcome:?}", client.name()));
     if let Err(error) = outcome {
@@ -267,14 +292,14 @@ async fn change(connected: &Connected, dice: &Dice) {
     }
 }
 
-fn some_session(connected: &Connected, dice: &Dice) -> Option<SessionId> {
+fn some_session(connected: &ConnectedClient, dice: &Dice) -> Option<SessionId> {
     let oracle = connected.client.world.oracle();
     let sessions: Vec<SessionId> = oracle.sessions().collect();
     (!sessions.is_empty()).then(|| sessions[dice.index(sessions.len())])
 }
 
 /// Opens a session that goes on from a place in a run.
-async fn branch(connected: &Connected, dice: &Dice) {
+async fn branch(connected: &ConnectedClient, dice: &Dice) {
     let client = &connected.client;
     let Some(run) = some_run(connected, dice) else { return };
     let last = client.world.oracle().run(run).map_or(0, |view| view.tape().len());
@@ -291,28 +316,28 @@ async fn branch(connected: &Connected, dice: &Dice) {
     client.world.note(format_args!("< {} branches off {run}: {outcome:?}", client.name()));
     match outcome {
         Ok(()) => {
-            let wish = new_wish(connected, dice, Addressee::Session(dice.below(SESSIONS)));
-            say_in(connected, selector, &wish).await;
+            let open_input = new_input(connected, dice, InputTarget::Session(dice.below(SESSIONS)));
+            say_in(connected, selector, &open_input).await;
         }
         Err(error) => explain(client, &error),
     }
 }
 
 /// Says something once, in a session of its own.
-async fn say_in(connected: &Connected, session: SessionSelector, wish: &Wish) {
-    let request = SubmitRequest::new(session, UserInput::text(wish.text.as_str().into()));
+async fn say_in(connected: &ConnectedClient, session: SessionSelector, open_input: &OpenInput) {
+    let request = SubmitRequest::new(session, UserInput::text(open_input.text.as_str().into()));
     let answer = connected.gateway.sessions.submit(connected.caller, request).await;
     match answer {
         Ok(submitted) => {
             let name = connected.client.name();
-            connected.client.world.oracle().acknowledged(&name, &wish.text, submitted.run);
+            connected.client.world.oracle().acknowledged(&name, &open_input.text, submitted.run);
         }
         Err(error) => explain(&connected.client, &error),
     }
 }
 
 /// Finds or opens a session, and may start it afresh.
-async fn resolve(connected: &Connected, dice: &Dice) {
+async fn resolve(connected: &ConnectedClient, dice: &Dice) {
     let mut selector = by_key(&key_of(dice.below(SESSIONS)));
     if dice.below(3) == 0 {
         selector.reset = ResetWish::Reset;

@@ -43,14 +43,14 @@ pub(super) enum Verdict {
 
 /// What room there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Disk {
+pub(super) enum DiskRoom {
     #[default]
     Roomy,
     EndingsOnly(BootTime),
     Full(BootTime),
 }
 
-impl Disk {
+impl DiskRoom {
     pub(super) fn takes(self, class: AppendClass) -> bool {
         match self {
             Self::Roomy => true,
@@ -73,7 +73,7 @@ pub(super) struct State {
     waiting: VecDeque<Queued>,
     answers: VecDeque<(u64, Answer, Result<Committed, AppendError>)>,
     limbo: Vec<(JournalAppendRequest, Verdict)>,
-    pub(super) disk: Disk,
+    pub(super) disk: DiskRoom,
     pub(super) quarantined: bool,
     /// Entries that the oracle has seen.
     pub(super) shown: u64,

@@ -5,23 +5,15 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use palyra_ports::read_records::{
-    IdQuery, ReadRecords, RunFilter, RunQuery, SessionQuery, SessionTextQuery, SessionTexts,
-};
+use palyra_journal_core::family::{ReadFamilies, Snapshot, SnapshotQuery};
 use palyra_ports::{Clock, ReadError, ReadTape, TapePage};
-use palyra_types::access::{PrincipalRecord, TokenRecord};
-use palyra_types::agent::AgentRecord;
 use palyra_types::attachment::{Blob, BlobRef};
-use palyra_types::component::ComponentRecord;
 use palyra_types::event::{ModelEvent, TapeEvent};
-use palyra_types::posture::PostureRecord;
-use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
-use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::shadow::ShadowCounts;
-use palyra_types::skill::SkillRecord;
-use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq};
+use palyra_types::session::SessionRef;
+use palyra_types::{RunId, Seq, TapeSeq};
 
 use super::SimJournal;
+use super::observed_rows::{ObservedRows, ReadSubject};
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
 use crate::world::turns;
@@ -30,6 +22,8 @@ type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
 
 /// Turns that a late read takes, at most.
 const LATE_TURNS_MAX: u64 = 30;
+/// Of so many queries, one takes place late.
+const LATE_QUERY_OF: u64 = 16;
 /// Time that a late read takes, at most.
 const LATE_SPAN_MAX: Duration = Duration::from_secs(2);
 
@@ -80,7 +74,7 @@ impl SimJournal {
             let mut page = reading.await?;
             for entry in &mut page.entries {
                 if let TapeEvent::Model(ModelEvent::Text { text, .. }) = &mut entry.event {
-                    *text = Redacted::new("twisted".to_owned());
+                    *text = "twisted".into();
                 }
             }
             Ok(page)
@@ -107,103 +101,29 @@ impl ReadTape for SimJournal {
     }
 }
 
-impl ReadRecords for SimJournal {
-    fn run(&self, run: RunId) -> Reading<Option<RunRecord>> {
-        self.read(self.run_phase(run), move |journal| journal.memory.run(run))
-    }
-
-    fn run_by_idempotency(
-        &self,
-        principal: PrincipalId,
-        digest: IdempotencyDigest,
-    ) -> Reading<Option<RunId>> {
-        let known = self.memory.run_by_idempotency(principal, digest).now_or_never();
-        let phase = match known {
-            Some(Ok(Some(run))) => self.run_phase(run),
-            Some(Ok(None) | Err(_)) | None => Phase::BeforeFirstCommit,
-        };
-        self.read(phase, move |journal| journal.memory.run_by_idempotency(principal, digest))
-    }
-
-    fn runs(&self, query: RunQuery) -> Reading<Vec<RunRecord>> {
-        let forgets = self.world.mutates(Mutation::ForgetsWhoIsActive) && query.only == RunFilter::Open;
-        let reading = self.read(Phase::Idle, move |journal| journal.memory.runs(query));
+impl ReadFamilies for SimJournal {
+    /// The phase of a query is known once the query has run, so faults strike after that; an answer is then dropped.
+    fn run_query(&self, query: SnapshotQuery) -> Reading<()> {
+        let world = Arc::clone(&self.world);
+        let journal = self.clone();
+        let before = world.dice.below(if world.dice.below(LATE_QUERY_OF) == 0 { LATE_TURNS_MAX } else { 3 });
+        let subject = ReadSubject::default();
+        let noted = subject.clone();
+        let mutation = world.mutation;
+        let observed: SnapshotQuery = Box::new(move |snapshot| {
+            let mut rows = ObservedRows { rows: snapshot.rows, subject: noted, mutation };
+            query(Snapshot { rows: &mut rows, log: snapshot.log })
+        });
         async move {
-            let mut runs = reading.await?;
-            if forgets {
-                runs.retain(|run| run.state == RunLifecycleState::Pending);
-            }
-            Ok(runs)
+            turns(before).await;
+            let result = journal.memory.run_query(observed).await;
+            let phase = match subject.run() {
+                Some(run) => journal.run_phase(run),
+                None if subject.is_new() => Phase::BeforeFirstCommit,
+                None => Phase::Idle,
+            };
+            journal.read(phase, move |_| ready(result).boxed()).await
         }
         .boxed()
-    }
-
-    fn open_runs(&self) -> Reading<Vec<RunRecord>> {
-        let forgets = self.world.mutates(Mutation::ForgetsAnOpenRun);
-        let reading = self.read(Phase::Idle, move |journal| journal.memory.open_runs());
-        async move {
-            let mut runs = reading.await?;
-            if forgets {
-                runs.clear();
-            }
-            Ok(runs)
-        }
-        .boxed()
-    }
-
-    fn session(&self, session: SessionRef) -> Reading<Option<OrchestratorSessionRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.session(session))
-    }
-
-    fn session_by_key(
-        &self,
-        principal: PrincipalId,
-        key: String,
-    ) -> Reading<Option<OrchestratorSessionRecord>> {
-        self.read(Phase::BeforeFirstCommit, move |journal| journal.memory.session_by_key(principal, key))
-    }
-
-    fn reset_before(&self, session: SessionRef, seq: Seq) -> Reading<Option<Seq>> {
-        self.read(Phase::Idle, move |journal| journal.memory.reset_before(session, seq))
-    }
-
-    fn sessions(&self, query: SessionQuery) -> Reading<Vec<OrchestratorSessionRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.sessions(query))
-    }
-
-    fn session_texts(&self, query: SessionTextQuery) -> Reading<Vec<SessionTexts>> {
-        self.read(Phase::Idle, move |journal| journal.memory.session_texts(query))
-    }
-
-    fn ids(&self, query: IdQuery) -> Reading<Vec<[u8; 16]>> {
-        self.read(Phase::Idle, move |journal| journal.memory.ids(query))
-    }
-
-    fn agents(&self) -> Reading<Vec<AgentRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.agents())
-    }
-
-    fn skills(&self) -> Reading<Vec<SkillRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.skills())
-    }
-
-    fn components(&self) -> Reading<Vec<ComponentRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.components())
-    }
-
-    fn postures(&self) -> Reading<Vec<PostureRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.postures())
-    }
-
-    fn shadow(&self, candidate: Option<[u8; 32]>) -> Reading<Option<ShadowCounts>> {
-        self.read(Phase::Idle, move |journal| journal.memory.shadow(candidate))
-    }
-
-    fn principals(&self) -> Reading<Vec<PrincipalRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.principals())
-    }
-
-    fn tokens(&self) -> Reading<Vec<TokenRecord>> {
-        self.read(Phase::Idle, move |journal| journal.memory.tokens())
     }
 }

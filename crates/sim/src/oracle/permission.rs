@@ -9,7 +9,7 @@ use palyra_types::{ApprovalId, EffectId};
 
 /// What a tape says about why a call may run.
 #[derive(Default)]
-struct Permission {
+struct CallPermission {
     wants_approval: bool,
     conduct: ToolConduct,
     /// The arguments that the person was shown last.
@@ -20,7 +20,7 @@ struct Permission {
     edited: Option<String>,
 }
 
-impl Permission {
+impl CallPermission {
     fn push(&mut self, effect: EffectId, event: &TapeEvent) {
         if let TapeEvent::Tool(ToolEvent::Decided(decided)) = event
             && decided.effect == effect
@@ -46,7 +46,7 @@ impl Permission {
 
 /// Returns what is wrong with the permission behind a grant.
 pub(super) fn complaint(tape: &[OrchestratorTapeRecord], grant: &Grant) -> Option<&'static str> {
-    let mut permission = Permission::default();
+    let mut permission = CallPermission::default();
     tape.iter().for_each(|entry| permission.push(grant.effect(), &entry.event));
     if !permission.wants_approval {
         return None;

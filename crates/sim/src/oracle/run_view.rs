@@ -28,8 +28,8 @@ pub(crate) struct RunView {
     tape: Vec<OrchestratorTapeRecord>,
     answer: Answer,
     /// Calls that were started: their contract, and whether they came to an outcome.
-    started: BTreeMap<EffectId, (EffectContract, Settled)>,
-    approvals: BTreeMap<ApprovalId, Asking>,
+    started: BTreeMap<EffectId, (EffectContract, CallSettled)>,
+    approvals: BTreeMap<ApprovalId, TapeQuestion>,
     /// Calls whose outcome nobody knew: what a person said of them since.
     doubted: BTreeMap<EffectId, Option<EffectResolution>>,
     stopping: bool,
@@ -37,8 +37,15 @@ pub(crate) struct RunView {
     active_left: Option<Duration>,
 }
 
+/// Counts of a run that only ever grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct RunSpending {
+    tape_seq: TapeSeq,
+    effect: EffectId,
+}
+
 /// A question to people, as the tape tells it.
-pub(super) struct Asking {
+pub(super) struct TapeQuestion {
     pub(super) state: ApprovalState,
     pub(super) terms: ApprovalTerms,
     /// Who said yes so far.
@@ -64,7 +71,7 @@ enum Answer {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Settled {
+enum CallSettled {
     No,
     Yes,
 }
@@ -106,7 +113,8 @@ impl RunView {
         }
         let before = self.spent();
         self.machine.evolve(&record.event, record.time);
-        let wrong = self.note(&record).or_else(|| self.check_budget(before, &record));
+        let wrong = self.check_switch(&record.event).or_else(|| self.note(&record));
+        let wrong = wrong.or_else(|| self.check_budget(before, &record));
         self.tape.push(record);
         wrong
     }
@@ -126,14 +134,14 @@ impl RunView {
             TapeEvent::Model(ModelEvent::Message(_)) => self.answer = Answer::Silent,
             TapeEvent::Tool(ToolEvent::Started(started)) => {
                 let effect = started.effect;
-                let again = self.started.insert(effect, (started.contract, Settled::No));
+                let again = self.started.insert(effect, (started.contract, CallSettled::No));
                 if again.is_some() {
                     return Some(format!("tape {run} starts call {effect} a second time"));
                 }
             }
             TapeEvent::Tool(ToolEvent::Output(output)) => {
                 let settled = self.started.get(&output.effect).map(|(_, settled)| *settled);
-                let runs = settled == Some(Settled::No);
+                let runs = settled == Some(CallSettled::No);
                 return (!runs).then(|| format!("tape {run} shows {}, which does not run", output.effect));
             }
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
@@ -162,7 +170,7 @@ impl RunView {
                 return Some(format!("run {run} ends by an error of the runtime"));
             }
             TapeEvent::Run(RunEvent::Finished(_)) => {
-                let open = self.started.iter().find(|(_, (_, settled))| *settled == Settled::No);
+                let open = self.started.iter().find(|(_, (_, settled))| *settled == CallSettled::No);
                 if self.approvals.values().any(|asked| asked.state == ApprovalState::Pending) {
                     return Some(format!("run {run} is over, and somebody is still asked"));
                 }
@@ -176,7 +184,7 @@ impl RunView {
                 | RunEvent::LoopDetected { .. }
                 | RunEvent::Held { .. },
             )
-            | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. })
+            | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. } | ModelEvent::Switched { .. })
             | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Decided(_))
             | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
@@ -184,11 +192,38 @@ impl RunView {
         None
     }
 
+    /// Checks that a switch is recorded right before a request to another model than the one before, and no other one.
+    fn check_switch(&self, event: &TapeEvent) -> Option<String> {
+        let TapeEvent::Model(ModelEvent::Requested(requested)) = event else { return None };
+        let asked = requested.model.expose();
+        let before = self.tape.iter().rev().find_map(|entry| {
+            if let TapeEvent::Model(ModelEvent::Requested(earlier)) = &entry.event {
+                Some(earlier.model.expose())
+            } else if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
+                Some(started.model.expose())
+            } else {
+                None
+            }
+        });
+        let switched = self.tape.last().and_then(|entry| {
+            if let TapeEvent::Model(ModelEvent::Switched { attempt, model, .. }) = &entry.event {
+                Some((*attempt, model.expose()))
+            } else {
+                None
+            }
+        });
+        let due = before.is_some_and(|before| before.is_some() && before != asked);
+        let fits = switched == due.then_some((requested.attempt, asked));
+        (!fits)
+            .then(|| format!("tape {} asks {asked:?} after {before:?}, with {switched:?} before", self.run))
+    }
+
     /// Takes note of a question, a yes that is not enough, or a decision.
     fn note_asking(&mut self, record: &OrchestratorTapeRecord) -> Option<String> {
         let run = self.run;
         if let TapeEvent::Approval(ApprovalEvent::Requested(asked)) = &record.event {
-            let asking = Asking { state: ApprovalState::Pending, terms: asked.terms, yes: BTreeSet::new() };
+            let asking =
+                TapeQuestion { state: ApprovalState::Pending, terms: asked.terms, yes: BTreeSet::new() };
             let again = self.approvals.insert(asked.approval, asking);
             return again.map(|_| format!("tape {run} asks {} a second time", asked.approval));
         }
@@ -200,7 +235,7 @@ impl RunView {
         } else {
             return None;
         };
-        let pending = |asked: &&mut Asking| asked.state == ApprovalState::Pending;
+        let pending = |asked: &&mut TapeQuestion| asked.state == ApprovalState::Pending;
         let Some(asked) = self.approvals.get_mut(&approval).filter(pending) else {
             return Some(format!("tape {run} decides {approval} a second time"));
         };
@@ -220,8 +255,8 @@ impl RunView {
 
     fn settle(&mut self, effect: EffectId) -> Option<String> {
         match self.started.get_mut(&effect) {
-            Some((_, settled)) if *settled == Settled::No => {
-                *settled = Settled::Yes;
+            Some((_, settled)) if *settled == CallSettled::No => {
+                *settled = CallSettled::Yes;
                 None
             }
             Some(_) => Some(format!("tape {} settles call {effect} a second time", self.run)),
@@ -230,15 +265,11 @@ impl RunView {
     }
 
     /// What was spent, as far as it only ever grows.
-    fn spent(&self) -> (TapeSeq, EffectId) {
-        (self.machine.last_tape_seq(), self.machine.next_effect())
+    fn spent(&self) -> RunSpending {
+        RunSpending { tape_seq: self.machine.last_tape_seq(), effect: self.machine.next_effect() }
     }
 
-    fn check_budget(
-        &mut self,
-        before: (TapeSeq, EffectId),
-        record: &OrchestratorTapeRecord,
-    ) -> Option<String> {
+    fn check_budget(&mut self, before: RunSpending, record: &OrchestratorTapeRecord) -> Option<String> {
         let left = self.machine.active_time_left(record.time);
         let risen = self.active_left.is_some_and(|earlier| left > earlier);
         self.active_left = Some(left);
@@ -275,10 +306,10 @@ impl RunView {
     }
 
     fn is_a_tool_running(&self) -> bool {
-        self.started.values().any(|(_, settled)| *settled == Settled::No)
+        self.started.values().any(|(_, settled)| *settled == CallSettled::No)
     }
 
-    pub(super) fn approvals(&self) -> &BTreeMap<ApprovalId, Asking> {
+    pub(super) fn approvals(&self) -> &BTreeMap<ApprovalId, TapeQuestion> {
         &self.approvals
     }
 

@@ -1,6 +1,6 @@
 //! Stories of a fixed number of seeds, from a place that moves on from time to time.
 
-use palyra_sim::{Chronicled, Fault, Matrix, Phase, campaign, tell};
+use palyra_sim::{Fault, Matrix, Phase, TraceMode, campaign, tell};
 use palyra_testkit::suite_seed;
 
 /// Stories that are told with each run of the tests; a campaign tells more.
@@ -32,13 +32,13 @@ fn nothing_is_wrong_in_any_story() {
 fn the_same_seed_tells_the_same_story() {
     campaign::silence_expected_panics();
     for seed in first_seed()..first_seed() + REPEATED {
-        let (once, again) = (tell(seed, None, Chronicled::Words), tell(seed, None, Chronicled::Words));
-        let differs = once.chronicle.iter().zip(&again.chronicle).find(|(one, two)| one != two);
+        let (once, again) = (tell(seed, None, TraceMode::Words), tell(seed, None, TraceMode::Words));
+        let differs = once.trace.iter().zip(&again.trace).find(|(one, two)| one != two);
         assert_eq!(differs, None, "seed {seed}");
         assert_eq!(once, again, "seed {seed}");
-        assert!(!once.chronicle.is_empty() && once.entries > 2, "seed {seed}");
+        assert!(!once.trace.is_empty() && once.entries > 2, "seed {seed}");
     }
-    assert_ne!(tell(1, None, Chronicled::Digest).digest, tell(2, None, Chronicled::Digest).digest);
+    assert_ne!(tell(1, None, TraceMode::Digest).digest, tell(2, None, TraceMode::Digest).digest);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{ErrorFormat, Kind, Output, Sink};
+use super::{ErrorFormat, Output, Sink, StreamKind};
 
 /// What both streams are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub enum CapturedKind {
 
 /// What was written to one stream.
 #[derive(Clone, Default)]
-pub struct Written(Arc<Mutex<Vec<u8>>>);
+pub struct CapturedOutput(Arc<Mutex<Vec<u8>>>);
 
-impl Written {
+impl CapturedOutput {
     /// Returns what was written so far.
     #[must_use]
     pub fn text(&self) -> String {
@@ -26,7 +26,7 @@ impl Written {
     }
 }
 
-impl Write for Written {
+impl Write for CapturedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -39,16 +39,16 @@ impl Write for Written {
 
 pub(super) fn sink(writer: impl Write + Send + 'static, kind: CapturedKind) -> Sink {
     let kind = match kind {
-        CapturedKind::Terminal => Kind::Colorless,
-        CapturedKind::Pipe => Kind::Plain,
+        CapturedKind::Terminal => StreamKind::Colorless,
+        CapturedKind::Pipe => StreamKind::Plain,
     };
     Sink { writer: Box::new(writer), kind, columns: Some(80) }
 }
 
 /// Returns an output and what is written to its two streams.
 #[must_use]
-pub fn captured(kind: CapturedKind) -> (Output, Written, Written) {
-    let (out, err) = (Written::default(), Written::default());
+pub fn captured(kind: CapturedKind) -> (Output, CapturedOutput, CapturedOutput) {
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
     let output = Output::new(sink(out.clone(), kind), sink(err.clone(), kind), ErrorFormat::Text);
     (output, out, err)
 }

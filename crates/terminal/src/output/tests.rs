@@ -1,6 +1,6 @@
 //! What reaches which stream, and what a terminal is spared.
 
-use super::captured::{CapturedKind, Written, captured, sink};
+use super::captured::{CapturedKind, CapturedOutput, captured, sink};
 use super::*;
 
 struct ClosedPipe;
@@ -39,9 +39,35 @@ fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
         output.text("\u{1b}[31m").unwrap();
         output.text("red\r").unwrap();
         output.text("\n").unwrap();
-        output.note(Mark::Info, "a \u{1b}]0;title\u{7} note\nof two lines");
+        output.note(NoteKind::Info, "a \u{1b}]0;title\u{7} note\nof two lines");
         assert_eq!(out.text(), expect);
         assert_eq!(err.text(), "· a ␛]0;title␇ note of two lines\n");
+    }
+}
+
+/// Counts what is written at once.
+#[derive(Clone, Default)]
+struct Pieces(std::sync::Arc<Mutex<Vec<String>>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().push(String::from_utf8_lossy(bytes).into_owned());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_note_is_written_at_once() {
+    for kind in [StreamKind::Plain, StreamKind::Colored] {
+        let pieces = Pieces::default();
+        let sink = |kind| Sink { writer: Box::new(pieces.clone()), kind, columns: Some(80) };
+        Output::new(sink(StreamKind::Plain), sink(kind), ErrorFormat::Text).note(NoteKind::Bad, "26 more");
+        let written = pieces.0.lock().unwrap().clone();
+        assert!(written.len() == 1 && written[0].ends_with('\n'), "{written:?}");
     }
 }
 
@@ -49,7 +75,7 @@ fn a_pipe_gets_exactly_what_was_said_and_a_terminal_what_is_harmless() {
 fn on_a_terminal_a_note_begins_its_own_line() {
     let (output, out, err) = captured(CapturedKind::Terminal);
     output.text("half a line").unwrap();
-    output.note(Mark::Good, "12 B");
+    output.note(NoteKind::Good, "12 B");
     output.end_line().unwrap();
     assert_eq!((out.text().as_str(), err.text().as_str()), ("│ half a line", "\n✓ 12 B\n"));
     output.text("more").unwrap();
@@ -61,17 +87,17 @@ fn on_a_terminal_a_note_begins_its_own_line() {
 fn a_note_does_not_stick_to_a_prompt() {
     let (output, _, err) = captured(CapturedKind::Terminal);
     output.prompt("> ");
-    output.note(Mark::Info, "interrupted");
+    output.note(NoteKind::Info, "interrupted");
     output.prompt("> ");
     output.line_was_typed();
-    output.note(Mark::Info, "typed");
+    output.note(NoteKind::Info, "typed");
     assert_eq!(err.text(), "> \n· interrupted\n> · typed\n");
 }
 
 #[test]
 fn colour_is_only_ours() {
-    let (out, err) = (Written::default(), Written::default());
-    let colored = Sink { writer: Box::new(err.clone()), kind: Kind::Colored, columns: Some(80) };
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+    let colored = Sink { writer: Box::new(err.clone()), kind: StreamKind::Colored, columns: Some(80) };
     let output = Output::new(sink(out, CapturedKind::Terminal), colored, ErrorFormat::Text);
     output.error(ErrorCode::Internal, "a\u{1b}[5m");
     assert!(err.text().starts_with("\u{1b}[31merror[PLY-9001]: a␛[5m\u{1b}[0m\n"), "{}", err.text());
@@ -81,18 +107,18 @@ fn colour_is_only_ours() {
 fn a_closed_pipe_is_told_apart() {
     let output = Output::new(
         sink(ClosedPipe, CapturedKind::Pipe),
-        sink(Written::default(), CapturedKind::Pipe),
+        sink(CapturedOutput::default(), CapturedKind::Pipe),
         ErrorFormat::Text,
     );
     assert!(matches!(output.text("x"), Err(OutputError::Closed)));
-    output.note(Mark::Info, "still fine");
+    output.note(NoteKind::Info, "still fine");
 }
 
 #[test]
 fn progress_is_replaced_and_only_for_terminals() {
     let (output, _, err) = captured(CapturedKind::Terminal);
     output.progress("10 of 20");
-    output.note(Mark::Good, "done");
+    output.note(NoteKind::Good, "done");
     assert_eq!(err.text(), "\r\u{1b}[K10 of 20\r\u{1b}[K✓ done\n");
     let (output, _, err) = captured(CapturedKind::Pipe);
     output.progress("10 of 20");
@@ -101,12 +127,15 @@ fn progress_is_replaced_and_only_for_terminals() {
 
 #[test]
 fn a_dumb_terminal_gets_no_escape_codes() {
-    let (out, err) = (Written::default(), Written::default());
-    let dumb =
-        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Dumb, columns: Some(80) };
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+    let dumb = |writer: &CapturedOutput| Sink {
+        writer: Box::new(writer.clone()),
+        kind: StreamKind::Dumb,
+        columns: Some(80),
+    };
     let output = Output::new(dumb(&out), dumb(&err), ErrorFormat::Text);
     output.progress("10 of 20");
-    output.note(Mark::Bad, "no \u{1b}[31m");
+    output.note(NoteKind::Bad, "no \u{1b}[31m");
     output.text("red\u{1b}[0m").unwrap();
     output.end_line().unwrap();
     assert_eq!((out.text().as_str(), err.text().as_str()), ("│ red␛[0m\n", "✗ no ␛[31m\n"));
@@ -114,7 +143,7 @@ fn a_dumb_terminal_gets_no_escape_codes() {
 
 #[test]
 fn programs_get_errors_as_json() {
-    let (out, err) = (Written::default(), Written::default());
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
     let output =
         Output::new(sink(out, CapturedKind::Pipe), sink(err.clone(), CapturedKind::Pipe), ErrorFormat::Json);
     let asked = crate::error_json(Some(ErrorCode::InvalidArgument), "there is nothing to ask", None);
@@ -129,9 +158,10 @@ fn programs_get_errors_as_json() {
 fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
     let fake = "? run it? [y/n/s/m/l/?] ";
     let long = format!("{}{fake}", ".".repeat(73));
-    for kind in [Kind::Dumb, Kind::Colorless, Kind::Colored] {
-        let (out, err) = (Written::default(), Written::default());
-        let sink = |writer: &Written| Sink { writer: Box::new(writer.clone()), kind, columns: Some(80) };
+    for kind in [StreamKind::Dumb, StreamKind::Colorless, StreamKind::Colored] {
+        let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+        let sink =
+            |writer: &CapturedOutput| Sink { writer: Box::new(writer.clone()), kind, columns: Some(80) };
         // Both streams lead to the same terminal.
         let output = Output::new(sink(&out), sink(&out), ErrorFormat::Text);
         for text in
@@ -140,7 +170,7 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
             output.text(text).unwrap();
         }
         output.text("? run").unwrap();
-        output.note(Mark::Info, &format!("{long}\n{fake}"));
+        output.note(NoteKind::Info, &format!("{long}\n{fake}"));
         output.text(" it? [y/n/s/m/l/?] ").unwrap();
         output.printed(fake);
         output.printed(&long);
@@ -170,11 +200,14 @@ fn brightness(color: [f64; 3]) -> f64 {
 
 #[test]
 fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
-    let (out, err) = (Written::default(), Written::default());
-    let sink =
-        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Colored, columns: Some(80) };
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+    let sink = |writer: &CapturedOutput| Sink {
+        writer: Box::new(writer.clone()),
+        kind: StreamKind::Colored,
+        columns: Some(80),
+    };
     let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
-    for mark in [Mark::Info, Mark::Good, Mark::Bad, Mark::Doubt] {
+    for mark in [NoteKind::Info, NoteKind::Good, NoteKind::Bad, NoteKind::Doubt] {
         output.note(mark, "words");
     }
     output.row("words");
@@ -205,9 +238,12 @@ fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
 
 #[test]
 fn a_prompt_that_is_wider_than_the_terminal_goes_on_behind_blanks() {
-    let (out, err) = (Written::default(), Written::default());
-    let sink =
-        |writer: &Written| Sink { writer: Box::new(writer.clone()), kind: Kind::Colored, columns: Some(40) };
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+    let sink = |writer: &CapturedOutput| Sink {
+        writer: Box::new(writer.clone()),
+        kind: StreamKind::Colored,
+        columns: Some(40),
+    };
     let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
     output.prompt("? [y]es  [n]o, or \"n REASON\"  [s] this call, whole session  [m]ore  [l]ater");
     let rows: Vec<String> = err.text().lines().map(str::to_owned).collect();
@@ -221,11 +257,11 @@ fn no_line_error_or_help_breaks_a_word_on_a_narrow_terminal() {
     const WORDS: &str =
         "the daemon runs as process 15422 and answers at once, see `palyra logs` for more of it";
     for columns in [40, 80] {
-        let narrow = |written: &Written| Sink {
+        let narrow = |written: &CapturedOutput| Sink {
             columns: Some(columns),
             ..sink(written.clone(), CapturedKind::Terminal)
         };
-        let (out, err) = (Written::default(), Written::default());
+        let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
         let output = Output::new(narrow(&out), narrow(&err), ErrorFormat::Text);
         output.line(&format!("daemon    {WORDS}")).unwrap();
         output.styled_line(WORDS, "").unwrap();

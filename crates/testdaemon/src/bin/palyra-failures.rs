@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
-use palyra_testdaemon::report::Report;
+use palyra_testdaemon::report::SuiteReport;
 use palyra_testdaemon::{commands, crash, failing_sync, full_disk, gauntlet, power_cut, waiting};
 
 /// Set in the process whose mounts are its own.
@@ -16,7 +16,7 @@ const DAEMON: &str = "palyra-testdaemon";
 
 #[derive(Debug, Parser)]
 #[command(name = "palyra-failures", about = "Failure suites against the real daemon")]
-struct Arguments {
+struct CliArguments {
     /// Prints one JSON object instead of the table.
     #[arg(long, global = true)]
     json: bool,
@@ -93,7 +93,7 @@ enum Suite {
     #[command(hide = true)]
     Load {
         #[arg(long)]
-        kind: power_cut::Kind,
+        kind: power_cut::LoadKind,
         #[arg(long)]
         folder: PathBuf,
         #[arg(long)]
@@ -106,7 +106,7 @@ enum Suite {
 }
 
 fn main() -> Result<ExitCode> {
-    let arguments = Arguments::parse();
+    let arguments = CliArguments::parse();
     if arguments.suite.mounts() && std::env::var_os(ISOLATED).is_none() {
         if matches!(arguments.suite, Suite::PowerCut { .. }) {
             power_cut::demand_root()?;
@@ -123,45 +123,45 @@ fn main() -> Result<ExitCode> {
     Ok(if report.good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn carry_out(suite: &Suite) -> Result<Report> {
+async fn carry_out(suite: &Suite) -> Result<SuiteReport> {
     let began = Instant::now();
     let progress = |what: &str| eprintln!("[{:>4} s] {what}", began.elapsed().as_secs());
     match suite {
         Suite::Crash { every, offset } => {
             ensure!(*every > 0, "--every takes a number from 1");
-            let options = crash::Options { every: *every, offset: *offset };
+            let options = crash::CrashOptions { every: *every, offset: *offset };
             crash::suite(&daemon()?, options, &progress).await
         }
         Suite::Gauntlet { every, offset } => {
             ensure!(*every > 0, "--every takes a number from 1");
-            let options = crash::Options { every: *every, offset: *offset };
+            let options = crash::CrashOptions { every: *every, offset: *offset };
             gauntlet::suite(&daemon()?, options, &progress).await
         }
         Suite::Commands { every, offset } => {
             ensure!(*every > 0, "--every takes a number from 1");
-            let options = crash::Options { every: *every, offset: *offset };
+            let options = crash::CrashOptions { every: *every, offset: *offset };
             commands::suite(&daemon()?, options, &progress).await
         }
         Suite::FailingSync { commits, checkpoints, every } => {
             ensure!(*every > 0, "--every takes a number from 1");
             let options =
-                failing_sync::Options { commits: *commits, checkpoints: *checkpoints, every: *every };
+                failing_sync::SyncOptions { commits: *commits, checkpoints: *checkpoints, every: *every };
             failing_sync::suite(&daemon()?, options, &progress).await
         }
         Suite::FullDisk { offsets } => {
-            full_disk::suite(&daemon()?, full_disk::Options { offsets: *offsets }, &progress).await
+            full_disk::suite(&daemon()?, full_disk::DiskOptions { offsets: *offsets }, &progress).await
         }
         Suite::Waiting { runs, shipped } => {
-            let options = waiting::Options { runs: *runs, shipped: shipped.clone() };
+            let options = waiting::WaitingOptions { runs: *runs, shipped: shipped.clone() };
             waiting::suite(&daemon()?, &options, &progress).await
         }
         Suite::PowerCut { cuts, control_cuts } => {
-            let options = power_cut::Options { cuts: *cuts, control_cuts: *control_cuts };
+            let options = power_cut::CutOptions { cuts: *cuts, control_cuts: *control_cuts };
             power_cut::suite(&own_program()?, options, &progress).await
         }
         Suite::Load { kind, folder, acks, anchor, round } => {
             let (folder, acks, anchor) = (folder.clone(), acks.clone(), anchor.clone());
-            let load = power_cut::Load { kind: *kind, folder, acks, anchor, round: *round };
+            let load = power_cut::AppendLoad { kind: *kind, folder, acks, anchor, round: *round };
             power_cut::load(&load).await?;
             bail!("a load ends with its disk")
         }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use palyra_daemon::{ServeArgs, serve_equipped};
-use palyra_testdaemon::equipment::{Setting, effects_file};
+use palyra_daemon::{ServeArgs, serve_with_tools};
+use palyra_testdaemon::tool_setup::{TestSettings, effects_file};
 
 fn main() -> anyhow::Result<ExitCode> {
     if let Some(code) = palyra_daemon::held(std::env::args_os()) {
@@ -12,6 +12,6 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     let state_dir = std::env::args_os().nth(1).context("it takes a state directory")?;
     let args = ServeArgs { state_dir: Some(state_dir.into()), ..ServeArgs::default() };
-    let (setting, effects) = (Setting::from_environment()?, effects_file()?);
-    serve_equipped(args, |place| setting.equipment(effects.as_ref(), place))
+    let (setting, effects) = (TestSettings::from_environment()?, effects_file()?);
+    serve_with_tools(args, |place| setting.tool_setup(effects.as_ref(), place))
 }

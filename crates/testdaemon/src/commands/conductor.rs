@@ -1,6 +1,6 @@
 //! Hears where programs are, and lets them go on; the one that is to be disturbed it keeps waiting.
 //!
-//! Owns the pipes. Begin at [`Conductor::conduct`].
+//! Owns the pipes. Begin at [`ProgramConductor::conduct`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,30 +11,30 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
 
 use super::programs::{ALL, BESIDE, JOB, NEVER, SAID, STEPS, go};
-use crate::house::House;
+use crate::house::TestHome;
 
 /// Hears programs of one life of the daemon.
-pub(super) struct Conductor {
+pub(super) struct ProgramConductor {
     said: Lines<BufReader<Receiver>>,
     gos: BTreeMap<&'static str, Sender>,
     _never: Sender,
-    job: Job,
+    job: JobPhase,
     /// Whether the program beside the job waits for it.
     held: bool,
 }
 
 /// Whether the program beside the job has to wait until the job has done what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Job {
+pub(super) enum JobPhase {
     /// It is on its way.
     Coming,
     /// It is there, or will never come.
     Settled,
 }
 
-impl Conductor {
+impl ProgramConductor {
     /// Makes the pipes anew: what was said to a program that is gone is not heard by the next one.
-    pub(super) fn begin(house: &House, job: Job) -> Result<Self> {
+    pub(super) fn begin(house: &TestHome, job: JobPhase) -> Result<Self> {
         let pipe = |name: &str| -> Result<_> {
             let path = house.work().join(name);
             match fs::remove_file(&path) {
@@ -64,13 +64,13 @@ impl Conductor {
                 return Ok(());
             }
             let (name, step) = line.split_once(' ').context("a program says something strange")?;
-            if name == BESIDE && self.job == Job::Coming {
+            if name == BESIDE && self.job == JobPhase::Coming {
                 self.held = true;
             } else {
                 self.let_go_on(name).await?;
             }
             if name == JOB && step == STEPS[STEPS.len() - 1] {
-                self.job = Job::Settled;
+                self.job = JobPhase::Settled;
                 if std::mem::take(&mut self.held) {
                     self.let_go_on(BESIDE).await?;
                 }

@@ -8,11 +8,11 @@ use palyra_wire::v1::TapeEntry;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::programs::{ALL, JOB, RUN, START, counted, program_of};
-use crate::house::House;
+use crate::house::TestHome;
 
 /// What does not fit together; all of it is empty where the promise was kept.
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+pub(super) struct LedgerDifferences {
     /// Programs that ran more often than somebody wanted.
     pub(super) duplicates: Vec<String>,
     /// Programs that are said to have run and did not.
@@ -21,7 +21,7 @@ pub(super) struct Compared {
     pub(super) silent: Vec<String>,
 }
 
-impl Compared {
+impl LedgerDifferences {
     /// Returns all that is wrong.
     pub(super) fn faults(&self) -> Vec<&str> {
         let named = [&self.duplicates, &self.losses, &self.silent];
@@ -31,7 +31,7 @@ impl Compared {
 
 /// What the tape tells of one call.
 #[derive(Debug, Default, Clone, Copy)]
-struct Told {
+struct CallRecord {
     program: &'static str,
     starts: usize,
     finished: usize,
@@ -41,19 +41,23 @@ struct Told {
 }
 
 /// Says whether a call's program ran, by what it counted, where a person would look.
-pub(super) fn ran(house: &House) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync {
+pub(super) fn ran(house: &TestHome) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync {
     move |_, effect, seen| {
-        let program = told(seen).remove(&effect).map_or("", |told| told.program);
+        let program = calls_of_tape(seen).remove(&effect).map_or("", |told| told.program);
         Ok(counted(house)?.contains_key(program))
     }
 }
 
 /// Compares: a program ran once for each call that is said to have ended or happened, and not for any other. A job's call
 /// ends when it has begun, so that it may die with its daemon before it counts; then its effect is in doubt.
-pub(super) fn compare(house: &House, tape: &[TapeEntry], in_doubt: &BTreeSet<u32>) -> Result<Compared> {
-    let mut compared = Compared::default();
+pub(super) fn compare(
+    house: &TestHome,
+    tape: &[TapeEntry],
+    in_doubt: &BTreeSet<u32>,
+) -> Result<LedgerDifferences> {
+    let mut compared = LedgerDifferences::default();
     let mut lines = counted(house)?;
-    let told = told(tape);
+    let told = calls_of_tape(tape);
     for program in ALL {
         let of_it = || told.values().filter(move |told| told.program == program);
         let done: usize = of_it().map(|told| told.finished + told.happened).sum();
@@ -71,7 +75,7 @@ pub(super) fn compare(house: &House, tape: &[TapeEntry], in_doubt: &BTreeSet<u32
         if doubted && program != JOB {
             compared.silent.push(format!("{program} is in doubt after a person settled it"));
         }
-        let ends = |told: &&Told| {
+        let ends = |told: &&CallRecord| {
             let ended = (told.starts, told.finished, told.unknown, told.happened + told.again);
             ![(0, 0, 0, 0), (1, 1, 0, 0), (1, 0, 1, 1)].contains(&ended)
         };
@@ -90,15 +94,15 @@ pub(super) fn compare(house: &House, tape: &[TapeEntry], in_doubt: &BTreeSet<u32
 }
 
 /// Returns what the tape tells of each call that starts a program.
-fn told(tape: &[TapeEntry]) -> BTreeMap<u32, Told> {
+fn calls_of_tape(tape: &[TapeEntry]) -> BTreeMap<u32, CallRecord> {
     let call = |entry: &TapeEntry| match &entry.event {
         Some(Event::ToolProposed(call)) if [RUN, START].contains(&call.tool.as_str()) => {
             let program = program_of(&call.arguments)?;
-            Some((call.effect_id, Told { program, ..Told::default() }))
+            Some((call.effect_id, CallRecord { program, ..CallRecord::default() }))
         }
         _ => None,
     };
-    let mut all: BTreeMap<u32, Told> = tape.iter().filter_map(call).collect();
+    let mut all: BTreeMap<u32, CallRecord> = tape.iter().filter_map(call).collect();
     for entry in tape {
         match &entry.event {
             Some(Event::ToolStarted(it)) => {
@@ -110,7 +114,7 @@ fn told(tape: &[TapeEntry]) -> BTreeMap<u32, Told> {
             Some(Event::ToolOutcomeUnknown(it)) => {
                 all.entry(it.effect_id).and_modify(|told| told.unknown += 1);
             }
-            Some(Event::EffectResolved(it)) if it.resolution == "happened" => {
+            Some(Event::EffectResolved(it)) if it.resolution_name() == "happened" => {
                 all.entry(it.effect_id).and_modify(|told| told.happened += 1);
             }
             Some(Event::EffectResolved(it)) => {

@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::TestHome;
 
 pub(super) const RUN: &str = "run_command";
 pub(super) const START: &str = "start_job";
@@ -63,12 +63,12 @@ pub(super) fn program_of(arguments: &str) -> Option<&'static str> {
 }
 
 /// Puts the programs into a workspace.
-pub(super) fn install(house: &House) -> Result<()> {
+pub(super) fn install(house: &TestHome) -> Result<()> {
     fs::write(house.work().join(SCRIPT), TEXT).context("could not write the script")
 }
 
 /// Returns how often each program ran.
-pub(super) fn counted(house: &House) -> Result<BTreeMap<String, usize>> {
+pub(super) fn counted(house: &TestHome) -> Result<BTreeMap<String, usize>> {
     let text = match fs::read_to_string(house.work().join(COUNTED)) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         text => text.context("could not read what the programs counted")?,

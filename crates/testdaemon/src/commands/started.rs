@@ -21,7 +21,7 @@ const KEEPER: &str = "sandbox-exec";
 
 /// Processes of a daemon.
 #[derive(Debug)]
-pub(super) struct Started(Vec<Process>);
+pub(super) struct StartedProcesses(Vec<Process>);
 
 #[derive(Debug)]
 struct Process {
@@ -31,7 +31,7 @@ struct Process {
     children: Vec<u32>,
 }
 
-impl Started {
+impl StartedProcesses {
     /// Returns all that a process has started, by itself or through others, and that is not over.
     pub(super) fn by(daemon: u32) -> Result<Self> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -130,7 +130,7 @@ mod tests {
         let mut shell = Command::new("sh");
         shell.args(["-c", "cat; :"]).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut shell = shell.spawn().unwrap();
-        let of_us = || Started::by(std::process::id()).unwrap();
+        let of_us = || StartedProcesses::by(std::process::id()).unwrap();
         // The shell, and soon what it starts.
         while of_us().count() < 2 {
             tokio::task::yield_now().await;

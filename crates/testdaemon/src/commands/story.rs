@@ -6,57 +6,57 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use palyra_testkit::model_server::ModelServer;
 
-use super::conductor::{Conductor, Job};
-use super::ledger::{Compared, compare, ran};
+use super::conductor::{JobPhase, ProgramConductor};
+use super::ledger::{LedgerDifferences, compare, ran};
 use super::model::{self, INPUT};
 use super::programs;
-use super::started::{GONE_WITHIN, Started};
-use crate::house::{Daemon, House, Programs};
-use crate::life::Life;
-use crate::person::{Attended, Errand, Person, attend};
-use crate::strace::{Attached, Recording, Tracer};
+use super::started::{GONE_WITHIN, StartedProcesses};
+use crate::house::{DaemonChild, Programs, TestHome};
+use crate::life::DaemonLife;
+use crate::person::{ActorKind, ActorTask, AttendedRun, attend};
+use crate::strace::{AttachedTracer, CallRecording, StraceTracer};
 use crate::verdict;
 
 /// No story takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What all stories share.
-pub(super) struct Stage {
+pub(super) struct StoryContext {
     folder: tempfile::TempDir,
     programs: Programs,
     _model: ModelServer,
     /// Where a daemon has been, and nothing else.
-    lived_in: House,
+    lived_in: TestHome,
 }
 
 /// What is different from story to story.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cast<'a> {
+pub(super) struct StoryOptions<'a> {
     /// Where a program is when the daemon is killed, if it is killed then.
     pub(super) place: Option<&'a str>,
     /// What follows the daemon, and the file it writes.
-    pub(super) tracer: Option<(&'a Tracer, &'a Path)>,
-    pub(super) person: Person,
+    pub(super) tracer: Option<(&'a StraceTracer, &'a Path)>,
+    pub(super) person: ActorKind,
 }
 
 /// A story as it went.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct StoryOutcome {
     /// The calls that were made until the fault, where somebody followed the daemon.
-    pub(super) recording: Recording,
+    pub(super) recording: CallRecording,
     /// How many processes lived when the daemon was killed at a place.
     pub(super) processes: usize,
     /// How long it took until all that the daemon had started was gone, if it died.
     pub(super) gone_after: Option<Duration>,
     /// How long it took until another daemon answered, if one died.
     pub(super) back_after: Option<Duration>,
-    pub(super) attended: Attended,
+    pub(super) attended: AttendedRun,
     /// Jobs that died with their daemon, and are listed as that.
     pub(super) jobs_in_doubt: usize,
-    pub(super) compared: Compared,
+    pub(super) compared: LedgerDifferences,
 }
 
-impl Stage {
+impl StoryContext {
     /// Prepares what all stories share.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Stage {
         let folder = tempfile::Builder::new().prefix("palyra-c").tempdir().context("no folder")?;
         let model = model::start().await.context("no port for the model's server")?;
         let programs = Programs::asking(daemon, model.base_url());
-        let lived_in = House::lived_in(&folder.path().join("lived-in"), &programs).await?;
+        let lived_in = TestHome::lived_in(&folder.path().join("lived-in"), &programs).await?;
         Ok(Self { folder, programs, _model: model, lived_in })
     }
 
@@ -77,7 +77,7 @@ impl Stage {
     /// Keeps the house of a story that failed, for whoever looks into it.
     pub(super) fn keep(&self, name: &str) -> PathBuf {
         let kept = std::env::temp_dir().join(format!("palyra-failures-{}-{name}", std::process::id()));
-        match House::copy_of(&House::at(&self.path("house")), &kept) {
+        match TestHome::copy_of(&TestHome::at(&self.path("house")), &kept) {
             Ok(_) => kept,
             Err(_) => self.path("house"),
         }
@@ -87,16 +87,16 @@ impl Stage {
     ///
     /// # Errors
     /// What does not hold, but for what the programs counted: that is in the answer.
-    pub(super) async fn tell(&self, cast: Cast<'_>) -> Result<Told> {
+    pub(super) async fn tell(&self, cast: StoryOptions<'_>) -> Result<StoryOutcome> {
         let told = tokio::time::timeout(PATIENCE, self.live(cast)).await;
         told.context("something that must happen does not")?
     }
 
-    async fn live(&self, cast: Cast<'_>) -> Result<Told> {
-        let house = House::copy_of(&self.lived_in, &self.path("house"))?;
+    async fn live(&self, cast: StoryOptions<'_>) -> Result<StoryOutcome> {
+        let house = TestHome::copy_of(&self.lived_in, &self.path("house"))?;
         programs::install(&house)?;
-        let mut conductor = Conductor::begin(&house, Job::Coming)?;
-        let (mut life, serving) = Life::in_house(&house, &self.programs);
+        let mut conductor = ProgramConductor::begin(&house, JobPhase::Coming)?;
+        let (mut life, serving) = DaemonLife::in_house(&house, &self.programs);
         let (mut daemon, _, _) = house.serve(&self.programs).await?;
         let mut attached = match cast.tracer {
             Some((tracer, _)) => Some(tracer.attach(daemon.pid).await?),
@@ -104,7 +104,7 @@ impl Stage {
         };
         life.tell();
         let ran = ran(&house);
-        let errand = Errand { input: INPUT, key: "commands", person: cast.person, look: &ran };
+        let errand = ActorTask { input: INPUT, key: "commands", person: cast.person, look: &ran };
         let work = attend(&house, serving, errand);
         tokio::pin!(work);
         let (mut place, mut struck, mut processes, mut gone_after) = (cast.place, None, 0, None);
@@ -113,7 +113,7 @@ impl Stage {
                 done = &mut work => break done?,
                 reached = conductor.conduct(place) => {
                     reached?;
-                    let started = Started::by(daemon.pid)?;
+                    let started = StartedProcesses::by(daemon.pid)?;
                     processes = started.count();
                     // Each program has one that holds it.
                     ensure!(processes > 1, "a program runs, and the daemon has started none");
@@ -124,7 +124,7 @@ impl Stage {
                     ended?;
                     ensure!(gone_after.is_none(), "the daemon died once more by itself");
                     gone_after = Some(all_gone(struck.take(), attached.take()).await?);
-                    conductor = Conductor::begin(&house, Job::Settled)?;
+                    conductor = ProgramConductor::begin(&house, JobPhase::Settled)?;
                     daemon = life.again().await?;
                 }
             }
@@ -138,9 +138,9 @@ impl Stage {
         end(daemon, attached).await?;
         let compared = compare(&house, &attended.seen, &in_doubt)?;
         let recording =
-            cast.tracer.map_or_else(|| Ok(Recording::default()), |(_, log)| Recording::read(log))?;
+            cast.tracer.map_or_else(|| Ok(CallRecording::default()), |(_, log)| CallRecording::read(log))?;
         let jobs_in_doubt = in_doubt.len();
-        Ok(Told {
+        Ok(StoryOutcome {
             recording,
             processes,
             gone_after,
@@ -153,15 +153,15 @@ impl Stage {
 }
 
 /// Demands that nothing is left of calls that have ended, and ends the daemon.
-async fn end(daemon: Daemon, attached: Option<Attached>) -> Result<()> {
-    let left = Started::by(daemon.pid)?.but_the_one_that_waits().gone(GONE_WITHIN).await;
+async fn end(daemon: DaemonChild, attached: Option<AttachedTracer>) -> Result<()> {
+    let left = StartedProcesses::by(daemon.pid)?.but_the_one_that_waits().gone(GONE_WITHIN).await;
     left.context("the run is over")?;
     daemon.kill().await?;
     all_gone(None, attached).await.map(drop)
 }
 
 /// Waits until all that a dead daemon had started is gone: what was found while it lived, and what its tracer follows.
-async fn all_gone(struck: Option<Started>, attached: Option<Attached>) -> Result<Duration> {
+async fn all_gone(struck: Option<StartedProcesses>, attached: Option<AttachedTracer>) -> Result<Duration> {
     let begun = Instant::now();
     if let Some(started) = struck {
         started.gone(GONE_WITHIN).await.context("the daemon is dead")?;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::programs::{ALL, STEPS};
-use super::story::{Cast, Stage, Told};
-use crate::crash::Options;
+use super::story::{StoryContext, StoryOptions, StoryOutcome};
+use crate::crash::CrashOptions;
 use crate::house::SERVING_WITHIN;
-use crate::person::Person;
-use crate::report::{FAILURES_MAX, Report};
-use crate::strace::{Call, Fault, Recording, Selector, Tracer, is_there};
+use crate::person::ActorKind;
+use crate::report::{FAILURES_MAX, SuiteReport};
+use crate::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall, is_there};
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
@@ -20,7 +20,7 @@ const PROGRAMS: usize = ALL.len();
 
 /// Where the daemon is killed.
 #[derive(Debug)]
-enum Target {
+enum KillTarget {
     /// While a program is there.
     Place(String),
     /// At a write or sync of the journal.
@@ -29,7 +29,7 @@ enum Target {
 
 /// What was counted over all stories.
 #[derive(Debug, Default)]
-struct Counts {
+struct StoryCounts {
     stories: usize,
     at_places: usize,
     at_calls: usize,
@@ -48,13 +48,13 @@ struct Counts {
 ///
 /// # Errors
 /// When an undisturbed daemon does not do its part; what a fault leads to is in the report.
-pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     is_there().await?;
-    let Options { every, offset } = options;
-    let mut report = Report::new("commands", format!("every {every} from {}", offset % every));
+    let CrashOptions { every, offset } = options;
+    let mut report = SuiteReport::new("commands", format!("every {every} from {}", offset % every));
     let began = Instant::now();
     progress("preparing");
-    let stage = Stage::prepare(daemon).await?;
+    let stage = StoryContext::prepare(daemon).await?;
     let recorded = record(&stage).await;
     let recording =
         recorded.with_context(|| format!("undisturbed, kept in {}", stage.keep("commands").display()))?;
@@ -63,10 +63,10 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
     ensure!(!calls.is_empty(), "no call writes the journal");
     let recorded = calls.len();
     let places =
-        ALL.iter().flat_map(|name| STEPS.iter().map(move |step| Target::Place(format!("{name} {step}"))));
+        ALL.iter().flat_map(|name| STEPS.iter().map(move |step| KillTarget::Place(format!("{name} {step}"))));
     let chosen = calls.into_iter().enumerate().filter(|(number, _)| number % every == offset % every);
-    let chosen: Vec<_> = places.chain(chosen.map(|(_, call)| Target::Call(call))).collect();
-    let mut counts = Counts::default();
+    let chosen: Vec<_> = places.chain(chosen.map(|(_, call)| KillTarget::Call(call))).collect();
+    let mut counts = StoryCounts::default();
     for (number, target) in chosen.iter().enumerate() {
         match disturb(&stage, target, &mut counts).await {
             Ok(told) => counts.note(target, &told),
@@ -89,23 +89,29 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
 }
 
 /// Records an undisturbed run.
-async fn record(stage: &Stage) -> Result<Recording> {
+async fn record(stage: &StoryContext) -> Result<CallRecording> {
     let log = stage.path("recording.log");
-    let tracer = Tracer::recording(&log);
+    let tracer = StraceTracer::recording(&log);
     let told = stage
-        .tell(Cast { place: None, tracer: Some((&tracer, log.as_path())), person: Person::Careful })
+        .tell(StoryOptions {
+            place: None,
+            tracer: Some((&tracer, log.as_path())),
+            person: ActorKind::Careful,
+        })
         .await?;
     demand(&told)?;
     Ok(told.recording)
 }
 
 /// Returns what selects each call that writes the journal. Its file is named, for programs write as well.
-fn targets(recording: &Recording) -> Vec<Selector> {
+fn targets(recording: &CallRecording) -> Vec<Selector> {
     let calls = &recording.calls;
-    let journals = |call: &&Call| call.path.as_ref().is_some_and(|path| path.ends_with("/journal.db-wal"));
-    let selector = |(place, call): (usize, &Call)| {
-        let alike =
-            |other: &&Call| (&other.kind, &other.path, other.thread) == (&call.kind, &call.path, call.thread);
+    let journals =
+        |call: &&SystemCall| call.path.as_ref().is_some_and(|path| path.ends_with("/journal.db-wal"));
+    let selector = |(place, call): (usize, &SystemCall)| {
+        let alike = |other: &&SystemCall| {
+            (&other.kind, &other.path, other.thread) == (&call.kind, &call.path, call.thread)
+        };
         let when = calls[..=place].iter().filter(alike).count();
         let selector = Selector { kind: call.kind.clone(), path: call.path.clone(), when };
         (selector.place_in(calls) == Some(place)).then_some(selector)
@@ -114,15 +120,21 @@ fn targets(recording: &Recording) -> Vec<Selector> {
 }
 
 /// Kills; a restart that took too long is tried again, for the machine may have been busy otherwise.
-async fn disturb(stage: &Stage, target: &Target, counts: &mut Counts) -> Result<Told> {
+async fn disturb(
+    stage: &StoryContext,
+    target: &KillTarget,
+    counts: &mut StoryCounts,
+) -> Result<StoryOutcome> {
     let log = stage.path("fault.log");
     for _ in 0..TRIES_MAX {
-        let undisturbed = Cast { place: None, tracer: None, person: Person::Careful };
+        let undisturbed = StoryOptions { place: None, tracer: None, person: ActorKind::Careful };
         let told = match target {
-            Target::Place(place) => stage.tell(Cast { place: Some(place.as_str()), ..undisturbed }).await?,
-            Target::Call(selector) => {
-                let tracer = Tracer::injecting(&log, selector.clone(), Fault::Kill);
-                stage.tell(Cast { tracer: Some((&tracer, log.as_path())), ..undisturbed }).await?
+            KillTarget::Place(place) => {
+                stage.tell(StoryOptions { place: Some(place.as_str()), ..undisturbed }).await?
+            }
+            KillTarget::Call(selector) => {
+                let tracer = StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill);
+                stage.tell(StoryOptions { tracer: Some((&tracer, log.as_path())), ..undisturbed }).await?
             }
         };
         demand(&told)?;
@@ -135,7 +147,7 @@ async fn disturb(stage: &Stage, target: &Target, counts: &mut Counts) -> Result<
 }
 
 /// Demands that no program ran twice and none is missing, and that a person was told of no more than nobody could know.
-fn demand(told: &Told) -> Result<()> {
+fn demand(told: &StoryOutcome) -> Result<()> {
     let faults = told.compared.faults();
     ensure!(faults.is_empty(), "{}", faults.join("; "));
     let (doubts, deaths) = (told.attended.doubts.len(), usize::from(told.gone_after.is_some()));
@@ -144,23 +156,24 @@ fn demand(told: &Told) -> Result<()> {
 }
 
 /// Tells stories in which a person does not look; what that leads to must be found.
-async fn controls(stage: &Stage, report: &mut Report) -> Result<()> {
+async fn controls(stage: &StoryContext, report: &mut SuiteReport) -> Result<()> {
     let [began, counted, _] = STEPS.map(|step| format!("{} {step}", ALL[0]));
     for (place, person, what) in [
         (
             &counted,
-            Person::Hasty,
+            ActorKind::Hasty,
             "control: a person wants it again without looking, killed after it counted",
         ),
         (
             &began,
-            Person::Credulous,
+            ActorKind::Credulous,
             "control: a person says that it happened without looking, killed before it counted",
         ),
     ] {
-        let told = stage.tell(Cast { place: Some(place.as_str()), tracer: None, person }).await;
+        let told = stage.tell(StoryOptions { place: Some(place.as_str()), tracer: None, person }).await;
         let told = told.with_context(|| what.to_owned())?;
-        let found = if person == Person::Hasty { &told.compared.duplicates } else { &told.compared.losses };
+        let found =
+            if person == ActorKind::Hasty { &told.compared.duplicates } else { &told.compared.losses };
         if found.is_empty() {
             report.failures.push(format!("{what}: nothing was found, so the suite proves nothing"));
         }
@@ -169,8 +182,8 @@ async fn controls(stage: &Stage, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-impl Counts {
-    fn note(&mut self, target: &Target, told: &Told) {
+impl StoryCounts {
+    fn note(&mut self, target: &KillTarget, told: &StoryOutcome) {
         self.stories += 1;
         self.processes += told.processes;
         self.yeses += told.attended.yeses;
@@ -181,13 +194,13 @@ impl Counts {
         self.gone.extend(told.gone_after);
         self.back.extend(told.back_after);
         match target {
-            Target::Place(_) => self.at_places += 1,
-            Target::Call(_) if told.gone_after.is_some() => self.at_calls += 1,
-            Target::Call(_) => self.passed_by += 1,
+            KillTarget::Place(_) => self.at_places += 1,
+            KillTarget::Call(_) if told.gone_after.is_some() => self.at_calls += 1,
+            KillTarget::Call(_) => self.passed_by += 1,
         }
     }
 
-    fn tell(mut self, report: &mut Report, recorded: usize) {
+    fn tell(mut self, report: &mut SuiteReport, recorded: usize) {
         let missed = format!("{} more not made this time; {recorded} recorded", self.passed_by);
         report.row("killed while a program is at a place", self.at_places, "each of them");
         report.row("killed at a write of the journal", self.at_calls, missed);

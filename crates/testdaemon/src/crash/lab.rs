@@ -8,13 +8,13 @@ use palyra_testkit::model_server::ModelServer;
 use palyra_types::RunId;
 use tokio::sync::watch;
 
-use super::legs::Leg;
-use crate::equipment::Setting;
-use crate::house::{House, Programs};
+use super::legs::LifeLeg;
+use crate::house::{Programs, TestHome};
 use crate::script::{self, INPUT};
-use crate::strace::{DATABASE_SYNC, Fault, Recording, Selector, Tracer};
+use crate::strace::{CallRecording, DATABASE_SYNC, InjectedFault, Selector, StraceTracer};
+use crate::tool_setup::TestSettings;
 use crate::verdict;
-use crate::watch::{Watched, attach_and_watch, start_and_watch};
+use crate::watch::{WatchedRun, attach_and_watch, start_and_watch};
 
 /// Runs after which a checkpoint must have come.
 const RUNS_TO_CHECKPOINT_MAX: usize = 80;
@@ -26,7 +26,7 @@ pub struct Lab {
     folder: tempfile::TempDir,
     pub(crate) programs: Programs,
     _server: ModelServer,
-    interrupted: BTreeMap<Leg, (House, RunId)>,
+    interrupted: BTreeMap<LifeLeg, (TestHome, RunId)>,
     runs_to_checkpoint: usize,
 }
 
@@ -35,14 +35,14 @@ impl Lab {
     ///
     /// # Errors
     /// When an undisturbed daemon does not do its part.
-    pub async fn prepare(daemon: &Path, legs: &[Leg]) -> Result<Self> {
+    pub async fn prepare(daemon: &Path, legs: &[LifeLeg]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("palyra-f").tempdir().context("no folder")?;
         let server = script::model_server().await.context("no port for the model's server")?;
         let programs = Programs {
             daemon: daemon.to_owned(),
             before: Vec::new(),
             model_url: server.base_url(),
-            setting: Setting::default(),
+            setting: TestSettings::default(),
         };
         let mut lab =
             Self { folder, programs, _server: server, interrupted: BTreeMap::new(), runs_to_checkpoint: 0 };
@@ -53,7 +53,7 @@ impl Lab {
                 lab.interrupted.insert(*leg, interrupted);
             }
         }
-        if legs.contains(&Leg::Checkpoint) {
+        if legs.contains(&LifeLeg::Checkpoint) {
             lab.runs_to_checkpoint = lab.count_runs().await.context("could not bring a checkpoint about")?;
         }
         Ok(lab)
@@ -69,17 +69,17 @@ impl Lab {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn house(&self, leg: Leg) -> Result<House> {
+    pub fn house(&self, leg: LifeLeg) -> Result<TestHome> {
         let root = self.path("house");
         match self.interrupted.get(&leg) {
-            Some((kept, _)) => House::copy_of(kept, &root),
+            Some((kept, _)) => TestHome::copy_of(kept, &root),
             None => self.empty_house(),
         }
     }
 
     /// Returns the run that was interrupted before a leg begins.
     #[must_use]
-    pub fn interrupted(&self, leg: Leg) -> Option<RunId> {
+    pub fn interrupted(&self, leg: LifeLeg) -> Option<RunId> {
         self.interrupted.get(&leg).map(|(_, run)| *run)
     }
 
@@ -87,7 +87,7 @@ impl Lab {
     ///
     /// # Errors
     /// When a run does not end as it must.
-    pub async fn near_checkpoint(&self, house: &House) -> Result<()> {
+    pub async fn near_checkpoint(&self, house: &TestHome) -> Result<()> {
         for number in RUNS_LEFT_TO_CHECKPOINT..self.runs_to_checkpoint {
             scripted_run(house, number).await?;
         }
@@ -108,7 +108,7 @@ impl Lab {
     ///
     /// # Errors
     /// When it does not end as it must.
-    pub async fn to_its_end(&self, house: &House, run: RunId) -> Result<Watched> {
+    pub async fn to_its_end(&self, house: &TestHome, run: RunId) -> Result<WatchedRun> {
         let (_serving, seen) = watch::channel(1);
         attach_and_watch(house, seen, run).await
     }
@@ -117,21 +117,21 @@ impl Lab {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn empty_house(&self) -> Result<House> {
+    pub fn empty_house(&self) -> Result<TestHome> {
         let root = self.path("house");
         if root.exists() {
             std::fs::remove_dir_all(&root).context("could not empty the house")?;
         }
-        House::make(&root)
+        TestHome::make(&root)
     }
 
     /// Leaves behind a daemon that was killed in the middle of a run.
-    async fn interrupt(&self, (kind, file, when): (&str, &str, usize)) -> Result<(House, RunId)> {
+    async fn interrupt(&self, KillPoint { kind, file, when }: KillPoint) -> Result<(TestHome, RunId)> {
         let house = self.empty_house()?;
         let (mut daemon, client, _) = house.serve(&self.programs).await?;
         let path = Some(house.path(file).display().to_string());
         let selector = Selector { kind: kind.to_owned(), path, when };
-        let tracer = Tracer::injecting(&self.path("interrupt.log"), selector, Fault::Kill);
+        let tracer = StraceTracer::injecting(&self.path("interrupt.log"), selector, InjectedFault::Kill);
         let attached = tracer.attach(daemon.pid).await?;
         let (_serving, seen) = watch::channel(1);
         let watching = start_and_watch(&house, seen, INPUT, "interrupted");
@@ -141,7 +141,7 @@ impl Lab {
         };
         attached.ended().await?;
         drop(client);
-        let kept = House::copy_of(&house, &self.path(&format!("interrupted-{}", self.interrupted.len())))?;
+        let kept = TestHome::copy_of(&house, &self.path(&format!("interrupted-{}", self.interrupted.len())))?;
         let (daemon, client, _) = house.serve(&self.programs).await?;
         let runs = verdict::all_runs(&client).await?;
         daemon.kill().await?;
@@ -154,11 +154,11 @@ impl Lab {
         let house = self.empty_house()?;
         let log = self.path("fill.log");
         let (daemon, _, _) = house.serve(&self.programs).await?;
-        let attached = Tracer::recording(&log).attach(daemon.pid).await?;
+        let attached = StraceTracer::recording(&log).attach(daemon.pid).await?;
         let mut due_after = None;
         for number in 1..=RUNS_TO_CHECKPOINT_MAX {
             scripted_run(&house, number).await?;
-            if Recording::read(&log)?.calls.iter().any(is_checkpoint) {
+            if CallRecording::read(&log)?.calls.iter().any(is_checkpoint) {
                 due_after = Some(number);
                 break;
             }
@@ -169,23 +169,32 @@ impl Lab {
     }
 }
 
-/// Returns the call at which the daemon before a leg is killed, if it is: its kind, the file, and which of them.
-fn kill_before(leg: Leg) -> Option<(&'static str, &'static str, usize)> {
+/// A call at which a daemon is killed: its kind, the file, and which of them.
+struct KillPoint {
+    kind: &'static str,
+    file: &'static str,
+    when: usize,
+}
+
+/// Returns the call at which the daemon before a leg is killed, if it is.
+fn kill_before(leg: LifeLeg) -> Option<KillPoint> {
     match leg {
-        Leg::FirstStart | Leg::RunAndStop | Leg::Checkpoint => None,
-        Leg::StartInAct => Some(("write", "effects", 1)),
+        LifeLeg::FirstStart | LifeLeg::RunAndStop | LifeLeg::Checkpoint => None,
+        LifeLeg::StartInAct => Some(KillPoint { kind: "write", file: "effects", when: 1 }),
         // The first sync is the run's beginning, the second one its first text.
-        Leg::StartInAnswer => Some((DATABASE_SYNC, "state/journal.db-wal", 2)),
+        LifeLeg::StartInAnswer => {
+            Some(KillPoint { kind: DATABASE_SYNC, file: "state/journal.db-wal", when: 2 })
+        }
     }
 }
 
 /// Returns whether a call belongs to copying the write-ahead log into the database.
-pub(crate) fn is_checkpoint(call: &crate::strace::Call) -> bool {
+pub(crate) fn is_checkpoint(call: &crate::strace::SystemCall) -> bool {
     call.path.as_ref().is_some_and(|path| path.ends_with("/journal.db"))
 }
 
 /// Follows a run of a daemon that nothing disturbs.
-async fn scripted_run(house: &House, number: usize) -> Result<Watched> {
+async fn scripted_run(house: &TestHome, number: usize) -> Result<WatchedRun> {
     let (_serving, seen) = watch::channel(1);
     start_and_watch(house, seen, INPUT, &format!("run-{number}")).await
 }

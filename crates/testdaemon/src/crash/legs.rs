@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A part of a daemon's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Leg {
+pub enum LifeLeg {
     /// The very first start, in an empty folder.
     FirstStart,
     /// A start over what a kill left: a run whose opaque tool had begun.
@@ -17,7 +17,7 @@ pub enum Leg {
     Checkpoint,
 }
 
-impl Leg {
+impl LifeLeg {
     /// In the order in which they are tried.
     pub const ALL: [Self; 5] =
         [Self::FirstStart, Self::StartInAct, Self::StartInAnswer, Self::RunAndStop, Self::Checkpoint];
@@ -32,7 +32,7 @@ impl Leg {
     }
 }
 
-impl fmt::Display for Leg {
+impl fmt::Display for LifeLeg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FirstStart => "first start",

@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::lab::{Lab, RUNS_LEFT_TO_CHECKPOINT};
-use super::legs::Leg;
-use crate::house::{House, Started};
-use crate::life::Life;
+use super::legs::LifeLeg;
+use crate::house::{StartOutcome, TestHome};
+use crate::life::DaemonLife;
 use crate::script::INPUT;
-use crate::strace::{Recording, Tracer};
+use crate::strace::{CallRecording, StraceTracer};
 use crate::verdict;
-use crate::watch::{Serving, Watched, attach_and_watch, start_and_watch};
+use crate::watch::{ServingReceiver, WatchedRun, attach_and_watch, start_and_watch};
 
 /// No scenario takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,18 +22,18 @@ pub struct Scenario<'a> {
     /// The lab.
     pub lab: &'a Lab,
     /// The leg.
-    pub leg: Leg,
+    pub leg: LifeLeg,
     /// Its tracer.
-    pub tracer: Tracer,
+    pub tracer: StraceTracer,
     /// What the tracer writes.
     pub log: PathBuf,
 }
 
 /// A scenario after which everything held.
 #[derive(Debug)]
-pub struct Carried {
+pub struct ScenarioOutcome {
     /// The calls that were made until the fault, and whether there was one.
-    pub recording: Recording,
+    pub recording: CallRecording,
     /// How long it took until another daemon answered, if one died.
     pub back_after: Option<Duration>,
 }
@@ -43,23 +43,23 @@ impl Scenario<'_> {
     ///
     /// # Errors
     /// What does not hold.
-    pub async fn carry_out(&self) -> Result<Carried> {
+    pub async fn carry_out(&self) -> Result<ScenarioOutcome> {
         let carried = tokio::time::timeout(PATIENCE, self.live()).await;
         carried.context("something that must happen does not")?
     }
 
-    async fn live(&self) -> Result<Carried> {
+    async fn live(&self) -> Result<ScenarioOutcome> {
         let house = self.lab.house(self.leg)?;
-        let (mut life, seen) = Life::in_house(&house, &self.lab.programs);
+        let (mut life, seen) = DaemonLife::in_house(&house, &self.lab.programs);
         let (daemon, attached) = if self.leg.from_its_start() {
             match house.start(&self.lab.programs, &self.tracer.words()).await? {
-                Started::Serving(daemon) => (daemon, None),
-                Started::Killed => (life.again().await?, None),
-                Started::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
+                StartOutcome::Serving(daemon) => (daemon, None),
+                StartOutcome::Killed => (life.again().await?, None),
+                StartOutcome::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
             }
         } else {
             let (daemon, _, _) = house.serve(&self.lab.programs).await?;
-            if self.leg == Leg::Checkpoint {
+            if self.leg == LifeLeg::Checkpoint {
                 self.lab.near_checkpoint(&house).await?;
             }
             let attached = self.tracer.attach(daemon.pid).await?;
@@ -76,19 +76,19 @@ impl Scenario<'_> {
         if let Some(attached) = attached {
             attached.ended().await?;
         }
-        let recording = Recording::read(&self.log)?;
+        let recording = CallRecording::read(&self.log)?;
         let client = house.client().await.context("could not connect at the end")?;
         verdict::check_house(&house, &client, &watched).await?;
         daemon.kill().await?;
-        Ok(Carried { recording, back_after: life.back_after })
+        Ok(ScenarioOutcome { recording, back_after: life.back_after })
     }
 
-    async fn clients(&self, house: &House, serving: Serving) -> Result<Vec<Watched>> {
+    async fn clients(&self, house: &TestHome, serving: ServingReceiver) -> Result<Vec<WatchedRun>> {
         let mut all = Vec::new();
         if let Some(run) = self.lab.interrupted(self.leg) {
             all.push(attach_and_watch(house, serving.clone(), run).await?);
         }
-        let runs = if self.leg == Leg::Checkpoint { RUNS_LEFT_TO_CHECKPOINT + 1 } else { 1 };
+        let runs = if self.leg == LifeLeg::Checkpoint { RUNS_LEFT_TO_CHECKPOINT + 1 } else { 1 };
         for number in 0..runs {
             let key = format!("key-{number}");
             all.push(start_and_watch(house, serving.clone(), INPUT, &key).await?);

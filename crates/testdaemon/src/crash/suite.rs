@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::lab::Lab;
-use super::legs::Leg;
-use super::plan::{Target, targets};
-use super::scenario::{Carried, Scenario};
+use super::legs::LifeLeg;
+use super::plan::{CallTarget, targets};
+use super::scenario::{Scenario, ScenarioOutcome};
 use crate::house::SERVING_WITHIN;
-use crate::report::{FAILURES_MAX, Report};
-use crate::strace::{Fault, Recording, Tracer, is_there};
-use crate::tally::Tally;
+use crate::report::{FAILURES_MAX, SuiteReport};
+use crate::strace::{CallRecording, InjectedFault, StraceTracer, is_there};
+use crate::tally::PhaseTally;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
 
 /// Which calls are disturbed.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct CrashOptions {
     /// Every so many.
     pub every: usize,
     /// Beginning with this one, from 0.
@@ -33,15 +33,15 @@ pub struct Options {
 ///
 /// # Errors
 /// When an undisturbed daemon does not do its part; what a fault leads to is in the report.
-pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     is_there().await?;
-    let Options { every, offset } = options;
-    let mut report = Report::new("crash", format!("every {every} from {}", offset % every));
+    let CrashOptions { every, offset } = options;
+    let mut report = SuiteReport::new("crash", format!("every {every} from {}", offset % every));
     let began = Instant::now();
     progress("preparing");
-    let lab = Lab::prepare(daemon, &Leg::ALL).await?;
+    let lab = Lab::prepare(daemon, &LifeLeg::ALL).await?;
     let mut all = Vec::new();
-    for leg in Leg::ALL {
+    for leg in LifeLeg::ALL {
         let recording = record(&lab, leg).await.with_context(|| format!("{leg}, undisturbed"))?;
         let found = targets(leg, &recording);
         progress(&format!("{leg}: {} calls, {} to be disturbed", recording.calls.len(), found.len()));
@@ -50,7 +50,7 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
     let count = all.len();
     let chosen: Vec<_> =
         all.into_iter().enumerate().filter(|(number, _)| number % every == offset % every).collect();
-    let mut tally = Tally::default();
+    let mut tally = PhaseTally::default();
     let mut back: Vec<Duration> = Vec::new();
     let (mut out_of_reach, mut slow) = (0, 0);
     for (number, target) in &chosen {
@@ -83,23 +83,23 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
         slow,
         "on a busy machine; three in a row would be a failure",
     );
-    tell(&mut report, &tally, &mut back, (count, out_of_reach));
+    tell(&mut report, &tally, &mut back, CallCounts { recorded: count, out_of_reach });
     report.seconds = began.elapsed().as_secs();
     Ok(report)
 }
 
-async fn record(lab: &Lab, leg: Leg) -> Result<Recording> {
+async fn record(lab: &Lab, leg: LifeLeg) -> Result<CallRecording> {
     let log = lab.path("recording.log");
-    let scenario = Scenario { lab, leg, tracer: Tracer::recording(&log), log };
+    let scenario = Scenario { lab, leg, tracer: StraceTracer::recording(&log), log };
     Ok(scenario.carry_out().await?.recording)
 }
 
 /// Disturbs a call; a restart that took too long is tried again, for the machine may have been busy with other things.
-async fn disturb(lab: &Lab, target: &Target, slow: &mut usize) -> Result<Carried> {
+async fn disturb(lab: &Lab, target: &CallTarget, slow: &mut usize) -> Result<ScenarioOutcome> {
     let log = lab.path("fault.log");
     let selector = target.selector.clone().context("out of reach")?;
     for _ in 0..TRIES_MAX {
-        let tracer = Tracer::injecting(&log, selector.clone(), Fault::Kill);
+        let tracer = StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill);
         let scenario = Scenario { lab, leg: target.leg, tracer, log: log.clone() };
         let carried = scenario.carry_out().await?;
         if carried.back_after.is_none_or(|took| took <= SERVING_WITHIN) {
@@ -110,7 +110,7 @@ async fn disturb(lab: &Lab, target: &Target, slow: &mut usize) -> Result<Carried
     bail!("serving again took longer than {} s, {TRIES_MAX} times", SERVING_WITHIN.as_secs())
 }
 
-fn note(tally: &mut Tally, target: &Target, carried: &Carried) {
+fn note(tally: &mut PhaseTally, target: &CallTarget, carried: &ScenarioOutcome) {
     let Some(selector) = target.selector.as_ref().filter(|_| carried.recording.injected) else {
         return tally.passed_by(&target.phase, &target.call);
     };
@@ -119,14 +119,22 @@ fn note(tally: &mut Tally, target: &Target, carried: &Carried) {
     tally.hit(&target.phase, hit);
 }
 
-fn tell(report: &mut Report, tally: &Tally, back: &mut [Duration], (count, out_of_reach): (usize, usize)) {
+/// How many calls were recorded, and how many of those tried strace cannot reach.
+#[derive(Clone, Copy)]
+struct CallCounts {
+    recorded: usize,
+    out_of_reach: usize,
+}
+
+fn tell(report: &mut SuiteReport, tally: &PhaseTally, back: &mut [Duration], calls: CallCounts) {
     tally.tell(report);
     back.sort_unstable();
     let at = |share: usize| back.get((back.len() * share / 100).min(back.len().saturating_sub(1)));
     let ms = |span: Option<&Duration>| span.map_or(0, Duration::as_millis);
     let seen = format!("serving again after {} ms (median), {} ms (most)", ms(at(50)), ms(back.last()));
     report.row("kills in all", tally.total(), seen);
-    report.row("calls recorded", count, format!("{out_of_reach} of those tried are out of strace's reach"));
+    let out_of_reach = format!("{} of those tried are out of strace's reach", calls.out_of_reach);
+    report.row("calls recorded", calls.recorded, out_of_reach);
     if tally.total() == 0 {
         report.failures.push("nothing was injected".to_owned());
     }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::scenario::{Effect, Place, Seen, carry_out};
-use crate::crash::{Lab, Leg};
-use crate::report::{FAILURES_MAX, Report};
+use super::scenario::{Effect, SyncOutcome, SyncPlace, carry_out};
+use crate::crash::{Lab, LifeLeg};
+use crate::report::{FAILURES_MAX, SuiteReport};
 use crate::strace::is_there;
 
 /// Syncs of a first start, at most.
@@ -16,7 +16,7 @@ const STARTS_MAX: usize = 60;
 
 /// Which syncs fail.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct SyncOptions {
     /// The first so many of commits.
     pub commits: usize,
     /// The first so many of checkpoints; each needs some twenty runs.
@@ -29,26 +29,26 @@ pub struct Options {
 ///
 /// # Errors
 /// When an undisturbed daemon does not do its part.
-pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(daemon: &Path, options: SyncOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     is_there().await?;
-    let Options { commits, checkpoints, every } = options;
+    let SyncOptions { commits, checkpoints, every } = options;
     let settings = format!("commits {commits}, checkpoints {checkpoints}, every {every}");
-    let mut report = Report::new("failing sync", settings);
+    let mut report = SuiteReport::new("failing sync", settings);
     let began = Instant::now();
     progress("preparing");
-    let legs: &[Leg] = if checkpoints > 0 { &[Leg::Checkpoint] } else { &[] };
+    let legs: &[LifeLeg] = if checkpoints > 0 { &[LifeLeg::Checkpoint] } else { &[] };
     let lab = Lab::prepare(daemon, legs).await?;
-    let mut found: BTreeMap<Place, Vec<Seen>> = BTreeMap::new();
+    let mut found: BTreeMap<SyncPlace, Vec<SyncOutcome>> = BTreeMap::new();
     let places = [
-        (Place::Start, STARTS_MAX, every),
-        (Place::StartBeside, STARTS_MAX, every),
-        (Place::Commit, commits, every),
-        (Place::Checkpoint, checkpoints, 1),
+        (SyncPlace::Start, STARTS_MAX, every),
+        (SyncPlace::StartBeside, STARTS_MAX, every),
+        (SyncPlace::Commit, commits, every),
+        (SyncPlace::Checkpoint, checkpoints, 1),
     ];
     for (place, most, every) in places {
         for when in (1..=most).step_by(every) {
             match carry_out(&lab, place, when).await {
-                Ok(Seen { effect: Effect::None, .. }) => break,
+                Ok(SyncOutcome { effect: Effect::None, .. }) => break,
                 Ok(seen) => found.entry(place).or_default().push(seen),
                 Err(error) => {
                     let kept = lab.keep(&format!("sync-{place:?}-{when}"));
@@ -70,16 +70,16 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
     Ok(report)
 }
 
-fn tell(report: &mut Report, found: &BTreeMap<Place, Vec<Seen>>, checkpoints: usize) {
+fn tell(report: &mut SuiteReport, found: &BTreeMap<SyncPlace, Vec<SyncOutcome>>, checkpoints: usize) {
     for (place, seen) in found {
         let count = |effect: Effect| seen.iter().filter(|seen| seen.effect == effect).count();
         let most = seen.iter().map(|seen| seen.repaired_after).max().unwrap_or(Duration::ZERO).as_millis();
         let entries: usize = seen.iter().map(|seen| seen.entries).sum();
         let what = match place {
-            Place::Start => "a sync of the database fails at a start",
-            Place::StartBeside => "another sync of a start fails",
-            Place::Commit => "a sync of a commit fails",
-            Place::Checkpoint => "a sync of a checkpoint fails",
+            SyncPlace::Start => "a sync of the database fails at a start",
+            SyncPlace::StartBeside => "another sync of a start fails",
+            SyncPlace::Commit => "a sync of a commit fails",
+            SyncPlace::Checkpoint => "a sync of a checkpoint fails",
         };
         let text = format!(
             "quarantined {}, start refused {}, served all the same {}; {entries} entries acknowledged before, none lost; \
@@ -90,12 +90,12 @@ fn tell(report: &mut Report, found: &BTreeMap<Place, Vec<Seen>>, checkpoints: us
         );
         report.row(what, seen.len(), text);
     }
-    for place in [Place::Start, Place::StartBeside, Place::Commit] {
+    for place in [SyncPlace::Start, SyncPlace::StartBeside, SyncPlace::Commit] {
         if !found.contains_key(&place) {
             report.failures.push(format!("{place:?}: nothing was injected"));
         }
     }
-    if checkpoints > 0 && !found.contains_key(&Place::Checkpoint) {
+    if checkpoints > 0 && !found.contains_key(&SyncPlace::Checkpoint) {
         report.failures.push("Checkpoint: nothing was injected".to_owned());
     }
 }

@@ -8,9 +8,9 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::v1::{RunState, StartRunRequest};
 
 use super::ballast::SmallDisk;
-use crate::acknowledged::{Acknowledged, start};
+use crate::acknowledged::{AcknowledgedRuns, start};
 use crate::crash::Lab;
-use crate::house::{Daemon, House};
+use crate::house::{DaemonChild, TestHome};
 use crate::script::{ENDLESS_INPUT, INPUT};
 use crate::verdict;
 
@@ -25,21 +25,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Whether the daemon is killed while the disk is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meanwhile {
+pub(super) enum DaemonFate {
     Nothing,
     Killed,
 }
 
 /// What was seen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct DiskOutcome {
     pub(super) entries: usize,
     /// From the space's return to the first run that is taken.
     pub(super) service_after: Duration,
 }
 
 /// Fills the disk but for `free_bytes`, then writes until nothing new is taken.
-pub(super) async fn carry_out(lab: &Lab, free_bytes: u64, meanwhile: Meanwhile) -> Result<Seen> {
+pub(super) async fn carry_out(lab: &Lab, free_bytes: u64, meanwhile: DaemonFate) -> Result<DiskOutcome> {
     let house = lab.empty_house()?;
     let disk = SmallDisk::mount(&house.state()).await?;
     let lived = tokio::time::timeout(PATIENCE, live(lab, &house, &disk, free_bytes, meanwhile)).await;
@@ -51,18 +51,18 @@ pub(super) async fn carry_out(lab: &Lab, free_bytes: u64, meanwhile: Meanwhile) 
 
 async fn live(
     lab: &Lab,
-    house: &House,
+    house: &TestHome,
     disk: &SmallDisk,
     free_bytes: u64,
-    meanwhile: Meanwhile,
-) -> Result<Seen> {
+    meanwhile: DaemonFate,
+) -> Result<DiskOutcome> {
     let (mut daemon, mut client, _) = house.serve(&lab.programs).await?;
-    let mut acknowledged = Acknowledged::default();
+    let mut acknowledged = AcknowledgedRuns::default();
     acknowledged.run(house, &client, "before").await?;
     let endless = begin_endless(house, &client).await?;
     disk.fill_but(free_bytes)?;
     let taken = fill_up(house, &client, &mut acknowledged).await?;
-    if meanwhile == Meanwhile::Killed {
+    if meanwhile == DaemonFate::Killed {
         daemon.kill().await?;
         (daemon, client) = start_on_full_disk(lab, house, disk).await?;
         acknowledged.demand_all(&client).await.context("on the full disk")?;
@@ -77,11 +77,11 @@ async fn live(
     acknowledged.demand_all(&client).await?;
     verdict::check_house(house, &client, &[]).await?;
     daemon.kill().await?;
-    Ok(Seen { entries: acknowledged.entries(), service_after })
+    Ok(DiskOutcome { entries: acknowledged.entries(), service_after })
 }
 
 /// Starts a run whose model never answers, and returns it once the model was asked.
-async fn begin_endless(house: &House, client: &Client) -> Result<RunId> {
+async fn begin_endless(house: &TestHome, client: &Client) -> Result<RunId> {
     let request = StartRunRequest { input: ENDLESS_INPUT.to_owned(), ..start(house, "endless") };
     let mut follower = RunFollower::start(client, request);
     loop {
@@ -95,7 +95,11 @@ async fn begin_endless(house: &House, client: &Client) -> Result<RunId> {
 }
 
 /// Starts runs with large inputs until one is refused; returns those that were taken.
-async fn fill_up(house: &House, client: &Client, acknowledged: &mut Acknowledged) -> Result<Vec<RunId>> {
+async fn fill_up(
+    house: &TestHome,
+    client: &Client,
+    acknowledged: &mut AcknowledgedRuns,
+) -> Result<Vec<RunId>> {
     let mut taken = Vec::new();
     for number in 0..INPUTS_MAX {
         let input = format!("{INPUT} {}", "x".repeat(INPUT_BYTES));
@@ -107,7 +111,7 @@ async fn fill_up(house: &House, client: &Client, acknowledged: &mut Acknowledged
                 taken.push(run);
             }
             Err(ClientError::Refused { code: ErrorCode::DiskFull, .. }) => {
-                let health = client.journal_status().await?.health;
+                let health = client.journal_status().await?.health_name();
                 ensure!(
                     health == "endings_only" || health == "writable",
                     "on a full disk the journal is {health}"
@@ -121,7 +125,7 @@ async fn fill_up(house: &House, client: &Client, acknowledged: &mut Acknowledged
 }
 
 /// A daemon that starts on a full disk serves, and takes nothing new.
-async fn start_on_full_disk(lab: &Lab, house: &House, disk: &SmallDisk) -> Result<(Daemon, Client)> {
+async fn start_on_full_disk(lab: &Lab, house: &TestHome, disk: &SmallDisk) -> Result<(DaemonChild, Client)> {
     let free = disk.free_bytes()?;
     let started = house.serve(&lab.programs).await;
     let (daemon, client, _) = started.with_context(|| format!("a start with {free} bytes free"))?;
@@ -146,7 +150,7 @@ async fn demand_ending(client: &Client, run: RunId) -> Result<()> {
 }
 
 /// Returns how long it takes until a new run is taken.
-async fn until_service(house: &House, client: &Client) -> Result<Duration> {
+async fn until_service(house: &TestHome, client: &Client) -> Result<Duration> {
     let since = Instant::now();
     loop {
         match client.start_run(start(house, "afterwards")).await {

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use super::scenario::{Meanwhile, Seen, carry_out};
+use super::scenario::{DaemonFate, DiskOutcome, carry_out};
 use crate::crash::Lab;
-use crate::report::{FAILURES_MAX, Report};
+use crate::report::{FAILURES_MAX, SuiteReport};
 
 /// The most that is left free at the beginning.
 const FREE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// How often the disk fills up.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct DiskOptions {
     /// At so many places.
     pub offsets: usize,
 }
@@ -23,17 +23,17 @@ pub struct Options {
 ///
 /// # Errors
 /// When something is missing on this machine.
-pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(daemon: &Path, options: DiskOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     ensure!(options.offsets > 0, "it takes at least one offset");
-    let mut report = Report::new("full disk", format!("{} offsets", options.offsets));
+    let mut report = SuiteReport::new("full disk", format!("{} offsets", options.offsets));
     let began = Instant::now();
     let lab = Lab::prepare(daemon, &[]).await?;
-    let mut found: [Vec<Seen>; 2] = Default::default();
+    let mut found: [Vec<DiskOutcome>; 2] = Default::default();
     for number in 0..options.offsets {
         let free = FREE_BYTES_MAX * number as u64 / options.offsets as u64;
-        let meanwhile = if number % 2 == 1 { Meanwhile::Killed } else { Meanwhile::Nothing };
+        let meanwhile = if number % 2 == 1 { DaemonFate::Killed } else { DaemonFate::Nothing };
         match carry_out(&lab, free, meanwhile).await {
-            Ok(seen) => found[usize::from(meanwhile == Meanwhile::Killed)].push(seen),
+            Ok(seen) => found[usize::from(meanwhile == DaemonFate::Killed)].push(seen),
             Err(error) => {
                 let failure = format!("{free} bytes left, {meanwhile:?} meanwhile: {error:#}");
                 progress(&failure);

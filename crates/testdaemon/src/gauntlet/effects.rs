@@ -9,7 +9,7 @@ use crate::tools::{ACT, ASK, CALL, KEYED};
 
 /// What an effect leaves its trace in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EffectKind {
     /// The server's log.
     Keyed,
     /// The counter's file.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Effect {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: EffectKind,
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
 }
@@ -82,11 +82,11 @@ pub(super) fn all() -> Vec<Effect> {
 }
 
 fn keyed(name: &'static str, ask: bool) -> Effect {
-    Effect { name, kind: Kind::Keyed, tool: KEYED, arguments: json!({ CALL: name, ASK: ask }) }
+    Effect { name, kind: EffectKind::Keyed, tool: KEYED, arguments: json!({ CALL: name, ASK: ask }) }
 }
 
 fn count(name: &'static str, ask: bool) -> Effect {
-    Effect { name, kind: Kind::Opaque, tool: ACT, arguments: json!({ CALL: name, ASK: ask }) }
+    Effect { name, kind: EffectKind::Opaque, tool: ACT, arguments: json!({ CALL: name, ASK: ask }) }
 }
 
 fn write(name: &'static str, path: &str, content: &str) -> Effect {
@@ -102,7 +102,7 @@ fn patch(name: &'static str, patch: &str) -> Effect {
 }
 
 fn probe(name: &'static str, tool: &'static str, arguments: Value) -> Effect {
-    Effect { name, kind: Kind::Probe, tool, arguments }
+    Effect { name, kind: EffectKind::Probe, tool, arguments }
 }
 
 #[cfg(test)]
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn there_are_twenty_and_each_file_effect_has_its_line() {
         let of = |kind| all().iter().filter(|effect| effect.kind == kind).count();
-        assert_eq!([Kind::Keyed, Kind::Opaque, Kind::Probe].map(of), [7, 6, 7]);
-        for effect in all().iter().filter(|effect| effect.kind == Kind::Probe) {
+        assert_eq!([EffectKind::Keyed, EffectKind::Opaque, EffectKind::Probe].map(of), [7, 6, 7]);
+        for effect in all().iter().filter(|effect| effect.kind == EffectKind::Probe) {
             let lines = FILES.iter().flat_map(|(_, text)| text.lines());
             assert_eq!(lines.filter(|line| *line == effect.name).count(), 1, "{}", effect.name);
         }

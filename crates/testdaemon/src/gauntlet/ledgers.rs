@@ -12,16 +12,16 @@ use palyra_types::RunId;
 use palyra_wire::v1::TapeEntry;
 use palyra_wire::v1::tape_entry::Event;
 
-use super::effects::{FILES, Kind, all};
+use super::effects::{EffectKind, FILES, all};
 use super::model::INPUT;
-use crate::house::House;
-use crate::person::{Errand, Look, Person};
+use crate::house::TestHome;
+use crate::person::{ActorKind, ActorTask, EffectCheck};
 use crate::tools::ACT;
 use crate::verdict::read_effects;
 
 /// What does not fit together; all of it is empty where the promise was kept.
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+pub(super) struct LedgerDifferences {
     /// Effects that happened more than once.
     pub(super) duplicates: Vec<String>,
     /// Effects that never happened, and files that are not as they must be.
@@ -32,7 +32,7 @@ pub(super) struct Compared {
     pub(super) asked: usize,
 }
 
-impl Compared {
+impl LedgerDifferences {
     /// Returns all that is wrong.
     pub(super) fn faults(&self) -> Vec<&str> {
         let named = [&self.duplicates, &self.losses, &self.silent];
@@ -44,8 +44,8 @@ impl Compared {
 ///
 /// # Errors
 /// When a ledger cannot be read.
-pub(super) fn compare(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<Compared> {
-    let mut compared = Compared::default();
+pub(super) fn compare(house: &TestHome, run: RunId, tape: &[TapeEntry]) -> Result<LedgerDifferences> {
+    let mut compared = LedgerDifferences::default();
     let server = text_of(&house.keyed_log())?;
     compared.asked = server.lines().filter(|line| line.starts_with("asked ")).count();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
@@ -56,7 +56,7 @@ pub(super) fn compare(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<C
         note(&mut times, line.split(' ').nth(2));
     }
     let files = files_below(&house.work(), "")?;
-    for effect in all().iter().filter(|effect| effect.kind == Kind::Probe) {
+    for effect in all().iter().filter(|effect| effect.kind == EffectKind::Probe) {
         let lines = files.values().flat_map(|text| text.lines()).filter(|line| *line == effect.name);
         times.insert(effect.name.to_owned(), lines.count());
     }
@@ -78,13 +78,13 @@ pub(super) fn compare(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<C
 }
 
 /// Says whether an effect happened, by the counter's own file, where a person would look.
-pub(super) fn counted(house: &House) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + '_ {
+pub(super) fn counted(house: &TestHome) -> impl Fn(RunId, u32, &[TapeEntry]) -> Result<bool> + Sync + '_ {
     move |run, effect, _| Ok(read_effects(house)?.contains_key(&(run.to_string(), effect)))
 }
 
 /// Returns what the person wants.
-pub(super) fn errand<'a>(person: Person, look: &'a Look<'a>) -> Errand<'a> {
-    Errand { input: INPUT, key: "gauntlet", person, look }
+pub(super) fn errand<'a>(person: ActorKind, look: &'a EffectCheck<'a>) -> ActorTask<'a> {
+    ActorTask { input: INPUT, key: "gauntlet", person, look }
 }
 
 fn note(times: &mut BTreeMap<String, usize>, name: Option<&str>) {
@@ -93,7 +93,7 @@ fn note(times: &mut BTreeMap<String, usize>, name: Option<&str>) {
 
 /// What the tape tells of one call of the opaque tool.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Told {
+struct CallRecord {
     starts: usize,
     finished: bool,
     unknown: bool,
@@ -101,10 +101,10 @@ struct Told {
 }
 
 /// Returns calls of the opaque tool about which tape and counter disagree: a doubt has to be told as one.
-fn silent(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<Vec<String>> {
+fn silent(house: &TestHome, run: RunId, tape: &[TapeEntry]) -> Result<Vec<String>> {
     let mut lines = read_effects(house)?;
     let mut silent = Vec::new();
-    for (effect, told) in told(tape) {
+    for (effect, told) in calls_of_tape(tape) {
         let times = lines.remove(&(run.to_string(), effect)).unwrap_or(0);
         let due = match (told.starts, told.finished, told.unknown) {
             (1, true, false) => Some(1),
@@ -120,12 +120,12 @@ fn silent(house: &House, run: RunId, tape: &[TapeEntry]) -> Result<Vec<String>> 
     Ok(silent)
 }
 
-fn told(tape: &[TapeEntry]) -> BTreeMap<u32, Told> {
-    let mut all: BTreeMap<u32, Told> = BTreeMap::new();
+fn calls_of_tape(tape: &[TapeEntry]) -> BTreeMap<u32, CallRecord> {
+    let mut all: BTreeMap<u32, CallRecord> = BTreeMap::new();
     for entry in tape {
         match &entry.event {
             Some(Event::ToolProposed(proposed)) if proposed.tool == ACT => {
-                all.insert(proposed.effect_id, Told::default());
+                all.insert(proposed.effect_id, CallRecord::default());
             }
             Some(Event::ToolStarted(started)) => {
                 all.entry(started.effect_id).and_modify(|told| told.starts += 1);
@@ -137,7 +137,7 @@ fn told(tape: &[TapeEntry]) -> BTreeMap<u32, Told> {
                 all.entry(unknown.effect_id).and_modify(|told| told.unknown = true);
             }
             Some(Event::EffectResolved(resolved)) => {
-                let happened = resolved.resolution == "happened";
+                let happened = resolved.resolution_name() == "happened";
                 all.entry(resolved.effect_id).and_modify(|told| told.happened = happened);
             }
             _ => {}

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::strace::Call;
+use crate::strace::SystemCall;
 
 /// Calls of a start that are tried after the daemon serves: what was caught in mid-flight goes on there.
 const AFTER_READY: usize = 60;
 
 /// The part of the run in which the daemon is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Leg {
+pub(super) enum RunLeg {
     /// The whole run.
     Run,
     /// A start over what a kill left: the server had done it, and nobody had written that down.
@@ -20,13 +20,13 @@ pub(super) enum Leg {
     AfterStaging,
 }
 
-impl Leg {
+impl RunLeg {
     /// In the order in which they are tried.
     pub(super) const ALL: [Self; 4] = [Self::Run, Self::AfterKeyed, Self::AfterCounter, Self::AfterStaging];
 
     /// Returns the place of the call at which the daemon before this leg is killed, in a recording of the run.
-    pub(super) fn killed_before(self, calls: &[Call]) -> Option<usize> {
-        let counts = |call: &Call| call.kind == "write" && is_of(call, "/effects");
+    pub(super) fn killed_before(self, calls: &[SystemCall]) -> Option<usize> {
+        let counts = |call: &SystemCall| call.kind == "write" && is_of(call, "/effects");
         match self {
             Self::Run => None,
             Self::AfterCounter => {
@@ -44,7 +44,7 @@ impl Leg {
     }
 
     /// Returns the calls of a recording that are disturbed: all of the run, or those of a start and a little more.
-    pub(super) fn disturbed(self, calls: &[Call]) -> usize {
+    pub(super) fn disturbed(self, calls: &[SystemCall]) -> usize {
         let ready =
             calls.iter().position(|call| call.path.as_ref().is_some_and(|path| path.starts_with("pipe:")));
         match (self, ready) {
@@ -56,7 +56,7 @@ impl Leg {
     }
 }
 
-impl fmt::Display for Leg {
+impl fmt::Display for RunLeg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Run => "run",
@@ -67,10 +67,10 @@ impl fmt::Display for Leg {
     }
 }
 
-fn is_of(call: &Call, end: &str) -> bool {
+fn is_of(call: &SystemCall, end: &str) -> bool {
     call.path.as_ref().is_some_and(|path| path.ends_with(end))
 }
 
-fn is_sync(call: &Call) -> bool {
+fn is_sync(call: &SystemCall) -> bool {
     is_of(call, "journal.db-wal") && (call.kind == "fsync" || call.kind == "fdatasync")
 }

@@ -5,68 +5,78 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::ground::Ground;
-use super::ledgers::{Compared, compare, counted, errand};
-use super::legs::Leg;
-use crate::house::Started;
-use crate::life::Life;
-use crate::person::{Attended, Person, attend};
-use crate::strace::{Recording, Tracer};
-use crate::tools::Flaw;
+use super::context::GauntletContext;
+use super::ledgers::{LedgerDifferences, compare, counted, errand};
+use super::legs::RunLeg;
+use crate::house::StartOutcome;
+use crate::life::DaemonLife;
+use crate::person::{ActorKind, AttendedRun, attend};
+use crate::strace::{CallRecording, StraceTracer};
+use crate::tools::ToolFlaw;
 use crate::verdict;
 
 /// No story takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// What is different from story to story.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cast {
-    pub(super) leg: Leg,
-    pub(super) person: Person,
-    pub(super) flaw: Option<Flaw>,
+pub(super) struct StoryOptions {
+    pub(super) leg: RunLeg,
+    pub(super) person: ActorKind,
+    pub(super) flaw: Option<ToolFlaw>,
 }
 
-impl Cast {
+impl StoryOptions {
     /// Nothing is wrong on purpose.
-    pub(super) fn of(leg: Leg) -> Self {
-        Self { leg, person: Person::Careful, flaw: None }
+    pub(super) fn of(leg: RunLeg) -> Self {
+        Self { leg, person: ActorKind::Careful, flaw: None }
     }
 }
 
 /// A story as it went.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct StoryOutcome {
     /// The calls that were made until the fault, and whether there was one.
-    pub(super) recording: Recording,
+    pub(super) recording: CallRecording,
     /// How long it took until another daemon answered, if one died.
     pub(super) back_after: Option<Duration>,
-    pub(super) attended: Attended,
-    pub(super) compared: Compared,
+    pub(super) attended: AttendedRun,
+    pub(super) compared: LedgerDifferences,
 }
 
 /// Lets a run do its twenty effects under a tracer, which writes to `log`.
 ///
 /// # Errors
 /// What does not hold, but for what the ledgers say: that is in the answer.
-pub(super) async fn tell(ground: &Ground, cast: Cast, tracer: &Tracer, log: &Path) -> Result<Told> {
-    let told = tokio::time::timeout(PATIENCE, live(ground, cast, tracer, log)).await;
+pub(super) async fn tell(
+    context: &GauntletContext,
+    cast: StoryOptions,
+    tracer: &StraceTracer,
+    log: &Path,
+) -> Result<StoryOutcome> {
+    let told = tokio::time::timeout(PATIENCE, live(context, cast, tracer, log)).await;
     told.context("something that must happen does not")?
 }
 
-async fn live(ground: &Ground, cast: Cast, tracer: &Tracer, log: &Path) -> Result<Told> {
-    let (house, _server, mut programs) = ground.begin(cast.leg)?;
+async fn live(
+    context: &GauntletContext,
+    cast: StoryOptions,
+    tracer: &StraceTracer,
+    log: &Path,
+) -> Result<StoryOutcome> {
+    let (house, _server, mut programs) = context.begin(cast.leg)?;
     programs.setting.flaw = cast.flaw;
-    let (mut life, serving) = Life::in_house(&house, &programs);
+    let (mut life, serving) = DaemonLife::in_house(&house, &programs);
     let (daemon, attached) = match cast.leg {
-        Leg::Run => {
+        RunLeg::Run => {
             let (daemon, _, _) = house.serve(&programs).await?;
             let attached = tracer.attach(daemon.pid).await?;
             (daemon, Some(attached))
         }
-        Leg::AfterKeyed | Leg::AfterCounter | Leg::AfterStaging => {
+        RunLeg::AfterKeyed | RunLeg::AfterCounter | RunLeg::AfterStaging => {
             match house.start(&programs, &tracer.words()).await? {
-                Started::Serving(daemon) => (daemon, None),
-                Started::Killed => (life.again().await?, None),
-                Started::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
+                StartOutcome::Serving(daemon) => (daemon, None),
+                StartOutcome::Killed => (life.again().await?, None),
+                StartOutcome::Refused(line) => bail!("the daemon does not start: {}", line.trim()),
             }
         }
     };
@@ -81,5 +91,5 @@ async fn live(ground: &Ground, cast: Cast, tracer: &Tracer, log: &Path) -> Resul
         attached.ended().await?;
     }
     let compared = compare(&house, attended.run, &attended.seen)?;
-    Ok(Told { recording: Recording::read(log)?, back_after: life.back_after, attended, compared })
+    Ok(StoryOutcome { recording: CallRecording::read(log)?, back_after: life.back_after, attended, compared })
 }

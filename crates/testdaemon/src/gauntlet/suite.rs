@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::context::GauntletContext;
 use super::controls::controls;
-use super::effects::{Kind, all};
-use super::ground::Ground;
-use super::legs::Leg;
-use super::story::{Cast, Told, tell};
-use crate::crash::Options;
+use super::effects::{EffectKind, all};
+use super::legs::RunLeg;
+use super::story::{StoryOptions, StoryOutcome, tell};
+use crate::crash::CrashOptions;
 use crate::house::SERVING_WITHIN;
-use crate::report::{FAILURES_MAX, Report};
-use crate::strace::{Call, Fault, Recording, Selector, Tracer, is_there};
-use crate::tally::Tally;
+use crate::report::{FAILURES_MAX, SuiteReport};
+use crate::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall, is_there};
+use crate::tally::PhaseTally;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
@@ -25,16 +25,16 @@ const TELL_EVERY: usize = 25;
 
 /// A call to be disturbed.
 #[derive(Debug)]
-struct Target {
-    leg: Leg,
-    call: Call,
+struct KillTarget {
+    leg: RunLeg,
+    call: SystemCall,
     /// `None` where strace cannot meet it.
     selector: Option<Selector>,
 }
 
 /// What was counted over all stories.
 #[derive(Debug, Default)]
-struct Counts {
+struct StoryCounts {
     stories: usize,
     requests: usize,
     yeses: usize,
@@ -48,16 +48,16 @@ struct Counts {
 ///
 /// # Errors
 /// When an undisturbed daemon does not do its part; what a fault leads to is in the report.
-pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     is_there().await?;
-    let Options { every, offset } = options;
-    let mut report = Report::new("gauntlet", format!("every {every} from {}", offset % every));
+    let CrashOptions { every, offset } = options;
+    let mut report = SuiteReport::new("gauntlet", format!("every {every} from {}", offset % every));
     let began = Instant::now();
     progress("preparing");
-    let mut ground = Ground::prepare(daemon).await?;
-    let all = targets(&mut ground, progress).await?;
+    let mut context = GauntletContext::prepare(daemon).await?;
+    let all = targets(&mut context, progress).await?;
     let count = all.len();
-    let (mut tally, mut counts) = (Tally::default(), Counts::default());
+    let (mut tally, mut counts) = (PhaseTally::default(), StoryCounts::default());
     let chosen: Vec<_> =
         all.into_iter().enumerate().filter(|(number, _)| number % every == offset % every).collect();
     for (tried, (number, target)) in (1..).zip(&chosen) {
@@ -65,10 +65,10 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
             tally.out_of_reach(&target.leg.to_string(), &target.call);
             continue;
         }
-        match disturb(&ground, target, &mut counts).await {
+        match disturb(&context, target, &mut counts).await {
             Ok(told) => note(&mut tally, &mut counts, target, &told),
             Err(error) => {
-                let kept = ground.keep(&format!("gauntlet-{number}"));
+                let kept = context.keep(&format!("gauntlet-{number}"));
                 let failure = format!("call {number} {target:?}: {error:#}; kept in {}", kept.display());
                 progress(&failure);
                 report.failures.push(failure);
@@ -82,22 +82,22 @@ pub async fn suite(daemon: &Path, options: Options, progress: &dyn Fn(&str)) -> 
         }
     }
     progress("controls");
-    controls(&ground, &mut report).await?;
-    summarise(&mut report, &tally, counts, (count, chosen.len()));
+    controls(&context, &mut report).await?;
+    summarise(&mut report, &tally, counts, CallCounts { recorded: count, tried: chosen.len() });
     report.seconds = began.elapsed().as_secs();
     Ok(report)
 }
 
 /// Records each leg undisturbed, and returns its calls.
-async fn targets(ground: &mut Ground, progress: &dyn Fn(&str)) -> Result<Vec<Target>> {
-    let run = record(ground, Leg::Run).await?.calls;
+async fn targets(context: &mut GauntletContext, progress: &dyn Fn(&str)) -> Result<Vec<KillTarget>> {
+    let run = record(context, RunLeg::Run).await?.calls;
     let mut all = Vec::new();
-    for leg in Leg::ALL {
-        ground.prepare_leg(leg, &run).await.with_context(|| format!("could not prepare: {leg}"))?;
-        let calls = if leg == Leg::Run { run.clone() } else { record(ground, leg).await?.calls };
+    for leg in RunLeg::ALL {
+        context.prepare_leg(leg, &run).await.with_context(|| format!("could not prepare: {leg}"))?;
+        let calls = if leg == RunLeg::Run { run.clone() } else { record(context, leg).await?.calls };
         let disturbed = leg.disturbed(&calls);
         progress(&format!("{leg}: {} calls, {disturbed} to be disturbed", calls.len()));
-        all.extend((0..disturbed).map(|place| Target {
+        all.extend((0..disturbed).map(|place| KillTarget {
             leg,
             call: calls[place].clone(),
             selector: Selector::of(&calls, place),
@@ -106,21 +106,25 @@ async fn targets(ground: &mut Ground, progress: &dyn Fn(&str)) -> Result<Vec<Tar
     Ok(all)
 }
 
-async fn record(ground: &Ground, leg: Leg) -> Result<Recording> {
-    let log = ground.path("recording.log");
-    let told = tell(ground, Cast::of(leg), &Tracer::recording(&log), &log).await;
+async fn record(context: &GauntletContext, leg: RunLeg) -> Result<CallRecording> {
+    let log = context.path("recording.log");
+    let told = tell(context, StoryOptions::of(leg), &StraceTracer::recording(&log), &log).await;
     let told = told.with_context(|| format!("{leg}, undisturbed"))?;
     demand(leg, &told)?;
     Ok(told.recording)
 }
 
 /// Kills at a call; a restart that took too long is tried again, for the machine may have been busy otherwise.
-async fn disturb(ground: &Ground, target: &Target, counts: &mut Counts) -> Result<Told> {
-    let log = ground.path("fault.log");
+async fn disturb(
+    context: &GauntletContext,
+    target: &KillTarget,
+    counts: &mut StoryCounts,
+) -> Result<StoryOutcome> {
+    let log = context.path("fault.log");
     let selector = target.selector.as_ref().context("out of reach")?;
     for _ in 0..TRIES_MAX {
-        let tracer = Tracer::injecting(&log, selector.clone(), Fault::Kill);
-        let told = tell(ground, Cast::of(target.leg), &tracer, &log).await?;
+        let tracer = StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill);
+        let told = tell(context, StoryOptions::of(target.leg), &tracer, &log).await?;
         demand(target.leg, &told)?;
         if told.back_after.is_none_or(|took| took <= SERVING_WITHIN) {
             return Ok(told);
@@ -131,22 +135,22 @@ async fn disturb(ground: &Ground, target: &Target, counts: &mut Counts) -> Resul
 }
 
 /// Demands that each effect happened once, and that the person was told of what nobody could know, and of no more.
-fn demand(leg: Leg, told: &Told) -> Result<()> {
+fn demand(leg: RunLeg, told: &StoryOutcome) -> Result<()> {
     let faults = told.compared.faults();
     ensure!(faults.is_empty(), "{}", faults.join("; "));
     let doubts = told.attended.doubts.len();
-    let deaths = usize::from(told.recording.injected) + usize::from(leg != Leg::Run);
+    let deaths = usize::from(told.recording.injected) + usize::from(leg != RunLeg::Run);
     ensure!(doubts <= deaths, "{doubts} doubts after {deaths} deaths");
-    ensure!(leg != Leg::AfterCounter || doubts > 0, "the counter had counted, and nobody was told");
+    ensure!(leg != RunLeg::AfterCounter || doubts > 0, "the counter had counted, and nobody was told");
     let asked = told.compared.asked;
     ensure!(
-        leg != Leg::AfterKeyed || asked > REQUESTS_UNDISTURBED,
+        leg != RunLeg::AfterKeyed || asked > REQUESTS_UNDISTURBED,
         "{asked} requests: nothing was asked again"
     );
     Ok(())
 }
 
-fn note(tally: &mut Tally, counts: &mut Counts, target: &Target, told: &Told) {
+fn note(tally: &mut PhaseTally, counts: &mut StoryCounts, target: &KillTarget, told: &StoryOutcome) {
     counts.stories += 1;
     counts.requests += told.compared.asked;
     counts.yeses += told.attended.yeses;
@@ -162,7 +166,14 @@ fn note(tally: &mut Tally, counts: &mut Counts, target: &Target, told: &Told) {
     tally.hit(&leg, selector.place_in(calls).and_then(|place| calls.get(place)).unwrap_or(&target.call));
 }
 
-fn summarise(report: &mut Report, tally: &Tally, mut counts: Counts, (recorded, tried): (usize, usize)) {
+/// How many calls were recorded, and how many of them were tried.
+#[derive(Clone, Copy)]
+struct CallCounts {
+    recorded: usize,
+    tried: usize,
+}
+
+fn summarise(report: &mut SuiteReport, tally: &PhaseTally, mut counts: StoryCounts, calls: CallCounts) {
     tally.tell(report);
     counts.back.sort_unstable();
     let at = |share: usize| counts.back.get(counts.back.len() * share / 100).or(counts.back.last());
@@ -174,15 +185,15 @@ fn summarise(report: &mut Report, tally: &Tally, mut counts: Counts, (recorded, 
         counts.slow
     );
     report.row("kills in all", tally.total(), seen);
-    report.row("calls recorded", recorded, format!("{tried} of them tried"));
+    report.row("calls recorded", calls.recorded, format!("{} of them tried", calls.tried));
     let stories = counts.stories;
     let of = |kind| all().iter().filter(|effect| effect.kind == kind).count() * stories;
     let once = "each happened once: 0 duplicates, 0 losses";
     let requests = format!("{once}; {} requests, of which the server dropped replies", counts.requests);
-    report.row("keyed effects", of(Kind::Keyed), requests);
-    report.row("effects on files", of(Kind::Probe), once);
+    report.row("keyed effects", of(EffectKind::Keyed), requests);
+    report.row("effects on files", of(EffectKind::Probe), once);
     let opaque = format!("{once}; every doubt was reported, and no certain outcome was");
-    report.row("opaque effects", of(Kind::Opaque), opaque);
+    report.row("opaque effects", of(EffectKind::Opaque), opaque);
     let doubts =
         format!("{} had happened, {} had not and were made anew", counts.happened, counts.not_happened);
     report.row("doubts, each reported as outcome_unknown", counts.happened + counts.not_happened, doubts);

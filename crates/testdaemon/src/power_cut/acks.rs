@@ -14,9 +14,9 @@ use rustix::time::{ClockId, clock_gettime};
 const ACK_BYTES: usize = 24;
 
 /// Where acknowledgements are written down.
-pub(super) struct Acks(Mutex<File>);
+pub(super) struct AckLog(Mutex<File>);
 
-impl Acks {
+impl AckLog {
     pub(super) fn create(file: &Path) -> io::Result<Self> {
         File::options().create(true).append(true).open(file).map(|file| Self(Mutex::new(file)))
     }
@@ -65,7 +65,7 @@ mod tests {
     fn acknowledgements_count_until_the_cut() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("acks");
-        let acks = Acks::create(&file).expect("made");
+        let acks = AckLog::create(&file).expect("made");
         for (producer, number) in [(1, 1), (2, 1), (1, 2)] {
             acks.note(producer, number).expect("noted");
         }

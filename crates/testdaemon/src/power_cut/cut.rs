@@ -21,12 +21,12 @@ print(before, flush=True)
 ";
 
 /// A cut that waits for its moment.
-pub(super) struct Cut {
+pub(super) struct PowerCut {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Cut {
+impl PowerCut {
     /// Prepares to cut the file system mounted at `mount`.
     pub(super) async fn arm(mount: &Path) -> Result<Self> {
         let mut command = Command::new("python3");

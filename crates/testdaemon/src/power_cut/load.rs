@@ -16,7 +16,7 @@ use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::{BootTime, Timestamp};
 use rusqlite::{Connection, params};
 
-use super::acks::Acks;
+use super::acks::AckLog;
 
 /// Producers at once.
 pub(super) const PRODUCERS: u64 = 64;
@@ -26,7 +26,7 @@ const TEXT_BYTES: usize = 200;
 
 /// What is appended to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub enum LoadKind {
     /// The journal.
     Journal,
     /// Plain SQLite that does not wait for the disk (`synchronous=NORMAL`): the control that has to lose something.
@@ -35,9 +35,9 @@ pub enum Kind {
 
 /// A load.
 #[derive(Debug, Clone)]
-pub struct Load {
+pub struct AppendLoad {
     /// What is appended to.
-    pub kind: Kind,
+    pub kind: LoadKind,
     /// The folder on the file system that is cut.
     pub folder: PathBuf,
     /// The file of acknowledgements, elsewhere.
@@ -52,11 +52,11 @@ pub struct Load {
 ///
 /// # Errors
 /// When something fails before the cut, or because of it: the caller knows which.
-pub async fn load(load: &Load) -> Result<()> {
-    let acks = Acks::create(&load.acks).context("could not make the file of acknowledgements")?;
+pub async fn load(load: &AppendLoad) -> Result<()> {
+    let acks = AckLog::create(&load.acks).context("could not make the file of acknowledgements")?;
     match load.kind {
-        Kind::Journal => journal(load, &acks).await,
-        Kind::Relaxed => relaxed(load, &acks),
+        LoadKind::Journal => journal(load, &acks).await,
+        LoadKind::Relaxed => relaxed(load, &acks),
     }
 }
 
@@ -81,14 +81,14 @@ pub(super) fn text_of(producer: u64, number: u64) -> String {
     format!("{producer}-{number} ").chars().cycle().take(TEXT_BYTES).collect()
 }
 
-async fn journal(load: &Load, acks: &Acks) -> Result<()> {
+async fn journal(load: &AppendLoad, acks: &AckLog) -> Result<()> {
     let journal = open(&load.folder, &load.anchor)?;
     ready();
     let producers = (0..PRODUCERS).map(|producer| produce(&journal, acks, load.round, producer));
     try_join_all(producers).await.map(|_| ())
 }
 
-async fn produce(journal: &JournalStore, acks: &Acks, round: u64, producer: u64) -> Result<()> {
+async fn produce(journal: &JournalStore, acks: &AckLog, round: u64, producer: u64) -> Result<()> {
     let mut run = run_of(round, producer);
     journal.append(samples::append(vec![run.started("Begin."), run.requested(1)])).await?;
     acks.note(producer, ENTRIES_BEFORE_TEXT)?;
@@ -99,7 +99,7 @@ async fn produce(journal: &JournalStore, acks: &Acks, round: u64, producer: u64)
     Ok(())
 }
 
-fn relaxed(load: &Load, acks: &Acks) -> Result<()> {
+fn relaxed(load: &AppendLoad, acks: &AckLog) -> Result<()> {
     let connection = Connection::open(load.folder.join("plain.db"))?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;

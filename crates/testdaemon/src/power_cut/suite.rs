@@ -17,10 +17,10 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use super::acks;
-use super::cut::Cut;
-use super::load::{self, ENTRIES_BEFORE_TEXT, Kind, run_of, text_of};
-use super::volume::Volume;
-use crate::report::{FAILURES_MAX, Report};
+use super::cut::PowerCut;
+use super::load::{self, ENTRIES_BEFORE_TEXT, LoadKind, run_of, text_of};
+use super::volume::TestVolume;
+use crate::report::{FAILURES_MAX, SuiteReport};
 
 /// Cuts of one file system; then it is made anew, so that what is verified stays small.
 const CUTS_PER_VOLUME: usize = 6;
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often to cut.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct CutOptions {
     /// Cuts of the journal.
     pub cuts: usize,
     /// Cuts of the control, of which at least one has to lose something.
@@ -45,7 +45,7 @@ pub struct Options {
 
 /// What one cut led to.
 #[derive(Debug, Default, Clone, Copy)]
-struct Seen {
+struct CutOutcome {
     acknowledged: u64,
     lost: u64,
 }
@@ -54,16 +54,19 @@ struct Seen {
 ///
 /// # Errors
 /// When something is missing on this machine; what a cut leads to is in the report.
-pub async fn suite(own_program: &Path, options: Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(own_program: &Path, options: CutOptions, progress: &dyn Fn(&str)) -> Result<SuiteReport> {
     let folder = tempfile::Builder::new().prefix("palyra-p").tempdir().context("no folder")?;
-    let mut bench = Bench { program: own_program.to_owned(), folder: folder.path().to_owned(), volume: None };
-    let mut report =
-        Report::new("power cut", format!("{} cuts, {} of the control", options.cuts, options.control_cuts));
+    let mut bench =
+        CutBench { program: own_program.to_owned(), folder: folder.path().to_owned(), volume: None };
+    let mut report = SuiteReport::new(
+        "power cut",
+        format!("{} cuts, {} of the control", options.cuts, options.control_cuts),
+    );
     let began = Instant::now();
     let dice = FixedEntropy::new(0x5eed);
-    let mut ours: Vec<Seen> = Vec::new();
+    let mut ours: Vec<CutOutcome> = Vec::new();
     for number in 0..options.cuts {
-        match cut_once(&mut bench, Kind::Journal, number, &dice).await {
+        match cut_once(&mut bench, LoadKind::Journal, number, &dice).await {
             Ok(seen) => ours.push(seen),
             Err(error) => {
                 let failure = format!("cut {number}: {error:#}");
@@ -80,9 +83,9 @@ pub async fn suite(own_program: &Path, options: Options, progress: &dyn Fn(&str)
         }
     }
     bench.volume = None;
-    let mut control: Vec<Seen> = Vec::new();
+    let mut control: Vec<CutOutcome> = Vec::new();
     for number in 0..options.control_cuts {
-        control.push(cut_once(&mut bench, Kind::Relaxed, number, &dice).await.context("the control")?);
+        control.push(cut_once(&mut bench, LoadKind::Relaxed, number, &dice).await.context("the control")?);
     }
     tell(&mut report, &ours, &control);
     report.seconds = began.elapsed().as_secs();
@@ -90,13 +93,13 @@ pub async fn suite(own_program: &Path, options: Options, progress: &dyn Fn(&str)
 }
 
 /// Where the cuts are made.
-struct Bench {
+struct CutBench {
     program: PathBuf,
     folder: PathBuf,
-    volume: Option<Volume>,
+    volume: Option<TestVolume>,
 }
 
-impl Bench {
+impl CutBench {
     /// Returns the folder of anchors: what was signed may never be ahead of what a cut leaves.
     fn anchor(&self) -> PathBuf {
         self.folder.join("anchor")
@@ -106,12 +109,17 @@ impl Bench {
         if let Some(old) = self.volume.take() {
             old.unmount().await?;
         }
-        self.volume = Some(Volume::make(&self.folder).await?);
+        self.volume = Some(TestVolume::make(&self.folder).await?);
         Ok(())
     }
 }
 
-async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntropy) -> Result<Seen> {
+async fn cut_once(
+    bench: &mut CutBench,
+    kind: LoadKind,
+    number: usize,
+    dice: &FixedEntropy,
+) -> Result<CutOutcome> {
     tokio::time::timeout(PATIENCE, async {
         let round = number % CUTS_PER_VOLUME;
         if round == 0 || bench.volume.is_none() {
@@ -123,8 +131,8 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
         let folder = volume.path().join("state");
         std::fs::create_dir_all(&folder).context("could not make the folder on the volume")?;
         let round = round as u64;
-        let mut child = start_load(bench, kind, (&folder, &acks), round).await?;
-        let cut = Cut::arm(volume.path()).await?;
+        let mut child = start_load(bench, kind, LoadFiles { folder: &folder, acks: &acks }, round).await?;
+        let cut = PowerCut::arm(volume.path()).await?;
         until_acknowledged(&acks, &mut child).await?;
         // The moment is random on purpose: this pause is the fault's, not a wait for something.
         let span = LOAD_MS.0 + dice.next_u64() % (LOAD_MS.1 - LOAD_MS.0);
@@ -136,13 +144,16 @@ async fn cut_once(bench: &mut Bench, kind: Kind, number: usize, dice: &FixedEntr
         let (highest, acknowledged) =
             acks::read(&acks, cut_at).context("could not read the acknowledgements")?;
         let lost = match kind {
-            Kind::Journal => lost_entries((&folder, &bench.anchor()), round, &highest).await?,
-            Kind::Relaxed => {
+            LoadKind::Journal => {
+                let journal = JournalFolders { folder: &folder, anchor: &bench.anchor() };
+                lost_entries(journal, round, &highest).await?
+            }
+            LoadKind::Relaxed => {
                 let kept = load::relaxed_rows(&folder)?;
                 highest.get(&0).map_or(0, |last| last.saturating_sub(kept))
             }
         };
-        Ok(Seen { acknowledged, lost })
+        Ok(CutOutcome { acknowledged, lost })
     })
     .await
     .context("something that must happen does not")?
@@ -158,10 +169,21 @@ async fn until_acknowledged(acks: &Path, load: &mut Child) -> Result<()> {
     Ok(())
 }
 
-async fn start_load(bench: &Bench, kind: Kind, (folder, acks): (&Path, &Path), round: u64) -> Result<Child> {
+/// Where a load appends, and where it writes acknowledgements.
+struct LoadFiles<'a> {
+    folder: &'a Path,
+    acks: &'a Path,
+}
+
+async fn start_load(
+    bench: &CutBench,
+    kind: LoadKind,
+    LoadFiles { folder, acks }: LoadFiles<'_>,
+    round: u64,
+) -> Result<Child> {
     let kind = match kind {
-        Kind::Journal => "journal",
-        Kind::Relaxed => "relaxed",
+        LoadKind::Journal => "journal",
+        LoadKind::Relaxed => "relaxed",
     };
     let mut command = Command::new(&bench.program);
     command.args(["load", "--kind", kind, "--round", &round.to_string(), "--folder"]).arg(folder);
@@ -181,9 +203,15 @@ async fn start_load(bench: &Bench, kind: Kind, (folder, acks): (&Path, &Path), r
     Ok(child)
 }
 
+/// The folder of a journal, and that of its anchor.
+struct JournalFolders<'a> {
+    folder: &'a Path,
+    anchor: &'a Path,
+}
+
 /// Opens the journal again, verifies it, and counts what was acknowledged and is not there.
 async fn lost_entries(
-    (folder, anchor): (&Path, &Path),
+    JournalFolders { folder, anchor }: JournalFolders<'_>,
     round: u64,
     highest: &BTreeMap<u64, u64>,
 ) -> Result<u64> {
@@ -225,8 +253,8 @@ async fn kept(journal: &JournalStore, round: u64, producer: u64, last: u64) -> R
     Ok(kept)
 }
 
-fn tell(report: &mut Report, ours: &[Seen], control: &[Seen]) {
-    let sum = |seen: &[Seen], what: fn(&Seen) -> u64| seen.iter().map(what).sum::<u64>();
+fn tell(report: &mut SuiteReport, ours: &[CutOutcome], control: &[CutOutcome]) {
+    let sum = |seen: &[CutOutcome], what: fn(&CutOutcome) -> u64| seen.iter().map(what).sum::<u64>();
     let corrupt = report.failures.iter().filter(|failure| failure.contains(CORRUPT)).count();
     let lost = sum(ours, |seen| seen.lost);
     let acknowledged = sum(ours, |seen| seen.acknowledged);

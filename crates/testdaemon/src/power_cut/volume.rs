@@ -10,12 +10,12 @@ use tokio::process::Command;
 const VOLUME_BYTES: u64 = 512 * 1024 * 1024;
 
 /// The file system.
-pub(super) struct Volume {
+pub(super) struct TestVolume {
     image: PathBuf,
     mount: PathBuf,
 }
 
-impl Volume {
+impl TestVolume {
     /// Makes an empty one below `folder` and mounts it.
     pub(super) async fn make(folder: &Path) -> Result<Self> {
         let volume = Self { image: folder.join("volume"), mount: folder.join("cut") };

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 /// A system call as it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct SystemCall {
     /// The thread that made it.
     pub thread: u32,
     /// Its name, such as `pwrite64`.
@@ -17,16 +17,16 @@ pub struct Call {
 
 /// All calls of a run, and whether it was killed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recording {
+pub struct CallRecording {
     /// The calls.
-    pub calls: Vec<Call>,
+    pub calls: Vec<SystemCall>,
     /// Whether a fault was injected: the process was killed, or a call was made to fail.
     pub injected: bool,
     /// How many calls had begun when the process was told to stop, if it was.
     pub stopped_after: Option<usize>,
 }
 
-impl Recording {
+impl CallRecording {
     /// Reads strace's output.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Recording {
 }
 
 /// Reads `17  write(3</a/file>, ...`; the other half of a call that was interrupted is none.
-fn call(line: &str) -> Option<Call> {
+fn call(line: &str) -> Option<SystemCall> {
     let (thread, rest) = line.split_once(' ')?;
     let (kind, arguments) = rest.trim_start().split_once('(')?;
     if kind.is_empty() || !kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -61,7 +61,7 @@ fn call(line: &str) -> Option<Call> {
     let descriptor = arguments.trim_start_matches(|c: char| c.is_ascii_digit());
     let path =
         descriptor.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(path, _)| path.to_owned());
-    Some(Call { thread: thread.parse().ok()?, kind: kind.to_owned(), path })
+    Some(SystemCall { thread: thread.parse().ok()?, kind: kind.to_owned(), path })
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn calls_are_read_where_they_begin() {
-        let recording = Recording::parse(
+        let recording = CallRecording::parse(
             "7  write(4</tmp/a b>, \"\"..., 2) = 2\n\
              8  fsync(5</tmp/wal> <unfinished ...>\n\
              7  rename(\"/a\", \"/b\")  = 0\n\

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::recording::Call;
+use super::recording::SystemCall;
 
 /// The call by which SQLite, as this workspace compiles it, waits for a file's content.
 pub const DATABASE_SYNC: &str = "fdatasync";
@@ -23,11 +23,11 @@ pub struct Selector {
 impl Selector {
     /// Returns what selects the call at `place`, or nothing where another thread always comes first.
     #[must_use]
-    pub fn of(calls: &[Call], place: usize) -> Option<Self> {
+    pub fn of(calls: &[SystemCall], place: usize) -> Option<Self> {
         let call = calls.get(place)?;
         [None, call.path.clone()].into_iter().find_map(|path| {
             let mut selector = Self { kind: call.kind.clone(), path, when: 0 };
-            let same = |other: &&Call| other.thread == call.thread && selector.counts(other);
+            let same = |other: &&SystemCall| other.thread == call.thread && selector.counts(other);
             let when = calls[..=place].iter().filter(same).count();
             selector.when = when;
             (selector.place_in(calls) == Some(place)).then_some(selector)
@@ -36,7 +36,7 @@ impl Selector {
 
     /// Returns the place of the call that it selects.
     #[must_use]
-    pub fn place_in(&self, calls: &[Call]) -> Option<usize> {
+    pub fn place_in(&self, calls: &[SystemCall]) -> Option<usize> {
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
         calls.iter().position(|call| {
             if !self.counts(call) {
@@ -48,7 +48,7 @@ impl Selector {
         })
     }
 
-    fn counts(&self, call: &Call) -> bool {
+    fn counts(&self, call: &SystemCall) -> bool {
         call.kind == self.kind && (self.path.is_none() || self.path == call.path)
     }
 }
@@ -57,8 +57,8 @@ impl Selector {
 mod tests {
     use super::*;
 
-    fn calls(list: &[(u32, &str, &str)]) -> Vec<Call> {
-        let call = |(thread, kind, path): &(u32, &str, &str)| Call {
+    fn calls(list: &[(u32, &str, &str)]) -> Vec<SystemCall> {
+        let call = |(thread, kind, path): &(u32, &str, &str)| SystemCall {
             thread: *thread,
             kind: (*kind).to_owned(),
             path: Some((*path).to_owned()),

@@ -26,7 +26,7 @@ const KINDS: [&str; 11] = [
 
 /// What happens at the selected call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// The whole process is killed as the call begins, which is then not carried out.
     Kill,
     /// The call is not carried out and fails with an I/O error.
@@ -35,18 +35,18 @@ pub enum Fault {
 
 /// A strace to be started.
 #[derive(Debug, Clone)]
-pub struct Tracer {
+pub struct StraceTracer {
     log: PathBuf,
-    fault: Option<(Selector, Fault)>,
+    fault: Option<(Selector, InjectedFault)>,
 }
 
 /// A strace that follows a daemon it did not start.
 #[derive(Debug)]
-pub struct Attached {
+pub struct AttachedTracer {
     child: Child,
 }
 
-impl Tracer {
+impl StraceTracer {
     /// Follows every call that changes files, and disturbs none.
     #[must_use]
     pub fn recording(log: &Path) -> Self {
@@ -55,7 +55,7 @@ impl Tracer {
 
     /// Disturbs one call.
     #[must_use]
-    pub fn injecting(log: &Path, selector: Selector, fault: Fault) -> Self {
+    pub fn injecting(log: &Path, selector: Selector, fault: InjectedFault) -> Self {
         Self { log: log.to_owned(), fault: Some((selector, fault)) }
     }
 
@@ -71,8 +71,8 @@ impl Tracer {
             None => words.extend(["-e".to_owned(), format!("trace={}", KINDS.join(","))]),
             Some((Selector { kind, path, when }, fault)) => {
                 let what = match fault {
-                    Fault::Kill => "signal=SIGKILL",
-                    Fault::InputOutputError => "error=EIO",
+                    InjectedFault::Kill => "signal=SIGKILL",
+                    InjectedFault::InputOutputError => "error=EIO",
                 };
                 words.extend(["-e".to_owned(), format!("trace={kind}")]);
                 words.extend(["-e".to_owned(), format!("inject={kind}:{what}:when={when}")]);
@@ -86,7 +86,7 @@ impl Tracer {
     ///
     /// # Errors
     /// When strace cannot do that.
-    pub async fn attach(&self, pid: u32) -> Result<Attached> {
+    pub async fn attach(&self, pid: u32) -> Result<AttachedTracer> {
         let words = self.words();
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).args(["-p", &pid.to_string()]);
@@ -97,7 +97,7 @@ impl Tracer {
             if line.contains("attached") {
                 // It goes on telling of new threads; somebody has to listen.
                 tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-                return Ok(Attached { child });
+                return Ok(AttachedTracer { child });
             }
             if !line.contains("resolve") {
                 bail!("strace does not attach: {line}");
@@ -107,7 +107,7 @@ impl Tracer {
     }
 }
 
-impl Attached {
+impl AttachedTracer {
     /// Waits until it has ended, which it does with the process it follows.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use palyra_wire::v1::{
 };
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::TestHome;
 
 /// Clients at once.
 const CLIENTS: usize = 32;
@@ -43,7 +43,7 @@ fn reply(body: &Value) -> Reply {
 ///
 /// # Errors
 /// When a run does something else.
-pub(super) async fn gather(house: &House, runs: usize) -> Result<BTreeMap<String, String>> {
+pub(super) async fn gather(house: &TestHome, runs: usize) -> Result<BTreeMap<String, String>> {
     let root = house.work().display().to_string();
     let groups = (0..runs).step_by(RUNS_OF_A_CLIENT).map(|first| {
         let root = &root;
@@ -90,7 +90,7 @@ async fn until_asked(client: &Client, root: &str, name: String) -> Result<(Strin
 /// When the daemon does not say.
 pub(super) async fn page(client: &Client, token: String) -> Result<(Vec<Approval>, String)> {
     let request = ListApprovalsRequest { page_size: PAGE_SIZE, page_token: token, ..Default::default() };
-    let page = client.list_approvals(request).await.context("could not list approvals")?;
+    let page = client.call(request).await.context("could not list approvals")?;
     Ok((page.approvals, page.next_page_token))
 }
 
@@ -115,17 +115,27 @@ pub(super) async fn demand_all(client: &Client, due: &BTreeMap<String, String>) 
     }
 }
 
+/// An approval that waits, and the name of the file that its call writes.
+pub(super) struct WaitingWrite<'a> {
+    pub(super) approval: &'a str,
+    pub(super) name: &'a str,
+}
+
 /// Says yes to an approval and waits for the file that its call writes; follows the run to its end.
 ///
 /// # Errors
 /// When it does not run once, or ends otherwise.
-pub(super) async fn approve(house: &House, client: &Client, (approval, name): (&str, &str)) -> Result<()> {
+pub(super) async fn approve(
+    house: &TestHome,
+    client: &Client,
+    WaitingWrite { approval, name }: WaitingWrite<'_>,
+) -> Result<()> {
     let request = ResolveApprovalRequest {
         approval_id: approval.to_owned(),
         decision: ApprovalDecision::Approve.into(),
         ..ResolveApprovalRequest::default()
     };
-    let answer = client.resolve_approval(request).await.context("could not say yes")?;
+    let answer = client.call(request).await.context("could not say yes")?;
     let run = answer.approval.context("no approval came back")?.run_id;
     let run = run.parse().ok().context("a run's id is none")?;
     let mut follower = RunFollower::attach(client, run, 0);

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 /// Resident memory, in KiB.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resident {
+pub(super) struct ResidentMemory {
     /// All of it.
     pub(super) all_kib: u64,
     /// What is no file's.
@@ -15,12 +15,12 @@ pub(super) struct Resident {
 ///
 /// # Errors
 /// When it is gone.
-pub(super) fn resident(pid: u32) -> Result<Resident> {
+pub(super) fn resident(pid: u32) -> Result<ResidentMemory> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("the process is gone")?;
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         let number = line.and_then(|line| line.split_whitespace().next());
         number.and_then(|number| number.parse().ok()).with_context(|| format!("no {name}"))
     };
-    Ok(Resident { all_kib: field("VmRSS:")?, own_kib: field("RssAnon:")? })
+    Ok(ResidentMemory { all_kib: field("VmRSS:")?, own_kib: field("RssAnon:")? })
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use palyra_client::Client;
 
-use super::crowd;
-use super::memory::{Resident, resident};
-use crate::equipment::{Rules, Setting};
-use crate::house::{Daemon, House, Programs, SERVING_WITHIN};
-use crate::report::Report;
+use super::crowd::{self, WaitingWrite};
+use super::memory::{ResidentMemory, resident};
+use crate::house::{DaemonChild, Programs, SERVING_WITHIN, TestHome};
+use crate::report::SuiteReport;
+use crate::tool_setup::{Rules, TestSettings};
 use crate::verdict;
 
 /// Kills, each with a start after it.
@@ -23,30 +23,30 @@ const GROWTH_KIB_MAX: u64 = 60 * 1_024;
 
 /// How to carry it out.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct WaitingOptions {
     /// How many runs wait.
     pub runs: usize,
     /// A daemon as it ships (`palyrad`), instead of the test daemon.
     pub shipped: Option<PathBuf>,
 }
 
-impl Options {
+impl WaitingOptions {
     fn programs(&self, test_daemon: &Path, model_url: String) -> Programs {
         let (daemon, before) = match &self.shipped {
             Some(file) => (file.clone(), vec!["--state-dir".to_owned()]),
             None => (test_daemon.to_owned(), Vec::new()),
         };
-        let setting = Setting { rules: Rules::Asking, ..Setting::default() };
+        let setting = TestSettings { rules: Rules::Asking, ..TestSettings::default() };
         Programs { daemon, before, model_url, setting }
     }
 }
 
 /// What was seen after each kill.
 #[derive(Debug, Default)]
-struct Seen {
+struct KillOutcome {
     healthy: Vec<Duration>,
     listed: Vec<Duration>,
-    memory: Vec<Resident>,
+    memory: Vec<ResidentMemory>,
 }
 
 /// Lets runs wait, kills the daemon, and looks what the next one makes of it. Times and memory are judged where the
@@ -54,15 +54,19 @@ struct Seen {
 ///
 /// # Errors
 /// When something that waited is lost, or the daemon does not do its part.
-pub async fn suite(test_daemon: &Path, options: &Options, progress: &dyn Fn(&str)) -> Result<Report> {
+pub async fn suite(
+    test_daemon: &Path,
+    options: &WaitingOptions,
+    progress: &dyn Fn(&str),
+) -> Result<SuiteReport> {
     let began = Instant::now();
-    let mut report = Report::new("waiting", settings(options));
+    let mut report = SuiteReport::new("waiting", settings(options));
     let folder = tempfile::Builder::new().prefix("palyra-w").tempdir().context("no folder")?;
     let model = crowd::model_server().await.context("no port for the model's server")?;
     let programs = options.programs(test_daemon, model.base_url());
-    let house = House::make(&folder.path().join("house"))?;
+    let house = TestHome::make(&folder.path().join("house"))?;
     house.serve(&programs).await?.0.stop().await?;
-    let mut empty = Seen::default();
+    let mut empty = KillOutcome::default();
     kill_and_look(&house, &programs, &BTreeMap::new(), &mut empty).await?;
     progress("an empty daemon is looked at");
 
@@ -75,7 +79,7 @@ pub async fn suite(test_daemon: &Path, options: &Options, progress: &dyn Fn(&str
     daemon.kill().await?;
     let database = std::fs::metadata(house.state().join("journal.db")).context("no journal")?.len();
 
-    let mut full = Seen::default();
+    let mut full = KillOutcome::default();
     kill_and_look(&house, &programs, &waiting, &mut full).await?;
     progress("killed and looked at");
     let (daemon, client, _) = house.serve(&programs).await?;
@@ -96,17 +100,17 @@ pub async fn suite(test_daemon: &Path, options: &Options, progress: &dyn Fn(&str
     Ok(report)
 }
 
-fn settings(options: &Options) -> String {
+fn settings(options: &WaitingOptions) -> String {
     let daemon = options.shipped.as_ref().map_or("the test daemon", |_| "a shipped daemon, release build");
     format!("{} runs, {daemon}", options.runs)
 }
 
 /// Starts a daemon and kills it, several times; each has to know all that wait.
 async fn kill_and_look(
-    house: &House,
+    house: &TestHome,
     programs: &Programs,
     waiting: &BTreeMap<String, String>,
-    seen: &mut Seen,
+    seen: &mut KillOutcome,
 ) -> Result<()> {
     for _ in 0..KILLS {
         let begun = Instant::now();
@@ -122,25 +126,25 @@ async fn kill_and_look(
     Ok(())
 }
 
-async fn kill(daemon: Daemon, client: Client) -> Result<()> {
+async fn kill(daemon: DaemonChild, client: Client) -> Result<()> {
     drop(client);
     daemon.kill().await
 }
 
 /// Says yes to some, the first and the last among them.
-async fn answer_some(house: &House, client: &Client, waiting: &BTreeMap<String, String>) -> Result<usize> {
+async fn answer_some(house: &TestHome, client: &Client, waiting: &BTreeMap<String, String>) -> Result<usize> {
     let step = (waiting.len() / ANSWERED).max(1);
     let some: Vec<_> = waiting.iter().step_by(step).chain(waiting.iter().next_back()).collect();
     let mut answered = BTreeMap::new();
     for (approval, name) in some {
         if answered.insert(approval, ()).is_none() {
-            crowd::approve(house, client, (approval, name)).await?;
+            crowd::approve(house, client, WaitingWrite { approval, name }).await?;
         }
     }
     Ok(answered.len())
 }
 
-fn tell(report: &mut Report, empty: &Seen, full: &Seen, loaded: Resident) {
+fn tell(report: &mut SuiteReport, empty: &KillOutcome, full: &KillOutcome, loaded: ResidentMemory) {
     let spans = |spans: &[Duration]| {
         let mut sorted = spans.to_vec();
         sorted.sort_unstable();
@@ -152,7 +156,7 @@ fn tell(report: &mut Report, empty: &Seen, full: &Seen, loaded: Resident) {
             format!("healthy after {}; approvals listed after {}", spans(&seen.healthy), spans(&seen.listed));
         report.row(format!("kill -9 and start, {what}"), seen.healthy.len(), times);
     }
-    let mib = |memory: Option<Resident>| {
+    let mib = |memory: Option<ResidentMemory>| {
         memory.map_or_else(String::new, |memory| {
             format!("{} resident, {} of it its own", in_mib(memory.all_kib), in_mib(memory.own_kib))
         })
@@ -166,11 +170,11 @@ fn in_mib(kib: u64) -> String {
     format!("{}.{} MiB", kib / 1_024, kib % 1_024 * 10 / 1_024)
 }
 
-fn most(seen: &Seen) -> Option<Resident> {
+fn most(seen: &KillOutcome) -> Option<ResidentMemory> {
     seen.memory.iter().copied().max_by_key(|memory| memory.all_kib)
 }
 
-fn judge(report: &mut Report, empty: &Seen, full: &Seen) {
+fn judge(report: &mut SuiteReport, empty: &KillOutcome, full: &KillOutcome) {
     let slowest = full.listed.iter().max().copied().unwrap_or_default();
     if slowest > SERVING_WITHIN {
         report.failures.push(format!("approvals are listed after {} ms", slowest.as_millis()));

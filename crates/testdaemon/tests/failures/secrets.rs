@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use palyra_client::{Client, ClientError};
-use palyra_testdaemon::equipment::Setting;
-use palyra_testdaemon::house::{House, Programs};
-use palyra_testdaemon::strace::{Call, Fault, Recording, Selector, Tracer};
+use palyra_testdaemon::house::{Programs, TestHome};
+use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
+use palyra_testdaemon::tool_setup::TestSettings;
 use palyra_testdaemon::verdict;
 use palyra_wire::v1::{PutSecretRequest, Secret, Vault};
 
@@ -71,16 +71,20 @@ async fn agree(client: &Client) -> Result<usize> {
         secrets.iter().map(|secret| (secret.version, secret.hosts.iter().map(String::as_str).collect()));
     let seen: Vec<(u32, Vec<&str>)> = seen.collect();
     ensure!(seen == Vec::from_iter(secret), "after {changes} changes there is {seen:?}");
-    ensure!((vault.key == "passphrase") == passphrase, "after {changes} changes the key is a {}", vault.key);
+    ensure!(
+        (vault.key_name() == "passphrase") == passphrase,
+        "after {changes} changes the key is a {}",
+        vault.key_name()
+    );
     Ok(changes)
 }
 
 /// Makes all changes under a tracer, which writes to `log`; whoever is asked while the daemon dies goes on with the next.
-async fn live(root: &Path, programs: &Programs, tracer: &Tracer, log: &Path) -> Result<Recording> {
+async fn live(root: &Path, programs: &Programs, tracer: &StraceTracer, log: &Path) -> Result<CallRecording> {
     if root.exists() {
         std::fs::remove_dir_all(root).context("could not empty the house")?;
     }
-    let house = House::make(root)?;
+    let house = TestHome::make(root)?;
     let (mut daemon, mut client, _) = house.serve(programs).await?;
     let mut attached = Some(tracer.attach(daemon.pid).await?);
     let mut done = 0;
@@ -113,7 +117,7 @@ async fn live(root: &Path, programs: &Programs, tracer: &Tracer, log: &Path) -> 
         .collect::<Result<_, _>>()?;
     ensure!(left == ["passphrase.json"], "the vault holds {left:?}");
     ensure!(!house.state().join("vault.next").exists(), "what was sealed before is left");
-    Recording::read(log)
+    CallRecording::read(log)
 }
 
 #[tokio::test]
@@ -124,15 +128,15 @@ async fn crash_while_the_vault_is_changed_leaves_it_as_the_journal_says() {
         daemon: env!("CARGO_BIN_EXE_palyra-testdaemon").into(),
         before: Vec::new(),
         model_url: model.base_url(),
-        setting: Setting::default(),
+        setting: TestSettings::default(),
     };
     let (house, log) = (folder.path().join("house"), folder.path().join("log"));
-    let story = async |tracer: Tracer| {
+    let story = async |tracer: StraceTracer| {
         let told = tokio::time::timeout(PATIENCE, live(&house, &programs, &tracer, &log)).await;
         told.expect("something that must happen does not")
     };
-    let recorded = story(Tracer::recording(&log)).await.expect("undisturbed").calls;
-    let matters = |call: &Call| {
+    let recorded = story(StraceTracer::recording(&log)).await.expect("undisturbed").calls;
+    let matters = |call: &SystemCall| {
         call.path.as_ref().is_none_or(|path| path.contains("/vault") || path.ends_with("/journal.db-wal"))
     };
     let offset = palyra_testkit::suite_seed() % EVERY;
@@ -141,7 +145,7 @@ async fn crash_while_the_vault_is_changed_leaves_it_as_the_journal_says() {
     let (mut kills, mut tried) = (0, 0);
     for (place, number) in chosen {
         let Some(selector) = Selector::of(&recorded, place) else { continue };
-        let told = story(Tracer::injecting(&log, selector.clone(), Fault::Kill)).await;
+        let told = story(StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill)).await;
         let told = told
             .unwrap_or_else(|error| panic!("call {number}, {:?}, {selector:?}: {error:#}", recorded[place]));
         (kills, tried) = (kills + usize::from(told.injected), tried + 1);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use palyra_ports::read_approvals::{
-    ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter, ReadApprovals,
-};
-use palyra_ports::read_records::ReadRecords;
+use palyra_journal_core::families::undos;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_journal_core::family::ReadFamilies;
+use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, NewEntry};
 use palyra_types::approval::{
     ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -24,6 +24,7 @@ use palyra_types::{ApprovalId, EffectId, Redacted, Seq, StoredGrantId, Timestamp
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 /// Returns the n-th approval.
 #[must_use]
@@ -49,7 +50,7 @@ pub fn asked(run: &mut SampleRun, n: u64, effect: u32, expires: Option<Timestamp
         policy_digest: [7; 32],
         prompt: palyra_types::approval::ApprovalPromptRecord {
             tool: "write_file".into(),
-            summary: format!("write file {n}").into(),
+            summary: Redacted::cleaned(format!("write file {n}")),
             ..palyra_types::approval::ApprovalPromptRecord::default()
         },
     }))))
@@ -96,13 +97,14 @@ pub fn decided(
     conduct: ToolConduct,
     decided_by: DecidedBy,
 ) -> Vec<NewEntry> {
-    judged(run, effect, (conduct, decided_by), ToolVerdict::Allow)
+    judged(run, effect, conduct, decided_by, ToolVerdict::Allow)
 }
 
 fn judged(
     run: &mut SampleRun,
     effect: u32,
-    (conduct, decided_by): (ToolConduct, DecidedBy),
+    conduct: ToolConduct,
+    decided_by: DecidedBy,
     verdict: ToolVerdict,
 ) -> Vec<NewEntry> {
     let mut entries = run.proposed(effect);
@@ -143,7 +145,7 @@ fn guarded(guard: Guard, entries: Vec<NewEntry>) -> JournalAppendRequest {
     JournalAppendRequest { guards: vec![guard], ..append(entries) }
 }
 
-async fn all_of(journal: &impl ReadApprovals, only: ApprovalFilter) -> Vec<ApprovalRecord> {
+async fn all_of(journal: &impl ReadFamilies, only: ApprovalFilter) -> Vec<ApprovalRecord> {
     let query = ApprovalQuery { only, limit: 100, ..ApprovalQuery::default() };
     journal.approvals(query).await.unwrap()
 }
@@ -407,9 +409,9 @@ pub async fn a_run_says_how_many_calls_are_to_be_prepared(factory: &impl Journal
     journal.append(append(entries)).await.unwrap();
     let mut steps: Vec<(Vec<NewEntry>, u32)> = Vec::new();
     let prepared = |run: &mut SampleRun, effect, verdict| {
-        judged(run, effect, (ToolConduct::Prepared, DecidedBy::Policy), verdict)
+        judged(run, effect, ToolConduct::Prepared, DecidedBy::Policy, verdict)
     };
-    steps.push((judged(&mut run, 1, (ToolConduct::Direct, DecidedBy::Policy), ToolVerdict::Ask), 0));
+    steps.push((judged(&mut run, 1, ToolConduct::Direct, DecidedBy::Policy, ToolVerdict::Ask), 0));
     steps.push((prepared(&mut run, 2, ToolVerdict::Ask), 1));
     steps.push((prepared(&mut run, 3, ToolVerdict::Allow), 2));
     steps.push((prepared(&mut run, 4, ToolVerdict::Deny), 2));
@@ -448,11 +450,11 @@ pub async fn a_taking_back_is_open_until_it_ends(factory: &impl JournalFactory) 
         .append(append(vec![outside(JournalEvent::Effect(EffectEvent::UndoRequested(requested.clone())))]))
         .await
         .unwrap();
-    assert_eq!(journal.open_undos().await.unwrap(), [requested]);
+    assert_eq!(journal.query(undos::open).await.unwrap(), [requested]);
     let files = vec![UndoneFile { path: "a.md".into(), result: UndoResult::Restored }];
     let finished = JournalEvent::Effect(EffectEvent::UndoFinished { undo, run: run.run, files });
     journal.append(append(vec![outside(finished)])).await.unwrap();
-    assert_eq!(journal.open_undos().await.unwrap(), []);
+    assert_eq!(journal.query(undos::open).await.unwrap(), []);
 }
 
 /// What was decided stays.

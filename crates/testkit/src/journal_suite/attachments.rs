@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use palyra_ports::read_records::{ReadRecords, SessionFilter, SessionQuery};
+use palyra_journal_core::families::resets;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::read_records::{SessionFilter, SessionQuery};
 use palyra_ports::{AppendError, AppendTape, EntryBlobs, Guard, JournalAppendRequest, NewEntry, ReadTape};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::{JournalEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, UserInput};
-use palyra_types::{Redacted, Seq, TapeSeq, Timestamp};
+use palyra_types::{Content, Redacted, Seq, TapeSeq, Timestamp};
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 fn bytes(len: usize, seed: u8) -> Blob {
     let bytes: Vec<u8> = (0..len).map(|at| u8::try_from(at % 251).unwrap_or(0).wrapping_add(seed)).collect();
-    Redacted::new(Arc::from(bytes))
+    Redacted::cleaned(Arc::from(bytes))
 }
 
 fn attachment(blob: &Blob, index: u32) -> Attachment {
@@ -22,7 +25,7 @@ fn attachment(blob: &Blob, index: u32) -> Attachment {
         name: "picture.png".into(),
         media_type: "image/png".into(),
         bytes: blob.expose().len() as u64,
-        sha256: Redacted::new(palyra_ledger::sha256(blob.expose())),
+        sha256: Redacted::cleaned(palyra_ledger::sha256(blob.expose())),
         body: AttachmentBody::Blob { index },
     }
 }
@@ -43,7 +46,7 @@ pub async fn files_lie_beside_their_entry(factory: &impl JournalFactory) {
         [0, 1, 65_536, 65_537, 3_000_000].into_iter().zip(0..).map(|(len, seed)| bytes(len, seed)).collect();
     let mut attachments: Vec<Attachment> =
         blobs.iter().zip(0..).map(|(blob, index)| attachment(blob, index)).collect();
-    let text = AttachmentBody::Text("x".repeat(100_000).into());
+    let text = AttachmentBody::Text(Redacted::cleaned("x".repeat(100_000)));
     attachments.insert(1, Attachment { body: text, ..attachments[0].clone() });
     let entry = started_with(&mut run, attachments);
     let written = entry.event.clone();
@@ -131,7 +134,8 @@ pub async fn every_reset_is_found_again(factory: &impl JournalFactory) {
     let first = journal.append(append(vec![reset(session, 2)])).await.unwrap().first_seq;
     journal.append(append(vec![reset(other, 3)])).await.unwrap();
     let second = journal.append(append(vec![reset(session, 4)])).await.unwrap().first_seq;
-    let before = async |seq| journal.reset_before(session, seq).await.unwrap();
+    let before =
+        async |seq| journal.query(move |rows, _| resets::latest_before(rows, session, seq)).await.unwrap();
     assert_eq!(before(first).await, None);
     assert_eq!(before(Seq(first.0 + 1)).await, Some(first));
     assert_eq!(before(second).await, Some(first));
@@ -156,7 +160,7 @@ pub async fn sessions_are_found_by_their_words(factory: &impl JournalFactory) {
             at,
             JournalEvent::Session(SessionEvent::Renamed {
                 session: sessions[at].id,
-                label: label.map(Redacted::from),
+                label: label.map(|label| Redacted::cleaned(label.to_owned())),
             }),
         )
     };
@@ -170,7 +174,7 @@ pub async fn sessions_are_found_by_their_words(factory: &impl JournalFactory) {
     journal.append(append(vec![run.started("Why does the printer_ smoke?")])).await.unwrap();
     journal.append(append(vec![archived(2), archived(3), restored(3)])).await.unwrap();
     let found = async |search: Option<&str>, only| {
-        let search = search.map(Redacted::from);
+        let search = search.map(Content::from);
         let query = SessionQuery { principal, after: None, search, only, limit: 10 };
         let mut found: Vec<_> = journal.sessions(query).await.unwrap();
         found.sort_by_key(|record| record.session);

@@ -1,10 +1,12 @@
 //! Components: what was added and removed, as the log says it.
 
-use palyra_ports::{AppendTape, NewEntry, ReadRecords};
+use palyra_journal_core::families::components;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendTape, NewEntry};
 use palyra_types::component::{AddedComponent, ComponentCapability, ComponentEvent, ComponentRecord};
 use palyra_types::event::JournalEvent;
 use palyra_types::tool::EffectContract;
-use palyra_types::{ComponentId, Seq, Timestamp};
+use palyra_types::{ComponentId, Redacted, Seq, Timestamp};
 
 use super::JournalFactory;
 use super::samples::{self, append};
@@ -18,7 +20,7 @@ pub fn added(number: u128, name: &str) -> AddedComponent {
         bytes: 4_000,
         tool_version: 2,
         contract: EffectContract::Keyed,
-        name: name.into(),
+        name: Redacted::cleaned(name.to_owned()),
         text: "Counts words.".into(),
         schema: r#"{"type":"object"}"#.into(),
         capabilities: vec![
@@ -48,16 +50,16 @@ pub async fn components_are_shown_as_the_log_says(factory: &impl JournalFactory)
         removed,
         seq: Seq(seq.0 + number as u64),
     };
-    assert_eq!(journal.components().await.unwrap(), [record(0, None), record(1, None)]);
+    assert_eq!(journal.query(components::records).await.unwrap(), [record(0, None), record(1, None)]);
     for (component, at) in
         [(both[0].component, 6), (both[0].component, 7), (ComponentId::from_parts(11, 77), 8)]
     {
         journal.append(append(vec![entry(ComponentEvent::Removed { component }, at)])).await.unwrap();
     }
     let expected = [record(0, Some(Timestamp(6))), record(1, None)];
-    assert_eq!(journal.components().await.unwrap(), expected);
+    assert_eq!(journal.query(components::records).await.unwrap(), expected);
     factory.erase(&journal, Seq(seq.0 + 1));
-    let left = journal.components().await.unwrap().pop().unwrap().added;
+    let left = journal.query(components::records).await.unwrap().pop().unwrap().added;
     assert!(left.is_erased() && left.capabilities.is_empty());
     assert_eq!((left.sha256, left.contract), (both[1].sha256, both[1].contract), "facts stay");
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendTape, ReadTape};
 use palyra_types::event::{JournalEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent};
 use palyra_types::tape::ContentState;
@@ -12,6 +11,7 @@ use palyra_types::{Redacted, Seq, TapeSeq, Timestamp};
 use super::JournalFactory;
 use super::random_appends::RandomAppends;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 /// Every kind and every variant comes back as it was, empty and strange content included.
 pub async fn every_event_is_read_back_as_written(factory: &impl JournalFactory) {

@@ -1,13 +1,13 @@
 //! Many callers at once.
 
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, ReadTape};
 use palyra_types::TapeSeq;
 use palyra_types::run::RunLifecycleState;
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 /// Each task's appends keep their order, whatever happens between them.
 pub async fn appends_from_many_tasks_keep_each_runs_order(factory: &impl JournalFactory) {

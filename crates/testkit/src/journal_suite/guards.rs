@@ -1,13 +1,13 @@
 //! The conditions of an append.
 
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_ports::read_records::ReadRecords;
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, ReadTape};
 use palyra_types::TapeSeq;
 use palyra_types::run::IdempotencyDigest;
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 fn guarded(request: JournalAppendRequest, guards: Vec<Guard>) -> JournalAppendRequest {
     JournalAppendRequest { guards, ..request }

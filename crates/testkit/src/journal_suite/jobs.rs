@@ -1,7 +1,7 @@
 //! Jobs, and the doubts about them.
 
-use palyra_ports::read_approvals::{EffectFilter, EffectQuery, ReadApprovals};
-use palyra_ports::read_records::ReadRecords;
+use palyra_journal_core::family::ReadFamilies;
+use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::{AppendError, AppendTape, Guard, JournalAppendRequest, NewEntry};
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
@@ -12,6 +12,7 @@ use palyra_types::{EffectId, RunId, Timestamp};
 use super::JournalFactory;
 use super::asking::begun;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 const CALL: EffectId = EffectId(1);
 
@@ -44,7 +45,7 @@ fn settles(run: &SampleRun, resolution: EffectResolution, time: i64) -> NewEntry
     beside(run, time, JournalEvent::Effect(EffectEvent::Settled(said)))
 }
 
-async fn listed(journal: &impl ReadApprovals, only: EffectFilter) -> Vec<EffectRecord> {
+async fn listed(journal: &impl ReadFamilies, only: EffectFilter) -> Vec<EffectRecord> {
     journal.effects(EffectQuery { only, limit: 9, ..EffectQuery::default() }).await.unwrap()
 }
 

@@ -1,6 +1,8 @@
 //! Standing settings of tools, and counts of policies that are tried out, as the log says them.
 
-use palyra_ports::{AppendTape, NewEntry, ReadRecords};
+use palyra_journal_core::families::{postures, shadows};
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendTape, NewEntry};
 use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{Posture, PostureChanged, PostureScope};
 use palyra_types::run::Surface;
@@ -53,7 +55,7 @@ pub async fn postures_hold_until_they_are_replaced(factory: &impl JournalFactory
         journal.append(append(vec![entry])).await.unwrap().first_seq
     };
     let standing = async || {
-        let records = journal.postures().await.unwrap();
+        let records = journal.query(postures::records).await.unwrap();
         records.into_iter().map(|record| (record.seq, record.set, record.change)).collect::<Vec<_>>()
     };
     assert_eq!(standing().await, []);
@@ -83,15 +85,27 @@ pub async fn postures_hold_until_they_are_replaced(factory: &impl JournalFactory
 /// The newest count of each candidate is found, and of all the newest.
 pub async fn the_newest_count_of_a_candidate_is_found(factory: &impl JournalFactory) {
     let journal = factory.make();
-    assert_eq!(journal.shadow(None).await.unwrap(), None);
+    assert_eq!(journal.query(move |rows, log| shadows::newest(rows, log, None)).await.unwrap(), None);
     for (counts, at) in [(shadow(1, 4), 5), (shadow(2, 9), 6), (shadow(1, 7), 7)] {
         journal
             .append(append(vec![entry(JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)), at)]))
             .await
             .unwrap();
     }
-    assert_eq!(journal.shadow(Some([1; 32])).await.unwrap(), Some(shadow(1, 7)));
-    assert_eq!(journal.shadow(Some([2; 32])).await.unwrap(), Some(shadow(2, 9)));
-    assert_eq!(journal.shadow(Some([3; 32])).await.unwrap(), None);
-    assert_eq!(journal.shadow(None).await.unwrap(), Some(shadow(1, 7)));
+    assert_eq!(
+        journal.query(move |rows, log| shadows::newest(rows, log, Some([1; 32]))).await.unwrap(),
+        Some(shadow(1, 7))
+    );
+    assert_eq!(
+        journal.query(move |rows, log| shadows::newest(rows, log, Some([2; 32]))).await.unwrap(),
+        Some(shadow(2, 9))
+    );
+    assert_eq!(
+        journal.query(move |rows, log| shadows::newest(rows, log, Some([3; 32]))).await.unwrap(),
+        None
+    );
+    assert_eq!(
+        journal.query(move |rows, log| shadows::newest(rows, log, None)).await.unwrap(),
+        Some(shadow(1, 7))
+    );
 }

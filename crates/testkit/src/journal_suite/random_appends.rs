@@ -5,16 +5,19 @@
 
 use std::time::Duration;
 
-use palyra_ports::read_records::{ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery};
-use palyra_ports::{JournalAppendRequest, NewEntry, ReadApprovals};
+use palyra_journal_core::families::{self, agents, bookmarks, postures, principals, shadows, tokens};
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
+use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
+use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent,
-    LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent, RunFinished,
-    RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    AbandonCause, AccessEvent, AgentEvent, Bookmark, ContentDigest, ContextPlan, DropReason, HeldCause,
+    JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent,
+    RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
+    ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -27,6 +30,7 @@ use palyra_types::{
 
 use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
+use crate::JournalReads;
 
 mod asking;
 mod components;
@@ -62,7 +66,7 @@ impl RandomAppends {
     }
 
     /// Reads every record of the population, as text that can be compared.
-    pub async fn records(&self, journal: &(impl ReadRecords + ReadApprovals)) -> Vec<String> {
+    pub async fn records(&self, journal: &impl ReadFamilies) -> Vec<String> {
         let mut all = Vec::new();
         for n in 0..PRINCIPALS {
             let principal = samples::principal(n.into());
@@ -76,22 +80,38 @@ impl RandomAppends {
             }));
         }
         all.push(exposed(&journal.open_runs().await.unwrap(), |_| String::new()));
-        let agents = journal.agents().await.unwrap();
+        let agents = journal.query(|rows, _| agents::all(rows)).await.unwrap();
         all.push(exposed(&agents, |agent| agent.profile.instructions.expose().clone()));
-        all.push(exposed(&journal.skills().await.unwrap(), |skill| {
+        all.push(exposed(&journal.query(families::skills::records).await.unwrap(), |skill| {
             format!("{:?} {:?}", skill.installed.name.expose(), skill.installed.source.expose())
         }));
-        all.push(exposed(&journal.components().await.unwrap(), |component| {
+        all.push(exposed(&journal.query(families::components::records).await.unwrap(), |component| {
             format!("{:?} {:?}", component.added.name.expose(), component.added.source.expose())
         }));
-        all.push(exposed(&journal.postures().await.unwrap(), |posture| {
+        all.push(exposed(&journal.query(postures::records).await.unwrap(), |posture| {
             format!("{:?} {:?}", posture.change.tool.expose(), posture.change.scope)
         }));
-        for candidate in [None, Some([0; 32]), Some([1; 32])] {
-            all.push(format!("{:?}", journal.shadow(candidate).await.unwrap()));
+        for n in 0..PRINCIPALS {
+            let principal = samples::principal(n.into());
+            let reading = journal.query(move |rows, log| bookmarks::of_principal(rows, log, principal));
+            let found = reading.await.unwrap();
+            // Texts of states that were written before there were bookmarks stay the same.
+            if !found.is_empty() {
+                all.push(exposed(&found, |(_, one)| one.name.expose().clone()));
+            }
         }
-        all.push(exposed(&journal.principals().await.unwrap(), |one| one.name.expose().clone()));
-        all.push(exposed(&journal.tokens().await.unwrap(), |token| token.label.expose().clone()));
+        for candidate in [None, Some([0; 32]), Some([1; 32])] {
+            all.push(format!(
+                "{:?}",
+                journal.query(move |rows, log| shadows::newest(rows, log, candidate)).await.unwrap()
+            ));
+        }
+        all.push(exposed(&journal.query(|rows, _| principals::all(rows)).await.unwrap(), |one| {
+            one.name.expose().clone()
+        }));
+        all.push(exposed(&journal.query(|rows, _| tokens::all(rows)).await.unwrap(), |token| {
+            token.label.expose().clone()
+        }));
         asking::records(journal, &mut all).await;
         all
     }
@@ -141,7 +161,9 @@ impl RandomAppends {
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
             let session_id = session.id;
-            let event = match self.below(4) {
+            let event = match self.below(6) {
+                4 => SessionEvent::BookmarkPlaced(self.bookmark()).into(),
+                5 => SessionEvent::BookmarkRemoved(Seq(self.below(self.made + 1))).into(),
                 0 => JournalEvent::Session(SessionEvent::Reset { session: session_id }),
                 1 => JournalEvent::Session(SessionEvent::Renamed {
                     session: session_id,
@@ -161,7 +183,7 @@ impl RandomAppends {
         let principal = self.principal();
         let session = SessionRef { principal, id: SessionId::from_parts(2, self.made.into()) };
         self.sessions.push(session);
-        let key = self.maybe(|me| Redacted::new(format!("key {}", me.made)));
+        let key = self.maybe(|me| Redacted::cleaned(format!("key {}", me.made)));
         let event = JournalEvent::Session(SessionEvent::Opened {
             session: session.id,
             agent: samples::agent(),
@@ -170,6 +192,10 @@ impl RandomAppends {
             branched_from: self.maybe(Self::branch_point),
         });
         NewEntry { time, principal, session: Some(session.id), run: None, event }
+    }
+
+    fn bookmark(&mut self) -> Bookmark {
+        Bookmark { run: RunId::from_parts(3, self.below(9).into()), tape_seq: TapeSeq(1), name: self.text() }
     }
 
     fn run_started(&mut self) -> NewEntry {
@@ -189,12 +215,12 @@ impl RandomAppends {
             taints: self.taints(),
             skills: self.maybe(Self::activated).into_iter().collect(),
             input: self.input(),
-            workspace_root: Redacted::new(self.text().into_exposed().into()),
-            model: Redacted::new(self.maybe(Self::model)),
-            run_salt: Redacted::new(self.digest()),
-            fallbacks: Redacted::new(self.maybe(Self::model).into_iter().collect()),
+            workspace_root: Redacted::cleaned(self.text().into_exposed().into()),
+            model: Redacted::cleaned(self.maybe(Self::model)),
+            run_salt: Redacted::cleaned(self.digest()),
+            fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
             response_format: self
-                .maybe(|me| ResponseFormat { schema: Redacted::new(me.text().into_exposed().into()) }),
+                .maybe(|me| ResponseFormat { schema: Redacted::cleaned(me.text().into_exposed().into()) }),
         };
         let entry = run.entry(TapeEvent::Run(RunEvent::Started(started)));
         self.runs.push(run);
@@ -253,7 +279,7 @@ impl RandomAppends {
 
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
-        match self.below(5) {
+        match self.below(6) {
             0 => TapeEvent::Model(ModelEvent::Requested(ModelRequested {
                 attempt,
                 turn: self.number(),
@@ -266,10 +292,15 @@ impl RandomAppends {
                     instructions_digest: self.digest(),
                     catalog_digest: self.digest(),
                 },
-                model: Redacted::new(self.maybe(Self::model)),
+                model: Redacted::cleaned(self.maybe(Self::model)),
             })),
             1 => TapeEvent::Model(ModelEvent::Text { attempt, text: self.text() }),
             4 => TapeEvent::Model(ModelEvent::Reasoning { attempt, text: self.text() }),
+            5 => TapeEvent::Model(ModelEvent::Switched {
+                attempt,
+                passed_over: self.number(),
+                model: Redacted::cleaned(self.maybe(Self::model)),
+            }),
             2 => TapeEvent::Model(ModelEvent::Message(ModelMessage {
                 attempt,
                 text_from: TapeSeq(self.number()),
@@ -277,7 +308,7 @@ impl RandomAppends {
                 proposals: self.number(),
                 finish: self.one_of(&FINISHES),
                 usage: self.usage(),
-                model: Redacted::new(self.maybe(Self::model)),
+                model: Redacted::cleaned(self.maybe(Self::model)),
                 response_id: self.text(),
                 continuation: self.maybe(|me| ProviderContinuation {
                     model: me.model(),
@@ -316,7 +347,7 @@ impl RandomAppends {
             name: me.text(),
             media_type: "text/plain".into(),
             bytes: me.below(1_000),
-            sha256: Redacted::new(me.digest()),
+            sha256: Redacted::cleaned(me.digest()),
             body: AttachmentBody::Text(me.text()),
         });
         UserInput { text, attachments: attachments.into_iter().collect() }

@@ -1,9 +1,10 @@
 //! What is derived from the log.
 
-use palyra_ports::read_records::{
-    IdQuery, IdTable, ReadRecords, RunFilter, RunQuery, SessionFilter, SessionQuery, SessionTextQuery,
-    SessionTexts,
-};
+use palyra_journal_core::families::id_query::{IdQuery, IdTable};
+use palyra_journal_core::families::runs::SessionTextQuery;
+use palyra_journal_core::families::{agents, principals, tokens};
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery, SessionTexts};
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{
@@ -13,10 +14,11 @@ use palyra_types::event::{
 use palyra_types::id_name::IdFragment;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, EffectId, ErrorCode, PrincipalId, RunId, TapeSeq, Timestamp, TokenId};
+use palyra_types::{AgentId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, TapeSeq, Timestamp, TokenId};
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
+use crate::JournalReads;
 
 fn first_session() -> palyra_types::session::SessionRef {
     samples::session(samples::principal(0), 0)
@@ -248,7 +250,7 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
         event,
     };
     let profile = |name: &str| AgentProfile {
-        name: name.into(),
+        name: Redacted::cleaned(name.to_owned()),
         instructions: "be brief".into(),
         model: Some(samples::model()),
         tools: Some(vec![ToolName::new("read_file")]),
@@ -277,17 +279,17 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
     for (time, event) in (1..).zip(events) {
         journal.append(append(vec![entry(time, event)])).await.unwrap();
     }
-    let agents = journal.agents().await.unwrap();
+    let agents = journal.query(|rows, _| agents::all(rows)).await.unwrap();
     assert_eq!(agents.iter().map(|agent| agent.id).collect::<Vec<_>>(), [other, agent]);
     assert_eq!((&agents[1].profile, agents[1].archived), (&profile("two"), Some(Timestamp(3))));
     assert_eq!((agents[0].profile.tools.as_ref(), agents[0].archived), (None, None));
-    let tokens = journal.tokens().await.unwrap();
+    let tokens = journal.query(|rows, _| tokens::all(rows)).await.unwrap();
     assert_eq!(
         (tokens[0].id, tokens[0].principal, tokens[0].created),
         (token, samples::principal(0), Timestamp(5))
     );
     assert_eq!((tokens[0].expires, tokens[0].revoked), (Some(Timestamp(-5)), Some(Timestamp(6))));
-    let principals = journal.principals().await.unwrap();
+    let principals = journal.query(|rows, _| principals::all(rows)).await.unwrap();
     assert_eq!(principals.iter().map(|one| one.name.expose().as_str()).collect::<Vec<_>>(), ["user:local"]);
 }
 

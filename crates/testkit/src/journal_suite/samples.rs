@@ -53,7 +53,7 @@ pub fn session_opened(session: SessionRef, key: Option<&str>, time: Timestamp) -
     let event = JournalEvent::Session(SessionEvent::Opened {
         session: session.id,
         agent: agent(),
-        key: key.map(Redacted::from),
+        key: key.map(|key| Redacted::cleaned(key.to_owned())),
         label: None,
         branched_from: None,
     });
@@ -119,10 +119,10 @@ impl SampleRun {
             approvers: Approvers::Inbox,
             taints: Taints::NONE,
             skills: Vec::new(),
-            input: UserInput::text(input.into()),
-            workspace_root: Redacted::new("/home/somebody/project".into()),
-            model: Redacted::new(Some(model())),
-            run_salt: Redacted::new([9; 32]),
+            input: UserInput::text(Redacted::cleaned(input.to_owned())),
+            workspace_root: Redacted::cleaned("/home/somebody/project".into()),
+            model: Redacted::cleaned(Some(model())),
+            run_salt: Redacted::cleaned([9; 32]),
             fallbacks: Redacted::default(),
             response_format: None,
         };
@@ -141,13 +141,16 @@ impl SampleRun {
                 catalog_digest: [5; 32],
                 ..ContextPlan::default()
             },
-            model: Redacted::new(Some(model())),
+            model: Redacted::cleaned(Some(model())),
         })))
     }
 
     /// Makes a piece of text.
     pub fn text(&mut self, attempt: u32, text: &str) -> NewEntry {
-        self.entry(TapeEvent::Model(ModelEvent::Text { attempt: Attempt(attempt), text: text.into() }))
+        self.entry(TapeEvent::Model(ModelEvent::Text {
+            attempt: Attempt(attempt),
+            text: Redacted::cleaned(text.to_owned()),
+        }))
     }
 
     /// Makes the end of an answer.
@@ -160,7 +163,7 @@ impl SampleRun {
             proposals,
             finish,
             usage: usage(),
-            model: Redacted::new(Some(model())),
+            model: Redacted::cleaned(Some(model())),
             response_id: "chatcmpl-AbCdEf0123456789".into(),
             continuation: None,
         })))
@@ -218,7 +221,7 @@ impl SampleRun {
             duration: Duration::from_micros(1_234),
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
-            output: output.into(),
+            output: Redacted::cleaned(output.to_owned()),
         })))
     }
 

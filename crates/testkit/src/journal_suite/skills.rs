@@ -1,10 +1,12 @@
 //! Skills: what is installed, switched on, quarantined and removed, as the log says it.
 
-use palyra_ports::{AppendTape, NewEntry, ReadRecords};
+use palyra_journal_core::families::skills;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendTape, NewEntry};
 use palyra_types::event::JournalEvent;
 use palyra_types::skill::{InstalledSkill, SkillEvent, SkillFault, SkillRecord};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Seq, SkillId, Timestamp};
+use palyra_types::{AgentId, Redacted, Seq, SkillId, Timestamp};
 
 use super::JournalFactory;
 use super::samples::{self, append};
@@ -17,7 +19,7 @@ pub fn installed(number: u128, name: &str) -> InstalledSkill {
         sha256: [u8::try_from(number).unwrap_or(0); 32],
         files: 2,
         bytes: 300,
-        name: name.into(),
+        name: Redacted::cleaned(name.to_owned()),
         description: "Takes notes.".into(),
         allowed_tools: Some(vec![ToolName::new("glob"), ToolName::new("read_file")]),
         source: "/home/somebody/skills/notes".into(),
@@ -49,7 +51,7 @@ pub async fn skills_are_shown_as_the_log_says(factory: &impl JournalFactory) {
         };
         let mut expected = [blank(&other, seq), blank(&notes, Seq(seq.0 + 1))];
         change(&mut expected[1]);
-        assert_eq!(journal.skills().await.unwrap(), expected, "{what}");
+        assert_eq!(journal.query(skills::records).await.unwrap(), expected, "{what}");
     };
     let tell = async |event: SkillEvent, at: i64| {
         journal.append(append(vec![entry(event, at)])).await.unwrap();
@@ -79,7 +81,7 @@ pub async fn skills_are_shown_as_the_log_says(factory: &impl JournalFactory) {
     is(&|skill| skill.removed = Some(Timestamp(12)), "what is removed stays so").await;
 
     factory.erase(&journal, Seq(seq.0 + 1));
-    let left = journal.skills().await.unwrap().pop().unwrap().installed;
+    let left = journal.query(skills::records).await.unwrap().pop().unwrap().installed;
     assert!(left.is_erased() && left.allowed_tools.is_none());
     assert_eq!((left.sha256, left.files), (notes.sha256, notes.files), "facts stay");
 }

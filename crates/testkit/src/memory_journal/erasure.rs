@@ -31,7 +31,7 @@ impl EraseJournal for MemoryJournal {
             ErasureSubject::Principal(principal) => entry.new.principal == principal,
             ErasureSubject::Range(range) => range.holds(entry.seq),
         };
-        ready(Ok(plan(&self.lock(), wanted))).boxed()
+        ready(Ok(plan(&mut self.lock(), wanted))).boxed()
     }
 
     fn find_secrets(
@@ -39,7 +39,7 @@ impl EraseJournal for MemoryJournal {
         redactor: Arc<dyn Redactor>,
         progress: Progress,
     ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
-        let state = self.lock();
+        let mut state = self.lock();
         let holds = |entry: &Entry| {
             let mut found = false;
             entry.new.event.for_each_content(&mut |_, leaf| {
@@ -47,7 +47,7 @@ impl EraseJournal for MemoryJournal {
             });
             found
         };
-        let plan = plan(&state, holds);
+        let plan = plan(&mut state, holds);
         progress(state.entries.len() as u64, state.entries.len() as u64);
         ready(Ok(plan)).boxed()
     }
@@ -62,15 +62,18 @@ fn says_of(entry: &Entry, run: RunId) -> bool {
     matches!(&entry.new.event, JournalEvent::Effect(EffectEvent::Settled(settled)) if settled.run == run)
 }
 
-fn plan(state: &State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
+fn plan(state: &mut State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
     let mut plan = ErasurePlan::default();
     let has_content = |entry: &&Entry| {
         entry.content == ContentState::Present && content::content_bytes(&entry.new.event) > 0
     };
-    for entry in state.entries.iter().filter(has_content).filter(|entry| wanted(entry)) {
+    let wanted = state.entries.iter().filter(has_content).filter(|entry| wanted(entry));
+    let wanted: Vec<(Seq, Option<RunId>)> =
+        wanted.map(|entry| (entry.seq, entry.new.run.map(|(run, _)| run))).collect();
+    for (seq, run) in wanted {
         plan.entries += 1;
-        plan.ranges.push(SeqRange { first: entry.seq, last: entry.seq });
-        if let Some(run) = entry.new.run.and_then(|(run, _)| open(state, run))
+        plan.ranges.push(SeqRange { first: seq, last: seq });
+        if let Some(run) = run.and_then(|run| open(state, run))
             && !plan.open_runs.contains(&run)
         {
             plan.open_runs.push(run);
@@ -79,8 +82,8 @@ fn plan(state: &State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
     plan
 }
 
-fn open(state: &State, run: RunId) -> Option<RunId> {
-    state.records.runs.get(&run).filter(|record| !record.state.is_terminal()).map(|record| record.run)
+fn open(state: &mut State, run: RunId) -> Option<RunId> {
+    state.run(run).filter(|record| !record.state.is_terminal()).map(|record| record.run)
 }
 
 fn erase(state: &mut State, order: &ErasureOrder) -> Result<ErasureReceipt, EraseError> {

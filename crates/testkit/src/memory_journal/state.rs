@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use futures::channel::oneshot;
+use palyra_journal_core::families::{input_keys, runs, sessions};
+use palyra_journal_core::family::{LogView, RowStore, StoreFault};
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
-use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadOnlyCause};
+use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadError, ReadOnlyCause};
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
-use palyra_types::run::RunLifecycleState;
+use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::tape::{ContentState, JournalEventRecord};
-use palyra_types::{Epoch, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+use palyra_types::{Epoch, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use super::content;
 use super::entry::Entry;
-use super::records::Records;
+use super::families::FamilyRows;
 
 /// What the next append is told to do.
 pub(super) enum Failure {
@@ -34,7 +36,7 @@ struct Held {
 pub(super) struct State {
     pub(super) epoch: Epoch,
     pub(super) entries: Vec<Entry>,
-    pub(super) records: Records,
+    pub(super) families: FamilyRows,
     pub(super) statics: BTreeMap<[u8; 32], Arc<str>>,
     pub(super) failures: VecDeque<Failure>,
     pub(super) read_only: Option<ReadOnlyCause>,
@@ -130,7 +132,7 @@ impl State {
     pub(super) fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
         let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new, blobs: Vec::new() };
-        self.records.fold(&entry);
+        self.families.fold(&entry);
         self.entries.push(entry);
     }
 
@@ -148,49 +150,63 @@ impl State {
             entry.new.event.erase_content();
             entry.blobs.clear();
             entry.content = ContentState::Erased;
+            self.families.erase(seq);
         }
-        self.refold();
     }
 
-    /// Folds all entries anew.
-    pub(super) fn refold(&mut self) {
-        self.records = Records::default();
-        self.entries.iter().for_each(|entry| self.records.fold(entry));
+    /// Runs a query over the rows of families.
+    pub(super) fn read_rows<T>(
+        &mut self,
+        query: impl FnOnce(&mut dyn RowStore, &mut dyn LogView) -> Result<T, StoreFault>,
+    ) -> Result<T, ReadError> {
+        self.families.read(&self.entries, query)
     }
 
-    fn holds(&self, guard: &Guard) -> bool {
-        let records = &self.records;
+    /// Makes the rows of families again, as a rebuild does; an erasure changes only the rows that it concerns.
+    pub(super) fn rebuild(&mut self) {
+        self.families = FamilyRows::default();
+        self.entries.iter().for_each(|entry| self.families.fold(entry));
+    }
+
+    fn holds(&mut self, guard: &Guard) -> bool {
         match guard {
-            Guard::RunAt { run, tape_seq } => self.last_tape_seq(*run) == *tape_seq,
-            Guard::IdempotencyUnseen { principal, digest } => {
-                !records.started_by.contains_key(&(*principal, *digest))
+            Guard::RunAt { run, tape_seq } => {
+                self.run(*run).map_or(TapeSeq(0), |record| record.last_tape_seq) == *tape_seq
             }
-            Guard::NoOtherRunInProgress { session, run } => !records.runs.values().any(|other| {
-                other.principal == session.principal
-                    && other.session == session.id
-                    && other.run != *run
-                    && other.state == RunLifecycleState::InProgress
-            }),
+            Guard::IdempotencyUnseen { principal, digest } => self.run_of_key(*principal, *digest).is_none(),
+            Guard::NoOtherRunInProgress { session, run } => self
+                .read_rows(|rows, _| runs::has_other_in_progress(rows, *session, *run))
+                .is_ok_and(|has_other| !has_other),
             Guard::ApprovalPending { approval } => self.is_pending(*approval),
             Guard::GrantUsable { grant, now } => self.is_usable(*grant, *now),
             Guard::EffectUnknown { run, effect } => self.is_unknown(*run, *effect),
             Guard::SessionAbsent { session, key } => {
-                let key = key.as_ref().map(Redacted::expose);
-                !records.sessions.contains_key(session)
-                    && key.is_none_or(|key| records.session_by_key(session.principal, key).is_none())
+                let other = key.as_ref().and_then(|key| self.session_by_key(session.principal, key.expose()));
+                let own = self.read_rows(|rows, _| sessions::record(rows, *session));
+                other.is_none() && own.ok().flatten().is_none()
             }
         }
     }
 
-    fn last_tape_seq(&self, run: RunId) -> TapeSeq {
-        self.records.runs.get(&run).map_or(TapeSeq(0), |record| record.last_tape_seq)
+    fn session_by_key(&mut self, principal: PrincipalId, key: &str) -> Option<OrchestratorSessionRecord> {
+        self.read_rows(|rows, _| sessions::record_by_key(rows, principal, key)).ok().flatten()
     }
 
-    fn check_tapes(&self, request: &JournalAppendRequest) -> Result<(), AppendError> {
+    /// Returns a run.
+    pub(super) fn run(&mut self, run: RunId) -> Option<RunRecord> {
+        self.read_rows(|rows, _| runs::record(rows, run)).ok().flatten()
+    }
+
+    /// Returns the run that an input with a key began or joined.
+    pub(super) fn run_of_key(&mut self, principal: PrincipalId, digest: IdempotencyDigest) -> Option<RunId> {
+        self.read_rows(|rows, _| input_keys::run_of_key(rows, principal, digest)).ok().flatten()
+    }
+
+    fn check_tapes(&mut self, request: &JournalAppendRequest) -> Result<(), AppendError> {
         let mut places: BTreeMap<RunId, (TapeSeq, PrincipalId, Option<SessionId>)> = BTreeMap::new();
         for entry in &request.entries {
             let Some((run, tape_seq)) = entry.run else { continue };
-            let place = places.entry(run).or_insert_with(|| match self.records.runs.get(&run) {
+            let place = places.entry(run).or_insert_with(|| match self.run(run) {
                 Some(record) => (record.last_tape_seq, record.principal, Some(record.session)),
                 None => (TapeSeq(0), entry.principal, entry.session),
             });
@@ -206,18 +222,17 @@ impl State {
     }
 
     /// What the real journal's unique indexes refuse.
-    fn check_unique(&self, request: &JournalAppendRequest) -> Result<(), AppendError> {
+    fn check_unique(&mut self, request: &JournalAppendRequest) -> Result<(), AppendError> {
         let mut keys = Vec::new();
         for entry in &request.entries {
             let taken = match &entry.event {
                 JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) => started
                     .idempotency
-                    .is_some_and(|digest| self.records.started_by.contains_key(&(entry.principal, digest))),
+                    .is_some_and(|digest| self.run_of_key(entry.principal, digest).is_some()),
                 JournalEvent::Session(SessionEvent::Opened { session, key: Some(key), .. }) => {
                     let key = (entry.principal, key.expose().clone());
-                    let other = |own: &OrchestratorSessionRecord| own.session.id != *session;
-                    let taken =
-                        keys.contains(&key) || self.records.session_by_key(key.0, &key.1).is_some_and(other);
+                    let other = |own: OrchestratorSessionRecord| own.session.id != *session;
+                    let taken = keys.contains(&key) || self.session_by_key(key.0, &key.1).is_some_and(other);
                     keys.push(key);
                     taken
                 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use palyra_types::Redacted;
+use palyra_types::Content;
 use palyra_types::model::{
-    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage,
-    ToolProposal,
+    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelRef, ProviderContinuation,
+    RawModelAnswer, RawToolProposal, TokenUsage, ToolProposal,
 };
 use palyra_types::tool::ToolName;
 
@@ -20,7 +20,7 @@ pub(super) enum Step {
     Hold(Gate),
     Hang,
     Panic,
-    Answer(ModelAnswer),
+    Answer(RawModelAnswer),
     Fail(ModelFailure),
 }
 
@@ -38,10 +38,12 @@ enum Ending {
 #[derive(Debug, Clone)]
 pub struct Script {
     steps: Vec<Step>,
-    proposals: Vec<ToolProposal>,
+    proposals: Vec<RawToolProposal>,
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     continuation: Option<String>,
+    response_id: Option<String>,
+    answered_by: Option<ModelName>,
     ending: Ending,
 }
 
@@ -61,6 +63,8 @@ impl Script {
             finish: None,
             usage: None,
             continuation: None,
+            response_id: None,
+            answered_by: None,
             ending: Ending::Answer,
         }
     }
@@ -83,6 +87,13 @@ impl Script {
     #[must_use]
     pub fn continuation(mut self, body: &str) -> Self {
         self.continuation = Some(body.to_owned());
+        self
+    }
+
+    /// Names its answer.
+    #[must_use]
+    pub fn response_id(mut self, id: &str) -> Self {
+        self.response_id = Some(id.to_owned());
         self
     }
 
@@ -110,7 +121,7 @@ impl Script {
     #[must_use]
     pub fn call(mut self, tool: &str, arguments: &str) -> Self {
         self.proposals.push(ToolProposal {
-            model_call_id: Redacted::new(format!("call-{}", self.proposals.len() + 1)),
+            model_call_id: Content::new(format!("call-{}", self.proposals.len() + 1)),
             tool: ToolName::new(tool),
             arguments: arguments.into(),
         });
@@ -144,6 +155,13 @@ impl Script {
         self
     }
 
+    /// Names another model than the one that was asked.
+    #[must_use]
+    pub fn answered_by(mut self, model: &str) -> Self {
+        self.answered_by = Some(ModelName::new(model));
+        self
+    }
+
     /// Never ends.
     #[must_use]
     pub fn hang(mut self) -> Self {
@@ -171,13 +189,13 @@ impl Script {
         let continuation = self.continuation.map(|body| ProviderContinuation {
             model: asked.clone(),
             format: "scripted/1".to_owned(),
-            body: Redacted::new(body),
+            body: Content::new(body),
         });
         let natural = if self.proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         match self.ending {
             Ending::Answer => steps.push(Step::Answer(ModelAnswer {
-                response_id: Redacted::new(format!("scripted-{number}")),
-                answered_by: model.clone(),
+                response_id: Content::new(self.response_id.unwrap_or_else(|| format!("scripted-{number}"))),
+                answered_by: self.answered_by.unwrap_or_else(|| model.clone()),
                 finish: self.finish.unwrap_or(natural),
                 usage: self.usage,
                 proposals: self.proposals,

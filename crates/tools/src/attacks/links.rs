@@ -3,15 +3,13 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use palyra_ports::CancelFlag;
 use palyra_types::ErrorCode;
 use palyra_types::tool::ToolName;
 use serde_json::json;
 
 use super::grounds::{CANARY, Grounds, assert_reaches, assert_untouched_in};
 use super::write_grounds::calls_at;
-use crate::builtin::{prepare_call, run_call};
-use crate::fixture::{call_in, granted};
+use crate::fixture::{call_in, granted, prepare_call, run_call};
 
 #[test]
 fn a_symbolic_link_is_not_followed_at_the_end_or_in_the_middle() {
@@ -121,7 +119,7 @@ fn a_root_that_became_a_link_is_neither_read_nor_written() {
         assert_reaches(&root.join(path));
     }
     let first = granted(&root, &tool, arguments, &plan);
-    let outcome = run_call(&first, &CancelFlag::default()).unwrap();
+    let outcome = run_call(&first).unwrap();
     assert_eq!(outcome.failure, Some(ErrorCode::ToolFailed), "{}", outcome.output.expose());
     assert!(!grounds.fixture.outside().join("later.txt").exists());
     assert_eq!(fs::read_to_string(grounds.secret()).unwrap(), format!("{CANARY}\n"));

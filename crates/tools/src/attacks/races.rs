@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use palyra_ports::CancelFlag;
 use palyra_types::tool::ToolName;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat_with};
 
 use super::grounds::{CANARY, Grounds};
-use crate::builtin::run_call;
-use crate::fixture::granted;
+use crate::fixture::{granted, run_call};
 use crate::workspace::{Workspace, open_file};
 
 /// How often a file is read while the tree changes under it.
@@ -63,7 +61,7 @@ impl<'r> Repeated<'r> {
     /// Calls once, asserts that the canary stays away, and returns whether the call succeeded.
     fn call(&self) -> bool {
         let granted = granted(self.root, &self.tool, self.arguments, "");
-        let outcome = run_call(&granted, &CancelFlag::default()).unwrap();
+        let outcome = run_call(&granted).unwrap();
         assert!(!outcome.output.expose().contains(CANARY), "{}: {}", self.tool, outcome.output.expose());
         outcome.failure.is_none()
     }

@@ -9,8 +9,7 @@ use serde_json::json;
 
 use super::grounds::{CANARY, Grounds};
 use super::write_grounds::{PAYLOAD, calls_at};
-use crate::builtin::prepare_call;
-use crate::fixture::call_in;
+use crate::fixture::{call_in, prepare_call};
 use crate::workspace::{MadeFolders, Workspace, WorkspacePath};
 
 #[test]

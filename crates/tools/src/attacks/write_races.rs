@@ -5,16 +5,15 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use palyra_ports::CancelFlag;
-use palyra_run_core::Execution;
+use palyra_ports::EffectKey;
+use palyra_tool_kit::Execution;
 use palyra_types::ErrorCode;
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
 use super::grounds::{CANARY, Grounds};
 use super::races::{CONTROL_ROUNDS_MAX, while_swapping};
-use crate::builtin::{Granted, prepare_call, run_call};
-use crate::fixture::granted;
+use crate::fixture::{granted, prepare_call, run_call};
 
 /// How often is written while the tree changes.
 const WRITE_ROUNDS: usize = 400;
@@ -32,11 +31,15 @@ fn write_once(root: &Path, tool: &str, arguments: &Value) -> bool {
     let (tool, arguments) = (ToolName::new(tool), arguments.to_string());
     let Ok(prepared) = prepare_call(&tool, &arguments, root) else { return false };
     let plan = prepared.body.into_exposed();
-    let first = Granted { key: fresh_key(), ..granted(root, &tool, &arguments, &plan) };
-    match run_call(&first, &CancelFlag::default()) {
+    let mut invocation = granted(root, &tool, &arguments, &plan);
+    invocation.supervision.key = EffectKey(fresh_key());
+    match run_call(&invocation) {
         Ok(outcome) => outcome.failure.is_none(),
         // It was in place and then swapped away: what is left is looked at, as after a restart.
-        Err(_) => run_call(&Granted { execution: Execution::Again, ..first }, &CancelFlag::default()).is_ok(),
+        Err(_) => {
+            invocation.execution = Execution::Again;
+            run_call(&invocation).is_ok()
+        }
     }
 }
 
@@ -136,11 +139,12 @@ fn a_file_that_becomes_a_link_after_it_was_prepared_is_not_written_through() {
         let plan = prepare_call(&tool, &text, &root).unwrap().body.into_exposed();
         let _ = fs::remove_file(root.join(name));
         symlink(grounds.secret(), root.join(name)).unwrap();
-        let first = granted(&root, &tool, &text, &plan);
-        let outcome = run_call(&first, &CancelFlag::default()).unwrap();
+        let mut invocation = granted(&root, &tool, &text, &plan);
+        let outcome = run_call(&invocation).unwrap();
         assert_eq!(outcome.failure, Some(ErrorCode::PathRefused), "{}", outcome.output.expose());
         // After a restart nobody can tell, and still nothing is written through it.
-        assert!(run_call(&Granted { execution: Execution::Again, ..first }, &CancelFlag::default()).is_err());
+        invocation.execution = Execution::Again;
+        assert!(run_call(&invocation).is_err());
         assert_eq!(fs::read_to_string(grounds.secret()).unwrap(), format!("{CANARY}\n"));
         assert!(fs::symlink_metadata(root.join(name)).unwrap().is_symlink());
         grounds.assert_control_writes(name, &grounds.secret());

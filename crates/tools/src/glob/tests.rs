@@ -79,13 +79,13 @@ fn a_pattern_that_does_not_compile_says_how_to_mend_it() {
 fn credentials_are_named_and_their_folders_not_entered() {
     let fixture =
         Fixture::with(&[("server.key", "x"), ("secrets/db", "x"), (".ssh/id_rsa", "x"), ("a.txt", "x")]);
-    let told = |arguments: &serde_json::Value| fixture.call("glob", arguments);
+    let found = |arguments: &serde_json::Value| fixture.call("glob", arguments);
     assert_eq!(
-        told(&json!({"pattern": "*", "hidden": true})),
+        found(&json!({"pattern": "*", "hidden": true})),
         "[4 matches]\n.ssh/ (credentials, contents not shown)\na.txt\nsecrets/ (credentials, contents not shown)\n\
          server.key (credentials, contents not shown)\n"
     );
-    assert!(told(&json!({"pattern": "secret[s]/*"})).starts_with("[no matches"));
+    assert!(found(&json!({"pattern": "secret[s]/*"})).starts_with("[no matches"));
     // The control: a call that names the place.
-    assert_eq!(told(&json!({"pattern": "*", "path": "secrets"})), "[1 match]\nsecrets/db\n");
+    assert_eq!(found(&json!({"pattern": "*", "path": "secrets"})), "[1 match]\nsecrets/db\n");
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::file_patch::{Hunk, Line};
+use super::file_patch::{Hunk, HunkLine};
 use crate::failure::ToolFailure;
 
 /// Lines that are compared to find the place of one hunk, at most.
@@ -90,8 +90,8 @@ impl Hunk {
             .lines
             .iter()
             .filter_map(|line| match line {
-                Line::Kept(text) | Line::Removed(text) => Some(format!("{text}\n").into_bytes()),
-                Line::Added(_) => None,
+                HunkLine::Kept(text) | HunkLine::Removed(text) => Some(format!("{text}\n").into_bytes()),
+                HunkLine::Added(_) => None,
             })
             .collect();
         if self.old_ends_open
@@ -105,18 +105,18 @@ impl Hunk {
     /// Writes the new lines; those that are kept come from the file.
     fn write_new(&self, there: &[&[u8]], made: &mut Vec<u8>) {
         let mut there = there.iter();
-        let last = self.lines.iter().rposition(|line| !matches!(line, Line::Removed(_)));
+        let last = self.lines.iter().rposition(|line| !matches!(line, HunkLine::Removed(_)));
         for (at, line) in self.lines.iter().enumerate() {
             let text = match line {
-                Line::Removed(_) => {
+                HunkLine::Removed(_) => {
                     there.next();
                     continue;
                 }
-                Line::Kept(text) => {
+                HunkLine::Kept(text) => {
                     there.next();
                     text
                 }
-                Line::Added(text) => text,
+                HunkLine::Added(text) => text,
             };
             made.extend_from_slice(text.as_bytes());
             if !(self.new_ends_open && Some(at) == last) {

@@ -46,7 +46,7 @@ pub(crate) struct Hunk {
     /// The line at which it begins in the old file, from 1; 0 in an empty one.
     pub(crate) old_from: usize,
     /// Its lines.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<HunkLine>,
     /// Whether the last line of the old file has no end.
     pub(crate) old_ends_open: bool,
     /// Whether the last line of the new file has no end.
@@ -55,7 +55,7 @@ pub(crate) struct Hunk {
 
 /// A line of a hunk, without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum HunkLine {
     /// It is there before and after.
     Kept(String),
     /// It goes.
@@ -68,9 +68,9 @@ impl Hunk {
     /// The line just read has no end.
     pub(super) fn end_open(&mut self) {
         match self.lines.last() {
-            Some(Line::Kept(_)) => (self.old_ends_open, self.new_ends_open) = (true, true),
-            Some(Line::Removed(_)) => self.old_ends_open = true,
-            Some(Line::Added(_)) => self.new_ends_open = true,
+            Some(HunkLine::Kept(_)) => (self.old_ends_open, self.new_ends_open) = (true, true),
+            Some(HunkLine::Removed(_)) => self.old_ends_open = true,
+            Some(HunkLine::Added(_)) => self.new_ends_open = true,
             None => {}
         }
     }

@@ -1,7 +1,7 @@
 //! The lines that name a file of a patch, and what is done to it.
 
 use super::file_patch::{Hunk, PatchKind};
-use super::source::Source;
+use super::source::PatchLines;
 use crate::failure::ToolFailure;
 
 const NOWHERE: &str = "/dev/null";
@@ -22,7 +22,7 @@ pub(super) struct Headers<'p> {
 
 impl<'p> Headers<'p> {
     /// Reads up to the first hunk of the next file; `None` at the end. Words before the first header are prose.
-    pub(super) fn read(source: &mut Source<'p>) -> Result<Option<Self>, ToolFailure> {
+    pub(super) fn read(source: &mut PatchLines<'p>) -> Result<Option<Self>, ToolFailure> {
         let mut headers = Self::default();
         while let Some(line) = source.peek() {
             if line.starts_with("@@ ") || (headers.is_begun() && line.starts_with("diff --git ")) {
@@ -41,7 +41,7 @@ impl<'p> Headers<'p> {
         self.git.is_some() || self.old.is_some()
     }
 
-    fn take(&mut self, line: &'p str, source: &Source<'_>) -> Result<(), ToolFailure> {
+    fn take(&mut self, line: &'p str, source: &PatchLines<'_>) -> Result<(), ToolFailure> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let begins: [(&str, &mut Option<&'p str>); 7] = [
             ("diff --git ", &mut self.git),
@@ -75,7 +75,7 @@ impl<'p> Headers<'p> {
     }
 
     /// Returns what is done to the file.
-    pub(super) fn kind(&self, source: &Source<'_>, hunks: &[Hunk]) -> Result<PatchKind, ToolFailure> {
+    pub(super) fn kind(&self, source: &PatchLines<'_>, hunks: &[Hunk]) -> Result<PatchKind, ToolFailure> {
         if let Some(mode) =
             self.made_with.or(self.removed_with).filter(|mode| !matches!(*mode, REGULAR | EXECUTABLE))
         {
@@ -118,7 +118,7 @@ impl<'p> Headers<'p> {
     /// Returns the old and the new name; `None` for one that is nowhere.
     fn names(
         &self,
-        source: &Source<'_>,
+        source: &PatchLines<'_>,
         hunks: &[Hunk],
     ) -> Result<(Option<String>, Option<String>), ToolFailure> {
         match (self.old, self.new) {
@@ -131,7 +131,7 @@ impl<'p> Headers<'p> {
 
 /// Reads a name behind `--- ` or `+++ `; `None` for nowhere. What begins with `a/` or `b/` always loses it: whoever
 /// judges a patch by its headers has to come to the same name.
-fn name(text: &str, source: &Source<'_>) -> Result<Option<String>, ToolFailure> {
+fn name(text: &str, source: &PatchLines<'_>) -> Result<Option<String>, ToolFailure> {
     match without_time(text) {
         NOWHERE => Ok(None),
         name => {
@@ -147,7 +147,7 @@ fn without_time(name: &str) -> &str {
 }
 
 /// Refuses names of which two readers could make different ones.
-fn plain(name: &str, source: &Source<'_>) -> Result<String, ToolFailure> {
+fn plain(name: &str, source: &PatchLines<'_>) -> Result<String, ToolFailure> {
     if name.contains('"') || name.trim() != name || name.contains(char::is_control) {
         let why =
             "ends a file whose name is quoted or has spaces around it; use write_file or edit_file for it";

@@ -4,9 +4,9 @@
 //! Invariant: every file of a patch is named once, and what cannot be done to text (links, submodules, binary
 //! patches, copies, other modes) is refused here, not skipped.
 
-use super::file_patch::{FilePatch, Hunk, Line};
+use super::file_patch::{FilePatch, Hunk, HunkLine};
 use super::header::Headers;
-use super::source::Source;
+use super::source::PatchLines;
 use crate::failure::ToolFailure;
 
 /// Files in one patch, at most.
@@ -14,7 +14,7 @@ const FILES_MAX: usize = 256;
 
 /// Reads a patch.
 pub(crate) fn read_patch(text: &str) -> Result<Vec<FilePatch>, ToolFailure> {
-    let mut source = Source::new(text);
+    let mut source = PatchLines::new(text);
     let mut files = Vec::new();
     loop {
         let headers = Headers::read(&mut source)?;
@@ -43,7 +43,7 @@ pub(crate) fn read_patch(text: &str) -> Result<Vec<FilePatch>, ToolFailure> {
     Ok(files)
 }
 
-fn read_hunk(source: &mut Source<'_>, head: &str) -> Result<Hunk, ToolFailure> {
+fn read_hunk(source: &mut PatchLines<'_>, head: &str) -> Result<Hunk, ToolFailure> {
     let Some((old_from, old_count, new_count)) = ranges(head) else {
         return Err(source.wrong("has to read `@@ -LINE,COUNT +LINE,COUNT @@`"));
     };
@@ -70,9 +70,9 @@ fn read_hunk(source: &mut Source<'_>, head: &str) -> Result<Hunk, ToolFailure> {
         };
         (old, new) = left;
         hunk.lines.push(match sign {
-            " " => Line::Kept(text.to_owned()),
-            "-" => Line::Removed(text.to_owned()),
-            _ => Line::Added(text.to_owned()),
+            " " => HunkLine::Kept(text.to_owned()),
+            "-" => HunkLine::Removed(text.to_owned()),
+            _ => HunkLine::Added(text.to_owned()),
         });
     }
     if source.take_after("\\").is_some() {

@@ -3,12 +3,12 @@
 use crate::failure::ToolFailure;
 
 /// The lines of a patch, with their numbers.
-pub(super) struct Source<'p> {
+pub(super) struct PatchLines<'p> {
     lines: Vec<&'p str>,
     at: usize,
 }
 
-impl<'p> Source<'p> {
+impl<'p> PatchLines<'p> {
     pub(super) fn new(text: &'p str) -> Self {
         let mut lines: Vec<&str> = text.split('\n').collect();
         if lines.last() == Some(&"") {

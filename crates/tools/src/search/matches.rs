@@ -9,7 +9,7 @@ use regex::bytes::Regex;
 
 use crate::excerpt::excerpt;
 use crate::failure::ToolFailure;
-use crate::lines::{Lines, is_binary};
+use crate::lines::{FileLines, is_binary};
 
 /// How many lines pass between two looks at the cancel flag.
 const LINES_PER_LOOK: u64 = 4096;
@@ -60,7 +60,7 @@ impl<'s> FileSearch<'s> {
     /// Searches until the end, or until `matches_max` were found and their context was shown.
     pub(super) fn run(
         mut self,
-        mut lines: Lines,
+        mut lines: FileLines,
         matches_max: u64,
         check_cancel: impl Fn() -> Result<(), ToolFailure>,
     ) -> Result<FileMatches, ToolFailure> {

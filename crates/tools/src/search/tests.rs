@@ -26,12 +26,14 @@ fn matches_come_with_path_and_line() {
         &json!({"pattern": "needle"}),
         "[3 matches in 2 files (3 files searched)]\n\
          a.txt:2: two needle\na.txt:5: needle five\nsrc/b.rs:1: fn needle() {}\n\
-         [1 binary file passed over]",
+         [2 hidden names (.gitignore, src/.hidden.rs) not searched: set `hidden`, or name one as `path`; \
+         1 binary file passed over]",
     );
     check(
         &json!({"pattern": "NEEDLE", "ignore_case": true, "glob": "*.rs"}),
         "[2 matches in 1 file (1 file searched)]\n\
-         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n",
+         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n\
+         [1 hidden name (src/.hidden.rs) not searched: set `hidden`, or name one as `path`]",
     );
     check(
         &json!({"pattern": "^needle", "path": "a.txt"}),
@@ -40,8 +42,48 @@ fn matches_come_with_path_and_line() {
     check(
         &json!({"pattern": r"\{\}$", "path": "src"}),
         "[2 matches in 1 file (1 file searched)]\n\
-         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n",
+         src/b.rs:1: fn needle() {}\nsrc/b.rs:2: fn Needle() {}\n\
+         [1 hidden name (src/.hidden.rs) not searched: set `hidden`, or name one as `path`]",
     );
+}
+
+#[test]
+fn hidden_files_are_searched_when_asked_for() {
+    check(
+        &json!({"pattern": "needle", "hidden": true, "glob": "*.rs"}),
+        "[2 matches in 2 files (2 files searched)]\n\
+         src/.hidden.rs:1: needle\nsrc/b.rs:1: fn needle() {}\n",
+    );
+}
+
+#[test]
+fn hidden_names_that_are_not_searched_are_counted_and_the_first_are_named() {
+    let fixture = Fixture::with(&[
+        (".env.example", "PORT=1\n"),
+        (".env", "PORT=2\n"),
+        (".github/ci.yml", "PORT: 3\n"),
+        (".a", "x\n"),
+        (".b", "x\n"),
+        ("plain.txt", "PORT\n"),
+    ]);
+    let printed = fixture.call("search", &json!({"pattern": "PORT"}));
+    assert!(printed.starts_with("[1 match in 1 file (1 file searched)]\nplain.txt:1: PORT\n"), "{printed}");
+    let named =
+        "[4 hidden names (.a, .b, .env.example, ...) not searched: set `hidden`, or name one as `path`; ";
+    assert!(printed.contains(named), "{printed}");
+    // Credentials are hidden either way, and are counted as what they are.
+    assert!(printed.contains("; 1 path that may hold credentials left out;"), "{printed}");
+    let printed = fixture.call("search", &json!({"pattern": "PORT", "hidden": true}));
+    for line in [".env.example:1: PORT=1\n", ".github/ci.yml:1: PORT: 3\n", "1 path that may hold"] {
+        assert!(printed.contains(line), "{printed}");
+    }
+    assert!(!printed.contains("PORT=2") && !printed.contains("hidden"), "{printed}");
+    // What git keeps is never looked into.
+    let fixture = Fixture::with(&[(".git/config", "PORT\n"), ("plain.txt", "PORT\n")]);
+    for hidden in [false, true] {
+        let printed = fixture.call("search", &json!({"pattern": "PORT", "hidden": hidden}));
+        assert_eq!(printed, "[1 match in 1 file (1 file searched)]\nplain.txt:1: PORT\n");
+    }
 }
 
 #[test]
@@ -72,13 +114,19 @@ fn it_stops_at_max_and_shows_the_last_context() {
     check(
         &json!({"pattern": "needle", "max": 1, "context": 1}),
         "[1 match in 1 file (1 file searched)]\n\
-         a.txt-1- one\na.txt:2: two needle\na.txt-3- three\n[stopped at max=1; there may be more]",
+         a.txt-1- one\na.txt:2: two needle\na.txt-3- three\n[stopped at max=1; there may be more; \
+         1 hidden name (.gitignore) not searched: set `hidden`, or name one as `path`]",
     );
 }
 
 #[test]
 fn nothing_found_counts_what_was_searched() {
-    check(&json!({"pattern": "nowhere"}), "[no matches (3 files searched)]\n[1 binary file passed over]");
+    check(
+        &json!({"pattern": "nowhere"}),
+        "[no matches (3 files searched)]\n\
+         [2 hidden names (.gitignore, src/.hidden.rs) not searched: set `hidden`, or name one as `path`; \
+         1 binary file passed over]",
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) const FOLDER_ENTRIES_MAX: usize = 50_000;
 
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NamedEntry {
     pub(super) name: OsString,
     pub(super) kind: EntryKind,
 }
@@ -22,7 +22,7 @@ pub(super) struct Named {
 /// What a folder holds, sorted by name.
 #[derive(Debug)]
 pub(super) struct FolderEntries {
-    pub(super) named: Vec<Named>,
+    pub(super) named: Vec<NamedEntry>,
     /// Whether there are more than were read.
     pub(super) is_cut: bool,
 }
@@ -46,7 +46,7 @@ pub(super) fn read_entries(folder: &OwnedFd, entries_max: usize) -> Result<Folde
             FileType::Unknown => kind_of(folder, name),
             known => known.into(),
         };
-        named.push(Named { name: name.to_owned(), kind });
+        named.push(NamedEntry { name: name.to_owned(), kind });
     }
     named.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(FolderEntries { named, is_cut })

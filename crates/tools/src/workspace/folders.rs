@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::open::open_folder;
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
-use super::slot::Slot;
+use super::slot::FileSlot;
 use crate::failure::ToolFailure;
 
 /// Folders one path may need, at most.
@@ -26,7 +26,7 @@ pub(crate) struct MadeFolders(Vec<(Arc<OwnedFd>, OsString)>);
 
 impl MadeFolders {
     /// Returns the slot of `path`, making the folders that it lacks.
-    pub(super) fn slot(&mut self, root: &OwnedFd, path: &WorkspacePath) -> Result<Slot, ToolFailure> {
+    pub(super) fn slot(&mut self, root: &OwnedFd, path: &WorkspacePath) -> Result<FileSlot, ToolFailure> {
         let explain = |refusal: OpenRefusal| refusal.explain(&path.show());
         let name = path.name().ok_or_else(|| OpenRefusal::Malformed.explain(&path.show()))?;
         let mut folder = Arc::new(open_folder(root, Path::new(".")).map_err(explain)?);
@@ -48,7 +48,7 @@ impl MadeFolders {
             };
             folder = Arc::new(next.map_err(explain)?);
         }
-        Ok(Slot::new(folder, name))
+        Ok(FileSlot::new(folder, name))
     }
 
     /// Puts the names of the folders on the disk.

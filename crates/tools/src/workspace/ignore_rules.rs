@@ -24,12 +24,12 @@ const GIT_FOLDER: &str = ".git";
 /// The rules of one folder and of those above it.
 #[derive(Debug, Default)]
 pub(super) struct IgnoreRules {
-    levels: Vec<Level>,
+    levels: Vec<RuleLevel>,
 }
 
 /// The rules that one folder's ignore files hold.
 #[derive(Debug)]
-struct Level {
+struct RuleLevel {
     /// Length of that folder's path, in components.
     depth: usize,
     rules: Gitignore,
@@ -41,7 +41,7 @@ impl IgnoreRules {
         let depth = path.components().count();
         for name in IGNORE_FILES.iter().rev() {
             if let Some(rules) = read_rules(&folder, name) {
-                self.levels.push(Level { depth, rules });
+                self.levels.push(RuleLevel { depth, rules });
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use super::entries::{Named, read_entries};
+use super::entries::{NamedEntry, read_entries};
 use super::kind::EntryKind;
 use super::path::WorkspacePath;
 use super::show::show_path;
@@ -21,14 +21,14 @@ pub(super) fn names_near(path: &WorkspacePath, open: impl Fn(&WorkspacePath) -> 
         let Some(folder_path) = missing.parent() else { break };
         if let Some(folder) = open(&folder_path) {
             let wanted = missing.as_path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return told(&folder, &folder_path, &wanted);
+            return describe(&folder, &folder_path, &wanted);
         }
         missing = folder_path;
     }
     "; list_dir shows what is there".to_owned()
 }
 
-fn told(folder: &OwnedFd, folder_path: &WorkspacePath, wanted: &str) -> String {
+fn describe(folder: &OwnedFd, folder_path: &WorkspacePath, wanted: &str) -> String {
     let place = match folder_path.as_path().as_os_str().is_empty() {
         true => "the workspace root".to_owned(),
         false => format!("`{}`", folder_path.show()),
@@ -40,7 +40,7 @@ fn told(folder: &OwnedFd, folder_path: &WorkspacePath, wanted: &str) -> String {
         return format!("; {place} is empty");
     }
     let total = entries.named.len();
-    let mut ranked: Vec<(usize, &Named)> = entries
+    let mut ranked: Vec<(usize, &NamedEntry)> = entries
         .named
         .iter()
         .map(|named| (strangeness(&named.name.to_string_lossy(), wanted), named))
@@ -54,7 +54,7 @@ fn told(folder: &OwnedFd, folder_path: &WorkspacePath, wanted: &str) -> String {
     format!("; {place} holds {}{rest}", shown.join(", "))
 }
 
-fn quoted(named: &Named) -> String {
+fn quoted(named: &NamedEntry) -> String {
     let slash = if named.kind == EntryKind::Folder { "/" } else { "" };
     format!("`{}{slash}`", show_path(Path::new(&named.name)))
 }

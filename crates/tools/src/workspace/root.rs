@@ -13,7 +13,7 @@ use super::nearby::names_near;
 use super::open::{OpenFile, open_file, open_folder};
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
-use super::slot::Slot;
+use super::slot::FileSlot;
 use crate::failure::ToolFailure;
 
 /// A workspace root, open.
@@ -25,7 +25,7 @@ pub(crate) struct Workspace {
 
 /// What was found at a path.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum PathTarget {
     /// A regular file.
     File(OpenFile),
     /// A folder.
@@ -66,23 +66,23 @@ impl Workspace {
     }
 
     /// Opens whatever is there, if it is a folder or a regular file.
-    pub(crate) fn place(&self, path: &WorkspacePath) -> Result<Place, ToolFailure> {
+    pub(crate) fn place(&self, path: &WorkspacePath) -> Result<PathTarget, ToolFailure> {
         match open_folder(&self.root, path.to_open()) {
-            Ok(_) => Ok(Place::Folder),
-            Err(OpenRefusal::NotAFolder) => self.file(path).map(Place::File),
+            Ok(_) => Ok(PathTarget::Folder),
+            Err(OpenRefusal::NotAFolder) => self.file(path).map(PathTarget::File),
             Err(refusal) => Err(self.explain(refusal, path)),
         }
     }
 
     /// Returns the slot of a file; `None` when the folder that would hold it does not exist.
-    pub(crate) fn slot(&self, path: &WorkspacePath) -> Result<Option<Slot>, ToolFailure> {
+    pub(crate) fn slot(&self, path: &WorkspacePath) -> Result<Option<FileSlot>, ToolFailure> {
         let (Some(parent), Some(name)) = (path.parent(), path.name()) else {
             return Err(ToolFailure::Unsuitable(
                 "the workspace root itself is a folder, not a file".to_owned(),
             ));
         };
         match open_folder(&self.root, parent.to_open()) {
-            Ok(folder) => Ok(Some(Slot::new(Arc::new(folder), name))),
+            Ok(folder) => Ok(Some(FileSlot::new(Arc::new(folder), name))),
             Err(OpenRefusal::NotFound) => Ok(None),
             Err(refusal) => Err(refusal.explain(&path.show())),
         }
@@ -93,7 +93,7 @@ impl Workspace {
         &self,
         path: &WorkspacePath,
         made: &mut MadeFolders,
-    ) -> Result<Slot, ToolFailure> {
+    ) -> Result<FileSlot, ToolFailure> {
         made.slot(self.root.descriptor(), path)
     }
 

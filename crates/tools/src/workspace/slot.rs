@@ -33,14 +33,14 @@ const OWNER_WRITES: u32 = 0o200;
 
 /// A name in an open folder.
 #[derive(Debug, Clone)]
-pub(crate) struct Slot {
+pub(crate) struct FileSlot {
     folder: Arc<OwnedFd>,
     name: OsString,
 }
 
 /// What is at a name, for who would change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum SlotContent {
     /// Nothing.
     Absent,
     /// A file that may be changed.
@@ -53,12 +53,12 @@ pub(crate) struct FoundFile {
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
     /// Who may do what with it.
-    pub(crate) access: Access,
+    pub(crate) access: FileAccess,
 }
 
 /// Who may do what with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum FileAccess {
     /// These bits less the process's mask: a new file.
     New(u32),
     /// Exactly these bits.
@@ -76,7 +76,7 @@ pub(crate) enum Access {
 
 /// What is at a name, as far as it can be told from something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum SlotState {
     /// Nothing.
     Absent,
     /// A regular file with these bytes.
@@ -85,7 +85,7 @@ pub(crate) enum Seen {
     Other,
 }
 
-impl Found {
+impl SlotContent {
     /// Returns the digest of what is there.
     pub(crate) fn sha256(&self) -> Option<Sha256> {
         match self {
@@ -95,7 +95,7 @@ impl Found {
     }
 }
 
-impl Access {
+impl FileAccess {
     /// Returns the permission bits.
     pub(crate) fn bits(self) -> u32 {
         match self {
@@ -104,7 +104,7 @@ impl Access {
     }
 }
 
-impl Slot {
+impl FileSlot {
     pub(super) fn new(folder: Arc<OwnedFd>, name: &OsStr) -> Self {
         Self { folder, name: name.to_owned() }
     }
@@ -126,11 +126,11 @@ impl Slot {
     }
 
     /// Returns what is there, for who would change it; what may not be changed is refused with its reason.
-    pub(crate) fn look(&self, shown: &str) -> Result<Found, ToolFailure> {
+    pub(crate) fn look(&self, shown: &str) -> Result<SlotContent, ToolFailure> {
         let unsuitable = |why: &str| Err(ToolFailure::Unsuitable(format!("`{shown}` {why}")));
         let opened = match open_file(&self.folder, Path::new(&self.name)) {
             Ok(opened) => opened,
-            Err(OpenRefusal::NotFound) => return Ok(Found::Absent),
+            Err(OpenRefusal::NotFound) => return Ok(SlotContent::Absent),
             Err(refusal) => return Err(refusal.explain(shown)),
         };
         let status = fstat(&opened.file).map_err(|errno| OpenRefusal::from(errno).explain(shown))?;
@@ -155,22 +155,25 @@ impl Slot {
         if is_binary(&bytes) {
             return unsuitable("is a binary file, and only text is changed");
         }
-        let access =
-            Access::Owned { bits: status.st_mode & PERMISSIONS, user: status.st_uid, group: status.st_gid };
-        Ok(Found::File(FoundFile { bytes, access }))
+        let access = FileAccess::Owned {
+            bits: status.st_mode & PERMISSIONS,
+            user: status.st_uid,
+            group: status.st_gid,
+        };
+        Ok(SlotContent::File(FoundFile { bytes, access }))
     }
 
     /// Returns what is there, without a word about why it may not be used.
-    pub(crate) fn see(&self) -> Seen {
+    pub(crate) fn see(&self) -> SlotState {
         let opened = match open_file(&self.folder, Path::new(&self.name)) {
             Ok(opened) if opened.bytes <= FILE_BYTES_MAX => opened,
-            Ok(_) => return Seen::Other,
-            Err(OpenRefusal::NotFound) => return Seen::Absent,
-            Err(_) => return Seen::Other,
+            Ok(_) => return SlotState::Other,
+            Err(OpenRefusal::NotFound) => return SlotState::Absent,
+            Err(_) => return SlotState::Other,
         };
         match read_bounded(opened.file) {
-            Ok(Some(bytes)) => Seen::Bytes(Sha256::of(&bytes)),
-            Ok(None) | Err(_) => Seen::Other,
+            Ok(Some(bytes)) => SlotState::Bytes(Sha256::of(&bytes)),
+            Ok(None) | Err(_) => SlotState::Other,
         }
     }
 
@@ -178,13 +181,13 @@ impl Slot {
     pub(crate) fn make(
         &self,
         bytes: &[u8],
-        access: Access,
+        access: FileAccess,
         mut midway: impl FnMut() -> io::Result<()>,
     ) -> io::Result<()> {
         let asked = match access {
-            Access::New(bits) => bits,
+            FileAccess::New(bits) => bits,
             // Nobody else reads it before it has its own bits.
-            Access::Bits(_) | Access::Owned { .. } => 0o600,
+            FileAccess::Bits(_) | FileAccess::Owned { .. } => 0o600,
         };
         let mut file = open_new_file(&self.folder, Path::new(&self.name), Mode::from_raw_mode(asked))?;
         midway()?;
@@ -192,13 +195,13 @@ impl Slot {
         file.write_all(&bytes[..half])?;
         midway()?;
         file.write_all(&bytes[half..])?;
-        if let Access::Owned { user, group, .. } = access {
+        if let FileAccess::Owned { user, group, .. } = access {
             let made = fstat(&file)?;
             if (made.st_uid, made.st_gid) != (user, group) {
                 fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
             }
         }
-        if let Access::Bits(bits) | Access::Owned { bits, .. } = access {
+        if let FileAccess::Bits(bits) | FileAccess::Owned { bits, .. } = access {
             fchmod(&file, Mode::from_raw_mode(bits & PERMISSIONS))?;
         }
         midway()?;
@@ -220,11 +223,11 @@ impl Slot {
     }
 
     /// Changes places with another name in one step; says whether the file system could.
-    pub(crate) fn exchange(&self, other: &Self) -> io::Result<Exchange> {
+    pub(crate) fn exchange(&self, other: &Self) -> io::Result<ExchangeOutcome> {
         let done = renameat_with(&self.folder, &self.name, &other.folder, &other.name, RenameFlags::EXCHANGE);
         match done {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(Exchange::Unsupported),
-            done => Ok(done.map(|()| Exchange::Done)?),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(ExchangeOutcome::Unsupported),
+            done => Ok(done.map(|()| ExchangeOutcome::Done)?),
         }
     }
 
@@ -255,7 +258,7 @@ impl Slot {
 
 /// Whether two names changed places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exchange {
+pub(crate) enum ExchangeOutcome {
     /// They did.
     Done,
     /// The file system cannot.

@@ -14,7 +14,7 @@ use std::vec;
 use palyra_ports::CancelFlag;
 use rustix::fs::{AtFlags, readlinkat, statat};
 
-use super::entries::{FOLDER_ENTRIES_MAX, Named, read_entries};
+use super::entries::{FOLDER_ENTRIES_MAX, NamedEntry, read_entries};
 use super::ignore_rules::IgnoreRules;
 use super::kind::EntryKind;
 use super::open::{OpenFile, open_file, open_folder};
@@ -31,7 +31,7 @@ const WALK_DEPTH_MAX: usize = 64;
 
 /// What a visitor wants next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum WalkStep {
     /// Go on, and into this entry if it is a folder.
     Enter,
     /// Go on, but not into this entry.
@@ -42,7 +42,7 @@ pub(crate) enum Next {
 
 /// One entry that a walk meets.
 #[derive(Debug)]
-pub(crate) struct Entry<'w> {
+pub(crate) struct WalkEntry<'w> {
     /// Its path from the workspace root.
     pub(crate) path: &'w Path,
     /// How many folders below the start it lies; its direct children are at one.
@@ -55,7 +55,7 @@ pub(crate) struct Entry<'w> {
     parent: &'w OwnedFd,
 }
 
-impl Entry<'_> {
+impl WalkEntry<'_> {
     /// Returns whether its name begins with a dot.
     pub(crate) fn is_hidden(&self) -> bool {
         self.name.as_bytes().starts_with(b".")
@@ -125,9 +125,9 @@ pub(crate) fn walk(
     workspace: &Workspace,
     start: &WorkspacePath,
     cancel: &CancelFlag,
-    mut visit: impl FnMut(&Entry<'_>) -> Next,
+    mut visit: impl FnMut(&WalkEntry<'_>) -> WalkStep,
 ) -> Result<WalkReport, ToolFailure> {
-    let mut walk = Walk::begin(workspace, start)?;
+    let mut walk = FolderWalk::begin(workspace, start)?;
     while let Some(named) = walk.advance() {
         if cancel.is_cancelled() {
             return Err(ToolFailure::Cancelled);
@@ -137,18 +137,18 @@ pub(crate) fn walk(
             break;
         }
         walk.report.entries += 1;
-        match walk.entry(&named).map_or(Next::Stop, |entry| visit(&entry)) {
-            Next::Stop => break,
-            Next::Enter if named.kind == EntryKind::Folder => walk.enter(&named.name),
-            Next::Enter | Next::Pass => walk.leave_name(),
+        match walk.entry(&named).map_or(WalkStep::Stop, |entry| visit(&entry)) {
+            WalkStep::Stop => break,
+            WalkStep::Enter if named.kind == EntryKind::Folder => walk.enter(&named.name),
+            WalkStep::Enter | WalkStep::Pass => walk.leave_name(),
         }
     }
     Ok(walk.report)
 }
 
 /// A walk under way: the folders from its start down to the one being read.
-struct Walk {
-    levels: Vec<Level>,
+struct FolderWalk {
+    levels: Vec<FolderLevel>,
     /// The folder being read, and during a visit the entry in it.
     path: PathBuf,
     rules: IgnoreRules,
@@ -156,12 +156,12 @@ struct Walk {
 }
 
 /// A folder that is being read.
-struct Level {
+struct FolderLevel {
     folder: OwnedFd,
-    left: vec::IntoIter<Named>,
+    left: vec::IntoIter<NamedEntry>,
 }
 
-impl Walk {
+impl FolderWalk {
     fn begin(workspace: &Workspace, start: &WorkspacePath) -> Result<Self, ToolFailure> {
         let mut rules = IgnoreRules::default();
         let mut above: Vec<WorkspacePath> =
@@ -184,7 +184,7 @@ impl Walk {
     }
 
     /// Returns the next entry, with its name added to the path; leaves the folders that are done.
-    fn advance(&mut self) -> Option<Named> {
+    fn advance(&mut self) -> Option<NamedEntry> {
         loop {
             let level = self.levels.last_mut()?;
             if let Some(named) = level.left.next() {
@@ -201,8 +201,8 @@ impl Walk {
         self.path.pop();
     }
 
-    fn entry<'w>(&'w self, named: &'w Named) -> Option<Entry<'w>> {
-        Some(Entry {
+    fn entry<'w>(&'w self, named: &'w NamedEntry) -> Option<WalkEntry<'w>> {
+        Some(WalkEntry {
             path: &self.path,
             depth: self.levels.len(),
             kind: named.kind,
@@ -233,7 +233,7 @@ impl Walk {
         let entries = read_entries(&folder, FOLDER_ENTRIES_MAX)?;
         self.report.crowded += u64::from(entries.is_cut);
         self.rules.enter(&folder, &self.path);
-        self.levels.push(Level { folder, left: entries.named.into_iter() });
+        self.levels.push(FolderLevel { folder, left: entries.named.into_iter() });
         Ok(())
     }
 }

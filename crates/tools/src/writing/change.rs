@@ -5,30 +5,32 @@ use std::collections::BTreeMap;
 use palyra_types::effect::PRE_IMAGE_BYTES_MAX;
 
 use super::git_folders;
-use super::task::{Presence, Rule, Task};
+use super::task::{FilePresence, Rule, Task};
 use crate::failure::ToolFailure;
-use crate::workspace::{Access, FILE_BYTES_MAX, Found, FoundFile, Sha256, Workspace, WorkspacePath};
+use crate::workspace::{
+    FILE_BYTES_MAX, FileAccess, FoundFile, Sha256, SlotContent, Workspace, WorkspacePath,
+};
 
 /// What a call would do to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     /// The file.
     pub(crate) path: WorkspacePath,
     /// What is there.
-    pub(crate) before: Found,
+    pub(crate) before: SlotContent,
     /// What will be there; `None` when nothing will be.
     pub(crate) after: Option<Vec<u8>>,
     /// Who may do what with it then.
-    pub(crate) access: Access,
+    pub(crate) access: FileAccess,
     /// The name it had, where it gets another.
     pub(crate) renamed_from: Option<WorkspacePath>,
 }
 
-impl Change {
+impl FileChange {
     /// Returns whether the file would be as it is.
     pub(crate) fn is_none(&self) -> bool {
         let same = |file: &FoundFile| self.after.as_ref() == Some(&file.bytes) && self.access == file.access;
-        self.renamed_from.is_none() && matches!(&self.before, Found::File(file) if same(file))
+        self.renamed_from.is_none() && matches!(&self.before, SlotContent::File(file) if same(file))
     }
 
     /// Returns the digest of what is there.
@@ -44,15 +46,15 @@ impl Change {
     /// Returns the bytes that are there.
     pub(crate) fn before_bytes(&self) -> &[u8] {
         match &self.before {
-            Found::Absent => b"",
-            Found::File(file) => &file.bytes,
+            SlotContent::Absent => b"",
+            SlotContent::File(file) => &file.bytes,
         }
     }
 }
 
 /// Works out what the tasks would do; nothing is changed.
-pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Change>, ToolFailure> {
-    let mut seen: BTreeMap<&std::path::Path, Found> = BTreeMap::new();
+pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<FileChange>, ToolFailure> {
+    let mut seen: BTreeMap<&std::path::Path, SlotContent> = BTreeMap::new();
     let (mut before_bytes, mut after_bytes) = (0, 0);
     let mut changes = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -86,48 +88,48 @@ pub(crate) fn work_out(workspace: &Workspace, tasks: &[Task]) -> Result<Vec<Chan
 fn work_out_one(
     workspace: &Workspace,
     task: &Task,
-    seen: &BTreeMap<&std::path::Path, Found>,
-) -> Result<Change, ToolFailure> {
-    let at = |path: &WorkspacePath| seen.get(path.as_path()).cloned().unwrap_or(Found::Absent);
+    seen: &BTreeMap<&std::path::Path, SlotContent>,
+) -> Result<FileChange, ToolFailure> {
+    let at = |path: &WorkspacePath| seen.get(path.as_path()).cloned().unwrap_or(SlotContent::Absent);
     let (before, source) = (at(&task.path), at(&task.source));
     let is_renamed = task.source != task.path;
     match (&before, task.presence) {
-        (Found::File(_), Presence::Absent) => {
+        (SlotContent::File(_), FilePresence::Absent) => {
             let shown = task.path.show();
             return Err(ToolFailure::Conflict(format!(
                 "`{shown}` exists already, and was to be made; read it, then change it or choose another name"
             )));
         }
-        (Found::Absent, Presence::Present) => return Err(workspace.not_found(&task.path)),
-        (Found::Absent, Presence::Absent | Presence::Any)
-        | (Found::File(_), Presence::Present | Presence::Any) => {}
+        (SlotContent::Absent, FilePresence::Present) => return Err(workspace.not_found(&task.path)),
+        (SlotContent::Absent, FilePresence::Absent | FilePresence::Any)
+        | (SlotContent::File(_), FilePresence::Present | FilePresence::Any) => {}
     }
     let access = match (&source, &task.rule) {
-        (Found::Absent, _) if is_renamed => return Err(workspace.not_found(&task.source)),
-        (Found::Absent, Rule::Content(_) | Rule::Replace(_) | Rule::Hunks(_) | Rule::Remove(_)) => {
-            Access::New(task.new_bits)
+        (SlotContent::Absent, _) if is_renamed => return Err(workspace.not_found(&task.source)),
+        (SlotContent::Absent, Rule::Content(_) | Rule::Replace(_) | Rule::Hunks(_) | Rule::Remove(_)) => {
+            FileAccess::New(task.new_bits)
         }
-        (Found::File(file), _) => file.access,
+        (SlotContent::File(file), _) => file.access,
     };
     let bytes = match &source {
-        Found::Absent => &[][..],
-        Found::File(FoundFile { bytes, .. }) => bytes,
+        SlotContent::Absent => &[][..],
+        SlotContent::File(FoundFile { bytes, .. }) => bytes,
     };
     let after = task.outcome(bytes)?;
     let renamed_from = is_renamed.then(|| task.source.clone());
-    Ok(Change { path: task.path.clone(), before, after, access, renamed_from })
+    Ok(FileChange { path: task.path.clone(), before, after, access, renamed_from })
 }
 
-fn look(workspace: &Workspace, path: &WorkspacePath) -> Result<Found, ToolFailure> {
+fn look(workspace: &Workspace, path: &WorkspacePath) -> Result<SlotContent, ToolFailure> {
     match workspace.slot(path)? {
         Some(slot) => slot.look(&path.show()),
-        None => Ok(Found::Absent),
+        None => Ok(SlotContent::Absent),
     }
 }
 
-fn found_bytes(found: &Found) -> usize {
+fn found_bytes(found: &SlotContent) -> usize {
     match found {
-        Found::Absent => 0,
-        Found::File(file) => file.bytes.len(),
+        SlotContent::Absent => 0,
+        SlotContent::File(file) => file.bytes.len(),
     }
 }

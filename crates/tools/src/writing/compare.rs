@@ -3,20 +3,20 @@
 //! Invariant: a difference is shown whole or not at all, so that nothing is put in place unseen.
 
 use palyra_ports::ComparedFile;
-use palyra_types::Redacted;
-use palyra_types::effect::{Before, PREVIEW_BYTES_MAX, PreImage};
+use palyra_types::Content;
+use palyra_types::effect::{Before, PREVIEW_BYTES_MAX, RestoreImage};
 
 use super::preview::difference;
 use crate::failure::ToolFailure;
 use crate::lines::is_binary;
-use crate::workspace::{FILE_BYTES_MAX, Found, Workspace};
+use crate::workspace::{FILE_BYTES_MAX, SlotContent, Workspace};
 
 /// Returns what each file is now, beside what it would be.
-pub(crate) fn compare(workspace: &Workspace, files: &[PreImage]) -> Vec<ComparedFile> {
+pub(crate) fn compare(workspace: &Workspace, files: &[RestoreImage]) -> Vec<ComparedFile> {
     files.iter().map(|file| compare_one(workspace, file)).collect()
 }
 
-fn compare_one(workspace: &Workspace, file: &PreImage) -> ComparedFile {
+fn compare_one(workspace: &Workspace, file: &RestoreImage) -> ComparedFile {
     let refused = ComparedFile::refused;
     let (shown_path, found) = match look(workspace, file.path.expose()) {
         Ok(looked) => looked,
@@ -32,35 +32,39 @@ fn compare_one(workspace: &Workspace, file: &PreImage) -> ComparedFile {
         return refused("it is not text and cannot be shown".to_owned());
     }
     let (now, now_mode): (&[u8], u32) = match &found {
-        Found::Absent => (b"", 0),
-        Found::File(file) => (&file.bytes, file.access.bits()),
+        SlotContent::Absent => (b"", 0),
+        SlotContent::File(file) => (&file.bytes, file.access.bits()),
     };
     if bytes.len() + now.len() > PREVIEW_BYTES_MAX / 2 {
         return refused(format!("it is too long to be shown whole: {} bytes", bytes.len()));
     }
-    let from = if found == Found::Absent { "/dev/null" } else { &shown_path };
+    let from = if found == SlotContent::Absent { "/dev/null" } else { &shown_path };
     let shown = difference(now, bytes, from, &shown_path);
     if shown.len() >= PREVIEW_BYTES_MAX {
         return refused("its difference is too long to be shown whole".to_owned());
     }
     let modes = match &found {
-        Found::File(_) if now_mode == mode => String::new(),
-        Found::File(_) => format!("mode {now_mode:04o} becomes {mode:04o}\n"),
-        Found::Absent => format!("mode {mode:04o}{}\n", if mode & 0o111 == 0 { "" } else { ", can be run" }),
+        SlotContent::File(_) if now_mode == mode => String::new(),
+        SlotContent::File(_) => format!("mode {now_mode:04o} becomes {mode:04o}\n"),
+        SlotContent::Absent => {
+            format!("mode {mode:04o}{}\n", if mode & 0o111 == 0 { "" } else { ", can be run" })
+        }
     };
     ComparedFile {
         now: match found {
-            Found::Absent => Before::Absent,
-            Found::File(file) => Before::File { mode: file.access.bits(), bytes: Redacted::new(file.bytes) },
+            SlotContent::Absent => Before::Absent,
+            SlotContent::File(file) => {
+                Before::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
+            }
         },
-        difference: Redacted::new(format!("{modes}{shown}")),
+        difference: Content::new(format!("{modes}{shown}")),
         refusal: None,
     }
 }
 
-fn look(workspace: &Workspace, path: &str) -> Result<(String, Found), ToolFailure> {
+fn look(workspace: &Workspace, path: &str) -> Result<(String, SlotContent), ToolFailure> {
     let path = workspace.path(Some(path))?;
     let shown = path.show();
-    let found = workspace.slot(&path)?.map_or(Ok(Found::Absent), |slot| slot.look(&shown))?;
+    let found = workspace.slot(&path)?.map_or(Ok(SlotContent::Absent), |slot| slot.look(&shown))?;
     Ok((shown, found))
 }

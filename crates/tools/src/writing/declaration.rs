@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What differs between them.
-pub(crate) struct Declaration {
+pub(crate) struct ToolDeclaration {
     pub(crate) name: &'static str,
     pub(crate) version: u32,
     pub(crate) description: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Declaration {
     pub(crate) output_bytes_max: usize,
 }
 
-impl Declaration {
+impl ToolDeclaration {
     /// Returns what the tool declares: it is prepared, runs alone, and after a crash the files tell what it did.
     pub(crate) fn spec(self) -> ToolSpec {
         ToolSpec {

@@ -10,36 +10,36 @@ use super::end::WriteEnd;
 use crate::failure::ToolFailure;
 
 /// Watches the steps of a call.
-pub(crate) trait Watch {
+pub(crate) trait StepWatch {
     /// A step is reached; `Break` ends the work there and then, as a crash would.
     fn reached(&self) -> ControlFlow<()>;
 }
 
 /// Lets every call run to its end.
 #[derive(Debug)]
-pub(crate) struct Unwatched;
+pub(crate) struct NoWatch;
 
-impl Watch for Unwatched {
+impl StepWatch for NoWatch {
     fn reached(&self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
 /// What a call asks between its steps.
-pub(crate) struct Pace<'p> {
+pub(crate) struct CallPace<'p> {
     cancel: &'p CancelFlag,
-    watch: &'p dyn Watch,
+    watch: &'p dyn StepWatch,
     is_halted: Cell<bool>,
 }
 
-impl<'p> Pace<'p> {
+impl<'p> CallPace<'p> {
     /// Makes the pace of a call that nothing but its run can stop.
     pub(crate) fn new(cancel: &'p CancelFlag) -> Self {
-        Self::watched(cancel, &Unwatched)
+        Self::watched(cancel, &NoWatch)
     }
 
     /// Makes the pace of a call that is watched.
-    pub(crate) fn watched(cancel: &'p CancelFlag, watch: &'p dyn Watch) -> Self {
+    pub(crate) fn watched(cancel: &'p CancelFlag, watch: &'p dyn StepWatch) -> Self {
         Self { cancel, watch, is_halted: Cell::new(false) }
     }
 
@@ -87,7 +87,7 @@ pub(crate) mod tests {
         }
     }
 
-    impl Watch for HaltAt {
+    impl StepWatch for HaltAt {
         fn reached(&self) -> ControlFlow<()> {
             match self.left.get() {
                 0 => ControlFlow::Break(()),

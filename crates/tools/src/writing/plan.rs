@@ -3,16 +3,16 @@
 //! Owns its JSON: `{"files":[{"after":SHA256|null,"before":SHA256|null,"bytes":N,"mode":N|null,"path":TEXT}],
 //! "tool":TEXT,"version":N}`, keys in order, digests in hexadecimal. New keys may come; none changes its meaning.
 
-use palyra_types::Redacted;
-use palyra_types::effect::{Before, PreImage};
+use palyra_types::Content;
+use palyra_types::effect::{Before, PreImage, RawPreImage};
 use serde::{Deserialize, Serialize};
 
-use super::change::Change;
-use crate::workspace::{Found, Sha256};
+use super::change::FileChange;
+use crate::workspace::{Sha256, SlotContent};
 
 /// What a call will do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct WritePlan {
     /// Its files, in the order in which they are changed.
     pub(crate) files: Vec<PlannedFile>,
     /// The tool.
@@ -36,10 +36,10 @@ pub(crate) struct PlannedFile {
     pub(crate) path: String,
 }
 
-impl Plan {
+impl WritePlan {
     /// Makes the record of some changes.
-    pub(crate) fn of(tool: &str, version: u32, changes: &[Change]) -> Self {
-        let planned = |change: &Change| PlannedFile {
+    pub(crate) fn of(tool: &str, version: u32, changes: &[FileChange]) -> Self {
+        let planned = |change: &FileChange| PlannedFile {
             after: change.after_sha256().map(|digest| digest.hex()),
             before: change.before_sha256().map(|digest| digest.hex()),
             bytes: change.after.as_ref().map_or(0, Vec::len) as u64,
@@ -73,20 +73,22 @@ impl PlannedFile {
 }
 
 /// Returns what the files were before, to be kept with the record.
-pub(crate) fn pre_images(changes: Vec<Change>) -> Vec<PreImage> {
-    let image = |change: Change| PreImage {
-        path: Redacted::new(change.path.as_path().to_string_lossy().into_owned()),
+pub(crate) fn pre_images(changes: Vec<FileChange>) -> Vec<RawPreImage> {
+    let image = |change: FileChange| PreImage {
+        path: Content::new(change.path.as_path().to_string_lossy().into_owned()),
         after_sha256: change.after_sha256().map(|digest| digest.0),
         before: match change.before {
-            Found::Absent => Before::Absent,
-            Found::File(file) => Before::File { mode: file.access.bits(), bytes: Redacted::new(file.bytes) },
+            SlotContent::Absent => Before::Absent,
+            SlotContent::File(file) => {
+                Before::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
+            }
         },
     };
     changes.into_iter().map(image).collect()
 }
 
 /// Returns what was done, for the model: paths, sizes and beginnings of digests, never a word of the contents.
-pub(crate) fn told(plan: &Plan) -> String {
+pub(crate) fn describe(plan: &WritePlan) -> String {
     let short = |digest: &Option<String>| {
         digest.as_deref().map_or(String::new(), |hex| hex.chars().take(12).collect())
     };
@@ -118,14 +120,14 @@ mod tests {
             mode: Some(0o644),
             path: "a \"b\"".to_owned(),
         };
-        let plan = Plan { files: vec![file], tool: "write_file".to_owned(), version: 1 };
+        let plan = WritePlan { files: vec![file], tool: "write_file".to_owned(), version: 1 };
         assert_eq!(
             plan.body(),
             r#"{"files":[{"after":"ab","before":null,"bytes":3,"mode":420,"path":"a \"b\""}],"tool":"write_file","version":1}"#
         );
-        assert_eq!(Plan::read(&plan.body()), Some(plan));
-        assert_eq!(Plan::read(""), None);
+        assert_eq!(WritePlan::read(&plan.body()), Some(plan));
+        assert_eq!(WritePlan::read(""), None);
         let later = r#"{"files":[],"later":1,"tool":"x","version":9}"#;
-        assert!(Plan::read(later).is_some());
+        assert!(WritePlan::read(later).is_some());
     }
 }

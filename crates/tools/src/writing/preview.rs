@@ -7,9 +7,9 @@ use std::time::Duration;
 use palyra_types::effect::PREVIEW_BYTES_MAX;
 use similar::{ChangeTag, TextDiff};
 
-use super::change::Change;
+use super::change::FileChange;
 use crate::quantity::quantity;
-use crate::workspace::{Found, WorkspacePath, show_text};
+use crate::workspace::{SlotContent, WorkspacePath, show_text};
 
 /// How long one diff may search for the smallest; then it is only correct.
 const DIFF_TIME_MAX: Duration = Duration::from_millis(500);
@@ -35,7 +35,7 @@ pub(crate) struct Preview {
 }
 
 /// Returns what a person is shown of some changes; `notes` go into the line.
-pub(crate) fn preview(changes: &[Change], notes: &[String]) -> Preview {
+pub(crate) fn preview(changes: &[FileChange], notes: &[String]) -> Preview {
     let mut diffs = Vec::new();
     let mut phrases = Vec::new();
     for change in changes {
@@ -46,7 +46,7 @@ pub(crate) fn preview(changes: &[Change], notes: &[String]) -> Preview {
         let old =
             change.renamed_from.as_ref().and_then(|from| changes.iter().find(|other| other.path == *from));
         let from = old.unwrap_or(change).before_bytes();
-        let shown = Shown::of(from, change.after.as_deref().unwrap_or_default());
+        let shown = DiffBody::of(from, change.after.as_deref().unwrap_or_default());
         diffs.push(FileDiff { name: short(&change.path), text: headed(change, &shown) });
         phrases.push(phrase(change, &shown));
     }
@@ -65,7 +65,7 @@ pub(crate) fn preview(changes: &[Change], notes: &[String]) -> Preview {
 
 /// Returns the difference between two texts as a unified diff with these names, bounded.
 pub(crate) fn difference(from: &[u8], to: &[u8], from_name: &str, to_name: &str) -> String {
-    let shown = Shown::of(from, to);
+    let shown = DiffBody::of(from, to);
     let text = format!("--- {from_name}\n+++ {to_name}\n{}", shown.hunks);
     bounded(&[FileDiff { name: from_name.to_owned(), text }])
 }
@@ -102,13 +102,13 @@ fn short(path: &WorkspacePath) -> String {
 }
 
 /// A diff without its head.
-struct Shown {
+struct DiffBody {
     hunks: String,
     added: u64,
     removed: u64,
 }
 
-impl Shown {
+impl DiffBody {
     fn of(from: &[u8], to: &[u8]) -> Self {
         let (from, to) = (String::from_utf8_lossy(from), String::from_utf8_lossy(to));
         let diff = TextDiff::configure().timeout(DIFF_TIME_MAX).diff_lines(from.as_ref(), to.as_ref());
@@ -119,30 +119,32 @@ impl Shown {
     }
 }
 
-fn headed(change: &Change, shown: &Shown) -> String {
+fn headed(change: &FileChange, shown: &DiffBody) -> String {
     let name = change.path.show();
     let run = if change.access.bits() & 0o100 == 0 { "" } else { "can be run\n" };
     let head = match (&change.before, &change.after, &change.renamed_from) {
         (_, _, Some(from)) => {
             format!("rename from {0}\nrename to {name}\n--- {0}\n+++ {name}\n", from.show())
         }
-        (Found::Absent, _, None) => format!("{run}--- /dev/null\n+++ {name}\n"),
-        (Found::File(_), None, None) => format!("--- {name}\n+++ /dev/null\n"),
-        (Found::File(_), Some(_), None) => format!("--- {name}\n+++ {name}\n"),
+        (SlotContent::Absent, _, None) => format!("{run}--- /dev/null\n+++ {name}\n"),
+        (SlotContent::File(_), None, None) => format!("--- {name}\n+++ /dev/null\n"),
+        (SlotContent::File(_), Some(_), None) => format!("--- {name}\n+++ {name}\n"),
     };
     format!("{head}{}", shown.hunks)
 }
 
-fn phrase(change: &Change, shown: &Shown) -> String {
+fn phrase(change: &FileChange, shown: &DiffBody) -> String {
     let name = short(&change.path);
     let lines = format!("+{} -{}", shown.added, shown.removed);
     let bytes = quantity(change.after.as_ref().map_or(0, Vec::len) as u64, "byte");
     match (&change.before, &change.after, &change.renamed_from) {
         (_, _, Some(from)) => format!("renames `{}` to `{name}` ({lines})", short(from)),
-        (Found::Absent, _, None) => format!("creates `{name}` ({bytes})"),
-        (Found::File(_), None, None) => format!("removes `{name}` ({lines})"),
-        (Found::File(file), Some(after), None) if file.bytes == *after => format!("leaves `{name}` as it is"),
-        (Found::File(_), Some(_), None) => format!("changes `{name}` ({lines} lines, {bytes})"),
+        (SlotContent::Absent, _, None) => format!("creates `{name}` ({bytes})"),
+        (SlotContent::File(_), None, None) => format!("removes `{name}` ({lines})"),
+        (SlotContent::File(file), Some(after), None) if file.bytes == *after => {
+            format!("leaves `{name}` as it is")
+        }
+        (SlotContent::File(_), Some(_), None) => format!("changes `{name}` ({lines} lines, {bytes})"),
     }
 }
 
@@ -177,7 +179,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::workspace::Access;
+    use crate::workspace::FileAccess;
 
     #[test]
     fn a_difference_shows_what_hides() {
@@ -189,14 +191,14 @@ mod tests {
 
     #[test]
     fn no_file_hides_behind_the_length_of_others() {
-        let made = |name: &str, lines: usize| Change {
+        let made = |name: &str, lines: usize| FileChange {
             path: WorkspacePath::parse(name, Path::new("/r")).unwrap(),
-            before: Found::Absent,
+            before: SlotContent::Absent,
             after: Some("a line of text\n".repeat(lines).into_bytes()),
-            access: Access::New(0o666),
+            access: FileAccess::New(0o666),
             renamed_from: None,
         };
-        let mut changes: Vec<Change> = (0..8).map(|n| made(&format!("f{n}.txt"), 2_000)).collect();
+        let mut changes: Vec<FileChange> = (0..8).map(|n| made(&format!("f{n}.txt"), 2_000)).collect();
         changes.insert(6, made(".hidden/evil.sh", 2));
         let shown = preview(&changes, &[]);
         for name in [".hidden/evil.sh", "f6.txt", "f7.txt"] {
@@ -208,7 +210,7 @@ mod tests {
         );
         assert!(shown.diff.len() <= PREVIEW_BYTES_MAX);
 
-        let many: Vec<Change> = (0..256).map(|n| made(&format!("{n}{}", "n".repeat(200)), 200)).collect();
+        let many: Vec<FileChange> = (0..256).map(|n| made(&format!("{n}{}", "n".repeat(200)), 200)).collect();
         let shown = preview(&many, &[]);
         assert!(
             shown.summary.len() <= palyra_types::effect::PREVIEW_BYTES_MAX / 32,

@@ -3,45 +3,49 @@
 //! Invariant: a file is touched only while it is what the run left, or a state on the way back from it; so it can be
 //! done again after a crash, and what somebody changed since stays.
 
-use palyra_types::Redacted;
-use palyra_types::effect::{Before, PreImage, UndoResult, UndoneFile};
+use palyra_types::Content;
+use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 
-use super::change::Change;
+use super::change::FileChange;
 use super::end::WriteEnd;
-use super::pace::Pace;
+use super::pace::CallPace;
 use super::preview::difference;
-use super::rollout::{Beside, Rollout};
+use super::rollout::{Rollout, SiblingNames};
 use crate::failure::ToolFailure;
-use crate::workspace::{Access, Found, Seen, Sha256, Workspace, WorkspacePath};
+use crate::workspace::{FileAccess, Sha256, SlotContent, SlotState, Workspace, WorkspacePath};
 
 /// Puts the files back, in order; of several changes to one path the last comes first.
-pub(crate) fn restore(workspace: &Workspace, files: &[PreImage], pace: &Pace<'_>) -> Vec<UndoneFile> {
+pub(crate) fn restore(
+    workspace: &Workspace,
+    files: &[RestoreImage],
+    pace: &CallPace<'_>,
+) -> Vec<RawUndoneFile> {
     for_each_path(files, |chain| restore_one(workspace, chain, pace))
 }
 
 /// Says what [`restore`] would do now, and changes nothing.
-pub(crate) fn preview_restore(workspace: &Workspace, files: &[PreImage]) -> Vec<UndoneFile> {
+pub(crate) fn preview_restore(workspace: &Workspace, files: &[RestoreImage]) -> Vec<RawUndoneFile> {
     for_each_path(files, |chain| preview_one(workspace, chain))
 }
 
 /// Takes the changes to each path together, and returns what became of each change in the order of `files`.
 fn for_each_path(
-    files: &[PreImage],
-    mut results_of: impl FnMut(&[&PreImage]) -> Vec<UndoResult>,
-) -> Vec<UndoneFile> {
-    let mut results: Vec<Option<UndoResult>> = vec![None; files.len()];
+    files: &[RestoreImage],
+    mut results_of: impl FnMut(&[&RestoreImage]) -> Vec<UndoResult<Content<String>>>,
+) -> Vec<RawUndoneFile> {
+    let mut results: Vec<Option<UndoResult<Content<String>>>> = vec![None; files.len()];
     for at in 0..files.len() {
         if results[at].is_some() {
             continue;
         }
         let steps: Vec<usize> =
             (at..files.len()).filter(|other| files[*other].path == files[at].path).collect();
-        let chain: Vec<&PreImage> = steps.iter().map(|step| &files[*step]).collect();
+        let chain: Vec<&RestoreImage> = steps.iter().map(|step| &files[*step]).collect();
         for (step, result) in steps.into_iter().zip(results_of(&chain)) {
             results[step] = Some(result);
         }
     }
-    let named = |(file, result): (&PreImage, Option<UndoResult>)| UndoneFile {
+    let named = |(file, result): (&RestoreImage, Option<UndoResult<Content<String>>>)| UndoneFile {
         path: file.path.clone(),
         result: result.unwrap_or(UndoResult::Withheld),
     };
@@ -49,9 +53,13 @@ fn for_each_path(
 }
 
 /// Takes the changes to one path back, the last first; says of each what became of it.
-fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> Vec<UndoResult> {
+fn restore_one(
+    workspace: &Workspace,
+    chain: &[&RestoreImage],
+    pace: &CallPace<'_>,
+) -> Vec<UndoResult<Content<String>>> {
     let failed =
-        |failure: &ToolFailure| vec![UndoResult::Failed(Redacted::new(failure.to_string())); chain.len()];
+        |failure: &ToolFailure| vec![UndoResult::Failed(Content::new(failure.to_string())); chain.len()];
     let path = match workspace.path(Some(chain[0].path.expose())) {
         Ok(path) => path,
         Err(failure) => return failed(&failure),
@@ -60,17 +68,18 @@ fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> V
         Ok(slot) => slot,
         Err(failure) => return failed(&failure),
     };
-    let found = match slot.as_ref().map_or(Ok(Found::Absent), |slot| slot.look(&path.show())) {
+    let found = match slot.as_ref().map_or(Ok(SlotContent::Absent), |slot| slot.look(&path.show())) {
         Ok(found) => found,
         Err(failure) => return failed(&failure),
     };
-    let way = Way::from(found.sha256(), chain);
+    let way = RestorePath::from(found.sha256(), chain);
     let key = [0; 32];
-    if let (Some(slot), Way { goal: None, .. }) = (&slot, &way) {
+    if let (Some(slot), RestorePath { goal: None, .. }) = (&slot, &way) {
         // What an earlier attempt displaced, and knew.
-        let Beside { draft, aside } = Beside::of(slot, &key, &path);
+        let SiblingNames { draft, aside } = SiblingNames::of(slot, &key, &path);
         let _ = draft.remove();
-        if matches!(aside.see(), Seen::Bytes(digest) if chain.iter().any(|step| left(step) == Some(digest))) {
+        if matches!(aside.see(), SlotState::Bytes(digest) if chain.iter().any(|step| left(step) == Some(digest)))
+        {
             let _ = aside.remove();
         }
     }
@@ -81,56 +90,66 @@ fn restore_one(workspace: &Workspace, chain: &[&PreImage], pace: &Pace<'_>) -> V
             Rollout::with(Vec::new(), pace).run(workspace, vec![change], &key)
         }
     };
-    results(&outcome, &way, chain, (&found, &path))
+    results(&outcome, &way, chain, FileAtPath { found: &found, path: &path })
 }
 
 /// Says what [`restore_one`] would do.
-fn preview_one(workspace: &Workspace, chain: &[&PreImage]) -> Vec<UndoResult> {
+fn preview_one(workspace: &Workspace, chain: &[&RestoreImage]) -> Vec<UndoResult<Content<String>>> {
     let looked = workspace.path(Some(chain[0].path.expose())).and_then(|path| {
         let slot = workspace.slot(&path)?;
-        let found = slot.as_ref().map_or(Ok(Found::Absent), |slot| slot.look(&path.show()))?;
+        let found = slot.as_ref().map_or(Ok(SlotContent::Absent), |slot| slot.look(&path.show()))?;
         Ok((path, found))
     });
     match looked {
-        Ok((path, found)) => results(&Ok(()), &Way::from(found.sha256(), chain), chain, (&found, &path)),
-        Err(failure) => vec![UndoResult::Failed(Redacted::new(failure.to_string())); chain.len()],
+        Ok((path, found)) => {
+            let way = RestorePath::from(found.sha256(), chain);
+            results(&Ok(()), &way, chain, FileAtPath { found: &found, path: &path })
+        }
+        Err(failure) => vec![UndoResult::Failed(Content::new(failure.to_string())); chain.len()],
     }
+}
+
+/// A path, and what was found there.
+#[derive(Clone, Copy)]
+struct FileAtPath<'a> {
+    found: &'a SlotContent,
+    path: &'a WorkspacePath,
 }
 
 /// Returns what became of each change to one path.
 fn results(
     outcome: &Result<(), WriteEnd>,
-    way: &Way<'_>,
-    chain: &[&PreImage],
-    (found, path): (&Found, &WorkspacePath),
-) -> Vec<UndoResult> {
-    let result = |step: usize, image: &&PreImage| match (outcome, &image.before) {
+    way: &RestorePath<'_>,
+    chain: &[&RestoreImage],
+    FileAtPath { found, path }: FileAtPath<'_>,
+) -> Vec<UndoResult<Content<String>>> {
+    let result = |step: usize, image: &&RestoreImage| match (outcome, &image.before) {
         _ if step < way.already => UndoResult::AlreadyRestored,
         (Ok(()), _) if step < way.restored => UndoResult::Restored,
         (Err(WriteEnd::Failed(failure)), _) if step < way.restored => {
-            UndoResult::Failed(Redacted::new(failure.to_string()))
+            UndoResult::Failed(Content::new(failure.to_string()))
         }
         (Err(WriteEnd::Lost | WriteEnd::Halted), _) if step < way.restored => {
-            UndoResult::Failed(Redacted::new(format!("`{}` may or may not have been put back", path.show())))
+            UndoResult::Failed(Content::new(format!("`{}` may or may not have been put back", path.show())))
         }
         (_, Before::Withheld { .. }) => UndoResult::Withheld,
-        _ => UndoResult::Conflict(Redacted::new(conflict(found, image, path))),
+        _ => UndoResult::Conflict(Content::new(conflict(found, image, path))),
     };
     chain.iter().enumerate().map(|(step, image)| result(step, image)).collect()
 }
 
 /// How far back a file can be taken.
-struct Way<'c> {
+struct RestorePath<'c> {
     /// Steps, from the last change, that were taken back before.
     already: usize,
     /// Steps that are taken back, with those.
     restored: usize,
     /// What the file will be; `None` when it is that already.
-    goal: Option<&'c Before>,
+    goal: Option<&'c Before<Content<Vec<u8>>>>,
 }
 
-impl<'c> Way<'c> {
-    fn from(here: Option<Sha256>, chain: &[&'c PreImage]) -> Self {
+impl<'c> RestorePath<'c> {
+    fn from(here: Option<Sha256>, chain: &[&'c RestoreImage]) -> Self {
         // What the run left comes first: a run may have left what was there before it.
         let already = match chain.first() {
             Some(last) if left(last) == here => 0,
@@ -154,12 +173,12 @@ impl<'c> Way<'c> {
 }
 
 /// Returns the digest of what a change left.
-fn left(image: &PreImage) -> Option<Sha256> {
+fn left(image: &RestoreImage) -> Option<Sha256> {
     image.after_sha256.map(Sha256)
 }
 
 /// Returns the digest of what was there before a change; `None` where it was not kept.
-fn was(image: &PreImage) -> Option<Option<Sha256>> {
+fn was(image: &RestoreImage) -> Option<Option<Sha256>> {
     match &image.before {
         Before::Absent => Some(None),
         Before::File { bytes, .. } => Some(Some(Sha256::of(bytes.expose()))),
@@ -167,28 +186,28 @@ fn was(image: &PreImage) -> Option<Option<Sha256>> {
     }
 }
 
-fn back(path: WorkspacePath, found: Found, goal: &Before) -> Change {
+fn back(path: WorkspacePath, found: SlotContent, goal: &Before<Content<Vec<u8>>>) -> FileChange {
     let (after, access) = match goal {
         Before::File { bytes, mode } => {
             let access = match &found {
-                Found::File(file) => match file.access {
-                    Access::Owned { user, group, .. } => Access::Owned { bits: *mode, user, group },
-                    Access::New(_) | Access::Bits(_) => Access::Bits(*mode),
+                SlotContent::File(file) => match file.access {
+                    FileAccess::Owned { user, group, .. } => FileAccess::Owned { bits: *mode, user, group },
+                    FileAccess::New(_) | FileAccess::Bits(_) => FileAccess::Bits(*mode),
                 },
-                Found::Absent => Access::Bits(*mode),
+                SlotContent::Absent => FileAccess::Bits(*mode),
             };
             (Some(bytes.expose().clone()), access)
         }
-        Before::Absent | Before::Withheld { .. } => (None, Access::Bits(0)),
+        Before::Absent | Before::Withheld { .. } => (None, FileAccess::Bits(0)),
     };
-    Change { path, before: found, after, access, renamed_from: None }
+    FileChange { path, before: found, after, access, renamed_from: None }
 }
 
 /// Returns what taking a change back would have done to the file as it is now.
-fn conflict(found: &Found, image: &PreImage, path: &WorkspacePath) -> String {
+fn conflict(found: &SlotContent, image: &RestoreImage, path: &WorkspacePath) -> String {
     let now: &[u8] = match found {
-        Found::Absent => b"",
-        Found::File(file) => &file.bytes,
+        SlotContent::Absent => b"",
+        SlotContent::File(file) => &file.bytes,
     };
     let before: &[u8] = match &image.before {
         Before::File { bytes, .. } => bytes.expose(),

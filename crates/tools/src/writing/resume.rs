@@ -6,18 +6,18 @@
 use super::change::work_out;
 use super::end::WriteEnd;
 use super::order::WriteOrder;
-use super::pace::Pace;
-use super::plan::{Plan, PlannedFile};
-use super::rollout::{Beside, Moving, Rollout, Stage};
+use super::pace::CallPace;
+use super::plan::{PlannedFile, WritePlan};
+use super::rollout::{FileMove, MoveStage, Rollout, SiblingNames};
 use super::task::Task;
-use crate::workspace::{Seen, Sha256, Slot, Workspace};
+use crate::workspace::{FileSlot, Sha256, SlotState, Workspace};
 
 /// How far a file came.
-enum Standing {
+enum FileProgress {
     /// It is what it shall be, and nothing lies beside it.
     Done,
     /// It is what it shall be, and what it was lies beside it.
-    Moved(Slot, Beside),
+    Moved(FileSlot, SiblingNames),
     /// It is what it was.
     Untouched,
     /// It is something else.
@@ -28,9 +28,9 @@ enum Standing {
 pub(super) fn resume(
     workspace: &Workspace,
     order: &WriteOrder,
-    plan: &Plan,
+    plan: &WritePlan,
     key: &[u8; 32],
-    pace: &Pace<'_>,
+    pace: &CallPace<'_>,
 ) -> Result<(), WriteEnd> {
     let mut moved = Vec::new();
     let mut rest: Vec<(&Task, &PlannedFile)> = Vec::new();
@@ -40,16 +40,16 @@ pub(super) fn resume(
             return Err(WriteEnd::Lost);
         }
         match standing(workspace, task, planned, key) {
-            Standing::Done => {}
-            Standing::Untouched => rest.push((task, planned)),
-            Standing::Neither => is_clear = false,
-            Standing::Moved(slot, beside) => moved.push(Moving {
+            FileProgress::Done => {}
+            FileProgress::Untouched => rest.push((task, planned)),
+            FileProgress::Neither => is_clear = false,
+            FileProgress::Moved(slot, beside) => moved.push(FileMove {
                 before: digest_of(beside.aside.see()),
                 after: digest_of(slot.see()),
                 slot,
                 beside,
                 content: None,
-                stage: Stage::Moved,
+                stage: MoveStage::Moved,
                 shown: task.path.show(),
             }),
         }
@@ -69,41 +69,41 @@ pub(super) fn resume(
     }
 }
 
-fn digest_of(seen: Seen) -> Option<Sha256> {
+fn digest_of(seen: SlotState) -> Option<Sha256> {
     match seen {
-        Seen::Bytes(digest) => Some(digest),
-        Seen::Absent | Seen::Other => None,
+        SlotState::Bytes(digest) => Some(digest),
+        SlotState::Absent | SlotState::Other => None,
     }
 }
 
-fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8; 32]) -> Standing {
+fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8; 32]) -> FileProgress {
     let slot = match workspace.slot(&task.path) {
         Ok(Some(slot)) => slot,
-        Ok(None) if planned.after.is_none() => return Standing::Done,
-        Ok(None) if planned.before.is_none() => return Standing::Untouched,
-        Ok(None) | Err(_) => return Standing::Neither,
+        Ok(None) if planned.after.is_none() => return FileProgress::Done,
+        Ok(None) if planned.before.is_none() => return FileProgress::Untouched,
+        Ok(None) | Err(_) => return FileProgress::Neither,
     };
-    let names = Beside::of(&slot, key, &task.path);
+    let names = SiblingNames::of(&slot, key, &task.path);
     let _ = names.draft.remove();
     let aside = &names.aside;
     let (here, beside) = (slot.see(), aside.see());
-    let is_after = here != Seen::Other && planned.will_be(digest_of(here));
-    let is_before = here != Seen::Other && planned.was(digest_of(here));
-    let beside_is_before = matches!(beside, Seen::Bytes(digest) if planned.was(Some(digest)));
+    let is_after = here != SlotState::Other && planned.will_be(digest_of(here));
+    let is_before = here != SlotState::Other && planned.was(digest_of(here));
+    let beside_is_before = matches!(beside, SlotState::Bytes(digest) if planned.was(Some(digest)));
     if is_after && is_before {
-        return Standing::Done;
+        return FileProgress::Done;
     }
     if is_after {
         return match beside {
-            Seen::Absent => Standing::Done,
-            _ if beside_is_before => Standing::Moved(slot, names),
+            SlotState::Absent => FileProgress::Done,
+            _ if beside_is_before => FileProgress::Moved(slot, names),
             // A link was made where a move was not possible, and its first name is still there.
             _ if planned.before.is_none() && is_ours(beside, planned) => {
                 let _ = aside.remove();
-                Standing::Done
+                FileProgress::Done
             }
             // What was displaced is not what the plan says: it goes back to its place.
-            Seen::Bytes(_) | Seen::Other => {
+            SlotState::Bytes(_) | SlotState::Other => {
                 let back = match planned.after {
                     Some(_) => aside.exchange(&slot).map(|_| ()),
                     None => aside.move_to(&slot),
@@ -112,7 +112,7 @@ fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8
                 if back.is_ok() && planned.after.is_some() && is_ours(aside.see(), planned) {
                     let _ = aside.remove();
                 }
-                Standing::Neither
+                FileProgress::Neither
             }
         };
     }
@@ -122,12 +122,12 @@ fn standing(workspace: &Workspace, task: &Task, planned: &PlannedFile, key: &[u8
         let _ = aside.remove();
     }
     match beside {
-        Seen::Absent if is_before => Standing::Untouched,
-        Seen::Bytes(_) if is_before && is_known => Standing::Untouched,
-        Seen::Absent | Seen::Bytes(_) | Seen::Other => Standing::Neither,
+        SlotState::Absent if is_before => FileProgress::Untouched,
+        SlotState::Bytes(_) if is_before && is_known => FileProgress::Untouched,
+        SlotState::Absent | SlotState::Bytes(_) | SlotState::Other => FileProgress::Neither,
     }
 }
 
-fn is_ours(seen: Seen, planned: &PlannedFile) -> bool {
-    matches!(seen, Seen::Bytes(digest) if planned.will_be(Some(digest)))
+fn is_ours(seen: SlotState, planned: &PlannedFile) -> bool {
+    matches!(seen, SlotState::Bytes(digest) if planned.will_be(Some(digest)))
 }

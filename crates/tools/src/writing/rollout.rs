@@ -12,15 +12,17 @@ use std::io;
 
 use palyra_ports::GrantedState;
 
-use super::change::Change;
+use super::change::FileChange;
 use super::end::WriteEnd;
-use super::pace::Pace;
+use super::pace::CallPace;
 use crate::failure::ToolFailure;
-use crate::workspace::{Access, Exchange, MadeFolders, Seen, Sha256, Slot, Workspace, WorkspacePath, hex};
+use crate::workspace::{
+    ExchangeOutcome, FileAccess, FileSlot, MadeFolders, Sha256, SlotState, Workspace, WorkspacePath, hex,
+};
 
 /// How far a file has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum MoveStage {
     /// Nothing was done for it.
     Planned,
     /// Its new bytes lie beside its place.
@@ -33,28 +35,28 @@ pub(super) enum Stage {
 
 /// A file on its way.
 #[derive(Debug)]
-pub(super) struct Moving {
-    pub(super) slot: Slot,
+pub(super) struct FileMove {
+    pub(super) slot: FileSlot,
     /// The names beside it.
-    pub(super) beside: Beside,
+    pub(super) beside: SiblingNames,
     pub(super) before: Option<Sha256>,
     pub(super) after: Option<Sha256>,
-    pub(super) content: Option<(Vec<u8>, Access)>,
-    pub(super) stage: Stage,
+    pub(super) content: Option<(Vec<u8>, FileAccess)>,
+    pub(super) stage: MoveStage,
     pub(super) shown: String,
 }
 
 /// The names beside a place that one effect uses, the same each time it is made.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct SiblingNames {
     /// For what is being written: whatever is there is ours, and incomplete.
-    pub(super) draft: Slot,
+    pub(super) draft: FileSlot,
     /// For what is new before the move, and for what was old after it; what is there is complete.
-    pub(super) aside: Slot,
+    pub(super) aside: FileSlot,
 }
 
-impl Beside {
-    pub(super) fn of(slot: &Slot, key: &[u8; 32], path: &WorkspacePath) -> Self {
+impl SiblingNames {
+    pub(super) fn of(slot: &FileSlot, key: &[u8; 32], path: &WorkspacePath) -> Self {
         const NAME_BYTES: usize = 12;
         let text = path.as_path().as_os_str().as_encoded_bytes();
         let digest = Sha256::of(&[&b"palyra/aside/v1\n"[..], key, text].concat());
@@ -66,14 +68,14 @@ impl Beside {
 
 /// Several files on their way together.
 pub(super) struct Rollout<'r> {
-    files: Vec<Moving>,
+    files: Vec<FileMove>,
     made: MadeFolders,
-    pace: &'r Pace<'r>,
+    pace: &'r CallPace<'r>,
 }
 
 impl<'r> Rollout<'r> {
     /// Begins with files that have come so far already.
-    pub(super) fn with(files: Vec<Moving>, pace: &'r Pace<'r>) -> Self {
+    pub(super) fn with(files: Vec<FileMove>, pace: &'r CallPace<'r>) -> Self {
         Self { files, made: MadeFolders::default(), pace }
     }
 
@@ -81,7 +83,7 @@ impl<'r> Rollout<'r> {
     pub(super) fn run(
         &mut self,
         workspace: &Workspace,
-        changes: Vec<Change>,
+        changes: Vec<FileChange>,
         key: &[u8; 32],
     ) -> Result<(), WriteEnd> {
         match self.add(workspace, changes, key).map_err(WriteEnd::from).and_then(|()| self.forward()) {
@@ -98,7 +100,7 @@ impl<'r> Rollout<'r> {
     fn add(
         &mut self,
         workspace: &Workspace,
-        changes: Vec<Change>,
+        changes: Vec<FileChange>,
         key: &[u8; 32],
     ) -> Result<(), ToolFailure> {
         for change in changes {
@@ -110,27 +112,35 @@ impl<'r> Rollout<'r> {
                 Some(slot) => slot,
                 None => workspace.slot_with_folders(&change.path, &mut self.made)?,
             };
-            let beside = Beside::of(&slot, key, &change.path);
+            let beside = SiblingNames::of(&slot, key, &change.path);
             let state = after.map(|digest| GrantedState { sha256: digest.0, mode: change.access.bits() });
             workspace.record_write(&change.path, state);
             let content = change.after.map(|bytes| (bytes, change.access));
             let shown = change.path.show();
-            self.files.push(Moving { slot, beside, before, after, content, stage: Stage::Planned, shown });
+            self.files.push(FileMove {
+                slot,
+                beside,
+                before,
+                after,
+                content,
+                stage: MoveStage::Planned,
+                shown,
+            });
         }
         Ok(())
     }
 
     fn forward(&mut self) -> Result<(), WriteEnd> {
-        for file in self.files.iter().filter(|file| file.stage == Stage::Planned) {
+        for file in self.files.iter().filter(|file| file.stage == MoveStage::Planned) {
             file.verify()?;
         }
-        for file in self.files.iter_mut().filter(|file| file.stage == Stage::Planned) {
+        for file in self.files.iter_mut().filter(|file| file.stage == MoveStage::Planned) {
             self.pace.check_cancel()?;
             file.stage(self.pace)?;
         }
         // From here on it is not stopped any more: what is begun is finished.
         self.pace.check_cancel()?;
-        for file in self.files.iter_mut().filter(|file| file.stage != Stage::Moved) {
+        for file in self.files.iter_mut().filter(|file| file.stage != MoveStage::Moved) {
             self.pace.step()?;
             file.advance()?;
         }
@@ -140,7 +150,7 @@ impl<'r> Rollout<'r> {
     /// Removes what was displaced, and puts all names on the disk.
     fn finish(&mut self) -> Result<(), WriteEnd> {
         for file in &self.files {
-            if file.before.is_some() && file.stage == Stage::Moved {
+            if file.before.is_some() && file.stage == MoveStage::Moved {
                 // A name that stays is found by its name later; the call is done all the same.
                 let _ = file.beside.aside.remove();
                 self.pace.step()?;
@@ -165,7 +175,7 @@ impl<'r> Rollout<'r> {
     }
 }
 
-impl Moving {
+impl FileMove {
     fn verify(&self) -> Result<(), ToolFailure> {
         let found = self.slot.look(&self.shown)?;
         if found.sha256() == self.before { Ok(()) } else { Err(self.conflict()) }
@@ -183,16 +193,16 @@ impl Moving {
     }
 
     /// Writes what is new beside its place.
-    fn stage(&mut self, pace: &Pace<'_>) -> Result<(), WriteEnd> {
+    fn stage(&mut self, pace: &CallPace<'_>) -> Result<(), WriteEnd> {
         let Some((bytes, access)) = &self.content else { return Ok(()) };
         pace.step()?;
-        let Beside { draft, aside } = &self.beside;
+        let SiblingNames { draft, aside } = &self.beside;
         // Nobody else knows the names: a draft is left over from this very effect. What lies aside may have been
         // displaced by it, and is somebody's then.
         let is_ours = match aside.see() {
-            Seen::Absent => true,
-            Seen::Bytes(digest) => [self.before, self.after].contains(&Some(digest)),
-            Seen::Other => false,
+            SlotState::Absent => true,
+            SlotState::Bytes(digest) => [self.before, self.after].contains(&Some(digest)),
+            SlotState::Other => false,
         };
         if !is_ours {
             return Err(self.conflict().into());
@@ -202,7 +212,7 @@ impl Moving {
             return Err(WriteEnd::Halted);
         }
         let staged = made.and_then(|()| aside.remove()).and_then(|()| draft.move_to(aside));
-        self.stage = Stage::Staged;
+        self.stage = MoveStage::Staged;
         staged.map_err(|cause| self.failed(&cause))?;
         pace.step()
     }
@@ -210,12 +220,12 @@ impl Moving {
     /// Moves the file into its place.
     fn advance(&mut self) -> Result<(), WriteEnd> {
         let done = match (self.before, self.after) {
-            (None, Some(_)) => self.beside.aside.move_to(&self.slot).map(|()| Stage::Moved),
-            (Some(_), None) => self.slot.move_to(&self.beside.aside).map(|()| Stage::Moved),
+            (None, Some(_)) => self.beside.aside.move_to(&self.slot).map(|()| MoveStage::Moved),
+            (Some(_), None) => self.slot.move_to(&self.beside.aside).map(|()| MoveStage::Moved),
             (Some(_), Some(_)) => {
                 self.beside.aside.exchange(&self.slot).and_then(|exchange| match exchange {
-                    Exchange::Done => Ok(Stage::Moved),
-                    Exchange::Unsupported => self.overwrite(),
+                    ExchangeOutcome::Done => Ok(MoveStage::Moved),
+                    ExchangeOutcome::Unsupported => self.overwrite(),
                 })
             }
             (None, None) => Ok(self.stage),
@@ -228,34 +238,34 @@ impl Moving {
             Err(cause) => return Err(self.failed(&cause).into()),
         }
         match (self.stage, self.before) {
-            (Stage::Moved, Some(before)) if self.beside.aside.see() != Seen::Bytes(before) => {
+            (MoveStage::Moved, Some(before)) if self.beside.aside.see() != SlotState::Bytes(before) => {
                 Err(self.conflict().into())
             }
             _ => Ok(()),
         }
     }
 
-    fn overwrite(&self) -> io::Result<Stage> {
+    fn overwrite(&self) -> io::Result<MoveStage> {
         if self.verify().is_err() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        self.beside.aside.move_over(&self.slot).map(|()| Stage::Overwritten)
+        self.beside.aside.move_over(&self.slot).map(|()| MoveStage::Overwritten)
     }
 
     /// Puts back what was there.
     fn take_back(&mut self) -> io::Result<()> {
         match (self.stage, self.before, self.after) {
-            (Stage::Planned, _, _) => Ok(()),
-            (Stage::Overwritten, _, _) => Err(io::ErrorKind::Unsupported.into()),
-            (Stage::Staged, _, _) | (Stage::Moved, None, None) => {
+            (MoveStage::Planned, _, _) => Ok(()),
+            (MoveStage::Overwritten, _, _) => Err(io::ErrorKind::Unsupported.into()),
+            (MoveStage::Staged, _, _) | (MoveStage::Moved, None, None) => {
                 self.beside.draft.remove().and(self.beside.aside.remove())
             }
-            (Stage::Moved, Some(_), None) => self.beside.aside.move_to(&self.slot),
-            (Stage::Moved, None, Some(after)) => {
+            (MoveStage::Moved, Some(_), None) => self.beside.aside.move_to(&self.slot),
+            (MoveStage::Moved, None, Some(after)) => {
                 self.slot.move_to(&self.beside.aside)?;
                 self.remove_if(after, || self.beside.aside.move_to(&self.slot))
             }
-            (Stage::Moved, Some(_), Some(after)) => {
+            (MoveStage::Moved, Some(_), Some(after)) => {
                 self.slot.exchange(&self.beside.aside)?;
                 self.remove_if(after, || self.slot.exchange(&self.beside.aside).map(|_| ()))
             }
@@ -264,7 +274,7 @@ impl Moving {
 
     /// Removes what lies beside the place if it is ours, else undoes the last move.
     fn remove_if(&self, ours: Sha256, undo: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        if self.beside.aside.see() == Seen::Bytes(ours) {
+        if self.beside.aside.see() == SlotState::Bytes(ours) {
             return self.beside.aside.remove();
         }
         undo()?;

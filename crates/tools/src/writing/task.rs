@@ -17,7 +17,7 @@ pub(crate) struct Task {
     /// The file whose bytes the new ones are made of; another one only where a file gets a new name.
     pub(crate) source: WorkspacePath,
     /// What has to be there before.
-    pub(crate) presence: Presence,
+    pub(crate) presence: FilePresence,
     /// Permission bits of a new file, less the process's mask.
     pub(crate) new_bits: u32,
     /// What becomes of the bytes.
@@ -31,7 +31,7 @@ pub(crate) const EXECUTABLE_BITS: u32 = 0o777;
 
 /// What has to be there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub(crate) enum FilePresence {
     /// Nothing.
     Absent,
     /// A file.
@@ -46,7 +46,7 @@ pub(crate) enum Rule {
     /// They become these.
     Content(Vec<u8>),
     /// A text in them is replaced.
-    Replace(Replacement),
+    Replace(TextReplacement),
     /// A patch is applied to them.
     Hunks(Vec<Hunk>),
     /// A patch is applied to them that leaves nothing, and the file goes.
@@ -55,18 +55,18 @@ pub(crate) enum Rule {
 
 /// A text that replaces another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replacement {
+pub(crate) struct TextReplacement {
     /// What is replaced; never empty.
     pub(crate) old: String,
     /// By what.
     pub(crate) new: String,
     /// How often it may be there.
-    pub(crate) times: Times,
+    pub(crate) times: MatchCount,
 }
 
 /// How often a text may be there to be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Times {
+pub(crate) enum MatchCount {
     /// Once.
     Once,
     /// At least once; all are replaced.
@@ -75,7 +75,7 @@ pub(crate) enum Times {
 
 impl Task {
     /// Makes a task for a file that keeps its name.
-    pub(crate) fn new(path: WorkspacePath, presence: Presence, rule: Rule) -> Self {
+    pub(crate) fn new(path: WorkspacePath, presence: FilePresence, rule: Rule) -> Self {
         Self { source: path.clone(), path, presence, new_bits: PLAIN_BITS, rule }
     }
 
@@ -108,14 +108,14 @@ impl Task {
     }
 }
 
-impl Replacement {
+impl TextReplacement {
     fn replaced(&self, bytes: &[u8], shown: &str) -> Result<Vec<u8>, ToolFailure> {
         let (old, new) = (self.old.as_bytes(), self.new.as_bytes());
         let places: Vec<usize> = places_of(bytes, old);
         match (places.len(), self.times) {
             (0, _) => return Err(self.not_there(bytes, shown)),
-            (1, _) | (_, Times::All) => {}
-            (number, Times::Once) => {
+            (1, _) | (_, MatchCount::All) => {}
+            (number, MatchCount::Once) => {
                 return Err(ToolFailure::NotUnique(format!(
                     "the text to replace is {number} times in `{shown}`; give more of the text around the one you \
                      mean, or set `all`"
@@ -178,8 +178,8 @@ mod tests {
 
     use super::*;
 
-    fn replaced(bytes: &str, old: &str, new: &str, times: Times) -> String {
-        let replacement = Replacement { old: old.to_owned(), new: new.to_owned(), times };
+    fn replaced(bytes: &str, old: &str, new: &str, times: MatchCount) -> String {
+        let replacement = TextReplacement { old: old.to_owned(), new: new.to_owned(), times };
         match replacement.replaced(bytes.as_bytes(), "a") {
             Ok(made) => String::from_utf8(made).unwrap(),
             Err(failure) => format!("{}: {failure}", failure.code().slug()),
@@ -188,26 +188,26 @@ mod tests {
 
     #[test]
     fn a_text_is_replaced_where_it_is_exactly_once_or_everywhere() {
-        assert_eq!(replaced("one two", "two", "three", Times::Once), "one three");
-        assert_eq!(replaced("aXbX", "X", "", Times::All), "ab");
-        assert_eq!(replaced("aaaa", "aa", "b", Times::All), "bb");
-        assert_eq!(replaced("a.c abc", "a.c", "$1\\0", Times::Once), "$1\\0 abc");
-        assert_eq!(replaced("x\u{e9}y", "\u{e9}", "e", Times::Once), "xey");
+        assert_eq!(replaced("one two", "two", "three", MatchCount::Once), "one three");
+        assert_eq!(replaced("aXbX", "X", "", MatchCount::All), "ab");
+        assert_eq!(replaced("aaaa", "aa", "b", MatchCount::All), "bb");
+        assert_eq!(replaced("a.c abc", "a.c", "$1\\0", MatchCount::Once), "$1\\0 abc");
+        assert_eq!(replaced("x\u{e9}y", "\u{e9}", "e", MatchCount::Once), "xey");
         assert!(
-            replaced("aXbX", "X", "", Times::Once)
+            replaced("aXbX", "X", "", MatchCount::Once)
                 .starts_with("edit_not_unique: the text to replace is 2 times")
         );
         assert!(
-            replaced("abc", "B", "", Times::All)
+            replaced("abc", "B", "", MatchCount::All)
                 .starts_with("edit_not_unique: the text to replace is not in `a`")
         );
-        assert!(replaced("one\r\ntwo\r\n", "one\ntwo", "", Times::Once).contains("lines end in \\r\\n"));
+        assert!(replaced("one\r\ntwo\r\n", "one\ntwo", "", MatchCount::Once).contains("lines end in \\r\\n"));
     }
 
     #[test]
     fn a_replacement_that_would_explode_is_refused_before_it_is_made() {
         let bytes = "a".repeat(1 << 20);
-        let failure = replaced(&bytes, "a", &"b".repeat(1 << 20), Times::All);
+        let failure = replaced(&bytes, "a", &"b".repeat(1 << 20), MatchCount::All);
         assert!(failure.starts_with("file_unsuitable: `a` would have 1099511627776 bytes"), "{failure}");
     }
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_nul_is_not_written() {
         let path = WorkspacePath::parse("a", Path::new("/r")).unwrap();
-        let task = Task::new(path, Presence::Any, Rule::Content(b"a\0b".to_vec()));
+        let task = Task::new(path, FilePresence::Any, Rule::Content(b"a\0b".to_vec()));
         assert_eq!(task.outcome(b"").unwrap_err().code().slug(), "tool_arguments_invalid");
     }
 }

@@ -2,13 +2,13 @@
 
 use unicode_security::skeleton;
 
-use crate::workspace::{Slot, is_blank, show_path};
+use crate::workspace::{FileSlot, is_blank, show_path};
 
 /// Names of one folder that are compared, at most.
 const NAMES_READ_MAX: usize = 5_000;
 
 /// Returns what to tell the person when a new file would lie beside one that its name could be taken for.
-pub(super) fn twin_note(slot: &Slot) -> Option<String> {
+pub(super) fn twin_note(slot: &FileSlot) -> Option<String> {
     let name = slot.name().to_str()?;
     let twin = slot
         .names(NAMES_READ_MAX)

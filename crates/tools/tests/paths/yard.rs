@@ -13,7 +13,7 @@ use palyra_tools::BuiltinTools;
 use palyra_types::approval::Approvers;
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolName, ToolVerdict};
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -70,7 +70,7 @@ impl Yard {
     pub(crate) fn judge(&self, tool: &str, arguments: &Value) -> Option<JudgedCall> {
         let call = ToolCall {
             tool: ToolName::new(tool),
-            arguments: arguments.to_string().into(),
+            arguments: Redacted::cleaned(arguments.to_string()),
             context: nobody(),
         };
         let evidence = CallEvidence { workspace: Some(&self.root), ..CallEvidence::default() };

@@ -3,6 +3,8 @@
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
 use crate::agent::AgentProfile;
+use crate::content_walk::ContentClass::{Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::{AgentId, PrincipalId, Redacted, Timestamp, TokenId};
 
 /// Principals and their access tokens.
@@ -48,4 +50,31 @@ pub enum AgentEvent {
         /// Its id.
         agent: AgentId,
     },
+}
+
+content_rows! {
+    fn access_event(walk, event: AccessEvent) {
+        match event {
+            AccessEvent::PrincipalRegistered { principal: _, name } => walk.text(Identity, "name", name),
+            AccessEvent::TokenCreated { token: _, sha256: _, expires: _, label } => {
+                walk.text(Prose, "label", label);
+            }
+            AccessEvent::TokenRevoked { token: _ } => {}
+        }
+    }
+
+    fn agent_event(walk, event: AgentEvent) {
+        match event {
+            AgentEvent::Saved { agent: _, profile } => {
+                let AgentProfile { name, instructions, model, tools } = profile;
+                walk.text(Identity, "profile.name", name);
+                walk.text(Prose, "profile.instructions", instructions);
+                walk.maybe(model, |walk, model| walk.model(Identity, "profile.model", model));
+                walk.maybe(tools, |walk, tools| {
+                    walk.each(tools, |walk, tool| walk.text(Identity, "profile.tools", tool));
+                });
+            }
+            AgentEvent::Archived { agent: _ } => {}
+        }
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
-use crate::effect::{EffectSettled, UndoRequested, UndoneFile};
+use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
+use crate::content_walk::content_rows;
+use crate::effect::{EffectSettled, KeptPlacement, UndoRequested, UndoResult, UndoneFile};
 use crate::{RunId, UndoId};
 
 /// Outcomes of effects that are recorded beside the tape of their run.
@@ -21,4 +23,35 @@ pub enum EffectEvent {
         /// Its files.
         files: Vec<UndoneFile>,
     },
+}
+
+content_rows! {
+    fn effect_event(walk, event: EffectEvent) {
+        match event {
+            EffectEvent::Settled(EffectSettled { run: _, effect: _, resolution: _, by: _, note }) => {
+                walk.text(Prose, "note", note);
+            }
+            EffectEvent::UndoRequested(UndoRequested { undo: _, run: _, paths, kept }) => {
+                walk.each(paths, |walk, path| walk.text(Identity, "paths", path));
+                // That a kept file is put in place is a fact: an erased placement stays one of nothing.
+                if let Some(KeptPlacement { file, sha256, before }) = kept {
+                    walk.text(Fixed, "kept.file", file);
+                    walk.opaque(Fixed, "kept.sha256", sha256);
+                    walk.each(before, |walk, digest| {
+                        walk.maybe(digest, |walk, digest| walk.opaque(Fixed, "kept.before", digest));
+                    });
+                }
+            }
+            EffectEvent::UndoFinished { undo: _, run: _, files } => {
+                walk.each(files, |walk, UndoneFile { path, result }| {
+                    walk.text(Identity, "files.path", path);
+                    match result {
+                        UndoResult::Conflict(difference) => walk.text(Prose, "files.conflict", difference),
+                        UndoResult::Failed(failure) => walk.text(Prose, "files.failed", failure),
+                        UndoResult::Restored | UndoResult::AlreadyRestored | UndoResult::Withheld => {}
+                    }
+                });
+            }
+        }
+    }
 }

@@ -33,11 +33,31 @@ pub enum KindPlace {
     Tape,
 }
 
+/// Groups of events, those of tapes at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the variant of the event of the same name")]
+pub enum EventGroup {
+    Log,
+    Access,
+    Agent,
+    Session,
+    Effect,
+    Policy,
+    Skill,
+    Component,
+    Job,
+    Vault,
+    Run,
+    Model,
+    Tool,
+    Approval,
+}
+
 /// Each row: the kind, its number, its name on the wire, the event that has it. An event without a row does not compile.
 macro_rules! kinds {
     (
-        log { $($log:ident = $log_number:literal, $log_name:literal: $log_event:pat,)* }
-        tape { $($tape:ident = $tape_number:literal, $tape_name:literal: $tape_event:pat,)* }
+        log { $($log:ident = $log_number:literal, $log_name:literal: $log_group:ident($log_event:pat),)* }
+        tape { $($tape:ident = $tape_number:literal, $tape_name:literal: $tape_group:ident($tape_event:pat),)* }
     ) => {
         /// What an entry is.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +105,15 @@ macro_rules! kinds {
                 }
             }
 
+            /// Returns the group of its event: each group has its own decoder.
+            #[must_use]
+            pub fn group(self) -> EventGroup {
+                match self {
+                    $(Self::$log => EventGroup::$log_group,)*
+                    $(Self::$tape => EventGroup::$tape_group,)*
+                }
+            }
+
             /// Returns where entries of it are.
             #[must_use]
             pub fn place(self) -> KindPlace {
@@ -103,7 +132,7 @@ macro_rules! kinds {
                     Access, Agent, Component, Effect, Job, Log, Policy, Session, Skill, Tape, Unknown, Vault,
                 };
                 match self {
-                    $($log_event => Some(EventKind::$log),)*
+                    $($log_group($log_event) => Some(EventKind::$log),)*
                     Tape(event) => event.kind(),
                     Unknown { .. } => None,
                 }
@@ -116,7 +145,7 @@ macro_rules! kinds {
             pub fn kind(&self) -> Option<EventKind> {
                 use TapeEvent::{Approval, Model, Run, Tool, Unknown};
                 match self {
-                    $($tape_event => Some(EventKind::$tape),)*
+                    $($tape_group($tape_event) => Some(EventKind::$tape),)*
                     Unknown { .. } => None,
                 }
             }
@@ -150,6 +179,8 @@ kinds! {
         SkillQuarantined = 0x0083, "skill_quarantined": Skill(SkillEvent::Quarantined { .. }),
         SkillRemoved = 0x0084, "skill_removed": Skill(SkillEvent::Removed { .. }),
         PostureChanged = 0x0090, "posture_changed": Policy(PolicyEvent::PostureChanged { .. }),
+        BookmarkPlaced = 0x8030, "bookmark_placed": Session(SessionEvent::BookmarkPlaced(_)),
+        BookmarkRemoved = 0x8031, "bookmark_removed": Session(SessionEvent::BookmarkRemoved(_)),
         JobStarted = 0x8070, "job_started": Job(JobEvent::Started { .. }),
         JobEnded = 0x8071, "job_ended": Job(JobEvent::Ended { .. }),
         ShadowCounted = 0x8090, "shadow_counted": Policy(PolicyEvent::ShadowCounted { .. }),
@@ -184,6 +215,7 @@ kinds! {
         GrantStored = 0x0068, "grant_stored": Approval(ApprovalEvent::GrantStored { .. }),
         EffectResolved = 0x0069, "effect_resolved": Tool(ToolEvent::EffectResolved { .. }),
         ModelReasoning = 0x8050, "model_reasoning": Model(ModelEvent::Reasoning { .. }),
+        ModelSwitched = 0x8051, "model_switched": Model(ModelEvent::Switched { .. }),
         ToolOutput = 0x8060, "tool_output": Tool(ToolEvent::Output { .. }),
     }
 }

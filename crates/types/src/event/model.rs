@@ -1,7 +1,9 @@
 //! Events of requests to models.
 //!
-//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+//! Owns the variants, their fields and the class of each content field; stored numbers are in the registry of kinds, not here.
 
+use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::model::{FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage};
 use crate::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
 
@@ -23,6 +25,16 @@ pub enum ModelEvent {
         attempt: Attempt,
         /// The words; never empty unless erased.
         text: Redacted<String>,
+    },
+    /// The next request goes to another model of the run's chain than the one before it; it follows this entry. A
+    /// remark for people: the request names its model too.
+    Switched {
+        /// The request that goes to it.
+        attempt: Attempt,
+        /// Models before it in the chain whose window is too small; 0 when the model before it failed.
+        passed_over: u32,
+        /// Which model.
+        model: Redacted<Option<ModelRef>>,
     },
     /// The model's answer is complete.
     Message(ModelMessage),
@@ -130,4 +142,40 @@ pub enum AbandonCause {
     Failure(ModelFailureClass),
     /// The run was cancelled.
     Cancelled,
+}
+
+content_rows! {
+    fn model_event(walk, event: ModelEvent) {
+        match event {
+            ModelEvent::Requested(ModelRequested { attempt: _, turn: _, context: _, model })
+            | ModelEvent::Switched { attempt: _, passed_over: _, model } => {
+                walk.within(model, |walk, model| {
+                    walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
+                });
+            }
+            ModelEvent::Text { attempt: _, text } | ModelEvent::Reasoning { attempt: _, text } => {
+                walk.text(Prose, "text", text);
+            }
+            ModelEvent::Message(message) => walk.model_message(message),
+            ModelEvent::AttemptAbandoned {
+                attempt: _, text_from: _, text_to: _, cause: _, next: _, retry_at: _, detail,
+            } => walk.text(Prose, "detail", detail),
+        }
+    }
+
+    fn model_message(walk, message: ModelMessage) {
+        let ModelMessage {
+            attempt: _, text_from: _, text_to: _, proposals: _, finish: _, usage: _, model, response_id,
+            continuation,
+        } = message;
+        walk.within(model, |walk, model| {
+            walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
+        });
+        walk.text(Identity, "response_id", response_id);
+        walk.maybe(continuation, |walk, ProviderContinuation { model, format, body }| {
+            walk.model(Identity, "continuation.model", model);
+            walk.text(Fixed, "continuation.format", format);
+            walk.json(Bytes, "continuation.body", body);
+        });
+    }
 }

@@ -1,11 +1,14 @@
 //! Events of a run as a whole.
 //!
-//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+//! Owns the variants, their fields and the class of each content field; stored numbers are in the registry of kinds, not here.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::approval::Approvers;
+use crate::attachment::{Attachment, AttachmentBody};
+use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
@@ -125,4 +128,58 @@ pub struct RunFinished {
     pub active_time: Duration,
     /// What to tell the person; empty when the answer says it.
     pub message: Redacted<String>,
+}
+
+content_rows! {
+    fn run_event(walk, event: RunEvent) {
+        match event {
+            RunEvent::Started(started) => walk.run_started(started),
+            RunEvent::InputReceived { input, delivery: _, idempotency: _ } => walk.user_input(input),
+            RunEvent::LoopDetected { guard: _, repeats: _ }
+            | RunEvent::Held { cause: _ }
+            | RunEvent::CancelRequested { actor: _, reason: _ } => {}
+            RunEvent::Finished(finished) => {
+                let RunFinished {
+                    state: _, reason: _, error: _, turns: _, tool_calls: _, usage: _, active_time: _, message,
+                } = finished;
+                walk.text(Prose, "message", message);
+            }
+        }
+    }
+
+    fn run_started(walk, started: RunStarted) {
+        let RunStarted {
+            agent: _, surface: _, limits: _, config_digest: _, idempotency: _, delivery: _, approvers: _,
+            taints: _, skills: _, input, workspace_root, model, fallbacks, response_format, run_salt,
+        } = started;
+        walk.user_input(input);
+        walk.path(Identity, "workspace_root", workspace_root);
+        walk.within(model, |walk, model| {
+            walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
+        });
+        walk.within(fallbacks, |walk, fallbacks| {
+            walk.each(fallbacks, |walk, model| walk.model(Identity, "fallbacks", model));
+        });
+        walk.maybe(response_format, |walk, ResponseFormat { schema }| {
+            walk.json(Identity, "response_format.schema", schema);
+        });
+        walk.within(run_salt, |walk, salt| walk.opaque(Fixed, "run_salt", salt));
+    }
+
+    fn user_input(walk, input: UserInput) {
+        let UserInput { text, attachments } = input;
+        walk.text(Prose, "input.text", text);
+        walk.each(attachments, |walk, attachment| walk.attachment(attachment));
+    }
+
+    fn attachment(walk, attachment: Attachment) {
+        let Attachment { name, media_type, bytes: _, sha256, body } = attachment;
+        walk.text(Prose, "input.attachments.name", name);
+        walk.text(Identity, "input.attachments.media_type", media_type);
+        walk.within(sha256, |walk, digest| walk.opaque(Fixed, "input.attachments.sha256", digest));
+        match body {
+            AttachmentBody::Text(text) => walk.text(Prose, "input.attachments.text", text),
+            AttachmentBody::Blob { index: _ } => {}
+        }
+    }
 }

@@ -2,8 +2,10 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
+use crate::content_walk::ContentClass::{Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::session::BranchPoint;
-use crate::{AgentId, Redacted, SessionId};
+use crate::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 
 /// Conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,4 +45,38 @@ pub enum SessionEvent {
         /// Its id (also in the envelope).
         session: SessionId,
     },
+    /// A place in a tape of the conversation got a name.
+    BookmarkPlaced(Bookmark),
+    /// The bookmark of an entry was removed.
+    BookmarkRemoved(Seq),
+}
+
+/// A name of a place in a tape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bookmark {
+    /// The run.
+    pub run: RunId,
+    /// The last entry before the place.
+    pub tape_seq: TapeSeq,
+    /// The name; empty when it was erased.
+    pub name: Redacted<String>,
+}
+
+content_rows! {
+    fn session_event(walk, event: SessionEvent) {
+        match event {
+            SessionEvent::Opened { session: _, agent: _, key, label, branched_from: _ } => {
+                walk.maybe(key, |walk, key| walk.text(Identity, "key", key));
+                walk.maybe(label, |walk, label| walk.text(Prose, "label", label));
+            }
+            SessionEvent::Renamed { session: _, label } => {
+                walk.maybe(label, |walk, label| walk.text(Prose, "label", label));
+            }
+            SessionEvent::Archived { session: _ }
+            | SessionEvent::Restored { session: _ }
+            | SessionEvent::Reset { session: _ }
+            | SessionEvent::BookmarkRemoved(_) => {}
+            SessionEvent::BookmarkPlaced(Bookmark { run: _, tape_seq: _, name }) => walk.text(Prose, "name", name),
+        }
+    }
 }

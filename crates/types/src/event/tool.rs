@@ -1,12 +1,14 @@
 //! Events of tool calls.
 //!
-//! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
+//! Owns the variants, their fields and the class of each content field; stored numbers are in the registry of kinds, not here.
 
 use std::time::Duration;
 
 use crate::approval::ApprovalTerms;
+use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
+use crate::content_walk::content_rows;
 use crate::digest::ContentDigest;
-use crate::effect::{EffectPlan, EffectResolution, ToolOutput};
+use crate::effect::{Before, EffectPlan, EffectResolution, PreImage, ToolOutput};
 use crate::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
@@ -184,4 +186,52 @@ pub enum UnknownOutcomeCause {
     Cancelled,
     /// The executor lost it.
     ExecutorLost,
+}
+
+content_rows! {
+    fn tool_event(walk, event: ToolEvent) {
+        match event {
+            ToolEvent::Proposed(ToolProposed {
+                effect: _, attempt: _, call_digest: _, tool, arguments, model_call_id,
+            }) => {
+                walk.text(Identity, "tool", tool);
+                walk.json(Prose, "arguments", arguments);
+                walk.text(Identity, "model_call_id", model_call_id);
+            }
+            ToolEvent::Decided(ToolDecided {
+                effect: _, verdict: _, reason: _, decided_by: _, policy_digest: _, contract: _,
+                parallelism: _, deadline: _, output_bytes_max: _, conduct: _, tool_version: _, risk: _,
+                taints: _, ask: _, explanation, request,
+            }) => {
+                walk.text(Prose, "explanation", explanation);
+                walk.json(Prose, "request", request);
+            }
+            ToolEvent::Started(ToolStarted { effect: _, contract: _, deadline: _, plan }) => {
+                let EffectPlan { binding: _, body, pre_images } = plan;
+                walk.json(Bytes, "plan.body", body);
+                walk.each(pre_images, |walk, image| walk.pre_image(image));
+            }
+            ToolEvent::Output(ToolOutput { effect: _, shown_bytes: _, rest: _, text }) => {
+                walk.text(Prose, "text", text);
+            }
+            ToolEvent::Finished(ToolFinished {
+                effect: _, attested: _, failure: _, output_digest: _, output_bytes_total: _, duration: _,
+                executor: _, isolation: _, output,
+            }) => walk.text(Prose, "output", output),
+            ToolEvent::OutcomeUnknown { effect: _, cause: _ } => {}
+            ToolEvent::EffectResolved { effect: _, resolution: _, by: _, note } => {
+                walk.text(Prose, "note", note);
+            }
+        }
+    }
+
+    fn pre_image(walk, image: PreImage) {
+        let PreImage { path, before, after_sha256 } = image;
+        walk.text(Identity, "plan.pre_images.path", path);
+        match before {
+            Before::File { bytes, mode: _ } => walk.bytes(Bytes, "plan.pre_images.before", bytes),
+            Before::Absent | Before::Withheld { mode: _ } => {}
+        }
+        walk.maybe(after_sha256, |walk, digest| walk.opaque(Fixed, "plan.pre_images.after_sha256", digest));
+    }
 }

@@ -39,7 +39,7 @@ fn replay(name: &str, mutated: usize) {
     }
 }
 
-fn survives(target: targets::Target, bytes: &[u8], what: &str) {
+fn survives(target: targets::FuzzTarget, bytes: &[u8], what: &str) {
     let outcome = std::panic::catch_unwind(|| target(bytes));
     assert!(outcome.is_ok(), "{what}: {}", bytes.escape_ascii());
 }

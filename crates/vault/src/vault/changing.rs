@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{NewSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStoreError};
-use palyra_types::{PrincipalId, Redacted, Seq};
+use palyra_types::{Content, PrincipalId, Seq};
 
 use super::{Carried, Ready, SECRETS_MAX, State, Vault, beside, damaged, file_of, key_of, not_found, record};
 use crate::envelope::{BoundTo, Envelope, Key};
@@ -45,11 +45,15 @@ pub(super) fn stage(
     Ok(record)
 }
 
-fn sealed(
-    (name, envelope): (SecretName, Envelope),
-) -> Result<(Change, Option<SecretRecord>), SecretStoreError> {
-    let record = record(name, &envelope)?;
-    Ok((Change::Seal(envelope), Some(record)))
+/// A sealed value and the name that it gets.
+struct NamedEnvelope {
+    name: SecretName,
+    envelope: Envelope,
+}
+
+fn sealed(named: NamedEnvelope) -> Result<(Change, Option<SecretRecord>), SecretStoreError> {
+    let record = record(named.name, &named.envelope)?;
+    Ok((Change::Seal(named.envelope), Some(record)))
 }
 
 /// Returns the key that new values are sealed under; the first of them brings it about.
@@ -72,7 +76,7 @@ fn key_to_seal(vault: &Vault) -> Result<Key, SecretStoreError> {
     key_of(&state).cloned()
 }
 
-fn put(vault: &Vault, secret: NewSecret) -> Result<(SecretName, Envelope), SecretStoreError> {
+fn put(vault: &Vault, secret: NewSecret) -> Result<NamedEnvelope, SecretStoreError> {
     let key = key_to_seal(vault)?;
     let before = match vault.load(&secret.name) {
         // Whom it is for counts only as it was sealed: one that is damaged begins anew, for nobody.
@@ -95,7 +99,7 @@ fn put(vault: &Vault, secret: NewSecret) -> Result<(SecretName, Envelope), Secre
     let (name, changed) = (&secret.name, secret.now.0);
     let bound = BoundTo { name, version, hosts: &hosts, principals: &principals, sent_as: &sent_as, changed };
     let envelope = Envelope::seal(&key, &bound, secret.value.expose().as_bytes(), &*vault.entropy);
-    Ok((secret.name, envelope))
+    Ok(NamedEnvelope { name: secret.name, envelope })
 }
 
 /// What a secret is bound to that was not before.
@@ -113,25 +117,32 @@ fn bound(
     vault: &Vault,
     name: SecretName,
     rebinding: Rebinding<'_>,
-) -> Result<(SecretName, Envelope), SecretStoreError> {
+) -> Result<NamedEnvelope, SecretStoreError> {
     let state = vault.state();
     if matches!(state.root, Root::NotYet) {
         return Err(not_found(&name));
     }
     let key = key_of(&state)?;
-    let envelope = again(vault, (key, key), &name, rebinding)?;
-    Ok((name, envelope))
+    let envelope = again(vault, KeyChange { before: key, after: key }, &name, rebinding)?;
+    Ok(NamedEnvelope { name, envelope })
+}
+
+/// The keys that a secret is opened and sealed with.
+#[derive(Clone, Copy)]
+struct KeyChange<'a> {
+    before: &'a Key,
+    after: &'a Key,
 }
 
 /// Seals a secret anew: its value, version and time stay.
 fn again(
     vault: &Vault,
-    (before, after): (&Key, &Key),
+    keys: KeyChange<'_>,
     name: &SecretName,
     rebinding: Rebinding<'_>,
 ) -> Result<Envelope, SecretStoreError> {
     let envelope = vault.load(name)?;
-    let value = envelope.open(before, name).map_err(|_| damaged(name))?;
+    let value = envelope.open(keys.before, name).map_err(|_| damaged(name))?;
     let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
     let (hosts, principals) = match rebinding {
         Rebinding::None => (&envelope.hosts, &envelope.principals),
@@ -140,11 +151,11 @@ fn again(
     };
     let (version, changed) = (envelope.version, envelope.changed);
     let bound = BoundTo { name, version, hosts, principals, sent_as: &sent_as, changed };
-    Ok(Envelope::seal(after, &bound, &value, &*vault.entropy))
+    Ok(Envelope::seal(keys.after, &bound, &value, &*vault.entropy))
 }
 
 /// Seals everything under the key of a passphrase, in the folder beside.
-fn sealed_anew(vault: &Vault, passphrase: &Redacted<String>) -> Result<Key, SecretStoreError> {
+fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<Key, SecretStoreError> {
     let before = match &vault.state().root {
         Root::NotYet => None,
         Root::Key(key) => Some(key.clone()),
@@ -155,8 +166,9 @@ fn sealed_anew(vault: &Vault, passphrase: &Redacted<String>) -> Result<Key, Secr
     let beside = beside(&vault.folder);
     files::make_folder(&beside).map_err(disk("made"))?;
     if let Some(before) = before {
+        let keys = KeyChange { before: &before, after: &after };
         for name in vault.names()? {
-            let bytes = bytes_of(&again(vault, (&before, &after), &name, Rebinding::None)?)?;
+            let bytes = bytes_of(&again(vault, keys, &name, Rebinding::None)?)?;
             let made = files::write(&beside, &file_of(&name), &bytes);
             made.and_then(Made::durable).map_err(disk("written"))?;
         }

@@ -8,7 +8,7 @@ use palyra_ports::{
     Unlock,
 };
 use palyra_testkit::{ChangeSecrets, FixedEntropy};
-use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
+use palyra_types::{Content, PrincipalId, Seq, Timestamp};
 use tempfile::TempDir;
 
 use super::Vault;
@@ -29,7 +29,7 @@ fn hosts(of: &[&str]) -> BTreeSet<String> {
 
 fn secret(called: &str, value: &str, for_hosts: Option<&[&str]>) -> NewSecret {
     let (hosts, now) = (for_hosts.map(hosts), Timestamp(1_000));
-    let value = Redacted::new(value.to_owned());
+    let value = Content::new(value.to_owned());
     NewSecret { name: name(called), value, hosts, sent_as: None, now }
 }
 

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::digest::Hash;
 use crate::limits::LINE_BYTES_MAX;
-use crate::note::Note;
+use crate::note::CheckpointNote;
 
 /// Bytes of the file of handovers.
 const HANDOVERS_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -75,12 +75,12 @@ impl ProofLine {
 }
 
 /// The lines of a file, each an object.
-pub(super) struct Lines {
+pub(super) struct BundleLines {
     name: &'static str,
     reader: BufReader<File>,
 }
 
-impl Lines {
+impl BundleLines {
     pub(super) fn open(folder: &Path, name: &'static str) -> Result<Self, String> {
         Ok(Self { name, reader: BufReader::new(file(folder, name)?) })
     }
@@ -100,12 +100,13 @@ impl Lines {
 }
 
 /// Reads the checkpoint that covers the bundle.
-pub(super) fn checkpoint(folder: &Path) -> Result<Note, String> {
-    Note::parse(&text(folder, "checkpoint")?).ok_or_else(|| "the checkpoint is out of shape".to_owned())
+pub(super) fn checkpoint(folder: &Path) -> Result<CheckpointNote, String> {
+    CheckpointNote::parse(&text(folder, "checkpoint")?)
+        .ok_or_else(|| "the checkpoint is out of shape".to_owned())
 }
 
 /// Reads the checkpoints that lead to its signer.
-pub(super) fn handovers(folder: &Path) -> Result<Vec<Note>, String> {
+pub(super) fn handovers(folder: &Path) -> Result<Vec<CheckpointNote>, String> {
     let text = text(folder, "handovers")?;
     let parts: Vec<&str> = text.split("\n\n").collect();
     let broken = || "the handovers are out of shape".to_owned();
@@ -114,9 +115,10 @@ pub(super) fn handovers(folder: &Path) -> Result<Vec<Note>, String> {
         return Err(broken());
     }
     let notes = pairs.iter().map(|[body, signatures]| {
-        Note::parse(&format!("{body}\n\n{}\n", signatures.trim_end_matches('\n'))).ok_or_else(broken)
+        CheckpointNote::parse(&format!("{body}\n\n{}\n", signatures.trim_end_matches('\n')))
+            .ok_or_else(broken)
     });
-    let notes: Vec<Note> = notes.collect::<Result<_, _>>()?;
+    let notes: Vec<CheckpointNote> = notes.collect::<Result<_, _>>()?;
     if notes.is_sorted_by(|one, next| one.size < next.size) { Ok(notes) } else { Err(broken()) }
 }
 

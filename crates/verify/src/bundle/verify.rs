@@ -6,27 +6,29 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::check::{self, Content};
-use super::read::{self, EntryLine, Lines, ProofLine};
-use crate::calls::{Calls, Extent};
+use super::check::{self, PayloadCheck};
+use super::read::{self, BundleLines, EntryLine, ProofLine};
+use crate::calls::{LogExtent, OpenCalls};
 use crate::digest;
 use crate::envelope::Envelope;
-use crate::facts::{ERASED, Erased, RUN_FINISHED};
-use crate::fault::{Code, Fault, Faults};
+use crate::facts::{ERASED, ErasedFacts, RUN_FINISHED};
+use crate::fault::{FaultCode, FaultCount, LogFault};
 use crate::limits::BUNDLE_ENTRIES_MAX;
 use crate::lineage::Lineage;
-use crate::note::Note;
-use crate::options::Options;
-use crate::report::{BundleRun, Completeness, ErasedRange, Freshness, Report, SignedHead, Signer};
+use crate::note::CheckpointNote;
+use crate::options::VerifyOptions;
+use crate::report::{
+    BundleRun, ErasedRange, LogFreshness, RunCompleteness, SignedHead, Signer, VerifyReport,
+};
 use crate::vouch;
 
 /// Verifies the bundle in the folder at `path`; a checkpoint that the caller kept is not compared with it.
 ///
 /// Whatever the folder holds, the outcome is a report: what cannot be read is a fault of it.
-pub fn verify_bundle(path: &Path, options: &Options) -> Report {
+pub fn verify_bundle(path: &Path, options: &VerifyOptions) -> VerifyReport {
     read_all(path, options).unwrap_or_else(|what| {
-        let fault = Fault { seq: None, code: Code::Malformed, what };
-        Report { fault: Some(fault), faults: 1, ..Report::default() }
+        let fault = LogFault { seq: None, code: FaultCode::Malformed, what };
+        VerifyReport { fault: Some(fault), faults: 1, ..VerifyReport::default() }
     })
 }
 
@@ -38,38 +40,39 @@ struct Tape {
 }
 
 /// What was seen so far.
-struct Reading<'o> {
-    options: &'o Options,
-    checkpoint: Note,
-    handovers: std::iter::Peekable<std::vec::IntoIter<Note>>,
-    faults: Faults,
+struct BundleReading<'o> {
+    options: &'o VerifyOptions,
+    checkpoint: CheckpointNote,
+    handovers: std::iter::Peekable<std::vec::IntoIter<CheckpointNote>>,
+    faults: FaultCount,
     lineage: Lineage,
-    calls: Calls,
+    calls: OpenCalls,
     tapes: HashMap<[u8; 16], Tape>,
     awaited: Vec<(u64, u64)>,
     erased: Vec<ErasedRange>,
     last: Option<(u64, digest::Hash)>,
     last_time: i64,
-    report: Report,
+    report: VerifyReport,
 }
 
-fn read_all(path: &Path, options: &Options) -> Result<Report, String> {
+fn read_all(path: &Path, options: &VerifyOptions) -> Result<VerifyReport, String> {
     let checkpoint = read::checkpoint(path)?;
-    let mut reading = Reading {
+    let mut reading = BundleReading {
         options,
         checkpoint,
         handovers: read::handovers(path)?.into_iter().peekable(),
-        faults: Faults::default(),
+        faults: FaultCount::default(),
         lineage: Lineage::default(),
-        calls: Calls::new(Extent::Runs),
+        calls: OpenCalls::new(LogExtent::Runs),
         tapes: HashMap::new(),
         awaited: Vec::new(),
         erased: Vec::new(),
         last: None,
         last_time: 0,
-        report: Report::default(),
+        report: VerifyReport::default(),
     };
-    let (mut entries, mut proofs) = (Lines::open(path, "entries.jsonl")?, Lines::open(path, "proofs.jsonl")?);
+    let (mut entries, mut proofs) =
+        (BundleLines::open(path, "entries.jsonl")?, BundleLines::open(path, "proofs.jsonl")?);
     while let Some(line) = entries.next::<EntryLine>()? {
         let proof = proofs.next::<ProofLine>()?;
         reading.entry(&line, proof.as_ref())?;
@@ -78,12 +81,12 @@ fn read_all(path: &Path, options: &Options) -> Result<Report, String> {
         }
     }
     if proofs.next::<ProofLine>()?.is_some() {
-        reading.faults.add(None, Code::Malformed, || "there are more proofs than entries".to_owned());
+        reading.faults.add(None, FaultCode::Malformed, || "there are more proofs than entries".to_owned());
     }
     Ok(reading.finish())
 }
 
-impl Reading<'_> {
+impl BundleReading<'_> {
     fn entry(&mut self, line: &EntryLine, proof: Option<&ProofLine>) -> Result<(), String> {
         let (seq, bytes) = (line.seq, line.envelope()?);
         let Some(envelope) = Envelope::parse(&bytes) else {
@@ -96,15 +99,16 @@ impl Reading<'_> {
         self.hand_over(seq);
         if envelope.seq != seq {
             self.faults
-                .add(seq, Code::Mismatch, || format!("entry {seq} has another number in its envelope"));
+                .add(seq, FaultCode::Mismatch, || format!("entry {seq} has another number in its envelope"));
         }
         if seq >= self.checkpoint.size {
-            self.faults.add(seq, Code::Truncated, || "the checkpoint does not cover all entries".to_owned());
+            self.faults
+                .add(seq, FaultCode::Truncated, || "the checkpoint does not cover all entries".to_owned());
         } else {
             check::inclusion(&bytes, seq, proof, &self.checkpoint, &mut self.faults);
         }
         if let Some(rule) = envelope.broken_rule() {
-            self.faults.add(seq, Code::Malformed, || format!("entry {seq} {rule}"));
+            self.faults.add(seq, FaultCode::Malformed, || format!("entry {seq} {rule}"));
         }
         self.chain(seq, &envelope);
         if envelope.seq == seq {
@@ -125,7 +129,7 @@ impl Reading<'_> {
         }
     }
 
-    fn examine(&mut self, note: &Note) -> Option<vouch::Head> {
+    fn examine(&mut self, note: &CheckpointNote) -> Option<vouch::VerifiedHead> {
         let at = note.size.saturating_sub(1);
         let outcome = match self.lineage.log_mut() {
             Some(log) => vouch::examine(note, log, self.options.key.as_ref()),
@@ -134,7 +138,7 @@ impl Reading<'_> {
         outcome
             .map_err(|what| {
                 let size = note.size;
-                self.faults.add(at, Code::Signature, || format!("the checkpoint of size {size} {what}"));
+                self.faults.add(at, FaultCode::Signature, || format!("the checkpoint of size {size} {what}"));
             })
             .ok()
     }
@@ -146,7 +150,8 @@ impl Reading<'_> {
             Some(_) | None => None,
         };
         if expected.is_some_and(|expected| expected != envelope.prev) {
-            self.faults.add(seq, Code::Mismatch, || format!("entry {seq} does not follow the one before it"));
+            self.faults
+                .add(seq, FaultCode::Mismatch, || format!("entry {seq} does not follow the one before it"));
         }
     }
 
@@ -156,7 +161,8 @@ impl Reading<'_> {
         }
         let tape = self.tapes.entry(envelope.run).or_default();
         if tape.last.checked_add(1) != Some(envelope.tape_seq) {
-            self.faults.add(seq, Code::Malformed, || format!("entry {seq} does not go on its run's tape"));
+            self.faults
+                .add(seq, FaultCode::Malformed, || format!("entry {seq} does not go on its run's tape"));
         }
         tape.last = envelope.tape_seq;
         tape.finished |= envelope.kind == RUN_FINISHED;
@@ -164,16 +170,16 @@ impl Reading<'_> {
 
     fn content(&mut self, line: &EntryLine, envelope: &Envelope<'_>) -> Result<(), String> {
         match check::content(line, envelope, &mut self.faults)? {
-            Content::None => {}
-            Content::Checked => self.report.payloads_checked += 1,
-            Content::ErasedBy(by) => self.awaited.push((line.seq, by)),
+            PayloadCheck::None => {}
+            PayloadCheck::Checked => self.report.payloads_checked += 1,
+            PayloadCheck::ErasedBy(by) => self.awaited.push((line.seq, by)),
         }
         if envelope.kind != ERASED {
             return Ok(());
         }
         let by = line.seq;
-        match Erased::parse(envelope.facts, by) {
-            Some(Erased { authoriser, reason, ranges }) => {
+        match ErasedFacts::parse(envelope.facts, by) {
+            Some(ErasedFacts { authoriser, reason, ranges }) => {
                 self.erased.extend(ranges.iter().map(|&(first, last)| ErasedRange {
                     first,
                     last,
@@ -183,16 +189,17 @@ impl Reading<'_> {
                 }));
             }
             None => {
-                self.faults
-                    .add(by, Code::Malformed, || format!("entry {by} erases an entry that is not before it"));
+                self.faults.add(by, FaultCode::Malformed, || {
+                    format!("entry {by} erases an entry that is not before it")
+                });
             }
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Report {
+    fn finish(mut self) -> VerifyReport {
         self.hand_over(u64::MAX);
-        let Note { size, root, .. } = self.checkpoint;
+        let CheckpointNote { size, root, .. } = self.checkpoint;
         let (checkpoint, entry_time) = (self.checkpoint.clone(), self.last_time);
         let newest = self.examine(&checkpoint).map(|head| SignedHead {
             size,
@@ -208,25 +215,25 @@ impl Reading<'_> {
             (Some(_), Some(head)) if head.trusted => Signer::Trusted,
             (Some(_), _) => {
                 let what = || "the given key does not lead to the checkpoint".to_owned();
-                self.faults.add(size.saturating_sub(1), Code::Signature, what);
+                self.faults.add(size.saturating_sub(1), FaultCode::Signature, what);
                 Signer::Foreign
             }
         };
         if self.report.entries == 0 {
-            self.faults.add(0, Code::Malformed, || "there is no entry, not even LogOpened".to_owned());
+            self.faults.add(0, FaultCode::Malformed, || "there is no entry, not even LogOpened".to_owned());
         }
         let ends = self.tapes.iter();
         let mut runs: Vec<BundleRun> = ends
             .map(|(run, tape)| BundleRun { run: *run, last_tape_seq: tape.last, finished: tape.finished })
             .collect();
         runs.sort_by_key(|run| run.run);
-        Report {
+        VerifyReport {
             runs,
-            completeness: Completeness::Required,
+            completeness: RunCompleteness::Required,
             root,
             newest,
             signer,
-            freshness: Freshness::Unknown,
+            freshness: LogFreshness::Unknown,
             erased_count: self.erased.len() as u64,
             erased: self.erased,
             log: self.lineage.log().map(|log| log.name.clone()),
@@ -248,7 +255,7 @@ impl Reading<'_> {
                 .get(&by)
                 .is_some_and(|ranges| ranges.iter().any(|(first, last)| (*first..=*last).contains(&seq)));
             if !covered {
-                self.faults.add(seq, Code::Missing, || {
+                self.faults.add(seq, FaultCode::Missing, || {
                     format!("entry {seq}: the erasure it names does not cover it")
                 });
             }

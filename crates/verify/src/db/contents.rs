@@ -1,29 +1,29 @@
 //! Payloads, their chunks and files, against the commitments of their entries.
 //!
 //! Owns docs/journal-format.md, section 5, and the rows `payload` and `chunk` of section 1. Reads alongside the
-//! entries, in the same order. Begin at [`Contents::entry`].
+//! entries, in the same order. Begin at [`ContentTables::entry`].
 
 use ring::aead::LessSafeKey;
 
-use super::cursor::{Cursor, Trouble};
+use super::cursor::{Cursor, ReadTrouble};
 use super::rows::{ChunkRow, PayloadRow};
 use crate::digest::Commitment;
 use crate::envelope::Envelope;
-use crate::erasure::Erasures;
+use crate::erasure::ErasedRanges;
 use crate::facts::{self, EpochSealing};
-use crate::fault::{Code, Faults};
-use crate::files::{FileFault, Files, PARTS_PER_FILE};
+use crate::fault::{FaultCode, FaultCount};
+use crate::files::{FileFault, FileReassembly, PARTS_PER_FILE};
 use crate::limits::PAYLOAD_KEPT_BYTES_MAX;
-use crate::sealed::{self, Keys, PAYLOAD_ROW};
+use crate::sealed::{self, PAYLOAD_ROW, StateKeys};
 
 const SALT_BYTES: usize = 32;
 
 /// The content tables, read alongside the log.
-pub(super) struct Contents<'s> {
+pub(super) struct ContentTables<'s> {
     pub(super) payloads: Cursor<'s, PayloadRow>,
     pub(super) chunks: Cursor<'s, ChunkRow>,
-    pub(super) keys: Option<&'s mut Keys>,
-    pub(super) erasures: Erasures,
+    pub(super) keys: Option<&'s mut StateKeys>,
+    pub(super) erasures: ErasedRanges,
     pub(super) unreadable: bool,
     pub(super) checked: u64,
     pub(super) sealed: u64,
@@ -31,77 +31,80 @@ pub(super) struct Contents<'s> {
 
 /// How the rows of one entry are opened.
 #[derive(Clone, Copy)]
-enum Opener<'k> {
+enum RowOpener<'k> {
     Plain,
     Key(&'k LessSafeKey),
 }
 
 /// What stands against an entry's content.
-enum Objection {
-    Fault(Code, &'static str),
-    Unreadable(Trouble),
+enum ContentObjection {
+    Fault(FaultCode, &'static str),
+    Unreadable(ReadTrouble),
 }
 
-impl From<Trouble> for Objection {
-    fn from(trouble: Trouble) -> Self {
+impl From<ReadTrouble> for ContentObjection {
+    fn from(trouble: ReadTrouble) -> Self {
         Self::Unreadable(trouble)
     }
 }
 
-impl Contents<'_> {
+impl ContentTables<'_> {
     /// Checks the content of one entry; entries come in order and without gaps.
-    pub(super) fn entry(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing, faults: &mut Faults) {
+    pub(super) fn entry(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing, faults: &mut FaultCount) {
         if self.unreadable {
             return;
         }
         let seq = envelope.seq;
         match self.check(envelope, sealing) {
             Ok(()) => {}
-            Err(Objection::Fault(code, what)) => faults.add(seq, code, || format!("entry {seq}: {what}")),
-            Err(Objection::Unreadable(Trouble(what))) => {
+            Err(ContentObjection::Fault(code, what)) => {
+                faults.add(seq, code, || format!("entry {seq}: {what}"));
+            }
+            Err(ContentObjection::Unreadable(ReadTrouble(what))) => {
                 self.unreadable = true;
-                faults.add(seq, Code::Malformed, || format!("content from entry {seq} on: {what}"));
+                faults.add(seq, FaultCode::Malformed, || format!("content from entry {seq} on: {what}"));
             }
         }
     }
 
     /// Notes rows of entries that are not there.
-    pub(super) fn leftovers(&mut self, entries: u64, faults: &mut Faults) {
+    pub(super) fn leftovers(&mut self, entries: u64, faults: &mut FaultCount) {
         if self.unreadable {
             return;
         }
         match (self.payloads.peek().map(|row| row.is_some()), self.chunks.peek().map(|row| row.is_some())) {
             (Ok(false), Ok(false)) => {}
-            (Ok(_), Ok(_)) => faults.add(entries, Code::Truncated, || {
+            (Ok(_), Ok(_)) => faults.add(entries, FaultCode::Truncated, || {
                 format!("content exists for entry {entries} or later, after the end of the log")
             }),
-            (Err(Trouble(what)), _) | (_, Err(Trouble(what))) => {
-                faults.add(entries, Code::Malformed, || format!("content after the last entry: {what}"));
+            (Err(ReadTrouble(what)), _) | (_, Err(ReadTrouble(what))) => {
+                faults.add(entries, FaultCode::Malformed, || format!("content after the last entry: {what}"));
             }
         }
     }
 
-    fn check(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing) -> Result<(), Objection> {
+    fn check(&mut self, envelope: &Envelope<'_>, sealing: EpochSealing) -> Result<(), ContentObjection> {
         let seq = envelope.seq;
         let erased = self.erasures.covers(seq);
         let row = self.payloads.next_at(seq)?;
         let objection = match row {
-            Some(_) if erased => Some((Code::Mismatch, "it was erased, and its payload is still there")),
+            Some(_) if erased => Some((FaultCode::Mismatch, "it was erased, and its payload is still there")),
             Some(_) if !envelope.has_payload() => {
-                Some((Code::Mismatch, "it has no payload, and there is one"))
+                Some((FaultCode::Mismatch, "it has no payload, and there is one"))
             }
             Some(row) => return self.check_payload(envelope, &row, sealing),
             None if envelope.has_payload() && !erased => {
-                Some((Code::Missing, "its payload is missing and no erasure covers it"))
+                Some((FaultCode::Missing, "its payload is missing and no erasure covers it"))
             }
             None => None,
         };
         let parts = self.skip_chunks(seq)?;
         match objection {
-            Some((code, what)) => Err(Objection::Fault(code, what)),
-            None if parts > 0 => {
-                Err(Objection::Fault(Code::Mismatch, "there are parts of a payload it does not have"))
-            }
+            Some((code, what)) => Err(ContentObjection::Fault(code, what)),
+            None if parts > 0 => Err(ContentObjection::Fault(
+                FaultCode::Mismatch,
+                "there are parts of a payload it does not have",
+            )),
             None => Ok(()),
         }
     }
@@ -111,26 +114,29 @@ impl Contents<'_> {
         envelope: &Envelope<'_>,
         row: &PayloadRow,
         sealing: EpochSealing,
-    ) -> Result<(), Objection> {
+    ) -> Result<(), ContentObjection> {
         let opener = match row.key_id {
-            0 => Opener::Plain,
+            0 => RowOpener::Plain,
             id if id < 0 => {
                 self.skip_chunks(envelope.seq)?;
-                return Err(Objection::Fault(Code::Malformed, "its payload has a negative key number"));
+                return Err(ContentObjection::Fault(
+                    FaultCode::Malformed,
+                    "its payload has a negative key number",
+                ));
             }
             _ if sealing == EpochSealing::Off => {
                 self.skip_chunks(envelope.seq)?;
-                return Err(Objection::Fault(
-                    Code::Mismatch,
+                return Err(ContentObjection::Fault(
+                    FaultCode::Mismatch,
                     "its payload is marked as sealed, and its epoch seals nothing",
                 ));
             }
             id => match self.keys.as_deref_mut().map(|keys| keys.get(id)) {
-                Some(Some(key)) => Opener::Key(key),
+                Some(Some(key)) => RowOpener::Key(key),
                 Some(None) => {
                     self.skip_chunks(envelope.seq)?;
-                    return Err(Objection::Fault(
-                        Code::Mismatch,
+                    return Err(ContentObjection::Fault(
+                        FaultCode::Mismatch,
                         "the key that its payload is sealed with is not there",
                     ));
                 }
@@ -148,7 +154,7 @@ impl Contents<'_> {
         checked
     }
 
-    fn skip_chunks(&mut self, seq: u64) -> Result<u64, Trouble> {
+    fn skip_chunks(&mut self, seq: u64) -> Result<u64, ReadTrouble> {
         let mut parts = 0;
         while self.chunks.next_at(seq)?.is_some() {
             parts += 1;
@@ -159,11 +165,11 @@ impl Contents<'_> {
 
 fn check_opened(
     chunks: &mut Cursor<'_, ChunkRow>,
-    opener: Opener<'_>,
+    opener: RowOpener<'_>,
     envelope: &Envelope<'_>,
     sealed: &[u8],
-) -> Result<(), Objection> {
-    let fault = |what| Objection::Fault(Code::Mismatch, what);
+) -> Result<(), ContentObjection> {
+    let fault = |what| ContentObjection::Fault(FaultCode::Mismatch, what);
     let seq = envelope.seq;
     let row = opened(opener, envelope, PAYLOAD_ROW, sealed).ok_or(fault("its payload does not open"))?;
     let (salt, inline) =
@@ -172,10 +178,10 @@ fn check_opened(
     commitment.update(inline);
     let attachments = facts::attachments_field(envelope.kind);
     let mut kept = if attachments.is_some() { inline.to_vec() } else { Vec::new() };
-    let mut files = Files::default();
+    let mut files = FileReassembly::default();
     let (mut next, mut has_files) = (1, false);
     while let Some(chunk) = chunks.next_at(seq)? {
-        let n = u64::try_from(chunk.n).map_err(|_| Trouble("a part has a negative number".to_owned()))?;
+        let n = u64::try_from(chunk.n).map_err(|_| ReadTrouble("a part has a negative number".to_owned()))?;
         let part =
             opened(opener, envelope, n, &chunk.sealed).ok_or(fault("a part of its payload does not open"))?;
         if n >= PARTS_PER_FILE {
@@ -192,7 +198,10 @@ fn check_opened(
             kept.extend_from_slice(&part);
         }
         if kept.len() > PAYLOAD_KEPT_BYTES_MAX {
-            return Err(Objection::Fault(Code::Malformed, "its payload is larger than a verifier keeps"));
+            return Err(ContentObjection::Fault(
+                FaultCode::Malformed,
+                "its payload is larger than a verifier keeps",
+            ));
         }
     }
     if commitment.finish() != envelope.commitment {
@@ -200,7 +209,7 @@ fn check_opened(
     }
     let named = match attachments {
         Some(field) => facts::named_files(&kept, field)
-            .ok_or(Objection::Fault(Code::Malformed, "its payload cannot be read"))?,
+            .ok_or(ContentObjection::Fault(FaultCode::Malformed, "its payload cannot be read"))?,
         None if has_files => return Err(fault("there are files beside it, and its kind has none")),
         None => return Ok(()),
     };
@@ -208,18 +217,22 @@ fn check_opened(
         FileFault::Numbering => fault("the parts of a file are not numbered as they should be"),
         FileFault::Unnamed => fault("there is a file beside it that its payload does not name"),
         FileFault::Differs => fault("a file beside it is not the one that its payload names"),
-        FileFault::Missing => Objection::Fault(Code::Missing, "a file that its payload names is missing"),
+        FileFault::Missing => {
+            ContentObjection::Fault(FaultCode::Missing, "a file that its payload names is missing")
+        }
     })
 }
 
 fn opened<'r>(
-    opener: Opener<'_>,
+    opener: RowOpener<'_>,
     envelope: &Envelope<'_>,
     n: u64,
     sealed: &'r [u8],
 ) -> Option<std::borrow::Cow<'r, [u8]>> {
     match opener {
-        Opener::Plain => Some(sealed.into()),
-        Opener::Key(key) => sealed::open_row(key, &envelope.log_id, envelope.seq, n, sealed).map(Into::into),
+        RowOpener::Plain => Some(sealed.into()),
+        RowOpener::Key(key) => {
+            sealed::open_row(key, &envelope.log_id, envelope.seq, n, sealed).map(Into::into)
+        }
     }
 }

@@ -7,12 +7,12 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use rusqlite::Connection;
 
-use super::cursor::{Trouble, integer};
+use super::cursor::{ReadTrouble, integer};
 use super::schema::Schema;
-use crate::fault::{Code, Faults};
+use crate::fault::{FaultCode, FaultCount};
 
 /// Checks the indexes over `chunk` and, where there is one, `tile`.
-pub(super) fn check(connection: &Connection, schema: &Schema, faults: &mut Faults) {
+pub(super) fn check(connection: &Connection, schema: &Schema, faults: &mut FaultCount) {
     let chunk = [("chunk", schema.by_part.as_str(), "seq", "n")];
     let tile = schema.by_tile.as_deref().map(|index| ("tile", index, "level", "\"index\""));
     for (table, index, first, second) in chunk.into_iter().chain(tile) {
@@ -21,15 +21,17 @@ pub(super) fn check(connection: &Connection, schema: &Schema, faults: &mut Fault
         let by_row = format!("{columns} NOT INDEXED ORDER BY rowid");
         match agree(connection, &by_index, &by_row) {
             Ok(true) => {}
-            Ok(false) => faults.add(None, Code::Malformed, || {
+            Ok(false) => faults.add(None, FaultCode::Malformed, || {
                 format!("the index over `{table}` does not hold what the table holds")
             }),
-            Err(Trouble(what)) => faults.add(None, Code::Malformed, || format!("table `{table}`: {what}")),
+            Err(ReadTrouble(what)) => {
+                faults.add(None, FaultCode::Malformed, || format!("table `{table}`: {what}"));
+            }
         }
     }
 }
 
-fn agree(connection: &Connection, by_index: &str, by_row: &str) -> Result<bool, Trouble> {
+fn agree(connection: &Connection, by_index: &str, by_row: &str) -> Result<bool, ReadTrouble> {
     let state = RandomState::new();
     let by_index = sum(connection, by_index, &state, |row| (row[0], row[1]))?;
     Ok(by_index == sum(connection, by_row, &state, |row| (row[2], 0))?)
@@ -41,14 +43,14 @@ fn sum(
     sql: &str,
     state: &RandomState,
     key: fn(&[i64; 3]) -> (i64, i64),
-) -> Result<(u64, u64), Trouble> {
+) -> Result<(u64, u64), ReadTrouble> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     let (mut sum, mut count, mut last) = (0_u64, 0, None);
     while let Some(row) = rows.next()? {
         let row = [integer(row, 0)?, integer(row, 1)?, integer(row, 2)?];
         if last.is_some_and(|last| last >= key(&row)) {
-            return Err(Trouble("rows are not in order".to_owned()));
+            return Err(ReadTrouble("rows are not in order".to_owned()));
         }
         last = Some(key(&row));
         sum = sum.wrapping_add(state.hash_one(row));

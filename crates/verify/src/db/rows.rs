@@ -5,7 +5,7 @@
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
-use super::cursor::{Keyed, Trouble, blob, integer, shape, text};
+use super::cursor::{KeyedRow, ReadTrouble, blob, integer, shape, text};
 
 pub(super) const ENTRIES: &str = "SELECT seq, envelope, run_id, tape_seq, kind FROM entry ORDER BY seq";
 pub(super) const HEADS_OF_ENTRIES: &str = "SELECT seq, substr(envelope, 1, 4) FROM entry ORDER BY seq";
@@ -22,8 +22,8 @@ pub(super) struct EntryRow {
     pub(super) kind: i64,
 }
 
-impl Keyed for EntryRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for EntryRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         let run = match row.get_ref(2)? {
             ValueRef::Null => None,
             ValueRef::Blob(bytes) => Some(bytes.to_vec()),
@@ -49,8 +49,8 @@ pub(super) struct HeadRow {
     pub(super) head: [u8; 4],
 }
 
-impl Keyed for HeadRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for HeadRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         let head = match row.get_ref(1)? {
             ValueRef::Blob(bytes) => bytes.try_into().unwrap_or_default(),
             _ => [0; 4],
@@ -70,8 +70,8 @@ pub(super) struct PayloadRow {
     pub(super) sealed: Vec<u8>,
 }
 
-impl Keyed for PayloadRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for PayloadRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         Ok(Self { seq: integer(row, 0)?, key_id: integer(row, 1)?, sealed: blob(row, 2)? })
     }
 
@@ -87,8 +87,8 @@ pub(super) struct ChunkRow {
     pub(super) sealed: Vec<u8>,
 }
 
-impl Keyed for ChunkRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for ChunkRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         Ok(Self { seq: integer(row, 0)?, n: integer(row, 1)?, sealed: blob(row, 2)? })
     }
 
@@ -103,8 +103,8 @@ pub(super) struct CheckpointRow {
     pub(super) note: String,
 }
 
-impl Keyed for CheckpointRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for CheckpointRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         Ok(Self { size: integer(row, 0)?, note: text(row, 1)? })
     }
 
@@ -119,8 +119,8 @@ pub(super) struct TileRow {
     pub(super) index: i64,
 }
 
-impl Keyed for TileRow {
-    fn read(row: &Row<'_>) -> Result<Self, Trouble> {
+impl KeyedRow for TileRow {
+    fn read(row: &Row<'_>) -> Result<Self, ReadTrouble> {
         Ok(Self { level: integer(row, 0)?, index: integer(row, 1)? })
     }
 

@@ -8,16 +8,16 @@ use rusqlite::Connection;
 const APPLICATION_ID: i64 = 0x504C_594A;
 
 /// A column as `PRAGMA table_xinfo` tells it: name and place in the primary key.
-type Column = (&'static str, i64);
+type TableColumn = (&'static str, i64);
 
-const TABLES: [(&str, &[Column]); 4] = [
+const TABLES: [(&str, &[TableColumn]); 4] = [
     ("entry", &[("seq", 1), ("envelope", 0), ("run_id", 0), ("tape_seq", 0), ("kind", 0)]),
     ("payload", &[("seq", 1), ("key_id", 0), ("sealed", 0)]),
     ("chunk", &[("seq", 1), ("n", 2), ("sealed", 0)]),
     ("static", &[("hash", 1), ("body", 0)]),
 ];
 
-const TABLES_OF_FORMAT_2: [(&str, &[Column]); 3] = [
+const TABLES_OF_FORMAT_2: [(&str, &[TableColumn]); 3] = [
     ("tile", &[("level", 1), ("index", 2), ("hashes", 0)]),
     ("frontier", &[("id", 1), ("size", 0), ("hashes", 0)]),
     ("checkpoint", &[("size", 1), ("note", 0)]),
@@ -76,7 +76,7 @@ pub(super) fn read(connection: &Connection) -> Result<Schema, String> {
     Ok(Schema { format, by_run, by_part, by_tile })
 }
 
-fn check_table(connection: &Connection, table: &str, columns: &[Column]) -> Result<(), String> {
+fn check_table(connection: &Connection, table: &str, columns: &[TableColumn]) -> Result<(), String> {
     let unreadable = |error: rusqlite::Error| format!("cannot be read: {error}");
     let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND rootpage > 1";
     let there: i64 = connection.query_row(sql, [table], |row| row.get(0)).map_err(unreadable)?;

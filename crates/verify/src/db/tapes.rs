@@ -7,8 +7,8 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use rusqlite::{Connection, Row};
 
-use super::cursor::{Trouble, blob, integer};
-use crate::fault::{Code, Faults};
+use super::cursor::{ReadTrouble, blob, integer};
+use crate::fault::{FaultCode, FaultCount};
 
 /// A sum over rows in any order, with a key that nobody outside knows.
 pub(super) struct RowSum {
@@ -29,14 +29,16 @@ impl RowSum {
 }
 
 /// Checks all tapes; `table` is the sum over the rows of the table, where they were all read.
-pub(super) fn check(connection: &Connection, index: &str, table: Option<RowSum>, faults: &mut Faults) {
+pub(super) fn check(connection: &Connection, index: &str, table: Option<RowSum>, faults: &mut FaultCount) {
     let mut sum = table.as_ref().map(|table| RowSum { state: table.state.clone(), sum: 0, rows: 0 });
     let outcome = walk(connection, index, sum.as_mut(), faults);
     let differs = sum.zip(table).is_some_and(|(sum, table)| (sum.sum, sum.rows) != (table.sum, table.rows));
     match outcome {
-        Err(Trouble(what)) => faults.add(None, Code::Malformed, || format!("the index of tapes: {what}")),
+        Err(ReadTrouble(what)) => {
+            faults.add(None, FaultCode::Malformed, || format!("the index of tapes: {what}"));
+        }
         Ok(()) if differs => {
-            faults.add(None, Code::Malformed, || {
+            faults.add(None, FaultCode::Malformed, || {
                 "the index of tapes does not hold what the table holds".to_owned()
             });
         }
@@ -45,7 +47,7 @@ pub(super) fn check(connection: &Connection, index: &str, table: Option<RowSum>,
 }
 
 /// A row of the index.
-struct Place {
+struct TapePosition {
     run: Option<Vec<u8>>,
     tape_seq: Option<i64>,
     seq: i64,
@@ -55,15 +57,15 @@ fn walk(
     connection: &Connection,
     index: &str,
     mut sum: Option<&mut RowSum>,
-    faults: &mut Faults,
-) -> Result<(), Trouble> {
+    faults: &mut FaultCount,
+) -> Result<(), ReadTrouble> {
     let sql =
         format!("SELECT run_id, tape_seq, seq FROM entry INDEXED BY \"{index}\" ORDER BY run_id, tape_seq");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
-    let mut before: Option<Place> = None;
+    let mut before: Option<TapePosition> = None;
     while let Some(row) = rows.next()? {
-        let place = Place {
+        let place = TapePosition {
             run: optional(row, 0, blob)?,
             tape_seq: optional(row, 1, integer)?,
             seq: integer(row, 2)?,
@@ -71,9 +73,9 @@ fn walk(
         if let Some(sum) = &mut sum {
             sum.add(place.seq, place.run.as_deref(), place.tape_seq);
         }
-        let key = |place: &Place| (place.run.clone(), place.tape_seq, place.seq);
+        let key = |place: &TapePosition| (place.run.clone(), place.tape_seq, place.seq);
         if before.as_ref().is_some_and(|before| key(before) >= key(&place)) {
-            return Err(Trouble("its rows are not in order".to_owned()));
+            return Err(ReadTrouble("its rows are not in order".to_owned()));
         }
         if place.run.is_some() {
             check_step(before.as_ref(), &place, faults);
@@ -83,23 +85,24 @@ fn walk(
     Ok(())
 }
 
-fn check_step(before: Option<&Place>, place: &Place, faults: &mut Faults) {
+fn check_step(before: Option<&TapePosition>, place: &TapePosition, faults: &mut FaultCount) {
     let same_run = before.filter(|before| before.run == place.run);
     let expected = same_run.map_or(Some(0), |before| before.tape_seq).and_then(|last| last.checked_add(1));
     let seq = u64::try_from(place.seq).unwrap_or_default();
     if place.tape_seq != expected {
-        faults.add(seq, Code::Malformed, || format!("entry {seq} does not go on its run's tape"));
+        faults.add(seq, FaultCode::Malformed, || format!("entry {seq} does not go on its run's tape"));
     } else if same_run.is_some_and(|before| before.seq >= place.seq) {
-        faults
-            .add(seq, Code::Malformed, || format!("entry {seq} is before its predecessor on its run's tape"));
+        faults.add(seq, FaultCode::Malformed, || {
+            format!("entry {seq} is before its predecessor on its run's tape")
+        });
     }
 }
 
 fn optional<T>(
     row: &Row<'_>,
     column: usize,
-    read: fn(&Row<'_>, usize) -> Result<T, Trouble>,
-) -> Result<Option<T>, Trouble> {
+    read: fn(&Row<'_>, usize) -> Result<T, ReadTrouble>,
+) -> Result<Option<T>, ReadTrouble> {
     if row.get_ref(column)?.data_type() == rusqlite::types::Type::Null {
         return Ok(None);
     }

@@ -5,10 +5,10 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Statement};
 
-use super::cursor::{Cursor, Trouble, blob, integer};
+use super::cursor::{Cursor, ReadTrouble, blob, integer};
 use super::rows::{TILES, TileRow};
 use crate::digest::Hash;
-use crate::fault::{Code, Faults};
+use crate::fault::{FaultCode, FaultCount};
 use crate::tree::{FullTile, TILE_HASHES, leaves_below};
 
 const HASH_BYTES: usize = 32;
@@ -26,20 +26,20 @@ impl<'s> StoredTiles<'s> {
     }
 
     /// Compares a tile that has just become full.
-    pub(super) fn compare(&mut self, tile: &FullTile, faults: &mut Faults) {
+    pub(super) fn compare(&mut self, tile: &FullTile, faults: &mut FaultCount) {
         let FullTile { level, index, hashes } = tile;
         let wrong_at = match self.first_difference(tile) {
             Ok(None) => return,
             Ok(Some(at)) => at,
             Err(error) => {
                 let seq = last_leaf(*level, *index, TILE_HASHES - 1);
-                return faults.add(seq, Code::Malformed, || {
+                return faults.add(seq, FaultCode::Malformed, || {
                     format!("tile {level}/{index}: the file is damaged: {error}")
                 });
             }
         };
         let at = wrong_at.min(hashes.len() / HASH_BYTES - 1);
-        faults.add(last_leaf(*level, *index, at), Code::Mismatch, || {
+        faults.add(last_leaf(*level, *index, at), FaultCode::Mismatch, || {
             format!("tile {level}/{index} is missing or does not match the entries")
         });
     }
@@ -63,8 +63,8 @@ impl<'s> StoredTiles<'s> {
 }
 
 /// Notes tiles that the entries do not fill.
-pub(super) fn beyond(connection: &Connection, entries: u64, faults: &mut Faults) {
-    let mut step = || -> Result<(), Trouble> {
+pub(super) fn beyond(connection: &Connection, entries: u64, faults: &mut FaultCount) {
+    let mut step = || -> Result<(), ReadTrouble> {
         let mut statement = connection.prepare(TILES)?;
         let mut rows = Cursor::<TileRow>::new(statement.query([])?);
         while let Some(row) = rows.next()? {
@@ -73,16 +73,16 @@ pub(super) fn beyond(connection: &Connection, entries: u64, faults: &mut Faults)
             );
             match filled {
                 Some(size) if size <= entries => {}
-                Some(_) => faults.add(entries, Code::Truncated, || {
+                Some(_) => faults.add(entries, FaultCode::Truncated, || {
                     format!("the log has {entries} entries, and there is a tile of later ones")
                 }),
-                None => return Err(Trouble("a tile has an impossible place".to_owned())),
+                None => return Err(ReadTrouble("a tile has an impossible place".to_owned())),
             }
         }
         Ok(())
     };
-    if let Err(Trouble(what)) = step() {
-        faults.add(None, Code::Malformed, || format!("the tiles: {what}"));
+    if let Err(ReadTrouble(what)) = step() {
+        faults.add(None, FaultCode::Malformed, || format!("the tiles: {what}"));
     }
 }
 
@@ -99,18 +99,18 @@ pub(super) struct StoredFrontier {
 }
 
 /// Reads the frontier; an error says what is out of shape.
-pub(super) fn frontier(connection: &Connection) -> Result<StoredFrontier, Trouble> {
+pub(super) fn frontier(connection: &Connection) -> Result<StoredFrontier, ReadTrouble> {
     let mut statement = connection.prepare("SELECT id, size, hashes FROM frontier")?;
     let mut rows = statement.query([])?;
-    let row = rows.next()?.ok_or_else(|| Trouble("it is missing".to_owned()))?;
+    let row = rows.next()?.ok_or_else(|| ReadTrouble("it is missing".to_owned()))?;
     let (id, size, bytes) = (integer(row, 0)?, integer(row, 1)?, blob(row, 2)?);
     if rows.next()?.is_some() || id != 0 {
-        return Err(Trouble("there is more than the one row 0".to_owned()));
+        return Err(ReadTrouble("there is more than the one row 0".to_owned()));
     }
-    let size = u64::try_from(size).map_err(|_| Trouble("its size is negative".to_owned()))?;
+    let size = u64::try_from(size).map_err(|_| ReadTrouble("its size is negative".to_owned()))?;
     let (hashes, rest) = bytes.as_chunks::<HASH_BYTES>();
     if !rest.is_empty() || hashes.len() != size.count_ones() as usize {
-        return Err(Trouble("it has another number of hashes than its size".to_owned()));
+        return Err(ReadTrouble("it has another number of hashes than its size".to_owned()));
     }
     Ok(StoredFrontier { size, hashes: hashes.to_vec() })
 }

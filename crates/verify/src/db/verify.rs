@@ -7,21 +7,21 @@ use std::path::Path;
 use rusqlite::{Connection, Statement};
 
 use super::checkpoints::Checkpoints;
-use super::contents::Contents;
-use super::cursor::{Cursor, Trouble};
+use super::contents::ContentTables;
+use super::cursor::{Cursor, ReadTrouble};
 use super::rows::{CHECKPOINTS, CheckpointRow, ENTRIES, EntryRow, HEADS_OF_ENTRIES, HeadRow, PAYLOADS};
 use super::schema::{self, Schema};
 use super::tapes::RowSum;
 use super::tiles::{self, StoredTiles};
-use super::walk::{Step, Walk};
+use super::walk::{LogWalk, WalkStep};
 use super::{indexes, statics, tapes};
-use crate::digest::Generation;
-use crate::erasure::Erasures;
-use crate::facts::{ERASED, Erased};
-use crate::fault::{Code, Fault};
-use crate::options::{Options, Progress};
+use crate::digest::IdGeneration;
+use crate::erasure::ErasedRanges;
+use crate::facts::{ERASED, ErasedFacts};
+use crate::fault::{FaultCode, LogFault};
+use crate::options::{ProgressFn, VerifyOptions};
 use crate::read_only;
-use crate::report::Report;
+use crate::report::VerifyReport;
 
 /// Entries between two words on progress.
 const PROGRESS_ENTRIES: u64 = 16_384;
@@ -29,27 +29,27 @@ const PROGRESS_ENTRIES: u64 = 16_384;
 /// Verifies the journal in the file at `path`.
 ///
 /// Whatever the file holds, the outcome is a report: what cannot be read is a fault of it.
-pub fn verify_database(path: &Path, options: &mut Options) -> Report {
+pub fn verify_database(path: &Path, options: &mut VerifyOptions) -> VerifyReport {
     let verified = read_only::open(path).map_err(|error| error.to_string()).and_then(|database| {
         let connection = database.connection();
         let schema = schema::read(connection)?;
-        read(connection, &schema, options).map_err(|Trouble(what)| what)
+        read(connection, &schema, options).map_err(|ReadTrouble(what)| what)
     });
     verified.unwrap_or_else(|what| {
-        let fault = Fault { seq: None, code: Code::Malformed, what };
-        Report { fault: Some(fault), faults: 1, ..Report::default() }
+        let fault = LogFault { seq: None, code: FaultCode::Malformed, what };
+        VerifyReport { fault: Some(fault), faults: 1, ..VerifyReport::default() }
     })
 }
 
 /// The statements of one walk.
-struct Statements<'c> {
+struct WalkStatements<'c> {
     entries: Statement<'c>,
     payloads: Statement<'c>,
     chunks: Statement<'c>,
     checkpoints: Option<Statement<'c>>,
 }
 
-impl<'c> Statements<'c> {
+impl<'c> WalkStatements<'c> {
     fn prepare(connection: &'c Connection, schema: &Schema) -> rusqlite::Result<Self> {
         let chunks =
             format!("SELECT seq, n, sealed FROM chunk INDEXED BY \"{}\" ORDER BY seq, n", schema.by_part);
@@ -63,10 +63,14 @@ impl<'c> Statements<'c> {
     }
 }
 
-fn read(connection: &Connection, schema: &Schema, options: &mut Options) -> Result<Report, Trouble> {
+fn read(
+    connection: &Connection,
+    schema: &Schema,
+    options: &mut VerifyOptions,
+) -> Result<VerifyReport, ReadTrouble> {
     let erasures = erasures(connection, options.progress.as_deref_mut())?;
     let stored_tiles = (schema.format > 1).then(|| StoredTiles::new(connection)).transpose()?;
-    let mut statements = Statements::prepare(connection, schema)?;
+    let mut statements = WalkStatements::prepare(connection, schema)?;
     let stored = statements.checkpoints.as_mut().map(|s| s.query([])).transpose()?;
     let checkpoints = Checkpoints {
         stored: stored.map(Cursor::<CheckpointRow>::new),
@@ -75,7 +79,7 @@ fn read(connection: &Connection, schema: &Schema, options: &mut Options) -> Resu
         since_root: None,
         newest: None,
     };
-    let contents = Contents {
+    let contents = ContentTables {
         payloads: Cursor::new(statements.payloads.query([])?),
         chunks: Cursor::new(statements.chunks.query([])?),
         keys: options.keys.as_mut(),
@@ -84,7 +88,7 @@ fn read(connection: &Connection, schema: &Schema, options: &mut Options) -> Resu
         checked: 0,
         sealed: 0,
     };
-    let mut walk = Walk::new(stored_tiles, checkpoints, contents);
+    let mut walk = LogWalk::new(stored_tiles, checkpoints, contents);
     let entries = Cursor::new(statements.entries.query([])?);
     let table = walk_entries(entries, &mut walk, options.progress.as_deref_mut());
     let whole = table.is_some();
@@ -100,8 +104,11 @@ fn read(connection: &Connection, schema: &Schema, options: &mut Options) -> Resu
 }
 
 /// Reads which entries were erased, before the walk that needs to know.
-fn erasures(connection: &Connection, mut progress: Option<&mut Progress>) -> Result<Erasures, Trouble> {
-    let mut erasures = Erasures::default();
+fn erasures(
+    connection: &Connection,
+    mut progress: Option<&mut ProgressFn>,
+) -> Result<ErasedRanges, ReadTrouble> {
+    let mut erasures = ErasedRanges::default();
     let mut heads = connection.prepare(HEADS_OF_ENTRIES)?;
     let mut envelope = connection.prepare("SELECT substr(envelope, 163) FROM entry WHERE seq = ?1")?;
     let mut rows = Cursor::<HeadRow>::new(heads.query([])?);
@@ -115,10 +122,10 @@ fn erasures(connection: &Connection, mut progress: Option<&mut Progress>) -> Res
             continue;
         }
         let facts: Result<Vec<u8>, _> = envelope.query_row([row.seq], |row| row.get(0));
-        if let Some(erased) = facts.ok().and_then(|facts| Erased::parse(&facts, seq)) {
+        if let Some(erased) = facts.ok().and_then(|facts| ErasedFacts::parse(&facts, seq)) {
             erasures
                 .add(seq, &erased)
-                .map_err(|_| Trouble("it has more erased ranges than a verifier keeps".to_owned()))?;
+                .map_err(|_| ReadTrouble("it has more erased ranges than a verifier keeps".to_owned()))?;
         }
     }
     erasures.sort();
@@ -128,8 +135,8 @@ fn erasures(connection: &Connection, mut progress: Option<&mut Progress>) -> Res
 /// Walks over all entries; returns the sum over their rows, or `None` where it had to stop.
 fn walk_entries(
     mut rows: Cursor<'_, EntryRow>,
-    walk: &mut Walk<'_>,
-    mut progress: Option<&mut Progress>,
+    walk: &mut LogWalk<'_>,
+    mut progress: Option<&mut ProgressFn>,
 ) -> Option<RowSum> {
     let mut sum = RowSum::new();
     loop {
@@ -140,13 +147,13 @@ fn walk_entries(
         match rows.next() {
             Ok(Some(row)) => {
                 sum.add(row.seq, row.run.as_deref(), row.tape_seq);
-                if walk.entry(&row) == Step::Ended {
+                if walk.entry(&row) == WalkStep::Ended {
                     return None;
                 }
             }
             Ok(None) => return Some(sum),
-            Err(Trouble(what)) => {
-                walk.faults.add(seq, Code::Malformed, || format!("entry {seq}: {what}"));
+            Err(ReadTrouble(what)) => {
+                walk.faults.add(seq, FaultCode::Malformed, || format!("entry {seq}: {what}"));
                 return None;
             }
         }
@@ -154,35 +161,41 @@ fn walk_entries(
 }
 
 /// Checks what concerns the end of the log.
-fn finish(connection: &Connection, schema: &Schema, walk: &mut Walk<'_>) {
+fn finish(connection: &Connection, schema: &Schema, walk: &mut LogWalk<'_>) {
     let stored = (schema.format > 1).then(|| tiles::frontier(connection));
     let frontier = match stored.transpose() {
         Ok(frontier) => frontier,
-        Err(Trouble(what)) => {
-            walk.faults.add(None, Code::Malformed, || format!("the frontier: {what}"));
+        Err(ReadTrouble(what)) => {
+            walk.faults.add(None, FaultCode::Malformed, || format!("the frontier: {what}"));
             None
         }
     };
     let entries = walk.finish(frontier.as_ref()).size();
     if entries == 0 {
-        walk.faults.add(0, Code::Malformed, || "there is no entry, not even LogOpened".to_owned());
+        walk.faults.add(0, FaultCode::Malformed, || "there is no entry, not even LogOpened".to_owned());
     }
     if schema.format > 1 {
         tiles::beyond(connection, entries, &mut walk.faults);
-    } else if walk.lineage.log().is_some_and(|log| log.generation == Generation::Second) {
-        walk.faults.add(0, Code::Malformed, || {
+    } else if walk.lineage.log().is_some_and(|log| log.generation == IdGeneration::Second) {
+        walk.faults.add(0, FaultCode::Malformed, || {
             "a log that began with checkpoints is in a file without them".to_owned()
         });
     }
     if let Some(seq) = walk.lineage.unsigned() {
-        walk.faults.add(seq, Code::Signature, || "runs began, and no head of the log is stored".to_owned());
+        walk.faults
+            .add(seq, FaultCode::Signature, || "runs began, and no head of the log is stored".to_owned());
     }
 }
 
-fn report(mut walk: Walk<'_>, schema: &Schema, statics: u64, whole: bool) -> Report {
+fn report(mut walk: LogWalk<'_>, schema: &Schema, statics: u64, whole: bool) -> VerifyReport {
     let entries = walk.tree().size();
-    let mut report =
-        Report { entries, root: walk.tree().root(), format: schema.format, statics, ..Report::default() };
+    let mut report = VerifyReport {
+        entries,
+        root: walk.tree().root(),
+        format: schema.format,
+        statics,
+        ..VerifyReport::default()
+    };
     if whole {
         (report.signer, report.freshness) =
             walk.checkpoints.conclude(entries, &walk.lineage, &mut walk.faults);
@@ -199,7 +212,7 @@ fn report(mut walk: Walk<'_>, schema: &Schema, statics: u64, whole: bool) -> Rep
     report
 }
 
-fn tell(progress: &mut Option<&mut Progress>, what: &'static str, entries: u64) {
+fn tell(progress: &mut Option<&mut ProgressFn>, what: &'static str, entries: u64) {
     if let Some(progress) = progress {
         progress(what, entries);
     }

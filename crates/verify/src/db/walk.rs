@@ -1,70 +1,70 @@
 //! One pass over the entries in order.
 //!
 //! Owns numbering, columns and the chain, and hands each entry to what is read alongside. Invariant: everything
-//! below `expected` was read without a gap; what cannot be read ends the walk. Begin at [`Walk::entry`].
+//! below `expected` was read without a gap; what cannot be read ends the walk. Begin at [`LogWalk::entry`].
 
 use super::checkpoints::Checkpoints;
-use super::contents::Contents;
+use super::contents::ContentTables;
 use super::rows::EntryRow;
 use super::tiles::{StoredFrontier, StoredTiles};
-use crate::calls::Calls;
+use crate::calls::OpenCalls;
 use crate::digest::{self, Hash};
 use crate::envelope::Envelope;
-use crate::facts::{ERASED, Erased};
-use crate::fault::{Code, Faults};
+use crate::facts::{ERASED, ErasedFacts};
+use crate::fault::{FaultCode, FaultCount};
 use crate::lineage::Lineage;
-use crate::tree::{Frontier, Tiles};
+use crate::tree::{TreeFrontier, TreeTiles};
 
 /// What was seen so far.
-pub(super) struct Walk<'s> {
-    pub(super) faults: Faults,
+pub(super) struct LogWalk<'s> {
+    pub(super) faults: FaultCount,
     pub(super) lineage: Lineage,
-    calls: Calls,
+    calls: OpenCalls,
     /// All entries but the last one read.
-    tree: Frontier,
-    tiles: Tiles,
+    tree: TreeFrontier,
+    tiles: TreeTiles,
     stored_tiles: Option<StoredTiles<'s>>,
     pub(super) checkpoints: Checkpoints<'s>,
-    pub(super) contents: Contents<'s>,
-    last: Option<Last>,
-    doubt: Option<Doubt>,
+    pub(super) contents: ContentTables<'s>,
+    last: Option<LastEntry>,
+    doubt: Option<DoubtfulPair>,
 }
 
 /// The last entry read.
-struct Last {
+struct LastEntry {
     seq: u64,
     leaf: Hash,
     time: i64,
 }
 
 /// Two neighbours that do not fit: which of them was changed is not known until a third is seen.
-struct Doubt {
+struct DoubtfulPair {
     earlier: u64,
     /// What the later one says of the earlier one.
     named: Hash,
     /// The tree below the earlier one.
-    below: Frontier,
+    below: TreeFrontier,
 }
 
 /// Whether the walk goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WalkStep {
     On,
     Ended,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> LogWalk<'s> {
     pub(super) fn new(
         stored_tiles: Option<StoredTiles<'s>>,
         checkpoints: Checkpoints<'s>,
-        contents: Contents<'s>,
+        contents: ContentTables<'s>,
     ) -> Self {
         Self {
-            faults: Faults::default(),
+            faults: FaultCount::default(),
             lineage: Lineage::default(),
-            calls: Calls::default(),
-            tree: Frontier::default(),
-            tiles: Tiles::default(),
+            calls: OpenCalls::default(),
+            tree: TreeFrontier::default(),
+            tiles: TreeTiles::default(),
             stored_tiles,
             checkpoints,
             contents,
@@ -79,22 +79,22 @@ impl<'s> Walk<'s> {
     }
 
     /// Takes in the next row.
-    pub(super) fn entry(&mut self, row: &EntryRow) -> Step {
+    pub(super) fn entry(&mut self, row: &EntryRow) -> WalkStep {
         let seq = self.expected();
         if u64::try_from(row.seq) != Ok(seq) {
             let (code, what) = if row.seq > 0 {
-                (Code::Mismatch, "is missing")
+                (FaultCode::Mismatch, "is missing")
             } else {
-                (Code::Malformed, "has a negative number")
+                (FaultCode::Malformed, "has a negative number")
             };
             self.faults.add(seq, code, || format!("entry {seq} {what}"));
-            return Step::Ended;
+            return WalkStep::Ended;
         }
         let Some(envelope) = Envelope::parse(&row.envelope) else {
-            self.faults.add(seq, Code::Malformed, || {
+            self.faults.add(seq, FaultCode::Malformed, || {
                 format!("the envelope of entry {seq} is too short or too long")
             });
-            return Step::Ended;
+            return WalkStep::Ended;
         };
         let leaf = digest::leaf(&row.envelope);
         self.chain(&envelope, seq);
@@ -106,19 +106,20 @@ impl<'s> Walk<'s> {
             self.calls.entry(&envelope, &mut self.faults);
         }
         if self.lineage.is_full() {
-            self.faults
-                .add(seq, Code::Malformed, || "the log has more epochs than a verifier keeps".to_owned());
-            return Step::Ended;
+            self.faults.add(seq, FaultCode::Malformed, || {
+                "the log has more epochs than a verifier keeps".to_owned()
+            });
+            return WalkStep::Ended;
         }
-        self.last = Some(Last { seq, leaf, time: envelope.time });
-        Step::On
+        self.last = Some(LastEntry { seq, leaf, time: envelope.time });
+        WalkStep::On
     }
 
     /// Compares what the entry says of the one before it.
     fn chain(&mut self, envelope: &Envelope<'_>, seq: u64) {
         let Some(last) = &self.last else {
             if envelope.prev != [0; 32] {
-                self.faults.add(0, Code::Mismatch, || "entry 0 follows another entry".to_owned());
+                self.faults.add(0, FaultCode::Mismatch, || "entry 0 follows another entry".to_owned());
             }
             return;
         };
@@ -127,7 +128,8 @@ impl<'s> Walk<'s> {
             blame(&mut self.faults, if fits { doubt.earlier } else { last.seq });
         }
         if !fits {
-            self.doubt = Some(Doubt { earlier: seq - 1, named: envelope.prev, below: self.tree.clone() });
+            self.doubt =
+                Some(DoubtfulPair { earlier: seq - 1, named: envelope.prev, below: self.tree.clone() });
         }
     }
 
@@ -151,16 +153,17 @@ impl<'s> Walk<'s> {
             && run == row.run.as_deref()
             && tape_seq == row.tape_seq;
         if !same {
-            self.faults.add(seq, Code::Mismatch, || {
+            self.faults.add(seq, FaultCode::Mismatch, || {
                 format!("the columns of entry {seq} are not what its envelope says")
             });
         }
         if let Some(rule) = envelope.broken_rule() {
-            self.faults.add(seq, Code::Malformed, || format!("entry {seq} {rule}"));
+            self.faults.add(seq, FaultCode::Malformed, || format!("entry {seq} {rule}"));
         }
-        if envelope.kind == ERASED && Erased::parse(envelope.facts, seq).is_none() {
-            self.faults
-                .add(seq, Code::Malformed, || format!("entry {seq} erases an entry that is not before it"));
+        if envelope.kind == ERASED && ErasedFacts::parse(envelope.facts, seq).is_none() {
+            self.faults.add(seq, FaultCode::Malformed, || {
+                format!("entry {seq} erases an entry that is not before it")
+            });
         }
     }
 
@@ -174,7 +177,7 @@ impl<'s> Walk<'s> {
     }
 
     /// Closes a walk that has seen every entry; returns the tree over all of them.
-    pub(super) fn finish(&mut self, stored: Option<&StoredFrontier>) -> &Frontier {
+    pub(super) fn finish(&mut self, stored: Option<&StoredFrontier>) -> &TreeFrontier {
         let entries = self.expected();
         self.end_doubt(stored);
         self.settle();
@@ -200,26 +203,26 @@ impl<'s> Walk<'s> {
     fn compare_frontier(&mut self, stored: &StoredFrontier) {
         let (entries, size) = (self.tree.size(), stored.size);
         if size > entries {
-            self.faults.add(entries, Code::Truncated, || {
+            self.faults.add(entries, FaultCode::Truncated, || {
                 format!("the log has {entries} entries, and its frontier {size}")
             });
         } else if size < entries {
-            self.faults.add(size, Code::Mismatch, || {
+            self.faults.add(size, FaultCode::Mismatch, || {
                 format!("the frontier has {size} entries, and the log {entries}")
             });
         } else if stored.hashes != self.tree.hashes() {
-            self.faults.add(entries.saturating_sub(1), Code::Mismatch, || {
+            self.faults.add(entries.saturating_sub(1), FaultCode::Mismatch, || {
                 "the frontier does not match the entries".to_owned()
             });
         }
     }
 
     /// Returns the tree as far as it was read.
-    pub(super) fn tree(&self) -> &Frontier {
+    pub(super) fn tree(&self) -> &TreeFrontier {
         &self.tree
     }
 }
 
-fn blame(faults: &mut Faults, seq: u64) {
-    faults.add(seq, Code::Mismatch, || format!("entry {seq} is not the one that its neighbours know"));
+fn blame(faults: &mut FaultCount, seq: u64) {
+    faults.add(seq, FaultCode::Mismatch, || format!("entry {seq} is not the one that its neighbours know"));
 }

@@ -1,6 +1,6 @@
 //! Calls whose record contradicts itself, of every kind.
 
-use palyra_verify::{Code, Options, verify_bundle, verify_database};
+use palyra_verify::{FaultCode, VerifyOptions, verify_bundle, verify_database};
 
 use crate::tamper::append_wrong;
 use crate::writer::{Chance, Shape, Wrong, shape};
@@ -13,9 +13,13 @@ fn every_contradiction_is_named_at_its_entry() {
         let mut log = shape(Shape::Plain, seed);
         let (_, seq) = append_wrong(&mut log, wrong, &mut Chance::new(seed));
         log.save(&path);
-        let report = verify_database(&path, &mut Options::default());
+        let report = verify_database(&path, &mut VerifyOptions::default());
         let fault = report.fault.expect("a fault");
-        assert_eq!((fault.code, fault.seq, report.faults), (Code::Attestation, Some(seq), 1), "{wrong:?}");
+        assert_eq!(
+            (fault.code, fault.seq, report.faults),
+            (FaultCode::Attestation, Some(seq), 1),
+            "{wrong:?}"
+        );
     }
 }
 
@@ -26,7 +30,7 @@ fn a_bundle_shows_what_its_run_shows_alone() {
         let mut log = shape(Shape::Plain, seed);
         let (run, seq) = append_wrong(&mut log, wrong, &mut Chance::new(seed));
         log.save_bundle(&run, folder.path());
-        let report = verify_bundle(folder.path(), &Options::default());
+        let report = verify_bundle(folder.path(), &VerifyOptions::default());
         let seq = is_of_one_run(wrong).then_some(seq);
         assert_eq!(report.fault.and_then(|fault| fault.seq), seq, "{wrong:?}");
     }

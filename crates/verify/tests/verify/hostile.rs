@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use palyra_verify::{Code, Options, Report, verify_bundle, verify_database};
+use palyra_verify::{FaultCode, VerifyOptions, VerifyReport, verify_bundle, verify_database};
 use rusqlite::Connection;
 
 use crate::writer::{Shape, shape};
 
-fn with(sql: &str) -> Report {
+fn with(sql: &str) -> VerifyReport {
     with_changes(|db| db.execute_batch(sql).expect("the change can be made"))
 }
 
-fn with_changes(change: impl FnOnce(&Connection)) -> Report {
+fn with_changes(change: impl FnOnce(&Connection)) -> VerifyReport {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal.db");
     shape(Shape::Plain, 7).save(&path);
@@ -19,16 +19,16 @@ fn with_changes(change: impl FnOnce(&Connection)) -> Report {
     db.execute_batch("PRAGMA synchronous = OFF").expect("a pragma");
     change(&db);
     drop(db);
-    verify_database(&path, &mut Options::default())
+    verify_database(&path, &mut VerifyOptions::default())
 }
 
-fn demand(report: &Report, code: Code, what: &str) {
+fn demand(report: &VerifyReport, code: FaultCode, what: &str) {
     let fault = report.fault.as_ref();
     assert_eq!(fault.map(|fault| fault.code), Some(code), "{what}: {fault:?}");
 }
 
 fn demand_malformed(sql: &str) {
-    demand(&with(sql), Code::Malformed, sql);
+    demand(&with(sql), FaultCode::Malformed, sql);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn tables_out_of_shape_are_refused() {
 }
 
 /// The same tables without what keeps types right.
-fn loosened(table: &str, columns: &str, change: &str) -> Report {
+fn loosened(table: &str, columns: &str, change: &str) -> VerifyReport {
     with(&format!(
         "ALTER TABLE {table} RENAME TO gone; CREATE TABLE {table}({columns}); INSERT INTO {table} SELECT * FROM gone;
          DROP TABLE gone; {change}"
@@ -81,7 +81,7 @@ fn values_of_other_types_are_refused() {
         "seq = -5",
     ] {
         let report = loosened("entry", entry, &format!("UPDATE entry SET {change} WHERE seq = 9"));
-        demand(&report, Code::Malformed, change);
+        demand(&report, FaultCode::Malformed, change);
     }
     for (table, columns, change) in [
         ("payload", "seq INTEGER PRIMARY KEY, key_id, sealed", "UPDATE payload SET sealed = NULL"),
@@ -110,7 +110,7 @@ fn values_of_other_types_are_refused() {
         ),
         ("static", "hash PRIMARY KEY NOT NULL, body", "INSERT INTO static VALUES (5, 'x')"),
     ] {
-        demand(&loosened(table, columns, change), Code::Malformed, change);
+        demand(&loosened(table, columns, change), FaultCode::Malformed, change);
     }
 }
 
@@ -143,23 +143,23 @@ fn an_index_that_hides_entries_is_noticed() {
         )
         .expect("the change can be made");
     });
-    demand(&report, Code::Malformed, "another index");
+    demand(&report, FaultCode::Malformed, "another index");
 }
 
 #[test]
 fn what_is_no_database_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal.db");
-    let verify = |path: &Path| verify_database(path, &mut Options::default());
-    demand(&verify(&path), Code::Malformed, "missing");
-    demand(&verify(folder.path()), Code::Malformed, "a folder");
+    let verify = |path: &Path| verify_database(path, &mut VerifyOptions::default());
+    demand(&verify(&path), FaultCode::Malformed, "missing");
+    demand(&verify(folder.path()), FaultCode::Malformed, "a folder");
     for bytes in [&b""[..], b"SQLite format 3\0", &[0; 4096]] {
         std::fs::write(&path, bytes).expect("a file");
-        demand(&verify(&path), Code::Malformed, "no database");
+        demand(&verify(&path), FaultCode::Malformed, "no database");
     }
     shape(Shape::Plain, 1).save(&path);
     std::fs::write(folder.path().join("journal.db-journal"), b"hot").expect("a file");
-    demand(&verify(&path), Code::Malformed, "a rollback journal");
+    demand(&verify(&path), FaultCode::Malformed, "a rollback journal");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn pages_that_lead_in_circles_end() {
             file[cell..cell + 4].copy_from_slice(&target);
         }
         std::fs::write(&path, &file).expect("a file");
-        let report = verify_database(&path, &mut Options::default());
+        let report = verify_database(&path, &mut VerifyOptions::default());
         assert!(report.exit_code() >= 10, "{:?}", report.fault);
     }
 }
@@ -210,11 +210,11 @@ fn bundles_out_of_shape_are_refused() {
     ] {
         log.save_bundle(&log.runs()[0], folder.path());
         std::fs::write(folder.path().join(file), &text).expect("a file");
-        let report = verify_bundle(folder.path(), &Options::default());
-        demand(&report, Code::Malformed, &format!("{file}: {:.40}", text));
+        let report = verify_bundle(folder.path(), &VerifyOptions::default());
+        demand(&report, FaultCode::Malformed, &format!("{file}: {:.40}", text));
     }
     std::fs::remove_file(folder.path().join("proofs.jsonl")).expect("there");
-    demand(&verify_bundle(folder.path(), &Options::default()), Code::Malformed, "no proofs");
+    demand(&verify_bundle(folder.path(), &VerifyOptions::default()), FaultCode::Malformed, "no proofs");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn told() -> Described {
-    Described {
+fn told() -> DescribedComponent {
+    DescribedComponent {
         name: "word_count".to_owned(),
         description: "Counts words.".to_owned(),
         schema: r#"{"type":"object","properties":{}}"#.to_owned(),
@@ -12,7 +12,7 @@ fn told() -> Described {
     }
 }
 
-fn with(change: impl FnOnce(&mut Described)) -> Result<ComponentDescription, String> {
+fn with(change: impl FnOnce(&mut DescribedComponent)) -> Result<ComponentDescription, String> {
     let mut told = told();
     change(&mut told);
     read(told)

@@ -11,7 +11,9 @@ use palyra_ports::{
 use palyra_testkit::FakeClock;
 pub(crate) use palyra_testkit::component_text::{About, ECHO, Wat};
 use palyra_types::{PrincipalId, Redacted};
-use palyra_wasm::{CallError, CallLimits, CallRequest, Compiled, Given, Machine, MemoryValues, Ports};
+use palyra_wasm::{
+    CallError, CallLimits, CallReach, CallRequest, CompiledComponent, Engine, MemoryValues, Ports,
+};
 
 /// Answers every fetch alike, and remembers what it was asked.
 #[derive(Default)]
@@ -41,7 +43,7 @@ impl FetchHttp for Asked {
                 hops: Vec::new(),
                 status: 200,
                 headers: Vec::new(),
-                body: Redacted::new(b"the page".to_vec()),
+                body: Redacted::cleaned(b"the page".to_vec()).into(),
                 completeness: BodyCompleteness::Whole,
             })
         }
@@ -50,7 +52,7 @@ impl FetchHttp for Asked {
 }
 
 pub(crate) struct Bench {
-    pub(crate) machine: Machine,
+    pub(crate) engine: Engine,
     pub(crate) ports: Ports,
 }
 
@@ -63,27 +65,32 @@ impl Bench {
             clock: Arc::new(FakeClock::new()),
             cancel: CancelFlag::default(),
         };
-        Self { machine: Machine::new().expect("an engine"), ports }
+        Self { engine: Engine::new().expect("an engine"), ports }
     }
 
-    pub(crate) fn compile(&self, wat: &Wat) -> Compiled {
-        self.machine.compile(&wat.bytes()).expect("it compiles")
+    pub(crate) fn compile(&self, wat: &Wat) -> CompiledComponent {
+        self.engine.compile(&wat.bytes()).expect("it compiles")
     }
 
-    pub(crate) async fn run(&self, wat: &Wat, given: Given, limits: CallLimits) -> Result<String, CallError> {
+    pub(crate) async fn run(
+        &self,
+        wat: &Wat,
+        given: CallReach,
+        limits: CallLimits,
+    ) -> Result<String, CallError> {
         self.call(&self.compile(wat), given, limits).await
     }
 
     pub(crate) async fn call(
         &self,
-        compiled: &Compiled,
-        given: Given,
+        compiled: &CompiledComponent,
+        given: CallReach,
         limits: CallLimits,
     ) -> Result<String, CallError> {
         let request = CallRequest {
-            arguments: Redacted::new("told".to_owned()),
+            arguments: Redacted::cleaned("told".to_owned()).into(),
             principal: PrincipalId::from_parts(1, 1),
         };
-        self.machine.call(compiled, request, given, self.ports.clone(), limits).await
+        self.engine.call(compiled, request, given, self.ports.clone(), limits).await
     }
 }

@@ -7,7 +7,7 @@ use palyra_ports::{CredentialHandle, HostScope, NewSecret, SecretChange, SecretS
 use palyra_testkit::{FakeClock, MemorySecrets};
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 use palyra_wasm::{
-    CallError, CallLimits, CallRequest, DescribedCapability, DescribedContract, Given, KeepValues,
+    CallError, CallLimits, CallReach, CallRequest, DescribedCapability, DescribedContract, KeepValues,
     MemoryValues, Ports,
 };
 use tracing::instrument::WithSubscriber;
@@ -18,18 +18,18 @@ use crate::component::{Asked, Bench, ECHO, Wat};
 async fn a_component_says_what_it_is_and_what_it_is_told() {
     let bench = Bench::new();
     let echo = Wat::running(ECHO);
-    let described = bench.machine.describe(&bench.compile(&echo)).await.expect("a description");
+    let described = bench.engine.describe(&bench.compile(&echo)).await.expect("a description");
     assert_eq!((described.name.as_str(), described.schema.as_str()), ("echo", r#"{"type":"object"}"#));
     assert_eq!(described.contract, DescribedContract::Pure);
     assert_eq!(described.capabilities, [DescribedCapability::KeyValue]);
-    assert_eq!(bench.run(&echo, Given::default(), CallLimits::default()).await, Ok("told".to_owned()));
+    assert_eq!(bench.run(&echo, CallReach::default(), CallLimits::default()).await, Ok("told".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_says_why_it_could_not() {
     let bench = Bench::new();
     let no = Wat::running("(call $answer (i32.const 1) (local.get $ptr) (local.get $len))");
-    let said = bench.run(&no, Given::default(), CallLimits::default()).await;
+    let said = bench.run(&no, CallReach::default(), CallLimits::default()).await;
     assert_eq!(said, Err(CallError::Said("told".to_owned())));
 }
 
@@ -44,7 +44,10 @@ async fn calls_do_not_see_each_other() {
         ..Wat::default()
     };
     for _ in 0..3 {
-        assert_eq!(bench.run(&counting, Given::default(), CallLimits::default()).await, Ok("1".to_owned()));
+        assert_eq!(
+            bench.run(&counting, CallReach::default(), CallLimits::default()).await,
+            Ok("1".to_owned())
+        );
     }
 }
 
@@ -52,7 +55,7 @@ async fn calls_do_not_see_each_other() {
 async fn many_calls_wait_for_room_and_all_are_answered() {
     let bench = Bench::new();
     let echo = Wat::running(ECHO);
-    let calls = (0..100).map(|_| bench.run(&echo, Given::default(), CallLimits::default()));
+    let calls = (0..100).map(|_| bench.run(&echo, CallReach::default(), CallLimits::default()));
     for answer in futures::future::join_all(calls).await {
         assert_eq!(answer, Ok("told".to_owned()));
     }
@@ -156,7 +159,7 @@ impl Errand {
         let secrets = MemorySecrets::default();
         let secret = NewSecret {
             name: "token".parse().expect("a name"),
-            value: Redacted::new("a value of a secret".to_owned()),
+            value: Redacted::cleaned("a value of a secret".to_owned()).into(),
             hosts: None,
             sent_as: None,
             now: Timestamp(1),
@@ -164,7 +167,7 @@ impl Errand {
         secrets.stage(SecretChange::Put(secret), Seq(1)).expect("it is staged");
         secrets.commit().expect("it is kept");
         values.set("errand", person(), "old", Some(b"x".to_vec())).expect("it is kept");
-        let machine = Bench::new().machine;
+        let engine = Bench::new().engine;
         let ports = Ports {
             fetch: Some(Arc::clone(&asked) as _),
             secrets: Some(Arc::new(secrets)),
@@ -181,21 +184,22 @@ impl Errand {
             given: "https://tea.example/leaves".to_owned(),
             ..Wat::default()
         };
-        Self { bench: Bench { machine, ports }, wat, asked, values }
+        Self { bench: Bench { engine, ports }, wat, asked, values }
     }
 
     /// Runs with the name of a secret, having been given `token` and `gone`.
     async fn run(&self, name: &str) -> Result<String, CallError> {
         let compiled = self.bench.compile(&self.wat);
-        let request = CallRequest { arguments: Redacted::new(name.to_owned()), principal: person() };
-        let given = Given {
+        let request =
+            CallRequest { arguments: Redacted::cleaned(name.to_owned()).into(), principal: person() };
+        let given = CallReach {
             hosts: ["tea.example".to_owned()].into(),
             secrets: ["token", "gone"].map(str::to_owned).into(),
             key_value: Some("errand".to_owned()),
-            ..Given::default()
+            ..CallReach::default()
         };
         let ports = self.bench.ports.clone();
-        self.bench.machine.call(&compiled, request, given, ports, CallLimits::default()).await
+        self.bench.engine.call(&compiled, request, given, ports, CallLimits::default()).await
     }
 
     fn kept(&self, key: &str) -> Option<Vec<u8>> {

@@ -14,9 +14,9 @@ use palyra_ports::{
 use palyra_testkit::FakeClock;
 use palyra_testkit::grants::GrantRequest;
 use palyra_types::component::{AddedComponent, ComponentRecord, ExaminedComponent};
-use palyra_types::tool::{EffectContract, ToolExecutionOutcome};
+use palyra_types::tool::{EffectContract, RawToolOutcome};
 use palyra_types::{ComponentId, PrincipalId, Redacted, Seq, Timestamp};
-use palyra_wasm::{COMPILE_LIMITS, ComponentParts, Components};
+use palyra_wasm::{COMPILE_LIMITS, ComponentParts, ComponentTools};
 use tempfile::TempDir;
 
 use crate::component::{Asked, Wat};
@@ -105,7 +105,7 @@ impl ConfinedProcess for Plain {
 
 /// A shelf with what lies around it.
 pub(crate) struct Shelf {
-    pub(crate) components: Components,
+    pub(crate) components: ComponentTools,
     pub(crate) sandbox: Arc<Unheld>,
     pub(crate) asked: Arc<Asked>,
     pub(crate) folder: Arc<TempDir>,
@@ -130,7 +130,7 @@ impl Shelf {
     /// The same, where another program stands in the compiler's place, or none.
     pub(crate) fn with_compiler(folder: Arc<TempDir>, compiling: ProcessLimits, program: PathBuf) -> Self {
         let (sandbox, asked) = (Arc::new(Unheld::default()), Arc::new(Asked::default()));
-        let components = Components::new(ComponentParts {
+        let components = ComponentTools::new(ComponentParts {
             folder: folder.path().join("components"),
             program,
             sandbox: Arc::clone(&sandbox) as _,
@@ -149,7 +149,7 @@ impl Shelf {
     pub(crate) async fn examine(&self, bytes: &[u8]) -> Result<ExaminedComponent, ComponentShelfError> {
         let file = self.folder.path().join("tool.wasm");
         std::fs::write(&file, bytes).expect("a file");
-        self.components.examine(Redacted::new(file)).await
+        self.components.examine(Redacted::cleaned(file).into()).await
     }
 
     /// Looks at a component and offers it, as a person's yes does.
@@ -159,7 +159,7 @@ impl Shelf {
         examined
     }
 
-    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> ToolExecutionOutcome {
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> RawToolOutcome {
         let grant = GrantRequest::new(tool, arguments, &self.work()).contract(EffectContract::Keyed).grant();
         let ran = self.components.execute(grant, supervision()).await;
         ran.expect("an outcome")
@@ -185,9 +185,9 @@ pub(crate) fn record(examined: &ExaminedComponent) -> ComponentRecord {
             bytes: examined.bytes,
             tool_version: 1,
             contract: description.contract,
-            name: description.name.as_str().to_owned().into(),
-            text: description.text.into(),
-            schema: description.schema.into(),
+            name: Redacted::cleaned(description.name.as_str().to_owned()),
+            text: Redacted::cleaned(description.text),
+            schema: Redacted::cleaned(description.schema),
             capabilities: description.capabilities,
             source: "/tool.wasm".into(),
         },

@@ -90,7 +90,7 @@ async fn what_is_looked_at_is_not_removed_by_what_is_offered_meanwhile() {
     let closed = Arc::clone(&shelf.sandbox.gate).lock_owned().await;
     let file = shelf.folder.path().join("tool.wasm");
     std::fs::write(&file, echo().bytes()).unwrap();
-    let looking = tokio::spawn(shelf.components.examine(palyra_types::Redacted::new(file)));
+    let looking = tokio::spawn(shelf.components.examine(palyra_types::Redacted::cleaned(file).into()));
     while *shelf.sandbox.started.lock().unwrap() == 0 {
         tokio::task::yield_now().await;
     }

@@ -1,20 +1,21 @@
 //! Both tools over a fetcher that says what it is told and remembers what it was asked.
 
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Mutex;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::redactor::PassThrough;
 use palyra_ports::{
-    BodyCompleteness, CancelFlag, EffectKey, FetchError, FetchFailure, FetchHttp, FetchMethod, FetchReach,
-    FetchRequest, FetchResponse, ReadUrl, SecretName, ToolRuntime, UrlPrivacy, UrlServer,
+    BodyCompleteness, CredentialUser, EffectKey, ExecuteToolError, FetchMethod, SecretName, Supervision,
+    ToolRuntime, UrlPrivacy, UrlServer,
 };
-use palyra_run_core::Execution;
-use palyra_types::tool::{EffectContract, Taints, ToolName};
-use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, RunId};
+use palyra_testkit::{GrantRequest, PassThrough};
+use palyra_tool_kit::conclude;
+use palyra_types::tool::{EffectContract, RawToolOutcome, Taints};
+use palyra_types::{EffectId, Redacted, RunId};
 use serde_json::{Value, json};
 
-use super::{Called, Made, WebParts, WebTools};
+use super::*;
 use crate::failure::WebFailure;
 use crate::prepare::{prepare_fetch, prepare_send};
 
@@ -60,6 +61,7 @@ fn sent_as(name: &SecretName) -> Option<String> {
 
 struct Bench {
     tools: WebTools,
+    calls: Arc<WebCalls>,
     asked: Arc<Mutex<Vec<(PrincipalId, FetchRequest)>>>,
 }
 
@@ -73,15 +75,9 @@ fn bench(
             as Arc<dyn FetchHttp>
     });
     let redactor = Arc::new(PassThrough);
-    Bench {
-        tools: WebTools::new(WebParts {
-            fetcher_of,
-            reader: Arc::new(OneServer),
-            sent_as: Arc::new(sent_as),
-            redactor,
-        }),
-        asked,
-    }
+    let parts = WebParts { fetcher_of, reader: Arc::new(OneServer), sent_as: Arc::new(sent_as), redactor };
+    let calls = Arc::new(WebCalls::new(parts));
+    Bench { tools: WebTools::of(&calls), calls, asked }
 }
 
 fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, FetchError> {
@@ -90,32 +86,54 @@ fn said(status: u16, content_type: &str, body: &str) -> Result<FetchResponse, Fe
         hops: Vec::new(),
         status,
         headers: vec![("content-type".to_owned(), content_type.into())],
-        body: Redacted::new(body.as_bytes().to_vec()),
+        body: Redacted::cleaned(body.as_bytes().to_vec()).into(),
         completeness: BodyCompleteness::Whole,
     })
 }
 
-fn called(tool: &str, arguments: &Value) -> Called {
-    Called {
-        tool: ToolName::new(tool),
-        arguments: arguments.to_string(),
+fn called(tool: &str, arguments: &Value) -> ToolInvocation {
+    let grant = GrantRequest::new(tool, &arguments.to_string(), Path::new("/"));
+    let mut invocation = ToolInvocation::of(&grant.output_bytes_max(4096).grant(), Supervision::default());
+    invocation.used_by = CredentialUser {
         principal: PrincipalId::from_parts(1, 7),
         run: RunId::from_parts(1, 8),
         effect: EffectId(3),
-        execution: Execution::First,
-        key: EffectKey([0xab; 32]),
-        output_bytes_max: 4096,
-    }
+    };
+    invocation.supervision.key = EffectKey([0xab; 32]);
+    invocation
+}
+
+fn again(first: &ToolInvocation) -> ToolInvocation {
+    let mut again = first.clone();
+    again.execution = Execution::Again;
+    again
 }
 
 impl Bench {
-    async fn run(&self, tool: &str, arguments: Value) -> Result<Made, WebFailure> {
-        self.tools.run(&called(tool, &arguments), &CancelFlag::default()).await
+    async fn run(&self, tool: &str, arguments: Value) -> Result<ToolResult, WebFailure> {
+        self.call(&called(tool, &arguments)).await
+    }
+
+    /// Makes a call as its tool does, without the kit around it.
+    async fn call(&self, invocation: &ToolInvocation) -> Result<ToolResult, WebFailure> {
+        let exchange = (row(invocation).exchange)(&OneServer, invocation)?;
+        self.calls.exchange(exchange, invocation).await
+    }
+
+    /// Makes a call, and returns what becomes of it.
+    async fn outcome(&self, invocation: &ToolInvocation) -> Result<RawToolOutcome, ExecuteToolError> {
+        let row = row(invocation);
+        let ended = self.calls.call(row.exchange, invocation).await;
+        conclude((row.spec)().contract, invocation, ended)
     }
 
     fn last(&self) -> FetchRequest {
         self.asked.lock().unwrap().last().expect("a request").1.clone()
     }
+}
+
+fn row(invocation: &ToolInvocation) -> WebTool {
+    TOOLS.into_iter().find(|row| (row.spec)().name == invocation.tool).expect("a tool")
 }
 
 #[test]
@@ -202,7 +220,7 @@ async fn what_is_sent_carries_the_key_of_its_effect() {
 
 #[tokio::test]
 async fn after_a_crash_only_what_means_the_same_twice_is_sent_again() {
-    for (arguments, again) in [
+    for (arguments, is_repeated) in [
         (json!({"url": "https://a.example/", "method": "PUT"}), true),
         (json!({"url": "https://a.example/", "method": "DELETE"}), true),
         (json!({"url": "https://a.example/", "method": "POST", "repeatable": true}), true),
@@ -210,16 +228,15 @@ async fn after_a_crash_only_what_means_the_same_twice_is_sent_again() {
         (json!({"url": "https://a.example/", "method": "PATCH", "repeatable": false}), false),
     ] {
         let bench = bench(|_| said(200, "text/plain", "done"));
-        let first = Called { execution: Execution::First, ..called("http_send", &arguments) };
-        let repeated = Called { execution: Execution::Again, ..first.clone() };
-        bench.tools.run(&first, &CancelFlag::default()).await.unwrap();
-        let made = bench.tools.run(&repeated, &CancelFlag::default()).await;
+        let first = called("http_send", &arguments);
+        bench.outcome(&first).await.unwrap();
+        let repeated = bench.outcome(&again(&first)).await;
         let asked = bench.asked.lock().unwrap();
-        if again {
-            assert_eq!(made.unwrap().failure, None, "{arguments}");
+        if is_repeated {
+            assert_eq!(repeated.unwrap().failure, None, "{arguments}");
             assert_eq!(asked[0].1.headers, asked[1].1.headers, "the same key");
         } else {
-            assert_eq!((made.unwrap_err(), asked.len()), (WebFailure::InDoubt, 1), "{arguments}");
+            assert_eq!((repeated.is_err(), asked.len()), (true, 1), "{arguments}");
         }
     }
 }
@@ -239,16 +256,13 @@ async fn what_keeps_a_repetition_from_being_answered_says_nothing_of_the_first_t
         json!({"url": "https://a.example/", "method": "SHOUT"}),
     ] {
         let first = called("http_send", &arguments);
-        let again = Called { execution: Execution::Again, ..first.clone() };
-        let made = bench.tools.run(&first, &CancelFlag::default()).await.unwrap_err();
-        assert_ne!(made, WebFailure::InDoubt, "{arguments}");
-        let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap_err();
-        assert_eq!(made, WebFailure::InDoubt, "{arguments}");
+        let outcome = bench.outcome(&first).await.expect("it is known that nothing was sent");
+        assert!(outcome.failure.is_some(), "{arguments}");
+        assert!(bench.outcome(&again(&first)).await.is_err(), "{arguments}");
     }
     let only_asks = called("http_fetch", &json!({"url": "https://a.example/"}));
-    let again = Called { execution: Execution::Again, ..only_asks };
-    let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap_err();
-    assert_eq!(made.code(), ErrorCode::FetchFailed);
+    let outcome = bench.outcome(&again(&only_asks)).await.expect("it only asks");
+    assert_eq!(outcome.failure, Some(ErrorCode::FetchFailed));
 }
 
 #[tokio::test]
@@ -256,18 +270,17 @@ async fn a_failing_answer_to_a_repetition_may_be_the_first_ones_doing() {
     for status in [404, 412] {
         let bench = bench(move |_| said(status, "text/plain", "no"));
         let first = called("http_send", &json!({"url": "https://a.example/", "method": "DELETE"}));
-        let again = Called { execution: Execution::Again, ..first.clone() };
-        let noted =
-            |made: &Made| made.text.lines().next().unwrap().contains("its first try may have been heard");
-        let made = bench.tools.run(&first, &CancelFlag::default()).await.unwrap();
+        let noted = |made: &ToolResult| {
+            made.text.lines().next().unwrap().contains("its first try may have been heard")
+        };
+        let made = bench.call(&first).await.unwrap();
         assert!(made.failure.is_some() && !noted(&made), "{}", made.text);
-        let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap();
+        let made = bench.call(&again(&first)).await.unwrap();
         assert!(made.failure.is_some() && noted(&made), "{}", made.text);
     }
     let bench = bench(|_| said(200, "text/plain", "done"));
     let first = called("http_send", &json!({"url": "https://a.example/", "method": "DELETE"}));
-    let again = Called { execution: Execution::Again, ..first };
-    let made = bench.tools.run(&again, &CancelFlag::default()).await.unwrap();
+    let made = bench.call(&again(&first)).await.unwrap();
     assert!(!made.text.contains("first try"), "{}", made.text);
 }
 
@@ -287,10 +300,10 @@ async fn what_was_answered_is_no_doubt_even_if_the_rest_is_lost() {
 #[tokio::test]
 async fn a_call_that_waits_for_its_turn_hears_that_it_should_stop() {
     let bench = bench(|_| said(200, "text/plain", "done"));
-    let _all = bench.tools.fetches.acquire_many(16).await.unwrap();
-    let cancel = CancelFlag::default();
+    let _all = bench.calls.fetches.acquire_many(16).await.unwrap();
     let waiting = called("http_send", &json!({"url": "https://a.example/", "method": "POST"}));
-    let mut waits = std::pin::pin!(bench.tools.run(&waiting, &cancel));
+    let cancel = waiting.supervision.cancel.clone();
+    let mut waits = std::pin::pin!(bench.call(&waiting));
     assert!(futures::poll!(&mut waits).is_pending());
     cancel.cancel();
     let stopped = waits.await.unwrap_err();
@@ -300,10 +313,10 @@ async fn a_call_that_waits_for_its_turn_hears_that_it_should_stop() {
 #[tokio::test]
 async fn an_answer_that_waits_to_be_read_is_known_when_its_call_is_stopped() {
     let bench = bench(|_| said(201, "text/plain", "done"));
-    let _all = bench.tools.pages.acquire_many(2).await.unwrap();
-    let cancel = CancelFlag::default();
+    let _all = bench.calls.pages.acquire_many(2).await.unwrap();
     let waiting = called("http_send", &json!({"url": "https://a.example/", "method": "POST"}));
-    let mut waits = std::pin::pin!(bench.tools.run(&waiting, &cancel));
+    let cancel = waiting.supervision.cancel.clone();
+    let mut waits = std::pin::pin!(bench.call(&waiting));
     assert!(futures::poll!(&mut waits).is_pending());
     cancel.cancel();
     let made = waits.await.unwrap();
@@ -440,10 +453,13 @@ fn the_catalogue_says_what_each_tool_may_do_when_it_is_cut_off() {
 async fn a_tool_of_another_name_sends_nothing() {
     let bench = bench(|_| said(200, "text/plain", "done"));
     let arguments = json!({"url": "https://a.example/", "method": "POST", "body": "x"});
-    for execution in [Execution::First, Execution::Again] {
-        let other = Called { execution, ..called("http_other", &arguments) };
-        let refused = bench.tools.run(&other, &CancelFlag::default()).await.unwrap_err();
-        assert_eq!(refused.code(), ErrorCode::ToolArgumentsInvalid);
+    let other = || {
+        let request = GrantRequest::new("http_other", &arguments.to_string(), Path::new("/"));
+        request.contract(EffectContract::Keyed)
+    };
+    for grant in [other().grant(), other().repeated()] {
+        let refused = bench.tools.execute(grant, Supervision::default()).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::ToolUnknown);
     }
     assert!(bench.asked.lock().unwrap().is_empty());
     // The control: the tool that sends.

@@ -11,7 +11,7 @@ use crate::repo;
 
 /// What the verb takes.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct AttackOptions {
     /// Prints a line of JSON for each pair, and one with the counts.
     #[arg(long)]
     json: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 /// Builds the suite, carries it out, and returns its exit code.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &AttackOptions) -> Result<ExitCode> {
     let mut build = Command::new("cargo");
     build.args(["build", "--quiet", "--locked", "--package", "palyra-attack", "--bin", "palyra-attack"]);
     // The program that ships is attacked as well.

@@ -87,11 +87,11 @@ struct FigurePairs {
 
 /// The pairs of every figure.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(super) struct FigureComparison {
     figures: BTreeMap<(String, String), FigurePairs>,
 }
 
-impl Comparison {
+impl FigureComparison {
     /// Takes in one pair; figures that only one side has are left out.
     pub(super) fn add(&mut self, before: &[SideFigure], now: &[SideFigure]) {
         for figure in now {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::programs::{self, BuildProfile, SidePrograms};
-use super::ratios::{Comparison, SideFigure, figures};
+use super::ratios::{FigureComparison, SideFigure, figures};
 
 /// Rows that are measured from outside, with the bench program of now for both daemons.
 const ROWS_OF_DAEMON: [&str; 10] = [
@@ -30,7 +30,7 @@ const PAIRS: usize = 10;
 
 /// Options of the verb.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct CompareOptions {
     /// The commit to compare with.
     #[arg(value_name = "BASE")]
     base: String,
@@ -47,7 +47,7 @@ pub(crate) struct Options {
 }
 
 /// Builds both sides, lets the verifier of before verify a journal of now, and measures.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &CompareOptions) -> Result<ExitCode> {
     let profile = if options.short { BuildProfile::Debug } else { BuildProfile::Dist };
     let now = SidePrograms::of_now(profile)?;
     let before = if options.short {
@@ -58,7 +58,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     };
     println!("before: {}\nnow:    {}\n", before.commit, now.commit);
     verify_journal_of_now(&before.verifier)?;
-    let mut comparison = Comparison::default();
+    let mut comparison = FigureComparison::default();
     let pairs = if options.short { 1 } else { options.pairs };
     for pair in 0..pairs {
         eprintln!("pair {} of {pairs}", pair + 1);
@@ -76,7 +76,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
 }
 
 /// Measures one side once.
-fn measured(side: &SidePrograms, now: &SidePrograms, options: &Options) -> Result<Vec<SideFigure>> {
+fn measured(side: &SidePrograms, now: &SidePrograms, options: &CompareOptions) -> Result<Vec<SideFigure>> {
     let is_wanted = |row: &&&str| options.row.is_empty() || options.row.iter().any(|name| name == **row);
     let of_daemon = if options.short { &ROWS_SHORT[..] } else { &ROWS_OF_DAEMON };
     let mut all = Vec::new();

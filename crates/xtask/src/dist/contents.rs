@@ -10,8 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::packages::{Packages, Release};
-use super::tree::Papers;
+use super::packages::{PackageFiles, Release};
+use super::tree::ReleaseTexts;
 use super::{bill, programs};
 use crate::suite;
 
@@ -33,7 +33,12 @@ const EXPECTED: [&str; 11] = [
 const MANUALS_MIN: usize = 50;
 
 /// Reads both packages back and tries the Debian one below `place`, which is removed again.
-pub(super) fn check(made: &Packages, release: &Release, papers: &Papers, place: &Path) -> Result<()> {
+pub(super) fn check(
+    made: &PackageFiles,
+    release: &Release,
+    papers: &ReleaseTexts,
+    place: &Path,
+) -> Result<()> {
     let out = made.checksums.parent().context("the checksums have no folder")?;
     capture(Command::new("sha256sum").args(["--check", "--strict"]).arg(&made.checksums).current_dir(out))?;
     renew(place)?;
@@ -42,7 +47,7 @@ pub(super) fn check(made: &Packages, release: &Release, papers: &Papers, place: 
     fs::write(&fsys, data).context("could not write the archive of the Debian package")?;
     let system = entries(&fsys, "usr")?;
     let person = entries(&made.tarball, &folder_name(&made.tarball)?)?;
-    let paths = |entries: &BTreeMap<String, Entry>| entries.keys().cloned().collect::<BTreeSet<_>>();
+    let paths = |entries: &BTreeMap<String, ArchiveEntry>| entries.keys().cloned().collect::<BTreeSet<_>>();
     let differing: Vec<String> = paths(&system).symmetric_difference(&paths(&person)).cloned().collect();
     ensure!(differing.is_empty(), "only one of the two packages has {differing:?}");
     for entries in [&system, &person] {
@@ -60,7 +65,7 @@ pub(super) fn check(made: &Packages, release: &Release, papers: &Papers, place: 
 
 /// A file of an archive.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
+struct ArchiveEntry {
     /// As `ls -l` shows it.
     mode: String,
     /// Numbers of user and group.
@@ -72,14 +77,14 @@ struct Entry {
 }
 
 /// Lists an archive: each path below `prefix`.
-fn entries(archive: &Path, prefix: &str) -> Result<BTreeMap<String, Entry>> {
+fn entries(archive: &Path, prefix: &str) -> Result<BTreeMap<String, ArchiveEntry>> {
     let mut tar = Command::new("tar");
     tar.args(["--list", "--verbose", "--numeric-owner", "--full-time", "--file"]).arg(archive);
     let listing = capture(tar.env("TZ", "UTC").env("LC_ALL", "C").env_remove("TAR_OPTIONS"))?;
     listed(&String::from_utf8_lossy(&listing), prefix)
 }
 
-fn listed(listing: &str, prefix: &str) -> Result<BTreeMap<String, Entry>> {
+fn listed(listing: &str, prefix: &str) -> Result<BTreeMap<String, ArchiveEntry>> {
     let mut entries = BTreeMap::new();
     for line in listing.lines() {
         let (path, entry) =
@@ -96,7 +101,7 @@ fn listed(listing: &str, prefix: &str) -> Result<BTreeMap<String, Entry>> {
     Ok(entries)
 }
 
-fn entry_of(line: &str) -> Option<(String, Entry)> {
+fn entry_of(line: &str) -> Option<(String, ArchiveEntry)> {
     let mut rest = line;
     let mut word = || {
         let (word, after) = rest.trim_start().split_once(' ')?;
@@ -109,10 +114,10 @@ fn entry_of(line: &str) -> Option<(String, Entry)> {
         Some((path, target)) => (path, Some(target.to_owned())),
         None => (name, None),
     };
-    Some((path.to_owned(), Entry { mode, owner, date: format!("{day} {time}"), target }))
+    Some((path.to_owned(), ArchiveEntry { mode, owner, date: format!("{day} {time}"), target }))
 }
 
-fn check_entries(entries: &BTreeMap<String, Entry>, release: &Release) -> Result<()> {
+fn check_entries(entries: &BTreeMap<String, ArchiveEntry>, release: &Release) -> Result<()> {
     let date = capture(Command::new("date").args(["-u", "-d", &format!("@{}", release.date), "+%F %T"]))?;
     let date = String::from_utf8_lossy(&date).trim().to_owned();
     for (path, entry) in entries {
@@ -139,7 +144,7 @@ fn check_entries(entries: &BTreeMap<String, Entry>, release: &Release) -> Result
 }
 
 /// Checks what the files below a prefix say.
-fn check_files(prefix: &Path, daemon: &str, release: &Release, papers: &Papers) -> Result<()> {
+fn check_files(prefix: &Path, daemon: &str, release: &Release, papers: &ReleaseTexts) -> Result<()> {
     let text = |path: &str| {
         fs::read_to_string(prefix.join(path)).with_context(|| format!("could not read {path} of a package"))
     };
@@ -178,7 +183,7 @@ fn check_files(prefix: &Path, daemon: &str, release: &Release, papers: &Papers) 
 }
 
 /// Has dpkg install the package below an empty root and remove it again.
-fn check_installed(made: &Packages, release: &Release, papers: &Papers, root: &Path) -> Result<()> {
+fn check_installed(made: &PackageFiles, release: &Release, papers: &ReleaseTexts, root: &Path) -> Result<()> {
     let database = root.join("var/lib/dpkg");
     fs::create_dir_all(database.join("updates")).context("could not make an empty root")?;
     fs::create_dir_all(database.join("info")).context("could not make an empty root")?;

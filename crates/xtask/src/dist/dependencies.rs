@@ -41,22 +41,22 @@ pub(super) struct Dependencies {
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<CratePackage>,
-    resolve: Resolve,
+    resolve: ResolvedGraph,
 }
 
 #[derive(Deserialize)]
-struct Resolve {
+struct ResolvedGraph {
     nodes: Vec<Node>,
 }
 
 #[derive(Deserialize)]
 struct Node {
     id: String,
-    deps: Vec<Need>,
+    deps: Vec<DependencyEdge>,
 }
 
 #[derive(Deserialize)]
-struct Need {
+struct DependencyEdge {
     pkg: String,
     dep_kinds: Vec<NeedKind>,
 }
@@ -90,7 +90,7 @@ impl Dependencies {
                 continue;
             }
             let node = nodes.get(id.as_str()).with_context(|| format!("cargo resolved no {id}"))?;
-            let runs = |need: &&Need| need.dep_kinds.iter().any(|kind| kind.kind.is_none());
+            let runs = |need: &&DependencyEdge| need.dep_kinds.iter().any(|kind| kind.kind.is_none());
             let below: BTreeSet<String> =
                 node.deps.iter().filter(runs).map(|need| need.pkg.clone()).collect();
             open.extend(below.iter().cloned());

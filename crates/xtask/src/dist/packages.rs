@@ -21,7 +21,7 @@ pub(super) struct Release {
 }
 
 /// The files that were made.
-pub(super) struct Packages {
+pub(super) struct PackageFiles {
     pub(super) tarball: PathBuf,
     pub(super) debian: PathBuf,
     pub(super) checksums: PathBuf,
@@ -42,7 +42,7 @@ pub(super) struct Trees {
     pub(super) person: Tree,
 }
 
-impl Packages {
+impl PackageFiles {
     pub(super) fn print(&self) {
         for file in [&self.tarball, &self.debian, &self.checksums] {
             println!("{}", file.display());
@@ -56,7 +56,7 @@ pub(super) fn make(
     release: &Release,
     out: &Path,
     compression: Compression,
-) -> Result<Packages> {
+) -> Result<PackageFiles> {
     let tarball = tarball(&trees.person, release, out, compression)?;
     let debian = debian(&trees.system, release, out, compression)?;
     let checksums = out.join("SHA256SUMS");
@@ -69,7 +69,7 @@ pub(super) fn make(
         summed.push_str(&String::from_utf8_lossy(&output.stdout));
     }
     fs::write(&checksums, summed).context("could not write the checksums")?;
-    Ok(Packages { tarball, debian, checksums })
+    Ok(PackageFiles { tarball, debian, checksums })
 }
 
 fn tarball(tree: &Tree, release: &Release, out: &Path, compression: Compression) -> Result<PathBuf> {

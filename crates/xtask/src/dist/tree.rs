@@ -13,7 +13,7 @@ use super::programs;
 use crate::repo;
 
 /// Texts that are made for a release.
-pub(super) struct Papers {
+pub(super) struct ReleaseTexts {
     /// The terms of other crates.
     pub(super) licences: String,
     /// The bill of materials.
@@ -22,7 +22,7 @@ pub(super) struct Papers {
 
 /// For whom the files are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum FileLayout {
     /// Below `/usr`, by a package manager.
     System,
     /// Below a folder of the person's own, such as `~/.local`.
@@ -43,7 +43,12 @@ const DOCUMENTS: &str = "usr/share/doc/palyra";
 
 impl Tree {
     /// Lays out everything anew.
-    pub(super) fn lay_out(folder: &Path, built: &Path, papers: &Papers, layout: Layout) -> Result<Self> {
+    pub(super) fn lay_out(
+        folder: &Path,
+        built: &Path,
+        papers: &ReleaseTexts,
+        layout: FileLayout,
+    ) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| format!("could not remove {}", folder.display()))?;
         }
@@ -89,19 +94,19 @@ impl Tree {
         Ok(())
     }
 
-    fn unit(&self, layout: Layout) -> Result<()> {
+    fn unit(&self, layout: FileLayout) -> Result<()> {
         const OWN: &str = "ExecStart=%h/.local/bin/palyrad";
         let unit = fs::read_to_string(repo::root().join("contrib/systemd/palyrad.service"))
             .context("could not read the unit")?;
         ensure!(unit.contains(OWN), "the unit does not start {OWN}");
         let unit = match layout {
-            Layout::System => unit.replace(OWN, "ExecStart=/usr/bin/palyrad"),
-            Layout::Person => unit,
+            FileLayout::System => unit.replace(OWN, "ExecStart=/usr/bin/palyrad"),
+            FileLayout::Person => unit,
         };
         self.write("usr/lib/systemd/user/palyrad.service", unit.as_bytes(), 0o644)
     }
 
-    fn documents(&self, papers: &Papers) -> Result<()> {
+    fn documents(&self, papers: &ReleaseTexts) -> Result<()> {
         let root = repo::root();
         for (file, name) in
             [("LICENSE", "copyright"), ("README.md", "README.md"), ("CHANGELOG.md", "CHANGELOG.md")]

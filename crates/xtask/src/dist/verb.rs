@@ -11,8 +11,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::dependencies::Dependencies;
-use super::packages::{Compression, Packages, Release, Trees};
-use super::tree::{Layout, Papers, Tree, run};
+use super::packages::{Compression, PackageFiles, Release, Trees};
+use super::tree::{FileLayout, ReleaseTexts, Tree, run};
 use super::{bill, contents, licences, packages, programs, trial};
 use crate::{evidence_page, repo};
 
@@ -23,7 +23,7 @@ const PROGRAMS_BYTES_MAX: u64 = 60 << 20;
 
 /// What to make.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct DistOptions {
     /// Built programs, instead of building them as they ship
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub(crate) struct Options {
 }
 
 /// Makes the packages and prints where they are.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &DistOptions) -> Result<ExitCode> {
     if options.short {
         check_built()?;
         return Ok(ExitCode::SUCCESS);
@@ -60,7 +60,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let within = bytes.palyra <= PALYRA_BYTES_MAX && bytes.all <= PROGRAMS_BYTES_MAX;
     ensure!(within || !options.check_sizes, "the programs are larger than what ships may be");
     progress("packing; xz and gzip take half a minute");
-    let packing = Packing::prepare(&folder)?;
+    let packing = PackageContents::prepare(&folder)?;
     let out = repo::root().join(&options.out);
     let made = packing.pack(&out, Compression::Best)?;
     progress("looking into the packages");
@@ -84,12 +84,13 @@ pub(crate) fn check_built() -> Result<()> {
         let mut strip = Command::new("strip");
         run(strip.arg("-o").arg(stripped.join(name)).arg(target.join("debug").join(name)))?;
     }
-    let packing = Packing::prepare(&stripped)?;
+    let packing = PackageContents::prepare(&stripped)?;
     let made = packing.pack(&out.join("first"), Compression::Fast)?;
     contents::check(&made, &packing.release, &packing.papers, &out.join("check"))?;
     let again = packing.pack(&out.join("second"), Compression::Fast)?;
-    let sums =
-        |made: &Packages| std::fs::read_to_string(&made.checksums).context("could not read the checksums");
+    let sums = |made: &PackageFiles| {
+        std::fs::read_to_string(&made.checksums).context("could not read the checksums")
+    };
     ensure!(sums(&made)? == sums(&again)?, "the same programs were packed twice and the packages differ");
     std::fs::remove_dir_all(&out).with_context(|| format!("could not remove {}", out.display()))?;
     println!("packages: complete, the same twice, installed and removed");
@@ -97,37 +98,40 @@ pub(crate) fn check_built() -> Result<()> {
 }
 
 /// What goes into the packages.
-struct Packing {
+struct PackageContents {
     programs: PathBuf,
-    papers: Papers,
+    papers: ReleaseTexts,
     release: Release,
 }
 
-impl Packing {
+impl PackageContents {
     fn prepare(programs: &Path) -> Result<Self> {
         let dependencies = Dependencies::of_shipped()?;
-        let papers = Papers { licences: licences::text(&dependencies)?, bill: bill::of(&dependencies)? };
+        let papers =
+            ReleaseTexts { licences: licences::text(&dependencies)?, bill: bill::of(&dependencies)? };
         let release = Release { version: version(programs)?, date: commit_date()? };
         Ok(Self { programs: programs.to_owned(), papers, release })
     }
 
-    fn pack(&self, out: &Path, compression: Compression) -> Result<Packages> {
+    fn pack(&self, out: &Path, compression: Compression) -> Result<PackageFiles> {
         let lay_out = |name: &str, layout| {
             Tree::lay_out(&out.join("tree").join(name), &self.programs, &self.papers, layout)
         };
-        let trees =
-            Trees { system: lay_out("system", Layout::System)?, person: lay_out("person", Layout::Person)? };
+        let trees = Trees {
+            system: lay_out("system", FileLayout::System)?,
+            person: lay_out("person", FileLayout::Person)?,
+        };
         packages::make(&trees, &self.release, out, compression)
     }
 }
 
-struct Sizes {
+struct ProgramSizes {
     palyra: u64,
     all: u64,
 }
 
-fn sizes(folder: &Path) -> Result<Sizes> {
-    let mut sizes = Sizes { palyra: 0, all: 0 };
+fn sizes(folder: &Path) -> Result<ProgramSizes> {
+    let mut sizes = ProgramSizes { palyra: 0, all: 0 };
     for name in programs::NAMES {
         let path = folder.join(name);
         let bytes =

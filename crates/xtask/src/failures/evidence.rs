@@ -4,21 +4,21 @@
 
 use anyhow::Result;
 
-use super::report::Report;
-use crate::evidence_page::{self, Part};
+use super::report::FailuresReport;
+use crate::evidence_page::{self, PagePart};
 
 /// Writes what a suite found into its part of the document.
-pub(super) fn write(part: Part, report: &Report) -> Result<()> {
+pub(super) fn write(part: PagePart, report: &FailuresReport) -> Result<()> {
     let found = format!("{}, in {} s.\n\n{}", report.settings, report.seconds, report.markdown());
     write_part(part, &format!("{}: {found}", processor()))
 }
 
 /// Writes what a verb found into the part of the document that is named after it, behind the day and the commit.
 pub(crate) fn write_section(suite: &'static str, found: &str) -> Result<()> {
-    write_part(Part::of(suite), found)
+    write_part(PagePart::of(suite), found)
 }
 
-fn write_part(part: Part, found: &str) -> Result<()> {
+fn write_part(part: PagePart, found: &str) -> Result<()> {
     let (day, commit) = (evidence_page::day()?, evidence_page::commit()?);
     part.write(&format!("\nOn {day}, at `{commit}`, {found}"))
 }

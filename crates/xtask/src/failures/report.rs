@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 /// The report of a suite, as `palyra-failures --json` prints it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Report {
+pub(super) struct FailuresReport {
     suite: String,
     pub(super) settings: String,
     pub(super) seconds: u64,
-    rows: Vec<Row>,
+    rows: Vec<ReportRow>,
     failures: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct ReportRow {
     what: String,
     count: u64,
     seen: String,
 }
 
-impl Report {
+impl FailuresReport {
     pub(super) fn good(&self) -> bool {
         self.failures.is_empty()
     }
@@ -29,7 +29,7 @@ impl Report {
     /// Returns the table for a terminal.
     pub(super) fn table(&self) -> String {
         let width = self.rows.iter().map(|row| row.what.len()).max().unwrap_or(0);
-        let line = |row: &Row| format!("{:<width$}  {:>6}  {}\n", row.what, row.count, row.seen);
+        let line = |row: &ReportRow| format!("{:<width$}  {:>6}  {}\n", row.what, row.count, row.seen);
         let rows: String = self.rows.iter().map(line).collect();
         let failures: String = self.failures.iter().map(|failure| format!("FAILED: {failure}\n")).collect();
         format!("{} ({}), {} s\n{rows}{failures}", self.suite, self.settings, self.seconds)
@@ -56,7 +56,7 @@ mod tests {
     fn a_report_is_told_in_both_ways() {
         let json = r#"{"suite": "crash", "settings": "every 1", "seconds": 3, "failures": ["it broke"],
             "rows": [{"what": "a kill", "count": 2, "seen": ""}]}"#;
-        let report: Report = serde_json::from_str(json).expect("it is one");
+        let report: FailuresReport = serde_json::from_str(json).expect("it is one");
         assert!(!report.good());
         assert_eq!(report.table(), "crash (every 1), 3 s\na kill       2  \nFAILED: it broke\n");
         assert!(report.markdown().contains("| a kill | 2 |  |\n\n**Failed:** it broke\n"));

@@ -9,18 +9,18 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::evidence;
-use super::report::Report;
-use crate::evidence_page::Part;
+use super::report::FailuresReport;
+use crate::evidence_page::PagePart;
 use crate::repo;
 use crate::suite::find_system_programs;
 
 /// The crash suite's other runs.
-pub(crate) const GAUNTLET: Part = Part { name: "gauntlet", command: "crash --gauntlet" };
-pub(crate) const COMMANDS: Part = Part { name: "commands", command: "crash --commands" };
+pub(crate) const GAUNTLET: PagePart = PagePart { name: "gauntlet", command: "crash --gauntlet" };
+pub(crate) const COMMANDS: PagePart = PagePart { name: "commands", command: "crash --commands" };
 
 /// What every suite takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Telling {
+pub(crate) struct SuiteOptions {
     /// Prints one JSON object instead of the table.
     #[arg(long)]
     json: bool,
@@ -48,7 +48,7 @@ pub(crate) struct CrashOptions {
     #[arg(long, conflicts_with = "gauntlet")]
     commands: bool,
     #[command(flatten)]
-    telling: Telling,
+    telling: SuiteOptions,
 }
 
 /// Which syncs fail.
@@ -61,7 +61,7 @@ pub(crate) struct FailingSyncOptions {
     #[arg(long, default_value_t = 2, value_name = "N")]
     checkpoints: usize,
     #[command(flatten)]
-    telling: Telling,
+    telling: SuiteOptions,
 }
 
 /// How often the disk fills up.
@@ -71,7 +71,7 @@ pub(crate) struct FullDiskOptions {
     #[arg(long, default_value_t = 50, value_name = "N")]
     offsets: usize,
     #[command(flatten)]
-    telling: Telling,
+    telling: SuiteOptions,
 }
 
 /// How often to cut.
@@ -81,7 +81,7 @@ pub(crate) struct PowerCutOptions {
     #[arg(long, default_value_t = 500, value_name = "N")]
     cuts: usize,
     #[command(flatten)]
-    telling: Telling,
+    telling: SuiteOptions,
 }
 
 /// How many wait.
@@ -94,7 +94,7 @@ pub(crate) struct WaitingOptions {
     #[arg(long, value_name = "FILE")]
     palyrad: Option<PathBuf>,
     #[command(flatten)]
-    telling: Telling,
+    telling: SuiteOptions,
 }
 
 /// A suite with its options.
@@ -125,7 +125,7 @@ pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
     command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
     let output = command.spawn().and_then(std::process::Child::wait_with_output);
     let output = output.context("could not start palyra-failures")?;
-    let Ok(report) = serde_json::from_slice::<Report>(&output.stdout) else {
+    let Ok(report) = serde_json::from_slice::<FailuresReport>(&output.stdout) else {
         bail!("the suite could not be carried out ({}); see above", output.status);
     };
     if telling.json {
@@ -141,19 +141,19 @@ pub(crate) fn verb(suite: &Suite) -> Result<ExitCode> {
 
 impl Suite {
     /// Returns the part of the page that it writes.
-    fn part(&self) -> Part {
+    fn part(&self) -> PagePart {
         match self {
             Self::Crash(options) if options.gauntlet => GAUNTLET,
             Self::Crash(options) if options.commands => COMMANDS,
-            Self::Crash(_) => Part::of("crash"),
-            Self::FailingSync(_) => Part::of("failing-sync"),
-            Self::FullDisk(_) => Part::of("full-disk"),
-            Self::PowerCut(_) => Part::of("powercut"),
-            Self::Waiting(_) => Part::of("waiting"),
+            Self::Crash(_) => PagePart::of("crash"),
+            Self::FailingSync(_) => PagePart::of("failing-sync"),
+            Self::FullDisk(_) => PagePart::of("full-disk"),
+            Self::PowerCut(_) => PagePart::of("powercut"),
+            Self::Waiting(_) => PagePart::of("waiting"),
         }
     }
 
-    fn telling(&self) -> &Telling {
+    fn telling(&self) -> &SuiteOptions {
         match self {
             Self::Crash(options) => &options.telling,
             Self::FailingSync(options) => &options.telling,
@@ -222,8 +222,8 @@ fn target() -> PathBuf {
 mod tests {
     use super::*;
 
-    fn telling() -> Telling {
-        Telling { json: false, write: false, programs: None }
+    fn telling() -> SuiteOptions {
+        SuiteOptions { json: false, write: false, programs: None }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use crate::repo;
 
 use super::product;
-use super::revert::{self, FileVersion, Merged};
+use super::revert::{self, FileVersion, RevertOutcome};
 
 /// A worktree of the repository that nobody else uses.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl SpareCheckout {
     }
 
     /// Merges the product part of a commit out of the commit that is checked out, and writes nothing.
-    pub(super) fn merge_out(&self, commit: &str) -> Result<Merged> {
+    pub(super) fn merge_out(&self, commit: &str) -> Result<RevertOutcome> {
         let changed =
             git(&self.folder, &["diff", "--no-renames", "--name-only", &format!("{commit}^"), commit])?;
         let renamed = git(
@@ -75,13 +75,13 @@ impl SpareCheckout {
             };
             match revert::without(&version, &home())? {
                 Some(text) => files.push((path_now.to_owned(), text)),
-                None => return Ok(Merged::Conflict { path: path_now.to_owned() }),
+                None => return Ok(RevertOutcome::Conflict { path: path_now.to_owned() }),
             }
         }
         if files.is_empty() {
-            return Ok(Merged::NoProduct);
+            return Ok(RevertOutcome::NoProduct);
         }
-        Ok(Merged::Clean { files })
+        Ok(RevertOutcome::Clean { files })
     }
 
     /// Writes what was merged.

@@ -12,7 +12,7 @@ use super::product;
 
 /// What came of taking a commit back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Merged {
+pub(super) enum RevertOutcome {
     /// Every file merges.
     Clean {
         /// Their paths and texts; `None` where the file goes.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use super::checkout::{self, SpareCheckout};
 use super::page::{FaultRow, TestName};
-use super::revert::Merged;
+use super::revert::RevertOutcome;
 
 /// From which state a commit is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum BaseState {
 
 /// What a trial showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TrialVerdict {
     /// Each test passed with the mend and failed without it.
     Fails(BaseState),
     /// A test passed without the mend.
@@ -36,7 +36,7 @@ pub(super) enum Verdict {
     NotRevertible(String),
 }
 
-impl Verdict {
+impl TrialVerdict {
     /// Returns whether the row keeps its word.
     pub(super) fn is_good(&self) -> bool {
         matches!(self, Self::Fails(_))
@@ -62,14 +62,14 @@ impl Verdict {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum TestOutcome {
     Passed,
     Failed,
     NotBuilt,
 }
 
 /// Merges a row's commit out of the state of now, and writes nothing.
-pub(super) fn merged_out(checkout: &SpareCheckout, row: &FaultRow) -> Result<Merged> {
+pub(super) fn merged_out(checkout: &SpareCheckout, row: &FaultRow) -> Result<RevertOutcome> {
     checkout.go_to(checkout.head())?;
     checkout.merge_out(&row.commit)
 }
@@ -77,7 +77,7 @@ pub(super) fn merged_out(checkout: &SpareCheckout, row: &FaultRow) -> Result<Mer
 /// Returns whether the tests of a row pass in the state of now, which is checked out.
 pub(super) fn control(checkout: &SpareCheckout, row: &FaultRow) -> Result<bool> {
     for test in &row.tests {
-        if run(checkout, row, test, "now")? != Outcome::Passed {
+        if run(checkout, row, test, "now")? != TestOutcome::Passed {
             return Ok(false);
         }
     }
@@ -85,12 +85,14 @@ pub(super) fn control(checkout: &SpareCheckout, row: &FaultRow) -> Result<bool> 
 }
 
 /// Takes a row's commit back from the state of now; an error text says why that shows nothing.
-pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<Verdict, String>> {
+pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<TrialVerdict, String>> {
     checkout.go_to(checkout.head())?;
     match checkout.merge_out(&row.commit)? {
-        Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
-        Merged::Conflict { path } => Ok(Err(format!("later commits changed the same lines of {path}"))),
-        Merged::Clean { files } => {
+        RevertOutcome::NoProduct => Ok(Ok(TrialVerdict::NoProduct)),
+        RevertOutcome::Conflict { path } => {
+            Ok(Err(format!("later commits changed the same lines of {path}")))
+        }
+        RevertOutcome::Clean { files } => {
             checkout.put_all(&files)?;
             without(checkout, row, BaseState::Head)
         }
@@ -98,40 +100,44 @@ pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result
 }
 
 /// Takes a row's commit back from its own state, where its tests have to pass first.
-pub(super) fn at_commit(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<Verdict, String>> {
+pub(super) fn at_commit(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result<TrialVerdict, String>> {
     checkout.go_to(&row.commit)?;
     for test in &row.tests {
-        if run(checkout, row, test, "commit")? != Outcome::Passed {
+        if run(checkout, row, test, "commit")? != TestOutcome::Passed {
             return Ok(Err("its test does not pass at its commit".to_owned()));
         }
     }
     match checkout.merge_out(&row.commit)? {
-        Merged::NoProduct => Ok(Ok(Verdict::NoProduct)),
-        Merged::Conflict { path } => Ok(Err(format!("{path} does not merge"))),
-        Merged::Clean { files } => {
+        RevertOutcome::NoProduct => Ok(Ok(TrialVerdict::NoProduct)),
+        RevertOutcome::Conflict { path } => Ok(Err(format!("{path} does not merge"))),
+        RevertOutcome::Clean { files } => {
             checkout.put_all(&files)?;
             without(checkout, row, BaseState::Commit)
         }
     }
 }
 
-fn without(checkout: &SpareCheckout, row: &FaultRow, base: BaseState) -> Result<Result<Verdict, String>> {
+fn without(
+    checkout: &SpareCheckout,
+    row: &FaultRow,
+    base: BaseState,
+) -> Result<Result<TrialVerdict, String>> {
     let name = match base {
         BaseState::Head => "now-without",
         BaseState::Commit => "commit-without",
     };
     for test in &row.tests {
         match run(checkout, row, test, name)? {
-            Outcome::Passed => return Ok(Ok(Verdict::PassesWithout(base))),
-            Outcome::Failed => {}
-            Outcome::NotBuilt => return Ok(Err("its tests do not build without it".to_owned())),
+            TestOutcome::Passed => return Ok(Ok(TrialVerdict::PassesWithout(base))),
+            TestOutcome::Failed => {}
+            TestOutcome::NotBuilt => return Ok(Err("its tests do not build without it".to_owned())),
         }
     }
-    Ok(Ok(Verdict::Fails(base)))
+    Ok(Ok(TrialVerdict::Fails(base)))
 }
 
 /// Runs one test. The runner ends with 100 when a test failed; anything else but 0 means that none ran.
-fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -> Result<Outcome> {
+fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -> Result<TestOutcome> {
     const TEST_RUN_FAILED: i32 = 100;
     let home = checkout::home();
     let log = home.join("logs").join(format!("{}-{state}-{}.log", row.commit, test.path.replace("::", "-")));
@@ -149,9 +155,9 @@ fn run(checkout: &SpareCheckout, row: &FaultRow, test: &TestName, state: &str) -
     cargo.env("CARGO_TARGET_DIR", home.join("target")).current_dir(checkout.folder());
     cargo.stdin(Stdio::null()).stdout(log.try_clone().context("could not share a log")?).stderr(log);
     Ok(match cargo.status().context("could not start cargo")?.code() {
-        Some(0) => Outcome::Passed,
-        Some(TEST_RUN_FAILED) => Outcome::Failed,
-        _ => Outcome::NotBuilt,
+        Some(0) => TestOutcome::Passed,
+        Some(TEST_RUN_FAILED) => TestOutcome::Failed,
+        _ => TestOutcome::NotBuilt,
     })
 }
 

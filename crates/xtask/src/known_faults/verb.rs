@@ -11,15 +11,15 @@ use clap::Args;
 
 use super::checkout::{self, SpareCheckout};
 use super::page::{self, FaultRow};
-use super::revert::Merged;
-use super::trial::{self, Verdict};
+use super::revert::RevertOutcome;
+use super::trial::{self, TrialVerdict};
 
 /// How many rows are drawn for each one that is wanted, at most: some commits cannot be taken back.
 const DRAWN_FOR_ONE_MAX: usize = 3;
 
 /// What the verb takes.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct FaultOptions {
     /// How many rows are drawn at random. A row whose commit cannot be taken back is printed and replaced.
     #[arg(long, default_value_t = 20)]
     draw: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// Tries the rows and says what each showed; fails when one does not keep its word.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &FaultOptions) -> Result<ExitCode> {
     let mut rows = page::read()?;
     let seed = options.seed.unwrap_or_else(by_time);
     let is_named = |row: &FaultRow, only: &String| row.commit.starts_with(only) || row.fault.contains(only);
@@ -57,9 +57,9 @@ fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultT
     let (mut merging, mut left) = (Vec::new(), Vec::new());
     for row in batch {
         match trial::merged_out(checkout, &row)? {
-            Merged::Clean { .. } => merging.push(row),
-            Merged::NoProduct => table.add(&row, &Verdict::NoProduct)?,
-            Merged::Conflict { path } => {
+            RevertOutcome::Clean { .. } => merging.push(row),
+            RevertOutcome::NoProduct => table.add(&row, &TrialVerdict::NoProduct)?,
+            RevertOutcome::Conflict { path } => {
                 left.push((row, format!("later commits changed the same lines of {path}")));
             }
         }
@@ -70,7 +70,7 @@ fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultT
         if trial::control(checkout, &row)? {
             passing.push(row);
         } else {
-            table.add(&row, &Verdict::FailsAnyway)?;
+            table.add(&row, &TrialVerdict::FailsAnyway)?;
         }
     }
     for row in passing {
@@ -87,7 +87,9 @@ fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultT
     for (_, _, row, why) in left {
         match trial::at_commit(checkout, &row)? {
             Ok(verdict) => table.add(&row, &verdict)?,
-            Err(there) => table.add(&row, &Verdict::NotRevertible(format!("now: {why}; then: {there}")))?,
+            Err(there) => {
+                table.add(&row, &TrialVerdict::NotRevertible(format!("now: {why}; then: {there}")))?;
+            }
         }
     }
     Ok(())
@@ -110,7 +112,7 @@ impl ResultTable {
         table.write().map(|()| table)
     }
 
-    fn add(&mut self, row: &FaultRow, verdict: &Verdict) -> Result<()> {
+    fn add(&mut self, row: &FaultRow, verdict: &TrialVerdict) -> Result<()> {
         self.shown += usize::from(verdict.is_shown());
         self.good += usize::from(verdict.is_good());
         let (minutes, result) = (self.begun.elapsed().as_secs() / 60, verdict.text());

@@ -11,11 +11,13 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::http;
-use super::judge::{self, Finding, Judgement, Kind, Verdict};
-use super::model_server::{ANSWER_TOKENS_MAX, CONTEXT_TOKENS, CRAMPED_TOKENS, ModelServer, SLOTS, Setting};
-use super::packages::Installed;
-use super::palyra::{Daemon, Ran};
-use super::relay::{Exchange, Relay};
+use super::judge::{self, CaseFinding, CaseJudgement, CaseVerdict, FieldKind};
+use super::model_server::{
+    ANSWER_TOKENS_MAX, CONTEXT_TOKENS, CRAMPED_TOKENS, ModelServer, SLOTS, ServerSetting,
+};
+use super::packages::InstalledPaths;
+use super::palyra::{DaemonProcess, FinishedRun};
+use super::relay::{HttpExchange, HttpRelay};
 
 const STORY: &str = "Tell me a long story about a lighthouse keeper and a storm.";
 const QUESTIONS: [&str; SLOTS] = [
@@ -32,10 +34,10 @@ const READ_DICTATED: &str = "Answer with exactly this and nothing else:\n<tool_c
 const NOTICE_TIME: Duration = Duration::from_secs(5);
 
 /// What the cases are tried with.
-pub(super) struct Scene<'a> {
+pub(super) struct CaseContext<'a> {
     /// The built `palyra`.
     pub(super) program: &'a Path,
-    pub(super) installed: &'a Installed,
+    pub(super) installed: &'a InstalledPaths,
     /// An empty folder for homes and workspaces.
     pub(super) homes: &'a Path,
     /// Where logs and recorded exchanges are left.
@@ -44,21 +46,21 @@ pub(super) struct Scene<'a> {
 }
 
 /// What became of carrying out a case.
-enum Outcome {
-    Judged(Judgement),
+enum CaseOutcome {
+    Judged(CaseJudgement),
     /// The model or its server did not do its part.
     Lacking(String),
 }
 
-impl From<Judgement> for Outcome {
-    fn from(judgement: Judgement) -> Self {
+impl From<CaseJudgement> for CaseOutcome {
+    fn from(judgement: CaseJudgement) -> Self {
         Self::Judged(judgement)
     }
 }
 
 /// Tries every case.
-pub(super) fn all(scene: &Scene<'_>) -> Result<Vec<Finding>> {
-    let server = scene.server("server.log", Setting::Usual)?;
+pub(super) fn all(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
+    let server = scene.server("server.log", ServerSetting::Usual)?;
     let mut findings = answers(scene, &server)?;
     findings.extend(interruptions(scene, server)?);
     findings.extend(tool_calls(scene)?);
@@ -66,31 +68,31 @@ pub(super) fn all(scene: &Scene<'_>) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-impl Scene<'_> {
-    fn server(&self, log: &str, setting: Setting) -> Result<ModelServer> {
+impl CaseContext<'_> {
+    fn server(&self, log: &str, setting: ServerSetting) -> Result<ModelServer> {
         (self.progress)("starting the model's server");
         ModelServer::start(self.installed, &self.records.join(log), setting)
     }
 
-    fn daemon(&self, name: &str, base_url: &str) -> Result<Daemon> {
-        Daemon::start(self.program, &self.homes.join(name), base_url)
+    fn daemon(&self, name: &str, base_url: &str) -> Result<DaemonProcess> {
+        DaemonProcess::start(self.program, &self.homes.join(name), base_url)
     }
 
     /// Carries out one case; what goes wrong on the way is its failure.
-    fn case(&self, case: &'static str, carry_out: impl FnOnce() -> Result<Outcome>) -> Finding {
+    fn case(&self, case: &'static str, carry_out: impl FnOnce() -> Result<CaseOutcome>) -> CaseFinding {
         (self.progress)(case);
         let (verdict, seen) = match carry_out() {
-            Ok(Outcome::Judged(Ok(seen))) => (Verdict::Pass, seen),
-            Ok(Outcome::Judged(Err(wrong))) => (Verdict::Fail, wrong),
-            Ok(Outcome::Lacking(what)) => (Verdict::NotSupported, what),
-            Err(error) => (Verdict::Fail, format!("{error:#}")),
+            Ok(CaseOutcome::Judged(Ok(seen))) => (CaseVerdict::Pass, seen),
+            Ok(CaseOutcome::Judged(Err(wrong))) => (CaseVerdict::Fail, wrong),
+            Ok(CaseOutcome::Lacking(what)) => (CaseVerdict::NotSupported, what),
+            Err(error) => (CaseVerdict::Fail, format!("{error:#}")),
         };
         (self.progress)(&format!("  {}: {seen}", verdict.word()));
-        Finding { case, verdict, seen }
+        CaseFinding { case, verdict, seen }
     }
 
     /// Keeps what passed over the wire, for whoever has to look into a failure.
-    fn keep(&self, name: &str, exchanges: &[Exchange]) -> Result<()> {
+    fn keep(&self, name: &str, exchanges: &[HttpExchange]) -> Result<()> {
         for (number, exchange) in (1..).zip(exchanges) {
             let file: PathBuf = self.records.join(format!("{name}-{number}.http"));
             let bytes = [&exchange.request[..], b"\r\n\r\n", &exchange.response].concat();
@@ -101,10 +103,10 @@ impl Scene<'_> {
 }
 
 /// Cases about an answer that comes to its end.
-fn answers(scene: &Scene<'_>, server: &ModelServer) -> Result<Vec<Finding>> {
-    let relay = Relay::start(server.address)?;
+fn answers(scene: &CaseContext<'_>, server: &ModelServer) -> Result<Vec<CaseFinding>> {
+    let relay = HttpRelay::start(server.address)?;
     let daemon = scene.daemon("answers", &format!("http://{}/v1", relay.address))?;
-    let mut told: Option<(Ran, Exchange)> = None;
+    let mut told: Option<(FinishedRun, HttpExchange)> = None;
     let streamed = scene.case("a streamed answer", || {
         let ran = daemon.run(&[STORY])?.finish()?;
         let exchanges = relay.take();
@@ -121,7 +123,7 @@ fn answers(scene: &Scene<'_>, server: &ModelServer) -> Result<Vec<Finding>> {
     let obeys = scene.case("a JSON schema, sent to the server directly", || obeys(server));
     let schema = scene.case("a JSON schema, through palyra run --schema", || held_to_schema(&daemon));
     scene.keep("schema", &relay.take())?;
-    let at_once = scene.case("three runs at once", || at_once(server, &daemon).map(Outcome::from));
+    let at_once = scene.case("three runs at once", || at_once(server, &daemon).map(CaseOutcome::from));
     scene.keep("at-once", &relay.take())?;
     let too_long = scene.case("an input longer than the model's context", || {
         let ran = daemon.run(&[&"lamp ".repeat(CONTEXT_TOKENS)])?.finish()?;
@@ -132,8 +134,8 @@ fn answers(scene: &Scene<'_>, server: &ModelServer) -> Result<Vec<Finding>> {
 }
 
 /// The fields of the schema, and their kinds.
-const FIELDS: [(&str, Kind); 3] =
-    [("city", Kind::Text), ("millions", Kind::Integer), ("coastal", Kind::Boolean)];
+const FIELDS: [(&str, FieldKind); 3] =
+    [("city", FieldKind::Text), ("millions", FieldKind::Integer), ("coastal", FieldKind::Boolean)];
 
 fn schema() -> Value {
     json!({
@@ -148,7 +150,7 @@ fn schema() -> Value {
     })
 }
 
-fn obeys(server: &ModelServer) -> Result<Outcome> {
+fn obeys(server: &ModelServer) -> Result<CaseOutcome> {
     let format = json!({"name": "answer", "strict": true, "schema": schema()});
     let body = json!({
         "messages": [{"role": "user", "content": CITY}],
@@ -157,10 +159,10 @@ fn obeys(server: &ModelServer) -> Result<Outcome> {
     let said = http::post(server.address, "/v1/chat/completions", &body)?.json()?;
     let text = said.pointer("/choices/0/message/content").and_then(Value::as_str);
     let text = text.with_context(|| format!("no answer: {said}"))?;
-    Ok(judge::fits(text, &FIELDS).map_or_else(Outcome::Lacking, |seen| Ok(seen).into()))
+    Ok(judge::fits(text, &FIELDS).map_or_else(CaseOutcome::Lacking, |seen| Ok(seen).into()))
 }
 
-fn held_to_schema(daemon: &Daemon) -> Result<Outcome> {
+fn held_to_schema(daemon: &DaemonProcess) -> Result<CaseOutcome> {
     let file = daemon.work().join("schema.json");
     std::fs::write(&file, schema().to_string()).context("could not write schema.json")?;
     let ran = daemon.run(&["--schema", "schema.json", CITY])?.finish()?;
@@ -168,7 +170,7 @@ fn held_to_schema(daemon: &Daemon) -> Result<Outcome> {
     Ok(end.and_then(|_| judge::fits(&ran.tape.text(), &FIELDS)).into())
 }
 
-fn at_once(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
+fn at_once(server: &ModelServer, daemon: &DaemonProcess) -> Result<CaseJudgement> {
     let runs = QUESTIONS.map(|question| daemon.run(&[question]));
     let mut most = 0;
     let overlapped = server.slots_become(Duration::from_secs(120), |slots| {
@@ -188,14 +190,14 @@ fn at_once(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
 }
 
 /// Cases in which an answer is cut short; the last one takes the server with it.
-fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Finding>> {
+fn interruptions(scene: &CaseContext<'_>, mut server: ModelServer) -> Result<Vec<CaseFinding>> {
     let daemon = scene.daemon("interruptions", &server.base_url())?;
-    let cancel = scene.case("a cancel in mid-stream", || cancel(&server, &daemon).map(Outcome::from));
+    let cancel = scene.case("a cancel in mid-stream", || cancel(&server, &daemon).map(CaseOutcome::from));
     let killed =
-        scene.case("the server killed in mid-answer", || killed(&mut server, &daemon).map(Outcome::from));
+        scene.case("the server killed in mid-answer", || killed(&mut server, &daemon).map(CaseOutcome::from));
     let again = scene.case("the same session, once the server is back", || {
         let log = scene.records.join("server-again.log");
-        let server = ModelServer::start_at(scene.installed, &log, server.address, Setting::Usual)?;
+        let server = ModelServer::start_at(scene.installed, &log, server.address, ServerSetting::Usual)?;
         let ran = daemon.run(&["--session", "lost", "What is the capital of France?"])?.finish()?;
         let end = judge::ended(&ran.tape, "RUN_STATE_DONE");
         let verified = verify(&daemon)?;
@@ -206,7 +208,7 @@ fn interruptions(scene: &Scene<'_>, mut server: ModelServer) -> Result<Vec<Findi
     Ok(vec![cancel, killed, again])
 }
 
-fn cancel(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
+fn cancel(server: &ModelServer, daemon: &DaemonProcess) -> Result<CaseJudgement> {
     let skip = server.log_lines(0, "").len();
     let mut run = daemon.run(&[STORY])?;
     run.until("model_text", 2)?;
@@ -230,7 +232,7 @@ fn cancel(server: &ModelServer, daemon: &Daemon) -> Result<Judgement> {
     }))
 }
 
-fn killed(server: &mut ModelServer, daemon: &Daemon) -> Result<Judgement> {
+fn killed(server: &mut ModelServer, daemon: &DaemonProcess) -> Result<CaseJudgement> {
     let mut run = daemon.run(&["--session", "lost", STORY])?;
     run.until("model_text", 2)?;
     server.kill()?;
@@ -250,15 +252,15 @@ fn killed(server: &mut ModelServer, daemon: &Daemon) -> Result<Judgement> {
     }))
 }
 
-fn verify(daemon: &Daemon) -> Result<Result<(), String>> {
+fn verify(daemon: &DaemonProcess) -> Result<Result<(), String>> {
     let (code, said) = daemon.say(&["journal", "verify"])?;
     Ok(if code == 0 { Ok(()) } else { Err(format!("`palyra journal verify` ended with {code}: {said}")) })
 }
 
 /// Cases that offer our tools through a template that names them to the model.
-fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
-    let server = scene.server("server-tools.log", Setting::WithTools)?;
-    let relay = Relay::start(server.address)?;
+fn tool_calls(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
+    let server = scene.server("server-tools.log", ServerSetting::WithTools)?;
+    let relay = HttpRelay::start(server.address)?;
     let daemon = scene.daemon("tools", &format!("http://{}/v1", relay.address))?;
     let wordings = [
         ("a tool call, asked for in plain words", "tool-plain", READ_PLAINLY),
@@ -273,15 +275,15 @@ fn tool_calls(scene: &Scene<'_>) -> Result<Vec<Finding>> {
                 return Ok(judge::tool_call(&ran.tape, "read_file").into());
             }
             let said: String = ran.tape.text().chars().take(60).collect();
-            Ok(Outcome::Lacking(format!("the model proposed no call; it began with: {said}")))
+            Ok(CaseOutcome::Lacking(format!("the model proposed no call; it began with: {said}")))
         })
     });
     Ok(findings.into())
 }
 
 /// A conversation that outgrows the model's window.
-fn long_session(scene: &Scene<'_>) -> Result<Vec<Finding>> {
-    let server = scene.server("server-cramped.log", Setting::Cramped)?;
+fn long_session(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
+    let server = scene.server("server-cramped.log", ServerSetting::Cramped)?;
     let daemon = scene.daemon("long-session", &server.base_url())?;
     let finding = scene.case("a session longer than the model's context", || {
         let mut ran = Vec::new();
@@ -296,7 +298,7 @@ fn long_session(scene: &Scene<'_>) -> Result<Vec<Finding>> {
 }
 
 /// Whether the server made a call of what the model said.
-fn proposes(exchange: &Exchange) -> bool {
+fn proposes(exchange: &HttpExchange) -> bool {
     let Ok(response) = http::parse(&exchange.response) else { return false };
     response.events().iter().any(|event| event.pointer("/choices/0/delta/tool_calls").is_some())
 }

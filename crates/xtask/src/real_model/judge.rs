@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::tape::{End, Tape};
+use super::tape::{RunEnd, Tape};
 
 /// What was seen, in a sentence; or what is wrong.
-pub(super) type Judgement = Result<String, String>;
+pub(super) type CaseJudgement = Result<String, String>;
 
 /// What became of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CaseVerdict {
     Pass,
     Fail,
     /// The model or its server cannot do it; the product was not put to the test.
     NotSupported,
 }
 
-impl Verdict {
+impl CaseVerdict {
     /// Returns the word of the table.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -34,14 +34,14 @@ impl Verdict {
 
 /// A line of the closing table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
+pub(super) struct CaseFinding {
     pub(super) case: &'static str,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CaseVerdict,
     pub(super) seen: String,
 }
 
 /// The least that any run must show: a dense tape, and this end.
-pub(super) fn ended(tape: &Tape, state: &str) -> Result<End, String> {
+pub(super) fn ended(tape: &Tape, state: &str) -> Result<RunEnd, String> {
     if let Some((expected, came)) = tape.gap() {
         return Err(format!("entry {expected} of the tape is {came:?}"));
     }
@@ -50,7 +50,7 @@ pub(super) fn ended(tape: &Tape, state: &str) -> Result<End, String> {
 }
 
 /// An answer that is shown while it comes: `last_byte` is when the server had said everything.
-pub(super) fn streamed(tape: &Tape, started: Instant, last_byte: Instant) -> Judgement {
+pub(super) fn streamed(tape: &Tape, started: Instant, last_byte: Instant) -> CaseJudgement {
     ended(tape, "RUN_STATE_DONE")?;
     let message = tape.0.iter().position(|line| line.entry.get("model_message").is_some());
     let message = message.ok_or("there is no model_message")?;
@@ -76,7 +76,7 @@ pub(super) fn streamed(tape: &Tape, started: Instant, last_byte: Instant) -> Jud
 }
 
 /// The counts on the tape are those of the server's last event that had any.
-pub(super) fn usage(tape: &Tape, events: &[Value]) -> Judgement {
+pub(super) fn usage(tape: &Tape, events: &[Value]) -> CaseJudgement {
     let said = events.iter().rev().find_map(|event| event.get("usage").filter(|usage| usage.is_object()));
     let said = said.ok_or("the server reported no usage")?;
     let (_, message) = tape.all("model_message").next().ok_or("there is no model_message")?;
@@ -97,7 +97,7 @@ pub(super) fn usage(tape: &Tape, events: &[Value]) -> Judgement {
 }
 
 /// A run that was cancelled after its first text: `code` is how its client ended.
-pub(super) fn cancelled(tape: &Tape, code: i32) -> Judgement {
+pub(super) fn cancelled(tape: &Tape, code: i32) -> CaseJudgement {
     ended(tape, "RUN_STATE_CANCELLED")?;
     // The cancelled attempt is abandoned, so none of its text stands; all of it was shown.
     let pieces = tape.all("model_text").count();
@@ -111,7 +111,7 @@ pub(super) fn cancelled(tape: &Tape, code: i32) -> Judgement {
 }
 
 /// A run whose server went away: a typed failure, and the text that was shown is still on the tape.
-pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> Judgement {
+pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> CaseJudgement {
     let end = ended(after, "RUN_STATE_FAILED")?;
     if !end.code.starts_with("PLY-3") {
         return Err(format!("the failure has the code `{}`", end.code));
@@ -136,7 +136,7 @@ pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> Judgement {
 }
 
 /// An input that the server refused for its length.
-pub(super) fn too_long(tape: &Tape) -> Judgement {
+pub(super) fn too_long(tape: &Tape) -> CaseJudgement {
     let end = ended(tape, "RUN_STATE_FAILED")?;
     let asked = tape.all("model_requested").count();
     if end.code == "PLY-3007" && end.reason == "context_exhausted" {
@@ -147,7 +147,7 @@ pub(super) fn too_long(tape: &Tape) -> Judgement {
 }
 
 /// A session of which every run is answered, and the last one only after the history was shortened.
-pub(super) fn shortened(runs: &[Tape]) -> Judgement {
+pub(super) fn shortened(runs: &[Tape]) -> CaseJudgement {
     let refused = |tape: &Tape| {
         let abandoned = tape.all("model_attempt_abandoned").map(|(_, body)| body);
         abandoned.filter(|body| body.get("cause").and_then(Value::as_str) == Some("context_exceeded")).count()
@@ -170,7 +170,7 @@ pub(super) fn shortened(runs: &[Tape]) -> Judgement {
 }
 
 /// A tool call with its stations, and an answer after it.
-pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
+pub(super) fn tool_call(tape: &Tape, tool: &str) -> CaseJudgement {
     ended(tape, "RUN_STATE_DONE")?;
     let (_, proposed) = tape.all("tool_proposed").next().ok_or("the model proposed no call")?;
     let arguments = proposed.get("arguments").and_then(Value::as_str).unwrap_or_default();
@@ -187,7 +187,7 @@ pub(super) fn tool_call(tape: &Tape, tool: &str) -> Judgement {
 }
 
 /// An answer that is JSON and fits: exactly these fields, of these kinds.
-pub(super) fn fits(text: &str, fields: &[(&str, Kind)]) -> Judgement {
+pub(super) fn fits(text: &str, fields: &[(&str, FieldKind)]) -> CaseJudgement {
     let start: String = text.chars().take(60).collect();
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("no JSON ({error}); it begins with: {start}"))?;
@@ -199,13 +199,13 @@ pub(super) fn fits(text: &str, fields: &[(&str, Kind)]) -> Judgement {
 
 /// The kind of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     Text,
     Integer,
     Boolean,
 }
 
-impl Kind {
+impl FieldKind {
     fn fits(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::http;
-use super::packages::Installed;
+use super::packages::InstalledPaths;
 
 /// How many requests the server takes at once; the others wait in it.
 pub(super) const SLOTS: usize = 3;
@@ -38,7 +38,7 @@ pub(super) struct ModelServer {
 
 /// How a server is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Setting {
+pub(super) enum ServerSetting {
     /// With the chat template that came with the weights; it names no tools to the model.
     Usual,
     /// With a template of the same marks that names tools and asks for calls; made for other models.
@@ -47,7 +47,7 @@ pub(super) enum Setting {
     Cramped,
 }
 
-impl Setting {
+impl ServerSetting {
     /// Slots, room of each in tokens, cap on an answer in tokens.
     fn sizes(self) -> [usize; 3] {
         match self {
@@ -59,14 +59,14 @@ impl Setting {
 
 /// What one slot of the server is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct ServerSlot {
     pub(super) busy: bool,
     /// Tokens generated for the present or the last request.
     pub(super) decoded: u64,
 }
 
 /// Returns the arguments, without the address.
-pub(super) fn arguments(setting: Setting, weights: &Path, tools_template: &Path) -> Vec<String> {
+pub(super) fn arguments(setting: ServerSetting, weights: &Path, tools_template: &Path) -> Vec<String> {
     let weights = weights.display().to_string();
     let [slots, room, answer] = setting.sizes();
     let (slots, context, answer) = (slots.to_string(), (slots * room).to_string(), answer.to_string());
@@ -78,7 +78,7 @@ pub(super) fn arguments(setting: Setting, weights: &Path, tools_template: &Path)
         &["--slots", "--metrics", "--no-ui", "--offline"],
     ];
     let mut arguments: Vec<String> = arguments.concat().into_iter().map(str::to_owned).collect();
-    if setting == Setting::WithTools {
+    if setting == ServerSetting::WithTools {
         arguments.extend(["--chat-template-file".to_owned(), tools_template.display().to_string()]);
     }
     arguments
@@ -86,7 +86,7 @@ pub(super) fn arguments(setting: Setting, weights: &Path, tools_template: &Path)
 
 impl ModelServer {
     /// Starts the server on a free port and waits until it has read its weights.
-    pub(super) fn start(installed: &Installed, log: &Path, setting: Setting) -> Result<Self> {
+    pub(super) fn start(installed: &InstalledPaths, log: &Path, setting: ServerSetting) -> Result<Self> {
         // The port is free when the server asks for it, unless somebody is very quick.
         let probe = TcpListener::bind(("127.0.0.1", 0)).context("could not find a free port")?;
         let address = probe.local_addr().context("could not read the free port")?;
@@ -96,10 +96,10 @@ impl ModelServer {
 
     /// Starts the server at `address`.
     pub(super) fn start_at(
-        installed: &Installed,
+        installed: &InstalledPaths,
         log: &Path,
         address: SocketAddr,
-        setting: Setting,
+        setting: ServerSetting,
     ) -> Result<Self> {
         let output = File::create(log).with_context(|| format!("could not make {}", log.display()))?;
         let errors = output.try_clone().context("could not share the log")?;
@@ -136,7 +136,7 @@ impl ModelServer {
     }
 
     /// Returns what its slots are doing.
-    pub(super) fn slots(&self) -> Result<Vec<Slot>> {
+    pub(super) fn slots(&self) -> Result<Vec<ServerSlot>> {
         Ok(slots(&http::get(self.address, "/slots")?.json()?))
     }
 
@@ -144,7 +144,7 @@ impl ModelServer {
     pub(super) fn slots_become(
         &self,
         time: Duration,
-        mut please: impl FnMut(&[Slot]) -> bool,
+        mut please: impl FnMut(&[ServerSlot]) -> bool,
     ) -> Result<bool> {
         let started = Instant::now();
         while started.elapsed() < time {
@@ -180,13 +180,13 @@ impl Drop for ModelServer {
 }
 
 /// Reads the answer to `GET /slots`.
-fn slots(said: &Value) -> Vec<Slot> {
+fn slots(said: &Value) -> Vec<ServerSlot> {
     let slots = said.as_array().map(Vec::as_slice).unwrap_or_default();
     let slot = |slot: &Value| {
         let next = &slot["next_token"];
         // One server writes an object, another a list of one.
         let next = next.get(0).unwrap_or(next);
-        Slot {
+        ServerSlot {
             busy: slot["is_processing"].as_bool().unwrap_or_default(),
             decoded: next["n_decoded"].as_u64().unwrap_or_default(),
         }
@@ -207,14 +207,15 @@ mod tests {
             {"is_processing": false, "next_token": [{"n_decoded": 9}]},
             {"is_processing": false},
         ]);
-        let slot = |busy, decoded| Slot { busy, decoded };
+        let slot = |busy, decoded| ServerSlot { busy, decoded };
         assert_eq!(slots(&said), [slot(true, 7), slot(false, 9), slot(false, 0)]);
     }
 
     #[test]
     fn the_server_runs_on_one_thread_and_takes_tools_where_asked() {
         let say = |setting| arguments(setting, Path::new("w.gguf"), Path::new("t.jinja")).join(" ");
-        let (usual, tools, cramped) = (say(Setting::Usual), say(Setting::WithTools), say(Setting::Cramped));
+        let (usual, tools, cramped) =
+            (say(ServerSetting::Usual), say(ServerSetting::WithTools), say(ServerSetting::Cramped));
         assert!(usual.contains("--model w.gguf ") && usual.contains("--threads 1 "), "{usual}");
         assert_eq!(tools, format!("{usual} --chat-template-file t.jinja"));
         assert!(cramped.contains("--ctx-size 1024 --parallel 1 "), "{cramped}");

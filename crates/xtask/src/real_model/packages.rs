@@ -49,7 +49,7 @@ pub(super) struct Pins {
 
 /// Where things are.
 #[derive(Debug, Clone)]
-pub(super) struct Installed {
+pub(super) struct InstalledPaths {
     pub(super) server: PathBuf,
     pub(super) weights: PathBuf,
     /// A chat template that names tools, out of the server's source.
@@ -65,7 +65,7 @@ pub(super) fn folder() -> PathBuf {
 }
 
 /// Installs what is missing.
-pub(super) fn install(progress: &dyn Fn(&str)) -> Result<Installed> {
+pub(super) fn install(progress: &dyn Fn(&str)) -> Result<InstalledPaths> {
     let pins: Pins = toml::from_str(PINS).context("could not read crates/xtask/real-model.toml")?;
     let folder = folder();
     std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
@@ -75,7 +75,7 @@ pub(super) fn install(progress: &dyn Fn(&str)) -> Result<Installed> {
     let noted = std::fs::read_to_string(server.with_extension("seconds")).ok();
     let build_seconds = noted.and_then(|noted| noted.trim().parse().ok());
     let tools_template = server.with_file_name(TOOLS_TEMPLATE);
-    Ok(Installed { server, weights, tools_template, pins, build_seconds })
+    Ok(InstalledPaths { server, weights, tools_template, pins, build_seconds })
 }
 
 fn weights(folder: &Path, pins: &Pins, progress: &dyn Fn(&str), deadline: Instant) -> Result<PathBuf> {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::tape::{Line, Tape};
+use super::tape::{Tape, TapeLine};
 
 /// How long one run may take: the machine may be busy, and the model has one thread.
 const RUN_TIME: Duration = Duration::from_secs(240);
@@ -21,7 +21,7 @@ pub(super) const README: &str = "# Lantern 4711\n\nA lamp for ships. It shines f
 
 /// A running daemon.
 #[derive(Debug)]
-pub(super) struct Daemon {
+pub(super) struct DaemonProcess {
     child: Child,
     program: PathBuf,
     folder: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Daemon {
     pub(super) model: String,
 }
 
-impl Daemon {
+impl DaemonProcess {
     /// Starts a daemon whose models are at `base_url`, with its home and a workspace below `folder`.
     pub(super) fn start(program: &Path, folder: &Path, base_url: &str) -> Result<Self> {
         let work = folder.join("work");
@@ -67,7 +67,7 @@ impl Daemon {
     }
 
     /// Starts `palyra run --json` with `arguments`.
-    pub(super) fn run(&self, arguments: &[&str]) -> Result<Running> {
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<RunningRun> {
         let mut command = command(&self.program, &self.folder, &self.base_url);
         command.args(["run", "--no-start", "--json"]).args(arguments);
         let notes =
@@ -77,7 +77,7 @@ impl Daemon {
         let mut child = command.spawn().context("could not start `palyra run`")?;
         let out = child.stdout.take().context("no standard output")?;
         let lines = read_lines(out);
-        Ok(Running { child, lines, tape: Tape::default(), started })
+        Ok(RunningRun { child, lines, tape: Tape::default(), started })
     }
 
     /// Runs `palyra` with `arguments` to its end and returns its exit code and what it printed.
@@ -89,7 +89,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         // Ignored: it may have ended by itself.
         let _ = self.child.kill();
@@ -110,13 +110,13 @@ fn command(program: &Path, folder: &Path, base_url: &str) -> Command {
     command
 }
 
-fn read_lines(out: ChildStdout) -> Receiver<Line> {
+fn read_lines(out: ChildStdout) -> Receiver<TapeLine> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(out).lines().map_while(std::result::Result::ok) {
             let at = Instant::now();
             let Ok(entry) = serde_json::from_str(&line) else { continue };
-            if sender.send(Line { at, entry }).is_err() {
+            if sender.send(TapeLine { at, entry }).is_err() {
                 break;
             }
         }
@@ -126,22 +126,22 @@ fn read_lines(out: ChildStdout) -> Receiver<Line> {
 
 /// A run in progress.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningRun {
     child: Child,
-    lines: Receiver<Line>,
+    lines: Receiver<TapeLine>,
     pub(super) tape: Tape,
     pub(super) started: Instant,
 }
 
 /// A run that is over for its client.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct FinishedRun {
     pub(super) tape: Tape,
     pub(super) code: i32,
     pub(super) started: Instant,
 }
 
-impl Running {
+impl RunningRun {
     /// Waits until `count` entries of a kind have arrived.
     pub(super) fn until(&mut self, kind: &str, count: usize) -> Result<()> {
         while self.tape.all(kind).count() < count {
@@ -155,7 +155,7 @@ impl Running {
     }
 
     /// Waits for the end of the run and of its client.
-    pub(super) fn finish(mut self) -> Result<Ran> {
+    pub(super) fn finish(mut self) -> Result<FinishedRun> {
         loop {
             let left = RUN_TIME.saturating_sub(self.started.elapsed());
             match self.lines.recv_timeout(left) {
@@ -168,11 +168,11 @@ impl Running {
         }
         let status = self.child.wait().context("could not wait for `palyra run`")?;
         let tape = std::mem::take(&mut self.tape);
-        Ok(Ran { tape, code: status.code().unwrap_or(-1), started: self.started })
+        Ok(FinishedRun { tape, code: status.code().unwrap_or(-1), started: self.started })
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRun {
     fn drop(&mut self) {
         // Ignored: it may have ended by itself.
         let _ = self.child.kill();

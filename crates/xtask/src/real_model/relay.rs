@@ -18,7 +18,7 @@ const REQUEST_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// One request and what was answered.
 #[derive(Debug, Clone)]
-pub(super) struct Exchange {
+pub(super) struct HttpExchange {
     pub(super) request: Vec<u8>,
     pub(super) response: Vec<u8>,
     /// When the last byte of the answer so far came by.
@@ -27,14 +27,14 @@ pub(super) struct Exchange {
 
 /// A running relay; its threads end with the process.
 #[derive(Debug)]
-pub(super) struct Relay {
+pub(super) struct HttpRelay {
     pub(super) address: SocketAddr,
     exchanges: Arc<Log>,
 }
 
-type Log = Mutex<Vec<Arc<Mutex<Exchange>>>>;
+type Log = Mutex<Vec<Arc<Mutex<HttpExchange>>>>;
 
-impl Relay {
+impl HttpRelay {
     /// Starts relaying to `upstream` from a free port.
     pub(super) fn start(upstream: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("could not open a port for the relay")?;
@@ -51,7 +51,7 @@ impl Relay {
     }
 
     /// Takes what passed since the last call: requests for completions only.
-    pub(super) fn take(&self) -> Vec<Exchange> {
+    pub(super) fn take(&self) -> Vec<HttpExchange> {
         let all = std::mem::take(&mut *lock(&self.exchanges));
         let all = all.iter().map(|exchange| lock(exchange).clone());
         all.filter(|exchange| exchange.request.starts_with(b"POST ")).collect()
@@ -66,7 +66,7 @@ fn relay(mut client: TcpStream, upstream: SocketAddr, exchanges: &Log) {
         return;
     }
     watch_for_leaving(&client, &server);
-    let exchange = Exchange { request, response: Vec::new(), last_byte: Instant::now() };
+    let exchange = HttpExchange { request, response: Vec::new(), last_byte: Instant::now() };
     let exchange = Arc::new(Mutex::new(exchange));
     lock(exchanges).push(Arc::clone(&exchange));
     let mut buffer = [0; 16 * 1024];
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn an_exchange_is_remembered_and_a_client_that_leaves_is_noticed_upstream() {
         let upstream = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let relay = Relay::start(upstream.local_addr().expect("bound")).expect("it starts");
+        let relay = HttpRelay::start(upstream.local_addr().expect("bound")).expect("it starts");
         let mut client = TcpStream::connect(relay.address).expect("it listens");
         let request = b"POST /a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi";
         client.write_all(request).expect("sent");

@@ -4,30 +4,31 @@
 
 use serde_json::{Value, json};
 
-use super::judge::{Finding, Verdict};
+use super::judge::{CaseFinding, CaseVerdict};
 
 /// Returns whether nothing failed that the model and its server can do.
-pub(super) fn good(findings: &[Finding]) -> bool {
-    findings.iter().all(|finding| finding.verdict != Verdict::Fail)
+pub(super) fn good(findings: &[CaseFinding]) -> bool {
+    findings.iter().all(|finding| finding.verdict != CaseVerdict::Fail)
 }
 
 /// Returns the table.
-pub(super) fn table(findings: &[Finding]) -> String {
+pub(super) fn table(findings: &[CaseFinding]) -> String {
     let width = findings.iter().map(|finding| finding.case.chars().count()).max().unwrap_or(0);
-    let line = |f: &Finding| format!("{:<width$}  {:<13}  {}", f.case, f.verdict.word(), one_line(&f.seen));
+    let line =
+        |f: &CaseFinding| format!("{:<width$}  {:<13}  {}", f.case, f.verdict.word(), one_line(&f.seen));
     findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the same as one JSON object.
-pub(super) fn json(findings: &[Finding], server: &str, model: &str) -> Value {
-    let case = |f: &Finding| json!({"case": f.case, "verdict": f.verdict.word(), "seen": f.seen});
+pub(super) fn json(findings: &[CaseFinding], server: &str, model: &str) -> Value {
+    let case = |f: &CaseFinding| json!({"case": f.case, "verdict": f.verdict.word(), "seen": f.seen});
     let cases: Vec<Value> = findings.iter().map(case).collect();
     json!({"ok": good(findings), "server": server, "model": model, "cases": cases})
 }
 
 /// Returns the rows of a Markdown table.
-pub(super) fn rows(findings: &[Finding]) -> String {
-    let row = |f: &Finding| {
+pub(super) fn rows(findings: &[CaseFinding]) -> String {
+    let row = |f: &CaseFinding| {
         let seen = one_line(&f.seen).replace('|', "\\|");
         format!("| {} | {} | {seen} |\n", f.case, f.verdict.word())
     };
@@ -43,18 +44,18 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn finding(case: &'static str, verdict: Verdict, seen: &str) -> Finding {
-        Finding { case, verdict, seen: seen.to_owned() }
+    fn finding(case: &'static str, verdict: CaseVerdict, seen: &str) -> CaseFinding {
+        CaseFinding { case, verdict, seen: seen.to_owned() }
     }
 
     #[test]
     fn only_a_failure_is_bad() {
         let mut findings =
-            vec![finding("a", Verdict::Pass, "x"), finding("bb", Verdict::NotSupported, "y\nz | w")];
+            vec![finding("a", CaseVerdict::Pass, "x"), finding("bb", CaseVerdict::NotSupported, "y\nz | w")];
         assert!(good(&findings));
         assert_eq!(table(&findings), "a   pass           x\nbb  not supported  y z | w");
         assert_eq!(rows(&findings), "| a | pass | x |\n| bb | not supported | y z \\| w |\n");
-        findings.push(finding("c", Verdict::Fail, ""));
+        findings.push(finding("c", CaseVerdict::Fail, ""));
         assert!(!good(&findings));
         let json = json(&findings, "s", "m");
         assert_eq!((&json["ok"], &json["cases"][2]["verdict"]), (&json!(false), &json!("fail")));

@@ -8,18 +8,18 @@ use serde_json::Value;
 
 /// One line of the tape.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct TapeLine {
     pub(super) at: Instant,
     pub(super) entry: Value,
 }
 
 /// The lines of one run, in the order of their arrival.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tape(pub(super) Vec<Line>);
+pub(super) struct Tape(pub(super) Vec<TapeLine>);
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct RunEnd {
     /// Such as `RUN_STATE_DONE`.
     pub(super) state: String,
     /// Such as `final_answer`.
@@ -51,10 +51,10 @@ impl Tape {
     }
 
     /// Returns how the run ended, if it did.
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<RunEnd> {
         let (_, body) = self.all("run_finished").next()?;
         let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Some(End {
+        Some(RunEnd {
             state: text("state"),
             reason: text("reason"),
             code: text("error_code"),
@@ -72,7 +72,7 @@ impl Tape {
 #[cfg(test)]
 pub(super) fn tape(entries: &[Value]) -> Tape {
     let now = Instant::now();
-    Tape(entries.iter().map(|entry| Line { at: now, entry: entry.clone() }).collect())
+    Tape(entries.iter().map(|entry| TapeLine { at: now, entry: entry.clone() }).collect())
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::cases::{self, Scene};
-use super::evidence::{self, Occasion};
+use super::cases::{self, CaseContext};
+use super::evidence::{self, RunOccasion};
 use super::packages;
 use super::report;
 use crate::repo;
 
 /// What was asked for on the command line.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct ModelOptions {
     /// Prints one JSON object instead of the table.
     #[arg(long)]
     json: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Options {
 }
 
 /// Tries every case; fails when one fails that the model and its server can do.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &ModelOptions) -> Result<ExitCode> {
     let began = Instant::now();
     let progress = |what: &str| eprintln!("[{:>4} s] {what}", began.elapsed().as_secs());
     let installed = packages::install(&progress)?;
@@ -41,7 +41,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     let records = fresh(packages::folder().join("last"))?;
     let homes = fresh(std::env::temp_dir().join(format!("palyra-real-model-{}", std::process::id())))?;
     let tried = Instant::now();
-    let findings = cases::all(&Scene {
+    let findings = cases::all(&CaseContext {
         program: &program,
         installed: &installed,
         homes: &homes,
@@ -87,7 +87,7 @@ fn fresh(folder: PathBuf) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn occasion(program: &Path, tried: Instant) -> Result<Occasion> {
+fn occasion(program: &Path, tried: Instant) -> Result<RunOccasion> {
     let say = |program: &Path, argument: &str| -> Result<String> {
         let output = Command::new(program).arg(argument).output();
         let output = output.with_context(|| format!("could not start {}", program.display()))?;
@@ -95,7 +95,7 @@ fn occasion(program: &Path, tried: Instant) -> Result<Occasion> {
     };
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    Ok(Occasion {
+    Ok(RunOccasion {
         date: say(Path::new("date"), "+%F")?,
         machine: processor.map_or("an unnamed processor", |(_, name)| name).trim().to_owned(),
         palyra: say(program, "--version")?,

@@ -7,15 +7,15 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
 
-use crate::evidence_page::Part;
+use crate::evidence_page::PagePart;
 use crate::repo;
 
 /// Its part of the page.
-const PART: Part = Part { name: "redaction-recall", command: "redaction-recall FILE" };
+const PART: PagePart = PagePart { name: "redaction-recall", command: "redaction-recall FILE" };
 
 /// What to measure.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct RedactionOptions {
     /// A rule list in the TOML format of gitleaks; it only serves to draw samples.
     file: PathBuf,
     /// The folder of clean text; cargo's registry sources unless named.
@@ -33,29 +33,29 @@ pub(crate) struct Options {
 }
 
 #[derive(Deserialize)]
-struct Report {
-    kinds: Vec<Kind>,
+struct RedactionReport {
+    kinds: Vec<KindRecall>,
     recall: f64,
     samples: u64,
-    registered: Registered,
-    clean: Option<Clean>,
+    registered: RegisteredRecall,
+    clean: Option<CleanCorpus>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct KindRecall {
     kind: String,
     samples: u64,
     found: u64,
 }
 
 #[derive(Deserialize)]
-struct Registered {
+struct RegisteredRecall {
     tried: u64,
     found: u64,
 }
 
 #[derive(Deserialize)]
-struct Clean {
+struct CleanCorpus {
     files: u64,
     lines: u64,
     changed: u64,
@@ -64,7 +64,7 @@ struct Clean {
 }
 
 /// Measures the profile that ships; the exit code is 1 when a goal is missed.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &RedactionOptions) -> Result<ExitCode> {
     let clean = options.clean.clone().map_or_else(registry_sources, Ok)?;
     let mut command = Command::new("cargo");
     command.current_dir(repo::root()).args(["run", "--quiet", "--profile", "dist"]);
@@ -93,7 +93,7 @@ fn registry_sources() -> Result<PathBuf> {
     sources.context("cargo has no registry sources here; name a folder with --clean")
 }
 
-fn section(report: &Report) -> String {
+fn section(report: &RedactionReport) -> String {
     let missed = report.kinds.iter().filter(|kind| kind.found < kind.samples);
     let missed: Vec<_> =
         missed.map(|kind| format!("`{}` {} of {}", kind.kind, kind.found, kind.samples)).collect();

@@ -7,13 +7,13 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::evidence_page::{self, Part};
+use crate::evidence_page::{self, PagePart};
 
-const PART: Part = Part::of("sim");
+const PART: PagePart = PagePart::of("sim");
 
 /// What the simulator prints with `--json`.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct SimReport {
     first: u64,
     seeds: u64,
     steps: u64,
@@ -25,23 +25,24 @@ struct Found {
     digest: String,
     table: String,
     empty: Vec<String>,
-    failed: Vec<Failed>,
+    failed: Vec<FailedSeed>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Failed {
+struct FailedSeed {
     seed: u64,
     findings: Vec<String>,
 }
 
 /// Writes what a campaign found into the document.
 pub(super) fn write(json: &str) -> Result<()> {
-    let found: Found = serde_json::from_str(json).context("the simulator did not print what it should")?;
+    let found: SimReport =
+        serde_json::from_str(json).context("the simulator did not print what it should")?;
     PART.write(&section(&found)?)
 }
 
-fn section(found: &Found) -> Result<String> {
-    let Found { first, seeds, steps, faults, lives, runs, entries, seconds, digest, table, .. } = found;
+fn section(found: &SimReport) -> Result<String> {
+    let SimReport { first, seeds, steps, faults, lives, runs, entries, seconds, digest, table, .. } = found;
     let (date, commit) = (evidence_page::day()?, evidence_page::commit()?);
     let last = first + seeds.saturating_sub(1);
     let mut text = String::new();

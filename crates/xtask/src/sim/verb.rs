@@ -12,7 +12,7 @@ use crate::repo;
 
 /// What the verb takes.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct SimOptions {
     /// Tells the story of this seed only, twice, and says what happened.
     seed: Option<u64>,
     /// How many stories to tell instead; the default is enough to reach every cell of the matrix.
@@ -33,7 +33,7 @@ pub(crate) struct Options {
 }
 
 /// Builds the simulator, runs it, and returns its exit code.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &SimOptions) -> Result<ExitCode> {
     let root = repo::root();
     let mut build = Command::new("cargo");
     build.args(["build", "--quiet", "--locked", "--package", "palyra-sim", "--bin", "palyra-sim"]);
@@ -52,7 +52,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     Ok(code(status.code()))
 }
 
-fn arguments(options: &Options) -> Vec<String> {
+fn arguments(options: &SimOptions) -> Vec<String> {
     let mut arguments: Vec<String> = options.seed.iter().map(u64::to_string).collect();
     for (name, value) in [("--seeds", options.seeds), ("--from", options.from)] {
         if let Some(value) = value {

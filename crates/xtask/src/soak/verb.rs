@@ -13,7 +13,7 @@ use crate::{failures, suite};
 
 /// What the verb takes.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct SoakOptions {
     /// How long; without it, 20,000 runs after 5,000 to warm up.
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
@@ -29,7 +29,7 @@ pub(crate) struct Options {
 }
 
 /// Builds the programs as they ship, soaks, and returns the exit code.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &SoakOptions) -> Result<ExitCode> {
     let mut soak = suite::shipped_bench()?;
     soak.arg("soak").args(arguments(options));
     if options.write {
@@ -44,7 +44,7 @@ pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
     Ok(code(soak.status().context("could not start the soak")?.code()))
 }
 
-fn arguments(options: &Options) -> Vec<String> {
+fn arguments(options: &SoakOptions) -> Vec<String> {
     let mut arguments = Vec::new();
     if let Some(minutes) = options.minutes {
         arguments.extend(["--minutes".to_owned(), minutes.to_string()]);
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn options_are_handed_on() {
-        let none = Options { minutes: None, json: false, chart: None, write: false };
+        let none = SoakOptions { minutes: None, json: false, chart: None, write: false };
         assert!(arguments(&none).is_empty());
-        let all = Options { minutes: Some(120), json: false, chart: Some("a.svg".into()), write: true };
+        let all = SoakOptions { minutes: Some(120), json: false, chart: Some("a.svg".into()), write: true };
         assert_eq!(arguments(&all), ["--minutes", "120", "--chart", "a.svg", "--markdown"]);
     }
 }

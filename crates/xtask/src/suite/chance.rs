@@ -16,11 +16,11 @@ const VARIABLES: [&str; 3] = ["PROPTEST_RNG_SEED", "SHUTTLE_RANDOM_SEED", "PALYR
 
 /// The dice of one run of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chance {
+pub(super) struct SeededRandom {
     seed: u64,
 }
 
-impl Chance {
+impl SeededRandom {
     pub(super) fn of(seed: u64) -> Self {
         Self { seed }
     }
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn a_checkout_throws_the_same_dice_twice_and_tells_all_who_throw() {
-        assert_eq!(Chance::of_checkout(), Chance::of_checkout());
+        assert_eq!(SeededRandom::of_checkout(), SeededRandom::of_checkout());
         let mut command = Command::new("true");
-        Chance::of(7).tell(&mut command);
+        SeededRandom::of(7).tell(&mut command);
         let told: Vec<_> = command.get_envs().filter_map(|(name, value)| name.to_str().zip(value)).collect();
         assert_eq!(told.len(), VARIABLES.len());
         assert!(VARIABLES.iter().all(|name| told.iter().any(|(told, value)| {

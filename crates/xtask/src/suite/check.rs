@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::chance::Chance;
-use super::phases::Phases;
+use super::chance::SeededRandom;
+use super::phases::PhaseRunner;
 use super::{command, tools};
 use crate::{repo, tidy};
 
@@ -19,7 +19,7 @@ const TIME: Duration = Duration::from_secs(75 * 60);
 
 /// Runs the daily check.
 pub(crate) fn check() -> Result<ExitCode> {
-    let mut phases = Phases::start(TIME, &[]);
+    let mut phases = PhaseRunner::start(TIME, &[]);
     phases.run("fmt", fmt);
     phases.run("tidy", |_| tidy());
     phases.run("clippy", clippy);
@@ -30,7 +30,7 @@ pub(crate) fn check() -> Result<ExitCode> {
 
 fn tests(deadline: Instant) -> Result<()> {
     let mut nextest = nextest(&at_hand("cargo-nextest")?);
-    Chance::of_checkout().tell(&mut nextest);
+    SeededRandom::of_checkout().tell(&mut nextest);
     command::run(nextest, deadline)
 }
 
@@ -63,7 +63,7 @@ pub(super) fn clippy(deadline: Instant) -> Result<()> {
 
 /// Checks the house rules.
 pub(super) fn tidy() -> Result<()> {
-    if tidy::verb(tidy::Files::Compare)? != ExitCode::SUCCESS {
+    if tidy::verb(tidy::FileAction::Compare)? != ExitCode::SUCCESS {
         bail!("the house is not tidy");
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// A run of phases with one deadline for all of them.
-pub(super) struct Phases {
+pub(super) struct PhaseRunner {
     started: Instant,
     deadline: Instant,
     skip: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct Phases {
     failed: Vec<&'static str>,
 }
 
-impl Phases {
+impl PhaseRunner {
     /// Starts the clock; phases named in `skip` will be left out and listed.
     pub(super) fn start(time: Duration, skip: &[&str]) -> Self {
         let started = Instant::now();
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_failed_phase_fails_the_run_and_a_skipped_one_does_not() {
-        let mut phases = Phases::start(Duration::from_secs(60), &["b"]);
+        let mut phases = PhaseRunner::start(Duration::from_secs(60), &["b"]);
         assert_eq!(phases.run("a", |_| Ok(1)), Some(1));
         assert_eq!(phases.run("b", |_| Ok(2)), None);
         assert!(phases.finish().is_ok());
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn no_phase_begins_after_the_deadline() {
-        let mut phases = Phases::start(Duration::ZERO, &[]);
+        let mut phases = PhaseRunner::start(Duration::ZERO, &[]);
         let mut ran = false;
         phases.run("a", |_| {
             ran = true;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, ensure};
 
 use super::by_chance;
-use super::chance::Chance;
+use super::chance::SeededRandom;
 use super::check;
 use crate::repo;
 
@@ -24,7 +24,7 @@ const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// How long to hunt, and where.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct HuntOptions {
     /// Stops after N minutes; ten unless a number of seeds is given.
     #[arg(long, value_name = "N")]
     minutes: Option<u64>,
@@ -48,13 +48,13 @@ struct Program {
 }
 
 /// Runs them until the time or the seeds are used up; fails when a test did.
-pub(crate) fn properties(options: &Options) -> Result<ExitCode> {
+pub(crate) fn properties(options: &HuntOptions) -> Result<ExitCode> {
     let programs = programs(&options.package)?;
     let tests: usize = programs.iter().map(|program| program.tests().len()).sum();
     ensure!(tests > 0, "no package of that name has a test that throws dice");
     let minutes = options.minutes.or(options.seeds.is_none().then_some(MINUTES));
     let began = Instant::now();
-    let hunt = Hunt {
+    let hunt = PropertyHunt {
         programs,
         first: options.from.unwrap_or_else(by_the_clock),
         jobs: AtomicU64::new(0),
@@ -77,7 +77,7 @@ pub(crate) fn properties(options: &Options) -> Result<ExitCode> {
 }
 
 /// One hunt, shared by its threads.
-struct Hunt {
+struct PropertyHunt {
     programs: Vec<Program>,
     first: u64,
     /// Taken so far: each is one program with one seed.
@@ -89,7 +89,7 @@ struct Hunt {
     said: Mutex<Instant>,
 }
 
-impl Hunt {
+impl PropertyHunt {
     fn go(&self) -> Result<()> {
         let count = self.programs.len() as u64;
         while self.until.is_none_or(|until| Instant::now() < until) {
@@ -124,7 +124,7 @@ impl Hunt {
         }
         for test in failed {
             program.with_tests(|tests| tests.retain(|other| *other != test));
-            let variables = Chance::of(seed).variables().map(|(name, value)| format!("{name}={value}"));
+            let variables = SeededRandom::of(seed).variables().map(|(name, value)| format!("{name}={value}"));
             let how = format!("{} cargo test -p {} -- --exact {test}", variables.join(" "), program.package);
             let lines: Vec<&str> = said.lines().take(LINES_SHOWN_MAX).collect();
             println!("FAILED: {how}\n{}", lines.join("\n"));
@@ -154,7 +154,7 @@ impl Program {
     fn run<'a>(&self, seed: u64, tests: impl Iterator<Item = &'a str>) -> Result<Output> {
         let mut command = Command::new(&self.file);
         command.arg("--exact").arg("--test-threads=1").args(tests).current_dir(&self.folder);
-        command.envs(Chance::of(seed).variables()).env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
+        command.envs(SeededRandom::of(seed).variables()).env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
         command.output().with_context(|| format!("could not start {}", self.file.display()))
     }
 }

@@ -12,51 +12,67 @@ use super::command;
 
 /// Whether to change the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Setup {
+pub(crate) enum SetupAction {
     Do,
     /// Only say what would be done.
     Show,
 }
 
 /// A need, the command that shows it is met, and the packages that meet it.
-struct Need {
+struct SystemRequirement {
     what: &'static str,
     probe: &'static [&'static str],
     packages: &'static [&'static str],
 }
 
-const NEEDS: [Need; 11] = [
-    Need {
+const NEEDS: [SystemRequirement; 11] = [
+    SystemRequirement {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
         packages: &["gcc", "libc6-dev"],
     },
-    Need { what: "make, for jemalloc", probe: &["make", "--version"], packages: &["make"] },
-    Need {
+    SystemRequirement { what: "make, for jemalloc", probe: &["make", "--version"], packages: &["make"] },
+    SystemRequirement {
         what: "Python 3, for the tests that drive official client libraries",
         probe: &["python3", "--version"],
         packages: &["python3"],
     },
-    Need {
+    SystemRequirement {
         what: "pip, which fetches the prebuilt tools",
         probe: &["python3", "-m", "pip", "--version"],
         packages: &["python3-pip", "python3-venv"],
     },
-    Need { what: "git, for tests over work trees", probe: &["git", "--version"], packages: &["git"] },
-    Need { what: "strace, which injects faults", probe: &["strace", "-V"], packages: &["strace"] },
-    Need {
+    SystemRequirement {
+        what: "git, for tests over work trees",
+        probe: &["git", "--version"],
+        packages: &["git"],
+    },
+    SystemRequirement {
+        what: "strace, which injects faults",
+        probe: &["strace", "-V"],
+        packages: &["strace"],
+    },
+    SystemRequirement {
         what: "mkfs.ext4, for the file systems of power cuts",
         probe: &["mkfs.ext4", "-V"],
         packages: &["e2fsprogs"],
     },
-    Need {
+    SystemRequirement {
         what: "unshare, for file systems that end with their test",
         probe: &["unshare", "--version"],
         packages: &["util-linux", "mount"],
     },
-    Need { what: "dpkg-deb, for the packages", probe: &["dpkg-deb", "--version"], packages: &["dpkg"] },
-    Need { what: "strip, for the packages", probe: &["strip", "--version"], packages: &["binutils"] },
-    Need {
+    SystemRequirement {
+        what: "dpkg-deb, for the packages",
+        probe: &["dpkg-deb", "--version"],
+        packages: &["dpkg"],
+    },
+    SystemRequirement {
+        what: "strip, for the packages",
+        probe: &["strip", "--version"],
+        packages: &["binutils"],
+    },
+    SystemRequirement {
         what: "ip, for networks that lead nowhere but to their test",
         probe: &["ip", "-V"],
         packages: &["iproute2"],
@@ -66,14 +82,14 @@ const NEEDS: [Need; 11] = [
 const INSTALL_TIME: Duration = Duration::from_secs(15 * 60);
 
 /// Installs what is missing, or says what that is.
-pub(crate) fn setup(mode: Setup) -> Result<ExitCode> {
+pub(crate) fn setup(mode: SetupAction) -> Result<ExitCode> {
     let missing = missing();
     for need in &missing {
         println!("missing: {}: apt-get install {}", need.what, need.packages.join(" "));
     }
     if missing.is_empty() {
         println!("setup: nothing is missing");
-    } else if mode == Setup::Do {
+    } else if mode == SetupAction::Do {
         install(&missing)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -88,7 +104,7 @@ pub(super) fn ensure() -> Result<()> {
         let what: Vec<&str> = missing().iter().map(|need| need.what).collect();
         bail!("missing on this machine: {}; run `cargo xtask setup` as root", what.join(", "));
     }
-    setup(Setup::Do).map(|_| ())
+    setup(SetupAction::Do).map(|_| ())
 }
 
 /// Makes sure that a program is there which only one command needs: installs its package as root.
@@ -107,7 +123,7 @@ pub(crate) fn ensure_program(program: &'static str, package: &'static str) -> Re
     command::run(apt_get(&["install", "-q", "-y", "--no-install-recommends", package]), deadline)
 }
 
-fn install(missing: &[&Need]) -> Result<()> {
+fn install(missing: &[&SystemRequirement]) -> Result<()> {
     if !is_root() {
         bail!("installing system packages needs root; run `cargo xtask setup` as root");
     }
@@ -128,11 +144,11 @@ fn apt_get(arguments: &[&str]) -> Command {
     command
 }
 
-fn missing() -> Vec<&'static Need> {
+fn missing() -> Vec<&'static SystemRequirement> {
     NEEDS.iter().filter(|need| !is_met(need)).collect()
 }
 
-fn is_met(need: &Need) -> bool {
+fn is_met(need: &SystemRequirement) -> bool {
     let [program, arguments @ ..] = need.probe else { return false };
     let mut command = Command::new(program);
     command::find_system_programs(&mut command);
@@ -152,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_need_is_met_when_its_probe_succeeds() {
-        let need = |probe| Need { what: "", probe, packages: &[] };
+        let need = |probe| SystemRequirement { what: "", probe, packages: &[] };
         assert!(is_met(&need(&["true"])));
         assert!(!is_met(&need(&["false"])));
         assert!(!is_met(&need(&["no-such-program-anywhere"])));

@@ -4,13 +4,13 @@
 
 /// How many tests passed, failed and were left out.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct TestCounts {
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) skipped: usize,
 }
 
-impl Counts {
+impl TestCounts {
     /// Finds the summary in what nextest wrote: `Summary [ 1.2s] 9 tests run: 7 passed, 1 failed, 1 timed out`.
     pub(super) fn parse(said: &str) -> Option<Self> {
         let line = said.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
@@ -42,19 +42,19 @@ mod tests {
     #[test]
     fn a_clean_summary_is_read() {
         let said = "   Starting\n     Summary [   2.1s] 12 tests run: 12 passed, 3 skipped\n";
-        assert_eq!(Counts::parse(said), Some(Counts { passed: 12, failed: 0, skipped: 3 }));
+        assert_eq!(TestCounts::parse(said), Some(TestCounts { passed: 12, failed: 0, skipped: 3 }));
     }
 
     #[test]
     fn slow_tests_count_as_passed_and_timeouts_as_failed() {
         let said = "     Summary [ 9s] 12/14 tests run: 9 passed (2 slow), 1 failed, 1 timed out, 1 skipped\n   FAIL x\n";
-        let counts = Counts::parse(said).expect("there is one");
-        assert_eq!(counts, Counts { passed: 9, failed: 2, skipped: 1 });
+        let counts = TestCounts::parse(said).expect("there is one");
+        assert_eq!(counts, TestCounts { passed: 9, failed: 2, skipped: 1 });
         assert_eq!(counts.line(), "9 passed, 2 failed");
     }
 
     #[test]
     fn no_summary_is_nothing() {
-        assert_eq!(Counts::parse("error: could not compile\n"), None);
+        assert_eq!(TestCounts::parse("error: could not compile\n"), None);
     }
 }

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::attack;
 
-use super::chance::Chance;
-use super::phases::Phases;
-use super::summary::Counts;
+use super::chance::SeededRandom;
+use super::phases::PhaseRunner;
+use super::summary::TestCounts;
 use super::tools::{self, Tools};
 use super::{bench, check, command, setup, vectors};
 
@@ -27,7 +27,7 @@ const PHASES: [&str; 12] = [
 pub(crate) fn test(skip: &[String], check_packages: fn() -> Result<()>) -> Result<ExitCode> {
     let (skipped_phases, skipped_tests): (Vec<&str>, Vec<&str>) =
         skip.iter().map(String::as_str).partition(|name| PHASES.contains(name));
-    let mut phases = Phases::start(TIME, &skipped_phases);
+    let mut phases = PhaseRunner::start(TIME, &skipped_phases);
     phases.run("setup", |_| setup::ensure());
     let tools = phases.run("tools", tools::install);
     phases.run("fmt", check::fmt);
@@ -35,7 +35,7 @@ pub(crate) fn test(skip: &[String], check_packages: fn() -> Result<()>) -> Resul
     phases.run("clippy", check::clippy);
     phases.run("deny", |deadline| check::deny(&installed(tools.as_ref())?.deny, deadline));
     phases.run("build", build);
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     phases.run("tests", |deadline| run_tests(tools.as_ref(), &skipped_tests, deadline, &mut counts));
     phases.run("packages", |_| check_packages());
     // Alone: what a daemon takes when it is idle is looked at, and a busy machine makes it wait.
@@ -76,20 +76,25 @@ fn build(deadline: Instant) -> Result<()> {
     command::run(build, deadline)
 }
 
-fn run_tests(tools: Option<&Tools>, skipped: &[&str], deadline: Instant, counts: &mut Counts) -> Result<()> {
+fn run_tests(
+    tools: Option<&Tools>,
+    skipped: &[&str],
+    deadline: Instant,
+    counts: &mut TestCounts,
+) -> Result<()> {
     let tools = installed(tools)?;
     for name in skipped {
         demand_matches(tools, name)?;
     }
     let mut nextest = with_tools(check::nextest(&tools.nextest), tools)?;
     nextest.arg("--no-fail-fast");
-    Chance::of_checkout().tell(&mut nextest);
+    SeededRandom::of_checkout().tell(&mut nextest);
     if !skipped.is_empty() {
         let names: Vec<String> = skipped.iter().map(|name| format!("test({name})")).collect();
         nextest.args(["-E", &format!("not ({})", names.join(" or "))]);
     }
     let (status, said) = command::run_and_read_stderr(nextest, deadline)?;
-    *counts = Counts::parse(&said).context("the tests did not run; see above")?;
+    *counts = TestCounts::parse(&said).context("the tests did not run; see above")?;
     if counts.skipped > 0 {
         println!("{} tests were left out", counts.skipped);
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::command;
-use crate::published::{self, Published};
+use crate::published::{self, PublishedCases};
 
 /// Names the folder: in it lie `merkle/testdata.tar.gz` of transparency-dev/merkle and `cedar/corpus-tests.tar.gz` of
 /// cedar-policy.
@@ -30,11 +30,11 @@ pub(super) fn run(folder: &Path, deadline: Instant) -> Result<()> {
 }
 
 /// Judges the cases of one project alone.
-pub(crate) fn published_cases(published: Published, cases: &Path) -> Result<ExitCode> {
+pub(crate) fn published_cases(published: PublishedCases, cases: &Path) -> Result<ExitCode> {
     judge(published, cases, Instant::now() + TIME)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn judge(published: Published, cases: &Path, deadline: Instant) -> Result<()> {
+fn judge(published: PublishedCases, cases: &Path, deadline: Instant) -> Result<()> {
     published::judge(published, cases, |program| command::run(program, deadline))
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::table::{self, Row};
-use crate::evidence_page::{self, Part};
+use super::table::{self, TamperRow};
+use crate::evidence_page::{self, PagePart};
 
-const PART: Part = Part::of("tamper");
+const PART: PagePart = PagePart::of("tamper");
 
 /// Writes what was found into the document.
-pub(super) fn write(rows: &[Row], mutations: u64, seconds: u64, tamper: &Path) -> Result<()> {
+pub(super) fn write(rows: &[TamperRow], mutations: u64, seconds: u64, tamper: &Path) -> Result<()> {
     let verifier = tamper.with_file_name("../palyra-verify").metadata();
     let section = format!(
         "\nOn {}, at `{}`, {mutations} of each, in {seconds} s; the `palyra-verify` built with it has {} bytes:\n\n{}",

@@ -17,20 +17,20 @@ const PICTURE_BYTES: usize = 70_000;
 
 /// Lets a daemon write journals below `homes`; returns their files, which nobody holds any more.
 pub(super) fn write(palyra: &Path, homes: &Path) -> Result<Vec<PathBuf>> {
-    let starts = Home::make(palyra, &homes.join("starts"))?;
+    let starts = JournalHome::make(palyra, &homes.join("starts"))?;
     for _ in 0..STARTS {
         starts.say(&["run", "--attach", "dot.png", "Read long.txt and tell me what it says"])?;
         starts.say(&["run", "List the files"])?;
         starts.say(&["admin", "stop"])?;
     }
     // With its keys beside it, as a state directory has them.
-    let sealed = Home::make(palyra, &homes.join("sealed"))?;
+    let sealed = JournalHome::make(palyra, &homes.join("sealed"))?;
     sealed.say(&["run", "--attach", "dot.png", "Read long.txt and tell me what it says"])?;
     sealed.say(&["run", "Read short.txt"])?;
     sealed.say(&["journal", "erase", "--run", "last", "--yes"])?;
     sealed.say(&["run", "Read short.txt"])?;
     sealed.say(&["admin", "stop"])?;
-    let long = Home::make(palyra, &homes.join("long"))?;
+    let long = JournalHome::make(palyra, &homes.join("long"))?;
     for _ in 0..RUNS {
         long.say(&["run", "Read short.txt"])?;
     }
@@ -41,12 +41,12 @@ pub(super) fn write(palyra: &Path, homes: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![starts.journal(), sealed.journal(), long.journal()])
 }
 
-struct Home {
+struct JournalHome {
     palyra: PathBuf,
     folder: PathBuf,
 }
 
-impl Home {
+impl JournalHome {
     fn make(palyra: &Path, folder: &Path) -> Result<Self> {
         let work = folder.join("work");
         std::fs::create_dir_all(&work).with_context(|| format!("could not make {}", work.display()))?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One class on one kind of logs, as the example `tamper` prints it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Row {
+pub(super) struct TamperRow {
     pub(super) logs: String,
     pub(super) class: String,
     /// What has to be said.
@@ -21,7 +21,7 @@ pub(super) struct Row {
 }
 
 /// Returns the rows as a Markdown table.
-pub(super) fn markdown(rows: &[Row]) -> String {
+pub(super) fn markdown(rows: &[TamperRow]) -> String {
     let mut text =
         String::from("| broken | answer demanded | logs | tried | wrong |\n|---|---|---|--:|--:|\n");
     for row in rows {
@@ -36,10 +36,10 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 }
 
 /// Returns the rows for a terminal, with wrong answers below.
-pub(super) fn text(rows: &[Row]) -> String {
+pub(super) fn text(rows: &[TamperRow]) -> String {
     let mut text = String::new();
     for row in rows {
-        let Row { logs, class, answer, tried, wrong, .. } = row;
+        let TamperRow { logs, class, answer, tried, wrong, .. } = row;
         let _ = writeln!(text, "{tried:>6} {wrong:>4} wrong  {class} ({logs}): {answer}");
         for told in &row.told {
             let _ = writeln!(text, "               {told}");
@@ -49,7 +49,7 @@ pub(super) fn text(rows: &[Row]) -> String {
 }
 
 /// Returns everything as one object.
-pub(super) fn json(rows: &[Row], seconds: u64) -> String {
+pub(super) fn json(rows: &[TamperRow], seconds: u64) -> String {
     serde_json::json!({ "rows": rows, "seconds": seconds }).to_string()
 }
 
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn wrong_answers_are_told() {
         let line = r#"{"logs":"l","class":"c","answer":"10","tried":5,"wrong":1,"silent":0,"told":["w"],"millis":3}"#;
-        let rows: Vec<Row> = vec![serde_json::from_str(line).expect("as the example prints it")];
+        let rows: Vec<TamperRow> = vec![serde_json::from_str(line).expect("as the example prints it")];
         assert!(text(&rows).contains("1 wrong  c (l): 10\n               w\n"));
         assert!(markdown(&rows).ends_with("| c | 10 | l | 5 | 1 |\n"));
     }

@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::table::{self, Row};
+use super::table::{self, TamperRow};
 use super::{evidence, journals};
 use crate::repo;
 
 /// What was asked for on the command line.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct TamperOptions {
     /// Changes of each class, and clean logs.
     #[arg(long, default_value_t = 1000)]
     mutations: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
 }
 
 /// Breaks journals of the tests' writer and of a daemon; fails when a single answer is wrong.
-pub(crate) fn verb(options: &Options) -> Result<ExitCode> {
+pub(crate) fn verb(options: &TamperOptions) -> Result<ExitCode> {
     let began = Instant::now();
     let progress = |what: &str| eprintln!("[{:>4} s] {what}", began.elapsed().as_secs());
     let tamper = match &options.tamper {
@@ -84,7 +84,7 @@ fn build(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn run(tamper: &Path, mutations: u64, real: &[PathBuf]) -> Result<Vec<Row>> {
+fn run(tamper: &Path, mutations: u64, real: &[PathBuf]) -> Result<Vec<TamperRow>> {
     let mut command = Command::new(tamper);
     command.arg("--mutations").arg(mutations.to_string());
     for file in real {
@@ -93,7 +93,7 @@ fn run(tamper: &Path, mutations: u64, real: &[PathBuf]) -> Result<Vec<Row>> {
     let output = command.stderr(Stdio::inherit()).output().context("could not start the example `tamper`")?;
     let text =
         String::from_utf8(output.stdout).context("the example `tamper` printed something else than text")?;
-    let rows: Vec<Row> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let rows: Vec<TamperRow> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     if rows.is_empty() {
         bail!("the example `tamper` found nothing to break ({})", output.status);
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One broken rule: where, which, what was seen and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Finding {
+pub(crate) struct TidyFinding {
     pub(crate) path: String,
     pub(crate) line: usize,
     pub(crate) rule: &'static str,
@@ -16,7 +16,7 @@ pub(crate) struct Finding {
     pub(crate) mend: &'static str,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TidyFinding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, rule, what, mend, .. } = self;
         write!(out, "{path}:{line}: [{rule}] {what}; {mend}")

@@ -1,6 +1,6 @@
 //! The repository as values: crates with their arrows, source files with their facts, other texts.
 //!
-//! Owns walking the folders and the shape that checks read. Invariant: a [`House`] depends only on
+//! Owns walking the folders and the shape that checks read. Invariant: a [`RepositoryView`] depends only on
 //! the texts it was made of, so a check can be tried on a house of three lines.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::source::SourceFile;
 
 /// The repository as the checks see it.
 #[derive(Debug, Default)]
-pub(crate) struct House {
+pub(crate) struct RepositoryView {
     pub(crate) crates: Vec<CrateFolder>,
     pub(crate) files: Vec<SourceFile>,
     /// Every text that is not Rust: manifests, documents, by path from the root.
@@ -49,7 +49,7 @@ pub(crate) enum Table {
 
 const FOLDERS: [&str; 4] = ["crates", "docs", "contrib", ".ci"];
 
-impl House {
+impl RepositoryView {
     /// Reads the repository at `root`.
     pub(crate) fn load(root: &Path) -> Result<Self> {
         let mut texts = Vec::new();
@@ -216,9 +216,9 @@ fn line_of(manifest: &str, table: &str, name: &str) -> usize {
 }
 
 #[cfg(test)]
-pub(super) fn house(texts: &[(&str, &str)]) -> House {
+pub(super) fn house(texts: &[(&str, &str)]) -> RepositoryView {
     let texts = texts.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect();
-    House::from_texts(texts, Vec::new()).expect("the fixture parses")
+    RepositoryView::from_texts(texts, Vec::new()).expect("the fixture parses")
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@
 
 mod place;
 mod visitor;
+mod shapes;
 mod nodes;
 
 use anyhow::{Result, anyhow};
 use syn::visit::Visit;
 
-use super::source::{ErrorCodeRow, Passage, Place, SourceFile};
+use super::source::{ErrorCodeRow, FilePlace, SourceFile, TextPassage};
 use visitor::Visitor;
 
 /// Returns the facts of the file at `path`.
@@ -19,7 +20,7 @@ pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     let mut file = place::file(path);
     file.has_header = has_header(text);
     file.tests = tests_of(text);
-    if file.place == Place::TestTarget {
+    if file.place == FilePlace::TestTarget {
         // No rule asks what is inside, and parsing is most of the time this takes.
         return Ok(file);
     }
@@ -32,9 +33,11 @@ pub(super) fn read(path: &str, text: &str) -> Result<SourceFile> {
     visitor.visit_file(&syntax);
     let test_lines = visitor.test_lines();
     let is_test = |line| visitor.is_test_line(line);
+    let shapes = shapes::shapes(&syntax, &is_test);
     let doc_comments = doc_comments(text, &is_test);
     file.lines_without_tests = text.lines().count().saturating_sub(test_lines);
     file.doc_comments = doc_comments;
+    file.shapes = shapes;
     Ok(file)
 }
 
@@ -68,12 +71,12 @@ fn tests_of(text: &str) -> Vec<(String, usize)> {
 pub(super) fn mark_test_files(files: &mut [SourceFile]) {
     let roots: Vec<(String, Vec<String>)> = files
         .iter()
-        .filter(|f| f.place == Place::Source)
+        .filter(|f| f.place == FilePlace::Source)
         .flat_map(|f| f.test_modules.iter().map(|m| (f.crate_folder.clone(), m.clone())))
         .collect();
-    for file in files.iter_mut().filter(|f| f.place == Place::Source) {
+    for file in files.iter_mut().filter(|f| f.place == FilePlace::Source) {
         if roots.iter().any(|(folder, root)| *folder == file.crate_folder && file.module.starts_with(root)) {
-            file.place = Place::SourceTests;
+            file.place = FilePlace::SourceTests;
         }
     }
 }
@@ -102,8 +105,8 @@ fn error_codes(text: &str) -> Vec<ErrorCodeRow> {
 }
 
 /// Returns headers and doc comments, with lines that follow each other as one passage.
-fn doc_comments(text: &str, is_test: &dyn Fn(usize) -> bool) -> Vec<Passage> {
-    let mut passages: Vec<Passage> = Vec::new();
+fn doc_comments(text: &str, is_test: &dyn Fn(usize) -> bool) -> Vec<TextPassage> {
+    let mut passages: Vec<TextPassage> = Vec::new();
     let mut last = 0;
     for (index, line) in text.lines().enumerate() {
         let line_number = index + 1;
@@ -116,7 +119,7 @@ fn doc_comments(text: &str, is_test: &dyn Fn(usize) -> bool) -> Vec<Passage> {
         }
         match passages.last_mut().filter(|_| last + 1 == line_number) {
             Some(passage) => passage.text += &format!("\n{words}"),
-            None => passages.push(Passage { line: line_number, text: words.to_owned() }),
+            None => passages.push(TextPassage { line: line_number, text: words.to_owned() }),
         }
         last = line_number;
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::finding::Finding;
+use super::finding::TidyFinding;
 
 /// Everything `tidy` is told rather than knows.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -19,11 +19,14 @@ pub(crate) struct Rules {
     /// Crates from outside to the folders that may use them outside of tests.
     #[serde(default)]
     pub(crate) foreign_only_in: BTreeMap<String, BTreeSet<String>>,
-    pub(crate) caps: Caps,
-    pub(crate) names: Names,
-    pub(crate) gateway: Gateway,
+    pub(crate) caps: SizeCaps,
+    pub(crate) names: NameRules,
+    pub(crate) gateway: Vec<Gateway>,
+    /// Types that only some files may name.
+    #[serde(default, rename = "restricted")]
+    pub(crate) restricted: Vec<RestrictedType>,
     #[serde(default, rename = "exception")]
-    pub(crate) exceptions: Vec<Exception>,
+    pub(crate) exceptions: Vec<RuleException>,
 }
 
 /// What one crate may depend on.
@@ -41,7 +44,7 @@ pub(crate) struct CrateRule {
 /// Sizes at which `tidy` fails; the targets to aim for are lower.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Caps {
+pub(crate) struct SizeCaps {
     pub(crate) file_lines_max: usize,
     pub(crate) function_lines_max: usize,
     pub(crate) parameters_max: usize,
@@ -54,14 +57,20 @@ pub(crate) struct Caps {
     pub(crate) folders_below_src_max: usize,
     pub(crate) inline_test_lines_max: usize,
     pub(crate) architecture_lines_max: usize,
+    /// Functions to which one struct with many fields may be passed.
+    pub(crate) passed_to_functions_max: usize,
+    /// Fields of a struct whose name says only that it carries arguments, when one place builds it.
+    pub(crate) carrier_fields_max: usize,
 }
 
 /// Names that say nothing, and names that must be found.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Names {
+pub(crate) struct NameRules {
     pub(crate) forbidden_modules: BTreeSet<String>,
     pub(crate) forbidden_type_endings: BTreeSet<String>,
+    /// Type names of one word that the field itself uses.
+    pub(crate) field_terms: BTreeSet<String>,
     /// Seed names, each with a row in the table of ARCHITECTURE.md.
     pub(crate) seeds: BTreeSet<String>,
 }
@@ -77,10 +86,25 @@ pub(crate) struct Gateway {
     pub(crate) may_name: Vec<String>,
 }
 
+/// A type that only some files may name.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RestrictedType {
+    /// A type.
+    pub(crate) name: String,
+    /// Files, or folders with a closing slash.
+    pub(crate) may_name: Vec<String>,
+    /// Why no other file may, or what to write in its place.
+    pub(crate) instead: String,
+    /// Whether modules of tests of other files may not name it either.
+    #[serde(default)]
+    pub(crate) tests_too: bool,
+}
+
 /// One rule waived at one place, for a reason.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Exception {
+pub(crate) struct RuleException {
     pub(crate) rule: String,
     pub(crate) path: String,
     pub(crate) item: Option<String>,
@@ -94,8 +118,8 @@ impl Rules {
     }
 
     /// Returns what is left of `found` after the exceptions, and the exceptions that excused nothing.
-    pub(crate) fn excuse(&self, found: &[Finding]) -> Vec<Finding> {
-        let mut left: Vec<Finding> =
+    pub(crate) fn excuse(&self, found: &[TidyFinding]) -> Vec<TidyFinding> {
+        let mut left: Vec<TidyFinding> =
             found.iter().filter(|f| !self.exceptions.iter().any(|e| e.covers(f))).cloned().collect();
         for exception in &self.exceptions {
             let what = if exception.reason.trim().len() < 10 {
@@ -105,7 +129,7 @@ impl Rules {
             } else {
                 continue;
             };
-            left.push(Finding {
+            left.push(TidyFinding {
                 path: "crates/xtask/tidy.toml".to_owned(),
                 line: 1,
                 rule: "exceptions",
@@ -118,8 +142,8 @@ impl Rules {
     }
 }
 
-impl Exception {
-    fn covers(&self, finding: &Finding) -> bool {
+impl RuleException {
+    fn covers(&self, finding: &TidyFinding) -> bool {
         self.rule == finding.rule
             && self.path == finding.path
             && self.item.as_ref().is_none_or(|item| *item == finding.item)
@@ -130,8 +154,8 @@ impl Exception {
 mod tests {
     use super::*;
 
-    fn finding() -> Finding {
-        Finding {
+    fn finding() -> TidyFinding {
+        TidyFinding {
             path: "crates/a/src/b.rs".to_owned(),
             line: 3,
             rule: "file-lines",
@@ -141,12 +165,12 @@ mod tests {
         }
     }
 
-    fn rules(exception: Exception) -> Rules {
+    fn rules(exception: RuleException) -> Rules {
         Rules { exceptions: vec![exception], ..Rules::default() }
     }
 
-    fn exception(path: &str, reason: &str) -> Exception {
-        Exception {
+    fn exception(path: &str, reason: &str) -> RuleException {
+        RuleException {
             rule: "file-lines".to_owned(),
             path: path.to_owned(),
             item: None,

@@ -2,6 +2,8 @@
 //!
 //! Owns plain facts without syntax trees, so that they can cross threads. Knows no rule.
 
+use super::shapes::CodeShapes;
+
 /// One Rust file, reduced to what some rule asks about.
 #[derive(Debug, Default)]
 pub(crate) struct SourceFile {
@@ -9,7 +11,7 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     /// Folder of the crate below `crates/`.
     pub(crate) crate_folder: String,
-    pub(crate) place: Place,
+    pub(crate) place: FilePlace,
     /// Path of the module this file is, from the crate's root.
     pub(crate) module: Vec<String>,
     pub(crate) lines_without_tests: usize,
@@ -18,8 +20,8 @@ pub(crate) struct SourceFile {
     pub(crate) has_header: bool,
     /// Line and kind of top-level items that are neither modules nor imports.
     pub(crate) logic: Vec<(usize, String)>,
-    pub(crate) functions: Vec<Function>,
-    pub(crate) items: Vec<Item>,
+    pub(crate) functions: Vec<FunctionFacts>,
+    pub(crate) items: Vec<NamedItem>,
     pub(crate) structs: Vec<Struct>,
     /// Line and self type of each impl block.
     pub(crate) impls: Vec<(usize, String)>,
@@ -31,28 +33,34 @@ pub(crate) struct SourceFile {
     pub(crate) test_modules: Vec<Vec<String>>,
     /// Lines on which an identifier occurs, for names written with a capital.
     pub(crate) capital_idents: Vec<(usize, String)>,
+    /// Line, type and name of functions that are named by a path behind a type: `Type::function`, called or as a value.
+    pub(crate) type_functions: Vec<(usize, String, String)>,
+    /// Other names that this file gives to types: the new one and the old one.
+    pub(crate) type_aliases: Vec<(String, String)>,
     /// Names, from this file's module on, and lines of functions that a test runner calls.
     pub(crate) tests: Vec<(String, usize)>,
     /// Rows `Name = 1234, "slug", ...`, as tables of error codes have them.
     pub(crate) error_codes: Vec<ErrorCodeRow>,
     /// Headers and doc comments outside of tests, one passage for lines that follow each other.
-    pub(crate) doc_comments: Vec<Passage>,
+    pub(crate) doc_comments: Vec<TextPassage>,
     /// String literals of several words outside of tests.
-    pub(crate) messages: Vec<Passage>,
+    pub(crate) messages: Vec<TextPassage>,
     /// What `#[error("...")]` attributes hold.
     pub(crate) error_texts: Vec<String>,
+    /// Syntax that could hide from a cap.
+    pub(crate) shapes: CodeShapes,
 }
 
 /// Words that a person reads, and the line on which they begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Passage {
+pub(crate) struct TextPassage {
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
 /// Where in its crate a file stands.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FilePlace {
     /// Below `src/`, part of the library or the main binary.
     #[default]
     Source,
@@ -66,7 +74,7 @@ pub(crate) enum Place {
 
 /// A function, method or trait method.
 #[derive(Debug)]
-pub(crate) struct Function {
+pub(crate) struct FunctionFacts {
     pub(crate) name: String,
     pub(crate) line: usize,
     /// Lines of the body that are neither blank nor comment.
@@ -78,7 +86,7 @@ pub(crate) struct Function {
 
 /// Something with a name: `Type::method` for methods.
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct NamedItem {
     pub(crate) module: Vec<String>,
     pub(crate) name: String,
     pub(crate) line: usize,

@@ -8,14 +8,14 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::checks;
-use super::finding::Finding;
-use super::house::House;
+use super::finding::TidyFinding;
+use super::house::RepositoryView;
 use super::rules::Rules;
 use crate::repo;
 
 /// What happens to generated files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
+pub(crate) enum FileAction {
     /// They are written anew, then checked like everything else.
     Write,
     /// They are only compared with what would be written.
@@ -23,10 +23,11 @@ pub(crate) enum Files {
 }
 
 /// Checks the repository this program was built in and prints what is wrong.
-pub(crate) fn verb(files: Files) -> Result<ExitCode> {
+pub(crate) fn verb(files: FileAction) -> Result<ExitCode> {
     let started = Instant::now();
-    if files == Files::Write {
-        for (path, text) in checks::generated(&load()?.0) {
+    if files == FileAction::Write {
+        let (house, rules) = load()?;
+        for (path, text) in checks::generated(&house, &rules) {
             let place = repo::root().join(&path);
             if std::fs::read_to_string(&place).is_ok_and(|old| old == text) {
                 continue;
@@ -45,13 +46,13 @@ pub(crate) fn verb(files: Files) -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn load() -> Result<(House, Rules)> {
-    let house = House::load(&repo::root())?;
+fn load() -> Result<(RepositoryView, Rules)> {
+    let house = RepositoryView::load(&repo::root())?;
     let rules = Rules::parse(house.text("crates/xtask/tidy.toml"))?;
     Ok((house, rules))
 }
 
-fn examine(house: &House, rules: &Rules) -> Vec<Finding> {
+fn examine(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let mut findings = rules.excuse(&checks::all(house, rules));
     findings.sort();
     findings

@@ -11,23 +11,71 @@ fn error(words: &[&str]) -> String {
 }
 
 /// Returns a command of the table as it is typed.
-fn filled(command: &str) -> Vec<&str> {
+fn as_typed(command: &str) -> Vec<&str> {
     command.split(' ').map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
 }
 
 #[test]
 fn each_command_line_of_the_table_names_one_that_exists() {
-    for (typed, command, effect) in TYPED {
-        let command = filled(command);
+    let rows = TYPED.iter().flat_map(|(patterns, command, effect)| {
+        patterns.iter().map(move |pattern| (*pattern, *command, *effect))
+    });
+    for (typed, command, effect) in rows {
+        let command = as_typed(command);
         let parsed = parse(command.iter().map(OsString::from).collect());
         let incomplete = |error: &clap::Error| {
             [ErrorKind::MissingRequiredArgument, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand]
                 .contains(&error.kind())
         };
         assert!(parsed.as_ref().err().is_none_or(incomplete), "{command:?}");
-        let told = error(&filled(typed));
+        let message = error(&as_typed(typed));
         let tip = format!("tip: `{}` {effect}\n", command.join(" "));
-        assert!(told.contains(&tip) && told.matches("tip:").count() == 1, "{typed}: {told}");
+        assert!(message.contains(&tip) && message.matches("tip:").count() == 1, "{typed}: {message}");
+    }
+}
+
+#[test]
+fn a_verb_that_lacks_its_run_is_shown_with_the_newest_one() {
+    for (words, wanted) in [
+        (&["runs", "undo", "--dry-run"][..], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "undo"], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "show"], "tip: `palyra runs show last` "),
+        (&["runs", "tail", "--json"], "tip: `palyra runs tail last` "),
+        (&["runs", "wait"], "tip: `palyra runs wait last` "),
+        (&["runs", "cancel"], "tip: `palyra runs cancel last` "),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && message.matches("tip:").count() == 1, "{words:?}: {message}");
+    }
+    // Where the run is named, something else is missing.
+    let message = error(&["runs", "answer", "last"]);
+    assert!(!message.contains("tip:"), "{message}");
+}
+
+#[test]
+fn a_branch_is_looked_for_in_the_chat_that_has_it() {
+    let message = error(&["chat", "--session", "2Q7CR5", "--branch", "5"]);
+    assert!(message.contains("tip: `palyra chat` ") && message.contains("/branch there"), "{message}");
+}
+
+#[test]
+fn no_two_rows_say_the_same() {
+    for (at, (patterns, command, effect)) in TYPED.iter().enumerate() {
+        let again = TYPED[at + 1..].iter().any(|(_, other, does)| (other, does) == (command, effect));
+        assert!(!again, "{patterns:?}: {command}");
+    }
+}
+
+#[test]
+fn a_difference_that_is_looked_for_is_the_preview_of_taking_it_back() {
+    for (words, wanted) in [
+        (&["runs", "diff", "last"][..], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "diff"], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "diff", "XN8H9D"], "tip: `palyra runs undo XN8H9D --dry-run` "),
+        (&["diff"], "tip: `palyra runs undo last --dry-run` "),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted), "{words:?}: {message}");
     }
 }
 
@@ -50,8 +98,8 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["approve", "no", "--whole"], "-- --whole"),
         (&["runs", "cancl"], "cancel"),
     ] {
-        let told = error(words);
-        assert!(!told.contains(unwanted), "{words:?}: {told}");
+        let message = error(words);
+        assert!(!message.contains(unwanted), "{words:?}: {message}");
     }
     for (words, wanted) in [
         (&["statsu"][..], "the nearest verb is 'status'"),
@@ -62,7 +110,7 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
     ] {
-        let told = error(words);
-        assert!(told.contains(wanted), "{words:?}: {told}");
+        let message = error(words);
+        assert!(message.contains(wanted), "{words:?}: {message}");
     }
 }

@@ -1,14 +1,14 @@
 //! Pages as terminals show them.
 
-use palyra_screen_text::{Ambiguous, Styles};
+use palyra_screen_text::{AmbiguousWidth, StyleMode, headings};
 use unicode_width::UnicodeWidthStr;
 
-use super::super::library::{CODES, DOCUMENTS};
+use super::super::library::CODES;
 use super::*;
 
 fn shown(page: &str, columns: usize) -> String {
-    let width = RowWidth::new(columns, Ambiguous::Narrow);
-    page_text(page, RowFrame { mark: "", width, styles: Styles::Left }, width)
+    let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
+    page_text(page, RowFrame { mark: "", width, styles: StyleMode::Left }, width)
 }
 
 fn pages() -> impl Iterator<Item = (String, &'static str)> {
@@ -45,25 +45,10 @@ fn no_page_is_wider_than_a_terminal_and_code_keeps_its_lines() {
 }
 
 #[test]
-fn a_section_is_found_by_its_heading() {
-    let page = "# Top\n\na\n\n## What ships, now\nb\n```sh\n# no heading\n```\n### Deep\nc\n## Last\nd\n";
-    let found: Vec<(usize, String)> =
-        headings(page).into_iter().map(|heading| (heading.level, heading.anchor)).collect();
-    let expect = [(1, "top"), (2, "what-ships-now"), (3, "deep"), (2, "last")];
-    assert_eq!(found, expect.map(|(level, anchor)| (level, anchor.to_owned())));
-    let ships = "## What ships, now\nb\n```sh\n# no heading\n```\n### Deep\nc\n";
-    for name in ["what-ships-now", "What ships, now", "what"] {
-        assert_eq!(section(page, name).as_deref(), Some(ships), "{name}");
-    }
-    assert_eq!(section(page, "last").as_deref(), Some("## Last\nd\n"));
-    assert_eq!(section(page, "nothing"), None);
-}
-
-#[test]
 fn every_link_to_a_part_of_a_page_leads_to_a_heading() {
     let mut found = 0;
     for (name, page) in pages() {
-        for part in with_commands(page).split("`palyra explain docs/").skip(1) {
+        for part in with_commands(page, is_document).split("`palyra explain docs/").skip(1) {
             let command = part.split('`').next().unwrap_or_default();
             let Some((document, anchor)) = command.split_once(".md#") else { continue };
             let text = DOCUMENTS.iter().find(|(known, _)| *known == document).unwrap().1;

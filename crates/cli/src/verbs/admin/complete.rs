@@ -13,22 +13,25 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::explain::topic_names;
 use crate::failure::Failure;
-use crate::render::{session_title, short_id, summary};
+use crate::verbs::api::callable;
+use palyra_run_view::{session_title, summary};
 use palyra_screen_text::clean_line;
+use palyra_screen_text::short_id;
 
 /// Candidates of one kind, at most: the newest.
 const CANDIDATES_MAX: u32 = 100;
 const ABOUT_CHARS_MAX: usize = 60;
 
 /// How arguments are called that are completed, and by what. A new kind is a row here and a case in [`candidates`].
-const COMPLETED: [(&str, Candidates); 7] = [
-    ("RUN", Candidates::Runs),
-    ("RUN[@SEQ]", Candidates::Runs),
-    ("SESSION", Candidates::Sessions),
-    ("ID|KEY", Candidates::Sessions),
-    ("APPROVAL", Candidates::Approvals),
-    ("MODEL", Candidates::Models),
-    ("TOPIC", Candidates::Topics),
+const COMPLETED: [(&str, CandidateKind); 8] = [
+    ("RUN", CandidateKind::Runs),
+    ("RUN[@SEQ]", CandidateKind::Runs),
+    ("SESSION", CandidateKind::Sessions),
+    ("ID|KEY", CandidateKind::Sessions),
+    ("APPROVAL", CandidateKind::Approvals),
+    ("MODEL", CandidateKind::Models),
+    ("TOPIC", CandidateKind::Topics),
+    ("OPERATION", CandidateKind::Operations),
 ];
 
 /// Print what there is of one kind: a name, a tab, what it is about
@@ -36,12 +39,12 @@ const COMPLETED: [(&str, Candidates); 7] = [
 #[command(after_help = "Example:\n  palyra admin complete runs")]
 pub(crate) struct CompleteArgs {
     /// What to print
-    kind: Candidates,
+    kind: CandidateKind,
 }
 
 /// What is completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Candidates {
+pub(crate) enum CandidateKind {
     /// Runs, newest first.
     Runs,
     /// Sessions, the last used first.
@@ -52,9 +55,11 @@ pub(crate) enum Candidates {
     Models,
     /// What `palyra explain` explains.
     Topics,
+    /// What `palyra api` calls.
+    Operations,
 }
 
-impl Candidates {
+impl CandidateKind {
     fn word(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -62,14 +67,15 @@ impl Candidates {
             Self::Approvals => "approvals",
             Self::Models => "models",
             Self::Topics => "topics",
+            Self::Operations => "operations",
         }
     }
 }
 
 /// Runs the verb.
 pub(super) async fn run(context: &Context, args: &CompleteArgs) -> Result<Exit, Failure> {
-    if args.kind == Candidates::Topics {
-        return Ok(topics()
+    if let Some(mut known) = known_without_daemon(args.kind) {
+        return Ok(known
             .try_for_each(|(name, about)| context.output.exact_line(&format!("{name}\t{about}")))
             .map(|()| Exit::Done)?);
     }
@@ -82,35 +88,48 @@ pub(super) async fn run(context: &Context, args: &CompleteArgs) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-async fn candidates(client: &Client, kind: Candidates) -> Result<Vec<(String, String)>, Failure> {
+async fn candidates(client: &Client, kind: CandidateKind) -> Result<Vec<(String, String)>, Failure> {
     let page_size = CANDIDATES_MAX;
     Ok(match kind {
-        Candidates::Runs => {
+        CandidateKind::Runs => {
             let request = v1::ListRunsRequest { page_size, ..Default::default() };
-            let runs = client.list_runs(request).await?.runs;
+            let runs = client.call(request).await?.runs;
             runs.into_iter().map(|run| (short_id(&run.run_id), run.input_preview)).collect()
         }
-        Candidates::Sessions => {
+        CandidateKind::Sessions => {
             let request = v1::ListSessionsRequest { page_size, ..Default::default() };
-            let sessions = client.list_sessions(request).await?.sessions;
+            let sessions = client.call(request).await?.sessions;
             sessions.iter().map(|one| (short_id(&one.session_id), session_title(one))).collect()
         }
-        Candidates::Approvals => {
+        CandidateKind::Approvals => {
             let request = v1::ListApprovalsRequest { page_size, ..Default::default() };
-            let approvals = client.list_approvals(request).await?.approvals;
+            let approvals = client.call(request).await?.approvals;
             let about = |approval: &v1::Approval| approval.prompt.as_ref().map(summary).unwrap_or_default();
             approvals.iter().map(|one| (short_id(&one.approval_id), about(one))).collect()
         }
-        Candidates::Models => {
+        CandidateKind::Models => {
             let models = client.list_models(AskProviders::No).await?.models;
             let named = |name: String| if name.contains('/') { name } else { format!("{name}/") };
             models.into_iter().map(|model| (named(model.model), String::new())).collect()
         }
-        Candidates::Topics => topics().collect(),
+        CandidateKind::Topics | CandidateKind::Operations => Vec::new(),
     })
 }
 
-/// Returns what can be explained; no daemon is asked for that.
+/// Returns what this program knows itself; no daemon is asked for that.
+fn known_without_daemon(kind: CandidateKind) -> Option<Box<dyn Iterator<Item = (String, String)>>> {
+    match kind {
+        CandidateKind::Topics => Some(Box::new(topics())),
+        CandidateKind::Operations => Some(Box::new(
+            callable().map(|operation| (operation.name.to_owned(), operation.summary.to_owned())),
+        )),
+        CandidateKind::Runs | CandidateKind::Sessions | CandidateKind::Approvals | CandidateKind::Models => {
+            None
+        }
+    }
+}
+
+/// Returns what can be explained.
 fn topics() -> impl Iterator<Item = (String, String)> {
     let codes = ErrorCode::ALL.iter().map(|code| (code.to_string(), code.slug().to_owned()));
     topic_names().chain(codes)
@@ -118,21 +137,21 @@ fn topics() -> impl Iterator<Item = (String, String)> {
 
 /// An argument that is completed: the verb it belongs to, its option if it is one, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Completed {
+struct CompletedWord {
     verb: String,
     option: Option<String>,
-    by: Candidates,
+    by: CandidateKind,
 }
 
 /// Returns the arguments of a command line that are completed from the daemon.
-fn completed(command: &Command, verb: &str) -> Vec<Completed> {
+fn completed(command: &Command, verb: &str) -> Vec<CompletedWord> {
     let own = command.get_arguments().filter(|argument| !argument.is_global_set()).filter_map(|argument| {
         let named = argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
         let named = named.unwrap_or_else(|| argument.get_id().as_str().to_uppercase());
         let (_, by) = COMPLETED.iter().find(|(known, _)| *known == named)?;
         let option = argument.get_long().map(|long| format!("--{long}"));
         let takes_value = argument.is_positional() || argument.get_action().takes_values();
-        takes_value.then(|| Completed { verb: verb.to_owned(), option, by: *by })
+        takes_value.then(|| CompletedWord { verb: verb.to_owned(), option, by: *by })
     });
     let below = command.get_subcommands().flat_map(|inner| {
         let verb = format!("{verb} {}", inner.get_name());
@@ -153,7 +172,7 @@ pub(super) fn with_known(shell: Shell, definition: &Command, script: &str) -> St
 }
 
 /// Arguments are known by the verb's words, and by the word before where that is an option.
-fn bash(completed: &[Completed]) -> String {
+fn bash(completed: &[CompletedWord]) -> String {
     let (options, positional): (Vec<_>, Vec<_>) = completed.iter().partition(|one| one.option.is_some());
     let positional =
         positional.iter().map(|one| format!("        \" {} \") kind={} ;;\n", one.verb, one.by.word()));
@@ -173,7 +192,7 @@ _palyra_known() {{
 {}    esac
     [ -n "$kind" ] || return
     known=$("${{COMP_WORDS[0]}}" admin complete "$kind" 2>/dev/null | cut -f1)
-    [ "$kind" = models ] || [ "$kind" = topics ] || cur="${{cur^^}}"
+    [ "$kind" = models ] || [ "$kind" = topics ] || [ "$kind" = operations ] || cur="${{cur^^}}"
     COMPREPLY+=($(compgen -W "$known" -- "$cur"))
 }}
 complete -F _palyra_known -o bashdefault -o default palyra
@@ -212,8 +231,8 @@ fn zsh(script: &str) -> String {
     lines.replacen("_palyra() {", &format!("{known}_palyra() {{"), 1)
 }
 
-fn fish(completed: &[Completed]) -> String {
-    let line = |one: &Completed| {
+fn fish(completed: &[CompletedWord]) -> String {
+    let line = |one: &CompletedWord| {
         let seen: Vec<String> =
             one.verb.split(' ').map(|word| format!("__fish_seen_subcommand_from {word}")).collect();
         let option = one.option.as_ref().map(|option| format!(" -l {} -r", option.trim_start_matches('-')));
@@ -235,18 +254,19 @@ mod tests {
     fn every_argument_that_names_a_run_a_session_an_approval_or_a_model_is_completed() {
         let all = completed(&crate::command_line::definition(), "");
         for (verb, option, by) in [
-            ("runs show", None, Candidates::Runs),
-            ("runs effects resolve", None, Candidates::Runs),
-            ("sessions branch", None, Candidates::Runs),
-            ("journal export", Some("--run"), Candidates::Runs),
-            ("sessions rename", None, Candidates::Sessions),
-            ("run", Some("--session"), Candidates::Sessions),
-            ("approve yes", None, Candidates::Approvals),
-            ("run", Some("--model"), Candidates::Models),
-            ("runs wait", None, Candidates::Runs),
-            ("explain", None, Candidates::Topics),
+            ("runs show", None, CandidateKind::Runs),
+            ("runs effects resolve", None, CandidateKind::Runs),
+            ("sessions branch", None, CandidateKind::Runs),
+            ("journal export", Some("--run"), CandidateKind::Runs),
+            ("sessions rename", None, CandidateKind::Sessions),
+            ("run", Some("--session"), CandidateKind::Sessions),
+            ("approve yes", None, CandidateKind::Approvals),
+            ("run", Some("--model"), CandidateKind::Models),
+            ("runs wait", None, CandidateKind::Runs),
+            ("explain", None, CandidateKind::Topics),
+            ("api", None, CandidateKind::Operations),
         ] {
-            let wanted = Completed { verb: verb.to_owned(), option: option.map(str::to_owned), by };
+            let wanted = CompletedWord { verb: verb.to_owned(), option: option.map(str::to_owned), by };
             assert!(all.contains(&wanted), "{wanted:?}: {all:#?}");
         }
     }

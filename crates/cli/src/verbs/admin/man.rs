@@ -10,7 +10,7 @@ use palyra_types::ErrorCode;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Print the man page, or write those of all verbs.
 #[derive(Debug, clap::Args)]
@@ -34,11 +34,11 @@ pub(super) fn run(context: &Context, args: &ManArgs) -> Result<Exit, Failure> {
             context.output.verbatim(&first)?;
         }
         Some(folder) => {
-            let told = write(folder, &pages).map_err(|error| {
+            let message = write(folder, &pages).map_err(|error| {
                 let what = format!("{} cannot be written: {error}", folder.display());
                 Failure::local(ErrorCode::InvalidArgument, what)
             })?;
-            context.output.note(Mark::Good, &told);
+            context.output.note(NoteKind::Good, &message);
         }
     }
     Ok(Exit::Done)

@@ -10,9 +10,10 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{date, short_id};
 use crate::verbs::ids::TokenName;
-use palyra_terminal::Mark;
+use palyra_run_view::date;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 /// Access tokens for the TCP listener.
 #[derive(Debug, Subcommand)]
@@ -55,7 +56,7 @@ pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) ->
     match verb {
         TokensVerb::Create { principal, label, days, json } => {
             let request = v1::CreateTokenRequest { principal, label, days };
-            create(context, &client.create_token(request).await?, json.into())?;
+            create(context, &client.call(request).await?, json.into())?;
         }
         TokensVerb::List { json } => list(context, client.list_tokens().await?, json.into())?,
         TokensVerb::Revoke { token, json } => {
@@ -64,7 +65,7 @@ pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) ->
             if json {
                 context.output.json(&json!({ "token_id": token.to_string(), "revoked": true }))?;
             } else {
-                context.output.note(Mark::Good, "the token no longer works");
+                context.output.note(NoteKind::Good, "the token no longer works");
             }
         }
     }
@@ -76,8 +77,8 @@ fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> 
         return Ok(context.output.json(&to_json_with_defaults(made))?);
     }
     context.output.exact_line(&made.token)?;
-    let told = format!("token {}, until {}; it is not shown again", made.token_id, date(made.expires));
-    context.output.note(Mark::Info, &told);
+    let message = format!("token {}, until {}; it is not shown again", made.token_id, date(made.expires));
+    context.output.note(NoteKind::Info, &message);
     Ok(())
 }
 

@@ -10,19 +10,23 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{count, date};
-use palyra_terminal::{Mark, Times, Unseen, ask_unseen};
+use palyra_run_view::date;
+use palyra_screen_text::count;
+use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
+
+/// The daemon refuses a shorter value.
+const SECRET_CHARS_MIN: usize = 12;
 
 /// Secrets for servers: encrypted, sent only to the hosts they are bound to, never shown.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin vault put forge --host api.forge.example < token.txt")]
 pub(crate) enum VaultVerb {
-    /// Save a secret; its value is asked for, or read from a pipe
+    /// Save a secret; its value (12 characters or more) is asked for, or read from a pipe
     #[command(
         after_help = "Examples:\n  palyra admin vault put forge --host api.forge.example\n  palyra admin vault put maps --as x-api-key --host maps.example < key.txt"
     )]
     Put(PutArgs),
-    /// Replace the value of a secret; hosts and way of sending stay unless given
+    /// Replace the value of a secret (12 characters or more); hosts and way of sending stay unless given
     #[command(after_help = "Example:\n  palyra admin vault rotate forge < token.txt")]
     Rotate(PutArgs),
     /// List secrets, never their values
@@ -111,8 +115,8 @@ pub(crate) struct BindArgs {
 /// Runs the verb.
 pub(super) async fn run(context: &Context, verb: VaultVerb) -> Result<Exit, Failure> {
     match verb {
-        VaultVerb::Put(args) => put(context, args, Standing::New).await,
-        VaultVerb::Rotate(args) => put(context, args, Standing::Another).await,
+        VaultVerb::Put(args) => put(context, args, SecretChange::New).await,
+        VaultVerb::Rotate(args) => put(context, args, SecretChange::Another).await,
         VaultVerb::Unlock { json } => unlock(context, json).await,
         VaultVerb::Passphrase { json } => set_passphrase(context, json).await,
         other => at_once(context, &context.connect().await?, other).await,
@@ -142,7 +146,9 @@ async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<
             if json {
                 context.output.json(&json!({ "name": name, "removed": true }))?;
             } else {
-                context.output.note(Mark::Good, "deleted from the vault; revoke it at the server as well");
+                context
+                    .output
+                    .note(NoteKind::Good, "deleted from the vault; revoke it at the server as well");
             }
         }
         VaultVerb::Status { json } => tell_vault(context, &client.get_vault().await?, json)?,
@@ -155,14 +161,20 @@ async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum SecretChange {
     New,
     Another,
 }
 
-async fn put(context: &Context, args: PutArgs, standing: Standing) -> Result<Exit, Failure> {
+async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let Some(value) = ask(context, &format!("value of {}", args.name), Times::Once).await? else {
+    let Some(value) = ask(
+        context,
+        &format!("value of {} ({SECRET_CHARS_MIN} characters or more, not shown)", args.name),
+        AskCount::Once,
+    )
+    .await?
+    else {
         return Ok(Exit::Cancelled);
     };
     let request = v1::PutSecretRequest {
@@ -170,7 +182,7 @@ async fn put(context: &Context, args: PutArgs, standing: Standing) -> Result<Exi
         value,
         hosts: args.hosts,
         sent_as: args.sent_as.unwrap_or_default(),
-        another: standing == Standing::Another,
+        another: standing == SecretChange::Another,
     };
     tell(context, &client.put_secret(request).await?, "saved", args.json)?;
     Ok(Exit::Done)
@@ -178,7 +190,7 @@ async fn put(context: &Context, args: PutArgs, standing: Standing) -> Result<Exi
 
 async fn unlock(context: &Context, json: bool) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let Some(passphrase) = ask(context, "passphrase", Times::Once).await? else {
+    let Some(passphrase) = ask(context, "passphrase", AskCount::Once).await? else {
         return Ok(Exit::Cancelled);
     };
     tell_vault(context, &client.unlock_vault(passphrase).await?, json)?;
@@ -187,7 +199,7 @@ async fn unlock(context: &Context, json: bool) -> Result<Exit, Failure> {
 
 async fn set_passphrase(context: &Context, json: bool) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let Some(passphrase) = ask(context, "new passphrase", Times::Twice).await? else {
+    let Some(passphrase) = ask(context, "new passphrase", AskCount::Twice).await? else {
         return Ok(Exit::Cancelled);
     };
     tell_vault(context, &client.set_vault_passphrase(passphrase).await?, json)?;
@@ -195,11 +207,11 @@ async fn set_passphrase(context: &Context, json: bool) -> Result<Exit, Failure> 
 }
 
 /// Asks for what is not shown; `None` when the person left.
-async fn ask(context: &Context, what: &str, times: Times) -> Result<Option<String>, Failure> {
+async fn ask(context: &Context, what: &str, times: AskCount) -> Result<Option<String>, Failure> {
     match ask_unseen(&context.output, &context.interrupts, what, times).await {
-        Ok(Unseen::Given(given)) => Ok(Some(given.into_exposed())),
-        Ok(Unseen::Left) => Ok(None),
-        Ok(Unseen::Differ) => Err(Failure::local(
+        Ok(HiddenAnswer::Given(given)) => Ok(Some(given.into_exposed())),
+        Ok(HiddenAnswer::Left) => Ok(None),
+        Ok(HiddenAnswer::Differ) => Err(Failure::local(
             ErrorCode::InvalidArgument,
             "the two inputs differ; nothing was changed".to_owned(),
         )),
@@ -221,15 +233,15 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         [] => String::new(),
         principals => format!("; usable by {} as well", principals.join(", ")),
     };
-    let told = format!(
+    let message = format!(
         "{done} secret {} (version {}), sent as {} to {hosts}{users}",
         secret.name, secret.version, secret.sent_as
     );
-    context.output.note(Mark::Good, &told);
+    context.output.note(NoteKind::Good, &message);
     for host in secret.hosts.iter().filter(|host| is_often_plain(host)) {
-        let told =
+        let message =
             format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
-        context.output.note(Mark::Doubt, &told);
+        context.output.note(NoteKind::Doubt, &message);
     }
     Ok(())
 }
@@ -264,19 +276,19 @@ fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Fa
     if json {
         return Ok(context.output.json(&to_json_with_defaults(vault))?);
     }
-    let key = match vault.key.as_str() {
-        "key_file" => "a key file in the state directory (vault/root.key, no passphrase)",
-        _ => "a passphrase",
+    let key = match vault.key() {
+        v1::VaultKeySource::KeyFile => "a key file in the state directory (vault/root.key, no passphrase)",
+        v1::VaultKeySource::Passphrase | v1::VaultKeySource::Unspecified => "a passphrase",
     };
     let secrets = if vault.secrets == 0 { "empty".to_owned() } else { count(vault.secrets.into(), "secret") };
     context.output.line(&format!("vault: {secrets}, encrypted with {key}"))?;
     if vault.open {
-        context.output.note(Mark::Good, "the vault is open");
+        context.output.note(NoteKind::Good, "the vault is open");
     } else {
-        context.output.note(Mark::Doubt, &format!("the vault is locked: {}", vault.locked));
+        context.output.note(NoteKind::Doubt, &format!("the vault is locked: {}", vault.locked));
     }
     if !vault.damaged.is_empty() {
-        context.output.note(Mark::Bad, &format!("damaged: {}", vault.damaged.join(", ")));
+        context.output.note(NoteKind::Bad, &format!("damaged: {}", vault.damaged.join(", ")));
     }
     Ok(())
 }

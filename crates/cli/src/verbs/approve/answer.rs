@@ -11,14 +11,17 @@ use palyra_wire::v1::argument_rule::Shape;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, Person, Seat, drive_after};
+use crate::drive::{DaemonRun, Format, InteractionMode, TerminalSession, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Echo, changes, outcome};
+use crate::verbs::ids::waiting_here;
+use palyra_run_view::{EchoMode, changes, outcome, repeated};
 use palyra_screen_text::clean_line;
-use palyra_terminal::PromptReader;
+use palyra_screen_text::{count, short_id};
+use palyra_terminal::{NoteKind, PromptReader};
 
 const FOLDER_CHARS_MAX: usize = 120;
+const ABOUT_CHARS_MAX: usize = 80;
 /// Approvals of a run that are looked through for the one before.
 const APPROVALS_READ_MAX: u32 = 500;
 const ARGUMENTS_BYTES_MAX: u64 = 1024 * 1024;
@@ -61,14 +64,14 @@ impl EditArgs {
 }
 
 fn read_arguments(file: &std::path::Path) -> Result<String, Failure> {
-    let told = |what: String| refused(&format!("{}: {what}", file.display()));
-    let size = std::fs::metadata(file).map_err(|error| told(error.to_string()))?.len();
+    let message = |what: String| refused(&format!("{}: {what}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| message(error.to_string()))?.len();
     if size > ARGUMENTS_BYTES_MAX {
-        return Err(told("is larger than 1 MiB".to_owned()));
+        return Err(message("is larger than 1 MiB".to_owned()));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| message(error.to_string()))?;
     let arguments: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&text).map_err(|error| told(format!("is not a JSON object: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| message(format!("is not a JSON object: {error}")))?;
     Ok(serde_json::Value::Object(arguments).to_string())
 }
 
@@ -127,11 +130,11 @@ impl RememberArgs {
         let end = |hours: u32| prost_types::Timestamp { seconds: now + i64::from(hours) * 3_600, nanos: 0 };
         v1::GrantWish {
             scope: match (self.here, self.any_folder) {
-                (true, _) => "session",
-                (false, true) => "everywhere",
-                (false, false) => "principal",
+                (true, _) => v1::GrantScope::Session,
+                (false, true) => v1::GrantScope::Everywhere,
+                (false, false) => v1::GrantScope::Principal,
             }
-            .to_owned(),
+            .into(),
             expires: self.hours.map(end),
             uses_max: self.uses.unwrap_or_default(),
             rules: rules.collect(),
@@ -146,30 +149,58 @@ pub(super) async fn send(
     request: v1::ResolveApprovalRequest,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let answer = client.resolve_approval(request).await?;
     if format == Format::Json {
+        let answer = client.call(request).await?;
         context.output.json(&to_json_with_defaults(&answer))?;
+        return Ok(exit_of(&answer));
+    }
+    let id = request.approval_id.parse().map_err(|_| unnamed("the daemon named no approval"))?;
+    let before = client.get_approval(id).await?;
+    let answer = client.call(request).await?;
+    if let Some(message) = repeated(&before, &answer) {
+        context.output.note(NoteKind::Info, &message);
     } else {
         let run = answer.approval.as_ref().map_or("", |approval| approval.run_id.as_str());
-        let (mark, told) = outcome(&answer, &folder(client, run).await);
-        context.output.note(mark, &told);
+        let (mark, message) = outcome(&answer, &folder(client, run).await);
+        context.output.note(mark, &message);
         if let Some(before) = answer.approval.as_ref().filter(|_| !answer.asked_again_as.is_empty()) {
             let again = answer.asked_again_as.parse().map_err(|_| unnamed("the daemon named no approval"))?;
             let now = client.get_approval(again).await?;
             changes(before, &now).iter().try_for_each(|line| context.output.line(line))?;
         }
     }
-    Ok(if answer.counted { Exit::Done } else { Exit::Conflict })
+    Ok(exit_of(&answer))
+}
+
+fn exit_of(answer: &v1::ResolveApprovalResponse) -> Exit {
+    if answer.counted { Exit::Done } else { Exit::Conflict }
+}
+
+/// Says which calls wait in this folder, where an answer names none of them: each with the command that answers it.
+pub(super) async fn unnamed_call(client: &Client, verb: &str) -> Result<Failure, Failure> {
+    let waiting = waiting_here(client).await?;
+    let rows = waiting.matches.iter().map(|found| {
+        let (id, about) = (short_id(&found.id), clean_line(&found.about, ABOUT_CHARS_MAX));
+        format!("\n  palyra approve {verb} {id}   {about}")
+    });
+    let more = if waiting.more { "\nand more; `palyra approve list` lists them" } else { "" };
+    let calls = count(waiting.matches.len() as u64, "call");
+    let waits = if waiting.matches.len() == 1 { "waits" } else { "wait" };
+    Ok(Failure::Usage(format!(
+        "name the call to answer; {calls} {waits} in this folder:{}{more}",
+        rows.collect::<String>()
+    )))
 }
 
 /// Sends a yes and follows the run from there on, as `palyra run` does.
 pub(super) async fn send_and_follow(
     context: &Context,
     client: &Client,
-    (approval, request): (&v1::Approval, v1::ResolveApprovalRequest),
+    request: v1::ResolveApprovalRequest,
+    run_id: &str,
     format: Format,
 ) -> Result<Exit, Failure> {
-    let run: RunId = approval.run_id.parse().map_err(|_| unnamed("the daemon named no run"))?;
+    let run: RunId = run_id.parse().map_err(|_| unnamed("the daemon named no run"))?;
     // What is on the tape by now was there before the answer.
     let seen = client.get_run(run).await?.last_tape_seq;
     let answered = send(context, client, request, format).await?;
@@ -178,8 +209,8 @@ pub(super) async fn send_and_follow(
     }
     let mut followed = DaemonRun::attach(client, run, 0);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
-    let person = Person::at(reader.as_mut());
-    let seat = Seat::new(&context.output, &context.interrupts, person, format, Echo::No);
+    let person = InteractionMode::at(reader.as_mut());
+    let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::No);
     drive_after(&mut followed, seen, seat, |_| {}).await
 }
 
@@ -194,11 +225,11 @@ pub(super) async fn changes_since(client: &Client, now: &v1::Approval) -> Result
     }
     let request = v1::ListApprovalsRequest {
         run_id: now.run_id.clone(),
-        only: "all".to_owned(),
+        only: v1::ApprovalFilter::All.into(),
         page_size: APPROVALS_READ_MAX,
         ..Default::default()
     };
-    let earlier = client.list_approvals(request).await?.approvals.into_iter();
+    let earlier = client.call(request).await?.approvals.into_iter();
     let before = earlier
         .filter(|other| other.effect_id == now.effect_id && other.tape_seq < now.tape_seq)
         .max_by_key(|other| other.tape_seq);

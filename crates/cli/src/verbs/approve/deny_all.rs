@@ -11,15 +11,22 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::count;
-use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
+use palyra_screen_text::count;
+use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Denied by one command, at most; a second one denies more.
 const DENIED_MAX: u32 = 500;
 
+/// How everything is denied.
+pub(super) struct DenyAllOrder {
+    pub(super) confirmation: ConfirmationSource,
+    /// The reason that the model gets.
+    pub(super) note: String,
+}
+
 /// Where the confirmation is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Confirmation {
+pub(super) enum ConfirmationSource {
     /// From the person at the terminal.
     Asked,
     /// From the command line.
@@ -30,23 +37,23 @@ pub(super) enum Confirmation {
 pub(super) async fn run(
     context: &Context,
     client: &Client,
-    (confirmation, note): (Confirmation, String),
+    order: DenyAllOrder,
     format: Format,
 ) -> Result<Exit, Failure> {
     context.require_local("approve no --all")?;
     let waiting = waiting_here(client).await?;
     if waiting.is_empty() {
-        context.output.note(Mark::Info, "nothing waits for an approval in this folder");
+        context.output.note(NoteKind::Info, "nothing waits for an approval in this folder");
         return Ok(Exit::Done);
     }
     waiting.iter().for_each(|approval| context.output.row(&row(approval).join("  ")));
-    if confirmation == Confirmation::Asked && !confirmed(context, waiting.len()).await? {
-        context.output.note(Mark::Info, "nothing was denied");
+    if order.confirmation == ConfirmationSource::Asked && !confirmed(context, waiting.len()).await? {
+        context.output.note(NoteKind::Info, "nothing was denied");
         return Ok(Exit::Cancelled);
     }
     let mut exit = Exit::Done;
     for approval in waiting {
-        let sent = send(context, client, no(approval.approval_id, note.clone()), format).await?;
+        let sent = send(context, client, no(approval.approval_id, order.note.clone()), format).await?;
         if sent != Exit::Done {
             exit = sent;
         }
@@ -59,7 +66,7 @@ async fn waiting_here(client: &Client) -> Result<Vec<v1::Approval>, Failure> {
     let here = here.and_then(|folder| folder.into_os_string().into_string().ok()).unwrap_or_default();
     let request = v1::ListApprovalsRequest { page_size: DENIED_MAX, ..Default::default() };
     let mut waiting = Vec::new();
-    for approval in client.list_approvals(request).await?.approvals {
+    for approval in client.call(request).await?.approvals {
         if !here.is_empty() && folder_of(client, &approval.run_id).await == here {
             waiting.push(approval);
         }
@@ -69,11 +76,11 @@ async fn waiting_here(client: &Client) -> Result<Vec<v1::Approval>, Failure> {
 
 async fn confirmed(context: &Context, number: usize) -> Result<bool, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        let told = "no terminal to ask at; add --yes to deny all calls that are listed above";
-        return Err(Failure::Usage(told.to_owned()));
+        let message = "no terminal to ask at; add --yes to deny all calls that are listed above";
+        return Err(Failure::Usage(message.to_owned()));
     };
     let question = format!("? deny {}? [y/N]", count(number as u64, "call"));
     let answer =
-        reader.ask(&question, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
+        reader.ask(&question, ReadingMode::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

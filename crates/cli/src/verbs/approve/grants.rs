@@ -10,9 +10,10 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{date, short_id, time_left};
+use palyra_run_view::{date, time_left};
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 /// Lists stored grants.
 pub(super) async fn list(
@@ -27,7 +28,7 @@ pub(super) async fn list(
         return Ok(Exit::Done);
     }
     if grants.is_empty() {
-        context.output.note(Mark::Info, "no stored grants: every call that asks, asks");
+        context.output.note(NoteKind::Info, "no stored grants: every call that asks, asks");
         return Ok(Exit::Done);
     }
     context.table(["GRANT", "WHERE", "USES", "UNTIL", "CALLS"], grants.iter().map(row).collect())?;
@@ -78,7 +79,7 @@ pub(super) async fn revoke(
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&revoked))?;
     } else {
-        context.output.note(Mark::Good, &format!("revoked; {} asks again", revoked.tool));
+        context.output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
     }
     Ok(Exit::Done)
 }

@@ -6,11 +6,14 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::super::ids::{RunPlace, require_branched};
+use super::session_search::SearchMatch;
 use crate::failure::Failure;
 use palyra_screen_text::clean_line;
 
 /// As much of a tape's end as is looked through for the last answer.
 const ENTRIES_READ_MAX: u32 = 400;
+/// Runs of a session among which the one that was searched for is looked for.
+const RUNS_SEARCHED_MAX: u32 = 500;
 const SAID_CHARS_MAX: usize = 400;
 const ENTRIES_LISTED_MAX: usize = 12;
 const LISTED_CHARS_MAX: usize = 60;
@@ -103,18 +106,33 @@ impl ChatSession {
         let request =
             v1::ResolveSessionRequest { session: Some(session), agent: self.agent.clone(), branch_from };
         let missing = ClientError::Protocol { what: "a session was not described" };
-        Ok(self.client.resolve_session(request).await?.session.ok_or(missing)?)
+        Ok(self.client.call(request).await?.session.ok_or(missing)?)
     }
 
     /// Returns the runs of the session that are not over, oldest first.
     pub(super) async fn open_runs(&self, session: &v1::Session) -> Result<Vec<RunId>, Failure> {
         let request = v1::ListRunsRequest {
             session_id: session.session_id.clone(),
-            only: "open".to_owned(),
+            only: v1::RunFilter::Open.into(),
             ..Default::default()
         };
-        let runs = self.client.list_runs(request).await?.runs;
+        let runs = self.client.call(request).await?.runs;
         Ok(runs.iter().rev().filter_map(|run| run.run_id.parse().ok()).collect())
+    }
+
+    /// Returns the newest run of the session that began with an input that was found.
+    pub(super) async fn run_of_match(
+        &self,
+        session: &v1::Session,
+        found: &SearchMatch,
+    ) -> Result<Option<v1::Run>, Failure> {
+        let request = v1::ListRunsRequest {
+            session_id: session.session_id.clone(),
+            page_size: RUNS_SEARCHED_MAX,
+            ..Default::default()
+        };
+        let runs = self.client.call(request).await?.runs;
+        Ok(runs.into_iter().find(|run| found.is_input_of(run)))
     }
 
     /// Returns what was said last and what the answer was, each in a line.
@@ -162,7 +180,7 @@ impl ChatSession {
 fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
     let (mut listed, mut coming) = (Vec::new(), String::new());
     for entry in entries {
-        let told = match &entry.event {
+        let notice = match &entry.event {
             Some(Event::RunStarted(started)) => format!("you said: {}", started.input),
             Some(Event::InputReceived(received)) => format!("you said: {}", received.input),
             Some(Event::ToolProposed(proposed)) => format!("call: {} {}", proposed.tool, proposed.arguments),
@@ -179,7 +197,7 @@ fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
             }
             _ => continue,
         };
-        listed.push(format!("{:>4}  {}", entry.tape_seq, clean_line(&told, LISTED_CHARS_MAX)));
+        listed.push(format!("{:>4}  {}", entry.tape_seq, clean_line(&notice, LISTED_CHARS_MAX)));
     }
     listed
 }

@@ -6,8 +6,8 @@ use super::words;
 use crate::context::Context;
 use crate::failure::Failure;
 use palyra_terminal::{
-    AsItIs, HISTORY_FILE_NAME, LineEditor, Mark, OutputError, PromptReader, PromptReply, Reading, Typed,
-    TypedLines, goes_on, joined,
+    AsItIs, HISTORY_FILE_NAME, LineEditor, LineOutcome, NoteKind, OutputError, PromptReader, PromptReply,
+    ReadingMode, TypedLines, goes_on, joined,
 };
 
 const LEAVES: &str = "Ctrl-C again leaves, as does /quit";
@@ -59,12 +59,12 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
     let mut pressed = false;
     loop {
         match editor.read("> ", &context.output).await? {
-            Typed::Text(line) => return Ok(Some(line)),
-            Typed::End => return Ok(None),
-            Typed::Interrupted if pressed => return Ok(None),
-            Typed::Interrupted => pressed = true,
+            LineOutcome::Text(line) => return Ok(Some(line)),
+            LineOutcome::End => return Ok(None),
+            LineOutcome::Interrupted if pressed => return Ok(None),
+            LineOutcome::Interrupted => pressed = true,
         }
-        context.output.note(Mark::Info, LEAVES);
+        context.output.note(NoteKind::Info, LEAVES);
     }
 }
 
@@ -72,12 +72,12 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
 async fn asked(reader: &mut PromptReader, context: &Context) -> Result<Option<String>, Failure> {
     let mut whole = String::new();
     loop {
-        reader.begin(">", Reading::Shown).map_err(OutputError::Failed)?;
+        reader.begin(">", ReadingMode::Shown).map_err(OutputError::Failed)?;
         let reply = tokio::select! {
             biased;
             () = context.interrupts.pressed() => {
                 reader.withdraw();
-                context.output.note(Mark::Info, LEAVES);
+                context.output.note(NoteKind::Info, LEAVES);
                 continue;
             }
             reply = reader.replied() => reply.map_err(OutputError::Failed)?,

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use palyra_wire::v1;
 
-use super::{check, state_files};
+use super::{ERROR, OK, WARNING, check, state_files};
 use crate::context::Context;
-use crate::render::{bytes, span};
+use palyra_screen_text::{bytes, span};
 
 /// Less space than this is reported, some time before new work is refused.
 const FREE_BYTES_MIN: u64 = 200 << 20;
@@ -39,7 +39,7 @@ fn config_file(context: &Context) -> v1::Check {
     let name = "config_file";
     let file = match context.config_file() {
         Ok(file) => file,
-        Err(failure) => return check(name, "warning", failure.to_string(), "set HOME"),
+        Err(failure) => return check(name, WARNING, failure.to_string(), "set HOME"),
     };
     let verdict = (context.daemon.check_config)(context.global.config.as_deref());
     let Some(first) = verdict.mistakes.first() else {
@@ -48,7 +48,7 @@ fn config_file(context: &Context) -> v1::Check {
         } else {
             format!("{} does not exist; defaults are used", file.display())
         };
-        return check(name, "ok", found, "");
+        return check(name, OK, found, "");
     };
     let more = match verdict.mistakes.len() {
         1 => String::new(),
@@ -58,11 +58,11 @@ fn config_file(context: &Context) -> v1::Check {
         first.key.as_deref().is_some_and(|key| key.starts_with("providers.") && key.ends_with(".key"));
     if is_key {
         let mend = "set it here, then `palyra admin stop`; or name a file: key = \"file:PATH\"";
-        return check(name, "warning", format!("{}{more}", first.message), mend);
+        return check(name, WARNING, format!("{}{more}", first.message), mend);
     }
     let mend = "correct it; `palyra config check` lists each mistake";
     // A daemon that runs goes on with the configuration that it has; one that cannot start says so itself.
-    check(name, "warning", format!("{}{more}", first.message), mend)
+    check(name, WARNING, format!("{}{more}", first.message), mend)
 }
 
 fn free_space(state_dir: &Path) -> v1::Check {
@@ -70,13 +70,13 @@ fn free_space(state_dir: &Path) -> v1::Check {
     match rustix::fs::statvfs(state_dir) {
         Ok(found) => {
             let free = found.f_bavail.saturating_mul(found.f_frsize);
-            let told = format!("{} free where {} is", bytes(free), state_dir.display());
+            let notice = format!("{} free where {} is", bytes(free), state_dir.display());
             if free < FREE_BYTES_MIN {
-                return check(name, "warning", told, "free some space: new work is refused when it is full");
+                return check(name, WARNING, notice, "free some space: new work is refused when it is full");
             }
-            check(name, "ok", told, "")
+            check(name, OK, notice, "")
         }
-        Err(error) => check(name, "warning", error.to_string(), "look at the disk"),
+        Err(error) => check(name, WARNING, error.to_string(), "look at the disk"),
     }
 }
 
@@ -86,7 +86,7 @@ fn clock(state_dir: &Path) -> v1::Check {
     let entries = std::fs::read_dir(state_dir).into_iter().flatten().flatten();
     let changed =
         entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.file_name())));
-    let Some((newest, file)) = changed.max() else { return check(name, "ok", "no file tells", "") };
+    let Some((newest, file)) = changed.max() else { return check(name, OK, "no file tells", "") };
     match newest.duration_since(SystemTime::now()) {
         Ok(ahead) if ahead > CLOCK_SLACK => {
             let found = format!(
@@ -94,8 +94,8 @@ fn clock(state_dir: &Path) -> v1::Check {
                 file.display(),
                 span(ahead)
             );
-            check(name, "error", found, "set the clock: `timedatectl set-ntp true`")
+            check(name, ERROR, found, "set the clock: `timedatectl set-ntp true`")
         }
-        Ok(_) | Err(_) => check(name, "ok", "not behind the files of the state directory", ""),
+        Ok(_) | Err(_) => check(name, OK, "not behind the files of the state directory", ""),
     }
 }

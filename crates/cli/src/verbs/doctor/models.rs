@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_client::{AskProviders, Client};
 use palyra_wire::v1;
 
-use super::check;
+use super::{ERROR, OK, WARNING, check};
 use crate::context::Context;
 use palyra_screen_text::clean_line;
 
@@ -20,12 +20,12 @@ pub(super) async fn checks(context: &Context, client: &Client) -> Vec<v1::Check>
     let asked = tokio::time::timeout(ANSWERS_WITHIN, client.list_models(AskProviders::Yes)).await;
     match asked {
         Ok(Ok(listed)) => checks.extend(answers(&listed)),
-        Ok(Err(error)) => checks.push(check("models", "warning", error.to_string(), "`palyra model test`")),
+        Ok(Err(error)) => checks.push(check("models", WARNING, error.to_string(), "`palyra model test`")),
         Err(_) => {
             let found = format!("no answer within {} ms", ANSWERS_WITHIN.as_millis());
             checks.push(check(
                 "models",
-                "warning",
+                WARNING,
                 found,
                 "`palyra model test` waits longer for the default one",
             ));
@@ -40,7 +40,7 @@ fn answers(listed: &v1::ListModelsResponse) -> Vec<v1::Check> {
     let failed = listed.models.iter().filter(|model| !model.error.is_empty());
     let mut checks: Vec<_> = failed
         .map(|model| {
-            let level = if model.model == default { "error" } else { "warning" };
+            let level = if model.model == default { ERROR } else { WARNING };
             let error = clean_line(&model.error, ERROR_CHARS_MAX);
             check("models", level, format!("{}: {error}", model.model), &mend_of(&model.model, &error))
         })
@@ -49,7 +49,7 @@ fn answers(listed: &v1::ListModelsResponse) -> Vec<v1::Check> {
         let others = listed.models.iter().filter(|model| !model.model.starts_with(BUILT_IN)).count();
         let found =
             if others == 0 { "the built-in one".to_owned() } else { format!("{others} answered for") };
-        checks.push(check("models", "ok", found, ""));
+        checks.push(check("models", OK, found, ""));
     }
     checks
 }
@@ -78,12 +78,12 @@ async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
     let own = (context.daemon.own_model)(context.global.config.as_deref());
     let same = (own.fingerprint)(&origin.salt).is_ok_and(|fingerprint| fingerprint == origin.fingerprint);
     let name = "model_selection";
-    if same || origin.source == "configuration" {
+    if same || origin.source() == v1::ModelSource::Configuration {
         let place = if origin.place.is_empty() { "built in" } else { &origin.place };
-        return Some(check(name, "ok", format!("by {place}"), ""));
+        return Some(check(name, OK, format!("by {place}"), ""));
     }
     let found = format!("this environment selects {}, the daemon uses another model", own.name);
-    Some(check(name, "warning", found, "`palyra admin stop`: the next start takes this environment"))
+    Some(check(name, WARNING, found, "`palyra admin stop`: the next start takes this environment"))
 }
 
 #[cfg(test)]
@@ -107,8 +107,8 @@ mod tests {
             ..Default::default()
         };
         let checks = answers(&listed);
-        let levels: Vec<_> = checks.iter().map(|check| check.level.as_str()).collect();
-        assert_eq!(levels, ["error", "warning", "warning"]);
+        let levels: Vec<_> = checks.iter().map(|check| check.level()).collect();
+        assert_eq!(levels, [ERROR, WARNING, WARNING]);
         assert!(checks[0].mend.contains("start its server"), "{checks:?}");
         assert!(
             checks[1].mend.contains("certificate") && checks[2].mend.contains("providers.keyed.key"),

@@ -7,7 +7,7 @@ use palyra_client::read_lock_record;
 use palyra_wire::v1;
 use serde_json::Value;
 
-use super::check;
+use super::{ERROR, OK, WARNING, check};
 
 const LOCK_FILE: &str = "lock";
 /// Folders whose files hold keys.
@@ -25,17 +25,17 @@ pub(super) fn state_dir(dir: &Path) -> v1::Check {
     let (name, shown) = ("state_dir", dir.display());
     match std::fs::metadata(dir) {
         Ok(meta) if !meta.is_dir() => {
-            check(name, "error", format!("{shown} is not a folder"), "choose another with --state-dir")
+            check(name, ERROR, format!("{shown} is not a folder"), "choose another with --state-dir")
         }
         Ok(meta) if meta.permissions().mode() & 0o077 != 0 => {
             let found = format!("{shown} can be entered by others");
-            check(name, "warning", found, &format!("`chmod 700 {shown}`"))
+            check(name, WARNING, found, &format!("`chmod 700 {shown}`"))
         }
-        Ok(_) => check(name, "ok", shown.to_string(), ""),
+        Ok(_) => check(name, OK, shown.to_string(), ""),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            check(name, "ok", format!("{shown} is made at the first start"), "")
+            check(name, OK, format!("{shown} is made at the first start"), "")
         }
-        Err(error) => check(name, "error", format!("{shown}: {error}"), "choose another with --state-dir"),
+        Err(error) => check(name, ERROR, format!("{shown}: {error}"), "choose another with --state-dir"),
     }
 }
 
@@ -48,11 +48,11 @@ pub(super) fn private_files(state_dir: &Path) -> v1::Check {
         })
         .collect();
     if open.is_empty() {
-        return check("private_files", "ok", "keys are readable by their owner only", "");
+        return check("private_files", OK, "keys are readable by their owner only", "");
     }
     let found = format!("others may read {}", names(&open, state_dir));
     let paths: Vec<_> = open.iter().map(|file| file.display().to_string()).collect();
-    check("private_files", "error", found, &format!("`chmod 600 {}`", paths.join(" ")))
+    check("private_files", ERROR, found, &format!("`chmod 600 {}`", paths.join(" ")))
 }
 
 /// Names the log, and says when a daemon could not write it.
@@ -64,18 +64,13 @@ pub(super) fn log(state_dir: &Path) -> v1::Check {
         let shown = path.display();
         if !fits(path) {
             let found = format!("{shown} is in the way: the log cannot be written");
-            return check(name, "error", found, &format!("`mv {shown} {shown}.moved`"));
+            return check(name, ERROR, found, &format!("`mv {shown} {shown}.moved`"));
         }
         if meta.mode() & 0o200 == 0 {
-            return check(
-                name,
-                "error",
-                format!("{shown} cannot be written"),
-                &format!("`chmod u+w {shown}`"),
-            );
+            return check(name, ERROR, format!("{shown} cannot be written"), &format!("`chmod u+w {shown}`"));
         }
     }
-    check(name, "ok", file.display().to_string(), "")
+    check(name, OK, file.display().to_string(), "")
 }
 
 /// Names a process that holds the lock and is no daemon of this directory.
@@ -95,7 +90,7 @@ pub(super) fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
         command.trim(),
         state_dir.display()
     );
-    Some(check("lock", "error", found, &format!("end that process: `kill {holder}`")))
+    Some(check("lock", ERROR, found, &format!("end that process: `kill {holder}`")))
 }
 
 /// Says that a daemon ended without clearing its lock file.
@@ -106,7 +101,7 @@ pub(super) fn stale_lock(state_dir: &Path) -> Option<v1::Check> {
         return None;
     }
     let found = format!("left by process {}, which was killed or crashed", record.pid);
-    Some(check("lock", "warning", found, "the next start takes it over: `palyra doctor`"))
+    Some(check("lock", WARNING, found, "the next start takes it over: `palyra doctor`"))
 }
 
 /// Returns who has a file locked, from a table as in proc_locks(5).
@@ -132,7 +127,7 @@ pub(super) fn kept_aside(state_dir: &Path) -> Option<v1::Check> {
         let shown = folder.display();
         let found = format!("{kept} in {shown}: files that commands left and something would run later");
         let mend = format!("look at them, move back what you want, then `rm -r {shown}`");
-        check("kept_aside", "warning", found, &mend)
+        check("kept_aside", WARNING, found, &mend)
     })
 }
 
@@ -145,13 +140,13 @@ pub(super) fn components(state_dir: &Path) -> Option<v1::Check> {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => {
-            return Some(check(name, "error", format!("{}: {error}", list.display()), "`palyra admin stop`"));
+            return Some(check(name, ERROR, format!("{}: {error}", list.display()), "`palyra admin stop`"));
         }
     };
     let Ok(Value::Array(offered)) = serde_json::from_slice(&text) else {
         let found =
             format!("{} is damaged: its components are offered again after a restart", list.display());
-        return Some(check(name, "error", found, "`palyra admin stop`, then `palyra tools list`"));
+        return Some(check(name, ERROR, found, "`palyra admin stop`, then `palyra tools list`"));
     };
     let lost = offered.iter().filter_map(|one| {
         let digest = one.get("sha256")?.as_str()?;
@@ -160,10 +155,10 @@ pub(super) fn components(state_dir: &Path) -> Option<v1::Check> {
     });
     let lost: Vec<String> = lost.collect();
     if lost.is_empty() {
-        return Some(check(name, "ok", offered.len().to_string(), ""));
+        return Some(check(name, OK, offered.len().to_string(), ""));
     }
     let found = format!("the file of {} cannot be read", lost.join(", "));
-    Some(check(name, "error", found, &format!("`palyra tools remove {}`, then add its file again", lost[0])))
+    Some(check(name, ERROR, found, &format!("`palyra tools remove {}`, then add its file again", lost[0])))
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {

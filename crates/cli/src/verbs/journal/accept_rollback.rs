@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Go on with a journal that is shorter than it was: begin a new log over what is left
 #[derive(Debug, clap::Args)]
@@ -56,18 +56,18 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
         None => None,
     };
     if let Some(GivenUpHead { log_id, known, entries }) = given_up {
-        let told = format!(
+        let message = format!(
             "gave up the signed head of {known} entries that this account has seen of log {log_id}; its newest signed \
              head has {entries}, and what came after the entries that both have in common is not proved any more"
         );
-        context.output.note(Mark::Doubt, &told);
+        context.output.note(NoteKind::Doubt, &message);
     }
     let status = client.journal_status().await?;
     match Format::from(args.json) {
         Format::Json => context.output.json(&to_json_with_defaults(&status))?,
         Format::Text => {
-            let told = format!("log {} goes on with {} entries", status.log_id, status.entries);
-            context.output.note(Mark::Good, &told);
+            let message = format!("log {} goes on with {} entries", status.log_id, status.entries);
+            context.output.note(NoteKind::Good, &message);
         }
     }
     Ok(Exit::Done)

@@ -13,11 +13,12 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, bytes, count, short_id};
 use crate::verbs::ids::{RunName, session_id};
 use crate::verbs::runs::erased::is_erased;
+use palyra_run_view::age;
 use palyra_screen_text::clean_line;
-use palyra_terminal::{HISTORY_FILE_NAME, Mark, OutputError, PromptReader, Reading};
+use palyra_screen_text::{bytes, count, short_id};
+use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
 
 const INPUT_CHARS_MAX: usize = 80;
 /// The newest runs, among which one that `last` passed over is looked for.
@@ -101,7 +102,7 @@ fn range(text: &str) -> Result<v1::SeqRange, String> {
 /// Refuses `last` where it passes over an erased run and no person sees which run it is: said twice, it would erase two.
 async fn refuse_passed_over(client: &Client, run: &str) -> Result<(), Failure> {
     let request = v1::ListRunsRequest { page_size: RUNS_COMPARED_MAX, ..Default::default() };
-    let runs = client.list_runs(request).await?.runs;
+    let runs = client.call(request).await?.runs;
     for newer in runs.iter().take_while(|newer| newer.run_id != run) {
         if newer.input_preview.is_empty() && is_erased(client, &newer.run_id).await? {
             return Err(Failure::Usage(format!(
@@ -140,7 +141,8 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     {
         refuse_passed_over(client, run).await?;
     }
-    let request = v1::EraseContentRequest { subject, dry_run: true, reason: args.reason };
+    let reason = v1::ErasureReason::from_short_name(&args.reason).unwrap_or_default().into();
+    let request = v1::EraseContentRequest { subject, dry_run: true, reason };
     let run = |dry_run| erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() });
     if args.how.dry_run || !args.how.yes {
         let plan = run(true).await?;
@@ -148,7 +150,7 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
             return tell_plan(context, &about, &plan, args.how.json.into());
         }
         if !agreed(context, &about, &plan).await? {
-            context.output.note(Mark::Info, "nothing was erased");
+            context.output.note(NoteKind::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }
@@ -184,11 +186,11 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
             return tell_plan(context, "", &plan, args.how.json.into());
         }
         if plan.entries == 0 {
-            context.output.note(Mark::Good, "no entry holds a secret that is recognised");
+            context.output.note(NoteKind::Good, "no entry holds a secret that is recognised");
             return Ok(Exit::Done);
         }
         if !agreed(context, "", &plan).await? {
-            context.output.note(Mark::Info, "nothing was erased");
+            context.output.note(NoteKind::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
     }
@@ -206,7 +208,7 @@ async fn erased(
     let done = async {
         loop {
             match watch.next().await? {
-                JournalStep::Progress(step) => progress(context, "erasing", &step),
+                JournalStep::Progress(step) => progress(&context.output, "erasing", &step),
                 JournalStep::Done(erasure) => return Ok(erasure),
             }
         }
@@ -218,7 +220,7 @@ async fn scrubbed(context: &Context, client: &Client, dry_run: bool) -> Result<v
     let mut watch = client.scrub_journal(v1::ScrubJournalRequest { dry_run }).await?;
     loop {
         match watch.next().await? {
-            JournalStep::Progress(step) => progress(context, "searching", &step),
+            JournalStep::Progress(step) => progress(&context.output, "searching", &step),
             JournalStep::Done(erasure) => {
                 context.output.end_progress();
                 return Ok(erasure);
@@ -233,13 +235,13 @@ async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bo
         return Ok(true);
     }
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        let told = "what is erased does not come back; say so with --yes, or look first with --dry-run";
-        return Err(Failure::Usage(told.to_owned()));
+        let message = "what is erased does not come back; say so with --yes, or look first with --dry-run";
+        return Err(Failure::Usage(message.to_owned()));
     };
     for line in planned(about, plan) {
-        context.output.note(Mark::Info, &line);
+        context.output.note(NoteKind::Info, &line);
     }
-    let answer = reader.ask("? erase it for good? [y/N]", Reading::Shown).await;
+    let answer = reader.ask("? erase it for good? [y/N]", ReadingMode::Shown).await;
     let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -290,10 +292,10 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
         Format::Text => {
             if !erasure.cancelled_runs.is_empty() {
                 let runs = count(erasure.cancelled_runs.len() as u64, "run");
-                context.output.note(Mark::Info, &format!("{runs} cancelled first"));
+                context.output.note(NoteKind::Info, &format!("{runs} cancelled first"));
             }
             let recorded: Vec<String> = erasure.recorded_by.iter().map(u64::to_string).collect();
-            let told = match recorded.as_slice() {
+            let message = match recorded.as_slice() {
                 [] => "old bytes of an earlier erasure are overwritten".to_owned(),
                 recorded => format!(
                     "erased the content of {}, {}; recorded as entry {}",
@@ -302,7 +304,7 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
                     recorded.join(", ")
                 ),
             };
-            context.output.line(&told)?;
+            context.output.line(&message)?;
             if erasure.kept_files > 0 {
                 let files = count(erasure.kept_files, "kept file");
                 context.output.line(&format!("deleted {files} of commands"))?;
@@ -311,8 +313,8 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit
     }
     // The lines typed in chats are this program's own file.
     for copy in erasure.unreachable.iter().filter(|copy| *copy != HISTORY_FILE_NAME || !context.is_local()) {
-        let told = format!("{copy} may still hold it; an erasure leaves that file alone");
-        context.output.note(Mark::Doubt, &told);
+        let message = format!("{copy} may still hold it; an erasure leaves that file alone");
+        context.output.note(NoteKind::Doubt, &message);
     }
     Ok(Exit::Done)
 }

@@ -13,8 +13,8 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, count};
 use crate::verbs::ids::RunName;
+use palyra_screen_text::{bytes, count};
 
 /// Files of a bundle, at most: a log of 2^32 entries in tiles.
 const FILES_MAX: u64 = 40_000_000;

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::{NoteKind, Output};
 
 /// Prove that the journal holds an entry
 #[derive(Debug, clap::Args)]
@@ -43,12 +43,12 @@ pub(crate) async fn prove(context: &Context, client: &Client, args: ProveArgs) -
     let proved = client.prove_entry(args.seq).await?;
     match Format::from(args.json) {
         Format::Json => context.output.json(&to_json_with_defaults(&proved.proof))?,
-        Format::Text => tell(context, &proved)?,
+        Format::Text => show_proof(&context.output, &proved)?,
     }
     Ok(Exit::Done)
 }
 
-fn tell(context: &Context, proved: &ProvedEntry) -> Result<(), Failure> {
+fn show_proof(output: &Output, proved: &ProvedEntry) -> Result<(), Failure> {
     for (name, value) in [
         ("entry", format!("{} ({})", proved.seq, proved.proof.kind)),
         ("leaf", proved.leaf.clone()),
@@ -56,7 +56,7 @@ fn tell(context: &Context, proved: &ProvedEntry) -> Result<(), Failure> {
         ("tree", format!("{} entries of log {}", proved.size, proved.log_id)),
         ("path", format!("{} hashes, checked here", proved.proof.hashes.len())),
     ] {
-        context.output.line(&format!("{name:<6}{value}"))?;
+        output.line(&format!("{name:<6}{value}"))?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ pub(crate) async fn checkpoint(
         (Some(checkpoint), Format::Json) => context.output.json(&to_json_with_defaults(&checkpoint))?,
         (Some(checkpoint), Format::Text) => context.output.verbatim(&checkpoint.note)?,
         (None, Format::Json) => context.output.json(&json!({}))?,
-        (None, Format::Text) => context.output.note(Mark::Info, "nothing is signed yet"),
+        (None, Format::Text) => context.output.note(NoteKind::Info, "nothing is signed yet"),
     }
     Ok(Exit::Done)
 }

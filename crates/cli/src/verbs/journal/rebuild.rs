@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 pub(super) async fn offline(context: &Context, format: Format) -> Result<Exit, Failure> {
     context.require_local("palyra journal rebuild --offline")?;
@@ -31,8 +31,8 @@ pub(super) async fn offline(context: &Context, format: Format) -> Result<Exit, F
     match format {
         Format::Json => context.output.json(&serde_json::json!({ "folded": status.entries }))?,
         Format::Text => {
-            let told = format!("rebuilt from {}", super::entries(status.entries));
-            context.output.note(Mark::Good, &told);
+            let message = format!("rebuilt from {}", super::entries(status.entries));
+            context.output.note(NoteKind::Good, &message);
         }
     }
     Ok(Exit::Done)

@@ -9,8 +9,8 @@ use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::render::count;
-use palyra_terminal::{HISTORY_FILE_NAME, Mark, forget_lines};
+use palyra_screen_text::count;
+use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, forget_lines};
 
 const PAGE_ENTRIES: u32 = 1000;
 const PAGES_MAX: usize = 20;
@@ -33,7 +33,7 @@ impl TypedInputs {
             ..Default::default()
         };
         let request = v1::ResolveSessionRequest { session: Some(session), ..Default::default() };
-        let session = client.resolve_session(request).await?.session.unwrap_or_default();
+        let session = client.call(request).await?.session.unwrap_or_default();
         inputs.may_be_of_chat = !session.session_key.is_empty();
         let mut after = 0;
         for _ in 0..PAGES_MAX {
@@ -65,22 +65,22 @@ pub(super) fn forget(context: &Context, inputs: Option<TypedInputs>) -> Result<(
     let shown = file.display();
     let by_hand = format!("`rm {shown}` deletes the lines that were typed in chats");
     let Some(TypedInputs { texts, may_be_of_chat }) = inputs else {
-        context.output.note(Mark::Doubt, &format!("{shown} may still hold it: {by_hand}"));
+        context.output.note(NoteKind::Doubt, &format!("{shown} may still hold it: {by_hand}"));
         return Ok(());
     };
     match forget_lines(&file, &texts) {
         // A secret in an input is not what was typed; its line is not found.
         Ok(found) if found < texts.len() && may_be_of_chat => {
-            context.output.note(Mark::Doubt, &format!("{shown} may still hold some of it: {by_hand}"));
+            context.output.note(NoteKind::Doubt, &format!("{shown} may still hold some of it: {by_hand}"));
         }
         Ok(0) => {}
         Ok(found) => {
             let lines = count(found as u64, "line");
-            context.output.note(Mark::Info, &format!("{lines} of it taken out of {shown}"));
+            context.output.note(NoteKind::Info, &format!("{lines} of it taken out of {shown}"));
         }
         Err(error) => {
-            let told = format!("{shown} may still hold it and cannot be changed ({error}): {by_hand}");
-            context.output.note(Mark::Doubt, &told);
+            let message = format!("{shown} may still hold it and cannot be changed ({error}): {by_hand}");
+            context.output.note(NoteKind::Doubt, &message);
         }
     }
     Ok(())

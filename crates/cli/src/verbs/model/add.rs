@@ -4,41 +4,44 @@
 //! configuration: what is saved is exactly what was tried, and the running daemon is not touched
 //! before. Only references to keys are ever written.
 
+mod add_request;
+
 use std::path::Path;
 
-use palyra_client::{Client, ClientError, LogTail, StartPolicy, Target};
+use palyra_client::{Client, ClientError, DaemonTarget, LogTail, StartPolicy};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use self::add_request::AddRequest;
 use super::address::addresses;
-use super::config_file::{named_default, read, save, set_default, take_on, unusable_file, way_back, write};
-use super::test::tell;
+use super::config_file::{ConfigText, named_default, save, set_default, take_on, way_back, write};
+use super::test::show;
 use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
+use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
-/// Add a server of models, after a test.
+/// Add a server of models after a test, by default that of the environment.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  palyra model add local --base-url http://127.0.0.1:11434/v1 --model qwen3"
 )]
 pub(crate) struct AddArgs {
     /// A name of your own for the server: a-z, 0-9 and -
-    name: String,
-    /// Where its API begins; a scheme may be left out
+    name: Option<String>,
+    /// Where its API begins [default: OPENAI_BASE_URL]
     #[arg(long, value_name = "URL")]
-    base_url: String,
-    /// The model to use there
+    base_url: Option<String>,
+    /// The model to use there [default: PALYRA_MODEL]
     #[arg(long)]
-    model: String,
+    model: Option<String>,
     /// The wire format it speaks
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: WireFormat,
     /// Where its key is found: env:NAME or file:PATH, never the key itself
     #[arg(long, value_name = "REFERENCE")]
     key: Option<String>,
@@ -61,7 +64,7 @@ pub(crate) struct AddArgs {
 
 /// A wire format, as the configuration names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Format {
+enum WireFormat {
     #[default]
     #[value(name = "openai_chat")]
     OpenAiChat,
@@ -69,7 +72,7 @@ enum Format {
     AnthropicMessages,
 }
 
-impl Format {
+impl WireFormat {
     fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai_chat",
@@ -81,57 +84,68 @@ impl Format {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failure> {
     context.require_local("model add")?;
+    let args = AddRequest::complete(args, |name| std::env::var(name).ok())?;
     check_arguments(&args)?;
-    let file = context.config_file()?;
-    let old = read(&file)?;
-    let named = named_default(&old);
+    if !args.variables.is_empty() {
+        let note = format!("adding the server of {} as {}", args.variables.join(", "), args.name);
+        context.output.note(NoteKind::Info, &note);
+    }
+    let config = ConfigText::read(context.config_file()?)?;
+    let named = named_default(&config.text);
     let was =
         named.clone().unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name);
-    let tried = try_addresses(context, (&file, &old), &args).await?;
+    let tried = try_addresses(context, &config, &args).await?;
     if tried.tested.as_ref().is_some_and(|tested| !tested.ok) {
         if args.json {
-            context.output.json(&outcome(&file, &args, &tried, None))?;
+            context.output.json(&outcome(&config.file, &args, &tried, None))?;
         }
-        context.output.note(Mark::Bad, &format!("{} stays as it was", file.display()));
+        context.output.note(NoteKind::Bad, &format!("{} stays as it was", config.file.display()));
         return Ok(Exit::Failed);
     }
     let change = default_change(context, &args, named.clone()).await?;
-    let new = edited(&old, &tried.settings(&args), change).map_err(|what| unusable_file(&file, &what))?;
-    let is_new = new != old;
+    let new = edited(&config.text, &tried.settings(&args), change).map_err(|what| config.unusable(&what))?;
+    let is_new = new != config.text;
     if is_new {
-        save(context, &file, &new)?;
+        save(context, &config.file, &new)?;
     } else {
-        let told = format!("{} is there already, with the same settings; nothing to save", args.name);
-        context.output.note(Mark::Info, &told);
+        let note = format!("{} is there already, with the same settings; nothing to save", args.name);
+        context.output.note(NoteKind::Info, &note);
     }
-    let now = if change == DefaultChange::Set { model_name(&args) } else { was.clone() };
-    let told = match change {
+    let now = if change == DefaultChange::Set { args.model_name() } else { was.clone() };
+    let note = match change {
         DefaultChange::Set if now != was => {
             format!("the default model is now {now} (was {was}); {}", way_back(named.as_deref()))
         }
         DefaultChange::Set => format!("the default model is {now}"),
         DefaultChange::Keep => {
-            format!("the default model stays {was}; `--model {}` asks this one", model_name(&args))
+            format!("the default model stays {was}; `--model {}` asks this one", args.model_name())
         }
     };
-    context.output.note(Mark::Info, &told);
+    context.output.note(NoteKind::Info, &note);
     if is_new {
         take_on(context, |config| has_provider(config, &args.name)).await?;
     }
     if args.json {
-        context.output.json(&outcome(&file, &args, &tried, Some((&was, &now))))?;
+        let saved = SavedDefault { before: was, now };
+        context.output.json(&outcome(&config.file, &args, &tried, Some(&saved)))?;
     }
     Ok(Exit::Done)
 }
 
-fn outcome(file: &Path, args: &AddArgs, tried: &TriedAddress, default: Option<(&str, &str)>) -> Value {
+/// The default model before and after a change that was saved.
+struct SavedDefault {
+    before: String,
+    now: String,
+}
+
+fn outcome(file: &Path, args: &AddRequest, tried: &TriedAddress, saved: Option<&SavedDefault>) -> Value {
     json!({
         "config_file": file.display().to_string(),
-        "model": model_name(args),
+        "model": args.model_name(),
         "base_url": tried.base_url,
-        "saved": default.is_some(),
-        "default_before": default.map(|(was, _)| was),
-        "default_model": default.map(|(_, now)| now),
+        "saved": saved.is_some(),
+        "default_before": saved.map(|saved| &saved.before),
+        "default_model": saved.map(|saved| &saved.now),
         "tested": tried.tested.as_ref().map(to_json_with_defaults),
     })
 }
@@ -146,10 +160,10 @@ enum DefaultChange {
 /// Asks before a default that somebody has named is replaced.
 async fn default_change(
     context: &Context,
-    args: &AddArgs,
+    args: &AddRequest,
     named: Option<String>,
 ) -> Result<DefaultChange, Failure> {
-    let new = model_name(args);
+    let new = args.model_name();
     let Some(named) = named.filter(|named| *named != new) else {
         return Ok(if args.no_default { DefaultChange::Keep } else { DefaultChange::Set });
     };
@@ -157,12 +171,12 @@ async fn default_change(
         return Ok(if args.yes { DefaultChange::Set } else { DefaultChange::Keep });
     }
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        context.output.note(Mark::Info, &format!("{named} is the default model; --yes replaces it"));
+        context.output.note(NoteKind::Info, &format!("{named} is the default model; --yes replaces it"));
         return Ok(DefaultChange::Keep);
     };
     let question = format!("? make {new} the default model instead of {named}? [y/N]");
     let answer =
-        reader.ask(&question, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
+        reader.ask(&question, ReadingMode::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     let agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     Ok(if agreed { DefaultChange::Set } else { DefaultChange::Keep })
 }
@@ -175,8 +189,9 @@ struct TriedAddress {
 
 impl TriedAddress {
     /// Returns what is written of the provider.
-    fn settings<'a>(&'a self, args: &'a AddArgs) -> ProviderSettings<'a> {
-        let takes_images = self.tested.as_ref().is_some_and(|tested| tested.images == "tried_yes");
+    fn settings<'a>(&'a self, args: &'a AddRequest) -> ProviderSettings<'a> {
+        let takes_images =
+            self.tested.as_ref().is_some_and(|tested| tested.images() == v1::ImageSupport::TriedYes);
         ProviderSettings { args, base_url: &self.base_url, takes_images }
     }
 }
@@ -184,14 +199,14 @@ impl TriedAddress {
 /// Tests the address; one without a scheme is tried with each that may be meant.
 async fn try_addresses(
     context: &Context,
-    (file, old): (&Path, &str),
-    args: &AddArgs,
+    config: &ConfigText,
+    args: &AddRequest,
 ) -> Result<TriedAddress, Failure> {
     let mut addresses = addresses(&args.base_url).into_iter();
     let Some(first) = addresses.next() else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
     if args.no_test {
         if first != args.base_url {
-            context.output.note(Mark::Doubt, &format!("{first} is taken as its address, without a test"));
+            context.output.note(NoteKind::Doubt, &format!("{first} is taken as its address, without a test"));
         }
         return Ok(TriedAddress { base_url: first, tested: None });
     }
@@ -199,8 +214,9 @@ async fn try_addresses(
     let mut failed: Option<TriedAddress> = None;
     for base_url in std::iter::once(first).chain(addresses) {
         let settings = ProviderSettings { args, base_url: &base_url, takes_images: false };
-        let new = edited(old, &settings, DefaultChange::Set).map_err(|what| unusable_file(file, &what))?;
-        let tested = test(context, (file, &new), &settings).await?;
+        let new =
+            edited(&config.text, &settings, DefaultChange::Set).map_err(|what| config.unusable(&what))?;
+        let tested = test(context, &ConfigText { file: config.file.clone(), text: new }, &settings).await?;
         let tried = TriedAddress { base_url, tested: Some(tested) };
         if tried.tested.as_ref().is_some_and(|tested| tested.ok) {
             failed = Some(tried);
@@ -210,7 +226,7 @@ async fn try_addresses(
     }
     let Some(tried) = failed else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
     if let (Some(tested), false) = (&tried.tested, args.json) {
-        tell(&context.output, tested, Some(mend_of_try))?;
+        show(&context.output, tested, &config.file, Some(mend_of_try))?;
     }
     Ok(tried)
 }
@@ -230,7 +246,7 @@ fn mend_of_try(code: ErrorCode) -> &'static str {
 }
 
 /// Says early that a key is not where the test, and each daemon that is started from here, look for it.
-fn check_key(args: &AddArgs) -> Result<(), Failure> {
+fn check_key(args: &AddRequest) -> Result<(), Failure> {
     let Some(name) = args.key.as_deref().and_then(|key| key.strip_prefix("env:")) else { return Ok(()) };
     if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
         return Ok(());
@@ -242,12 +258,12 @@ fn check_key(args: &AddArgs) -> Result<(), Failure> {
     )))
 }
 
-fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
+fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if args.name == "demo" {
-        let told = "the demo model is built in and needs no server; `palyra model use demo/demo` makes it the default \
+        let message = "the demo model is built in and needs no server; `palyra model use demo/demo` makes it the default \
                     model, and a server of your own takes another name";
-        return Err(Failure::Usage(told.to_owned()));
+        return Err(Failure::Usage(message.to_owned()));
     }
     if args.name.is_empty() || !args.name.chars().all(plain) {
         return Err(Failure::Usage("the name takes a-z, 0-9 and -".to_owned()));
@@ -255,15 +271,15 @@ fn check_arguments(args: &AddArgs) -> Result<(), Failure> {
     let reference = |key: &str| key.starts_with("env:") || key.starts_with("file:");
     if args.key.as_deref().is_some_and(|key| !reference(key)) {
         // What was typed may be the key itself, so it is not repeated.
-        let told = "--key takes env:NAME or file:PATH; a key itself would end up in the file and in the shell's history";
-        return Err(Failure::Usage(told.to_owned()));
+        let message = "--key takes env:NAME or file:PATH; a key itself would end up in the file and in the shell's history";
+        return Err(Failure::Usage(message.to_owned()));
     }
     Ok(())
 }
 
 /// What is written of a provider.
 struct ProviderSettings<'a> {
-    args: &'a AddArgs,
+    args: &'a AddRequest,
     base_url: &'a str,
     takes_images: bool,
 }
@@ -295,7 +311,7 @@ fn edited(old: &str, settings: &ProviderSettings<'_>, change: DefaultChange) -> 
         provider["context_tokens"] = value(i64::from(tokens));
     }
     if change == DefaultChange::Set {
-        set_default(&mut document, &model_name(args))?;
+        set_default(&mut document, &args.model_name())?;
     }
     Ok(document.to_string())
 }
@@ -312,14 +328,10 @@ fn implicit_table() -> Item {
     Item::Table(table)
 }
 
-fn model_name(args: &AddArgs) -> String {
-    format!("{}/{}", args.name, args.model)
-}
-
-/// Tests the model in a daemon of its own, with this text in place of the configuration file.
+/// Tests the model in a daemon of its own, with this text in a copy of the configuration file.
 async fn test(
     context: &Context,
-    (real_file, config): (&Path, &str),
+    config: &ConfigText,
     settings: &ProviderSettings<'_>,
 ) -> Result<v1::TestModelResponse, Failure> {
     let args = settings.args;
@@ -328,23 +340,24 @@ async fn test(
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary folder can be made: {error}"))
     })?;
     let file = folder.path().join("palyra.toml");
-    write(&file, config).map_err(|error| {
+    let copy = CopiedFile { copy: &file, real: &config.file };
+    write(&file, &config.text).map_err(|error| {
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
     })?;
     let verdict = (context.daemon.check_config)(Some(&file));
     if let Some(mistake) = verdict.mistakes.first() {
-        return Err(mistake_failure(mistake, (&file, real_file), args));
+        return Err(mistake_failure(mistake, &copy, args));
     }
     // Only now is it known that the address holds no credential.
-    context.output.note(Mark::Info, &format!("asking {} at {}", model_name(args), settings.base_url));
+    context.output.note(NoteKind::Info, &format!("asking {} at {}", args.model_name(), settings.base_url));
     let mut options = context.connect_options()?;
-    options.target = Target::StateDir(folder.path().join("state"));
+    options.target = DaemonTarget::StateDir(folder.path().join("state"));
     options.start = StartPolicy::Allowed;
     options.heads = None;
     options.serve_arguments = vec!["--config".into(), file.clone().into_os_string()];
     options.notices = std::sync::Arc::new(|_| {});
-    let client = Client::connect(options).await.map_err(|error| without_path(error, &file, real_file))?;
-    let name = model_name(args);
+    let client = Client::connect(options).await.map_err(|error| copy.without_path(error))?;
+    let name = args.model_name();
     let tested = context.waiting("waiting for the model", client.test_model(Some(&name))).await;
     // It would go by itself, but not before its folder does.
     let stopped = client.stop_daemon().await;
@@ -354,7 +367,7 @@ async fn test(
 }
 
 /// Says which option is wrong, or where the file was wrong before.
-fn mistake_failure(mistake: &ConfigMistake, (file, real_file): (&Path, &Path), args: &AddArgs) -> Failure {
+fn mistake_failure(mistake: &ConfigMistake, copied: &CopiedFile<'_>, args: &AddRequest) -> Failure {
     let key = mistake.key.as_deref().unwrap_or_default();
     let of_it = |field: &str| key == format!("providers.{}.{field}", args.name);
     let cause = mistake.message.rsplit(": ").next().unwrap_or_default();
@@ -364,20 +377,30 @@ fn mistake_failure(mistake: &ConfigMistake, (file, real_file): (&Path, &Path), a
     if of_it("key") {
         return Failure::Usage(format!("--key: {cause}"));
     }
-    let message = mistake.message.replace(&file.display().to_string(), &real_file.display().to_string());
-    Failure::local(mistake.code, message)
+    Failure::local(mistake.code, copied.named_as_real(&mistake.message))
 }
 
-/// Names the configuration file instead of its copy.
-fn without_path(error: ClientError, file: &Path, real_file: &Path) -> ClientError {
-    let (file, real_file) = (file.display().to_string(), real_file.display().to_string());
-    match error {
-        ClientError::StartFailed { code, message, log } => {
-            let message = message.replace(&file, &real_file);
-            let lines = log.lines.iter().map(|line| line.replace(&file, &real_file)).collect();
-            ClientError::StartFailed { code, message, log: LogTail { file: None, lines } }
+/// A copy of the configuration file, which no message names.
+struct CopiedFile<'a> {
+    copy: &'a Path,
+    real: &'a Path,
+}
+
+impl CopiedFile<'_> {
+    fn named_as_real(&self, text: &str) -> String {
+        text.replace(&self.copy.display().to_string(), &self.real.display().to_string())
+    }
+
+    /// Names the configuration file instead of its copy.
+    fn without_path(&self, error: ClientError) -> ClientError {
+        match error {
+            ClientError::StartFailed { code, message, log } => {
+                let lines = log.lines.iter().map(|line| self.named_as_real(line)).collect();
+                let message = self.named_as_real(&message);
+                ClientError::StartFailed { code, message, log: LogTail { file: None, lines } }
+            }
+            error => error,
         }
-        error => error,
     }
 }
 

@@ -28,6 +28,14 @@ enum HostReach {
     Public,
 }
 
+/// Returns the host of an address, with or without a scheme.
+pub(super) fn host_of_url(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or_default();
+    // What is before the sign is a name with a password.
+    host_of(authority.rsplit_once('@').map_or(authority, |(_, host)| host))
+}
+
 fn host_of(address: &str) -> &str {
     let authority = address.split('/').next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {

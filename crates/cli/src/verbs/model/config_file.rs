@@ -3,7 +3,7 @@
 //! Invariant: a file is replaced as a whole, and what is not changed stays, comments too.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use palyra_client::{Client, ClientError};
 use palyra_types::ErrorCode;
@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Returns the default model that a file names.
 pub(super) fn named_default(text: &str) -> Option<String> {
@@ -21,7 +21,7 @@ pub(super) fn named_default(text: &str) -> Option<String> {
     (!named.is_empty()).then(|| named.to_owned())
 }
 
-pub(super) fn unusable_file(file: &Path, what: &str) -> Failure {
+fn unusable_file(file: &Path, what: &str) -> Failure {
     Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
 }
 
@@ -58,7 +58,25 @@ pub(super) fn without_default(text: &str) -> Result<String, String> {
     Ok(format!("{}{rest}", &text[..begin]))
 }
 
-/// Says how the default model of before is had again.
+/// The configuration file and what is in it before it is changed.
+pub(super) struct ConfigText {
+    pub(super) file: PathBuf,
+    pub(super) text: String,
+}
+
+impl ConfigText {
+    /// Reads a file; one that is not there is empty.
+    pub(super) fn read(file: PathBuf) -> Result<Self, Failure> {
+        Ok(Self { text: read(&file)?, file })
+    }
+
+    /// Says why it cannot be changed.
+    pub(super) fn unusable(&self, what: &str) -> Failure {
+        unusable_file(&self.file, what)
+    }
+}
+
+/// Says how to go back to the default model of before.
 pub(super) fn way_back(named_before: Option<&str>) -> String {
     match named_before {
         Some(named) => format!("`palyra model use {named}` goes back"),
@@ -66,7 +84,7 @@ pub(super) fn way_back(named_before: Option<&str>) -> String {
     }
 }
 
-pub(super) fn read(file: &Path) -> Result<String, Failure> {
+fn read(file: &Path) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
@@ -83,7 +101,7 @@ pub(super) fn save(context: &Context, file: &Path, text: &str) -> Result<(), Fai
         let message = format!("{} cannot be written: {error}", file.display());
         Failure::local(ErrorCode::ConfigUnreadable, message)
     })?;
-    context.output.note(Mark::Good, &format!("saved in {}", file.display()));
+    context.output.note(NoteKind::Good, &format!("saved in {}", file.display()));
     Ok(())
 }
 
@@ -108,15 +126,15 @@ pub(super) async fn take_on(
         Err(Failure::Client(ClientError::NotRunning { .. })) => return Ok(()),
         Err(failure) => return Err(failure),
     };
-    let reloaded = client.reload_config().await?;
+    let reloaded = client.call(v1::ReloadConfigRequest {}).await?;
     if let Some(mistake) = reloaded.mistakes.first() {
         replace(context, &client, mistake).await?;
     } else if is_in_force(&client.config().await?) {
-        context.output.note(Mark::Good, "the running daemon uses it");
+        context.output.note(NoteKind::Good, "the running daemon uses it");
     } else {
-        let told =
+        let notice =
             "the running daemon reads another file; `palyra admin stop` lets the next start read this one";
-        context.output.note(Mark::Doubt, told);
+        context.output.note(NoteKind::Doubt, notice);
     }
     Ok(())
 }
@@ -130,15 +148,15 @@ async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<()
     };
     match kept_because {
         None => context.output.note(
-            Mark::Good,
+            NoteKind::Good,
             &format!("the running daemon made room for one of this environment, since it could not use it: {mistake}"),
         ),
         Some(why) => {
-            let told = format!(
+            let notice = format!(
                 "the running daemon does not use it: {mistake}. It stays: {why}; `palyra admin stop` lets the next start \
                  read the file"
             );
-            context.output.note(Mark::Doubt, &told);
+            context.output.note(NoteKind::Doubt, &notice);
         }
     }
     Ok(())

@@ -10,13 +10,14 @@ use serde_json::json;
 use toml_edit::DocumentMut;
 
 use super::config_file::{
-    named_default, read, save, set_default, take_on, unusable_file, way_back, without_default, write,
+    ConfigText, named_default, save, set_default, take_on, way_back, without_default, write,
 };
 use crate::context::{Context, DEMO_MODEL};
+use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_terminal::{NoteKind, Output};
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";
@@ -43,40 +44,42 @@ pub(crate) struct UseArgs {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failure> {
     context.require_local("model use")?;
-    let file = context.config_file()?;
-    let old = read(&file)?;
-    let named = named_default(&old);
+    let config = ConfigText::read(context.config_file()?)?;
+    let named = named_default(&config.text);
     let selected = (context.daemon.own_model)(context.global.config.as_deref()).name;
     let was = named.clone().unwrap_or(selected);
     if args.unset {
-        return unset(context, (&file, &old), named.as_deref(), args.json).await;
+        return unset(context, &config, named.as_deref(), args.json).await;
     }
-    let Some(name) = args.name else { return show(context, (&file, named.is_some()), &was, args.json) };
+    let Some(name) = args.name else {
+        return show(context, named.is_some().then_some(config.file.as_path()), &was, args.json);
+    };
     let name = match name.as_str() {
         DEMO_PROVIDER => DEMO_MODEL.to_owned(),
-        server if !server.contains('/') => only_model(context, (&file, &old), server).await?,
+        server if !server.contains('/') => only_model(context, &config, server).await?,
         _ => name,
     };
     let mut document: DocumentMut =
-        old.parse().map_err(|error: toml_edit::TomlError| unusable_file(&file, error.message()))?;
-    set_default(&mut document, &name).map_err(|what| unusable_file(&file, &what))?;
+        config.text.parse().map_err(|error: toml_edit::TomlError| config.unusable(error.message()))?;
+    set_default(&mut document, &name).map_err(|what| config.unusable(&what))?;
     let new = document.to_string();
-    check(context, (&file, &old), &new)?;
-    save(context, &file, &new)?;
-    let told = if named.as_ref() == Some(&name) {
+    check(context.daemon, &config, &new)?;
+    save(context, &config.file, &new)?;
+    let notice = if named.as_ref() == Some(&name) {
         format!("the default model is {name}, as before")
     } else {
         format!("the default model is now {name} (was {was}); {}", way_back(named.as_deref()))
     };
-    context.output.note(Mark::Info, &told);
-    tell_override(context, &name);
+    context.output.note(NoteKind::Info, &notice);
+    let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
+    note_override(&context.output, &own, &name);
     take_on(context, |config| {
         config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
     })
     .await?;
     if args.json {
         context.output.json(&json!({
-            "config_file": file.display().to_string(),
+            "config_file": config.file.display().to_string(),
             "default_before": was,
             "default_model": name,
         }))?;
@@ -85,17 +88,17 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
 }
 
 /// Returns the only model of a server that is named without a model.
-async fn only_model(context: &Context, (file, old): (&Path, &str), server: &str) -> Result<String, Failure> {
+async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Result<String, Failure> {
     let refused =
         |message: String, mend: String| Failure::Input { code: ErrorCode::InvalidArgument, message, mend };
-    if !has_server(old, server).map_err(|what| unusable_file(file, &what))? {
+    if !has_server(&config.text, server).map_err(|what| config.unusable(&what))? {
         let shown = clean_line(server, NAME_CHARS_MAX);
-        let told = format!(
+        let notice = format!(
             "a model is named as SERVER/MODEL, such as {DEMO_MODEL}; {} has no server `{shown}`",
-            file.display()
+            config.file.display()
         );
         let mend = "`palyra model list` shows the models there are, `palyra model add` adds a server";
-        return Err(refused(told, mend.to_owned()));
+        return Err(refused(notice, mend.to_owned()));
     }
     let client = context.connect().await?;
     let listed = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;
@@ -135,30 +138,30 @@ fn has_server(text: &str, server: &str) -> Result<bool, String> {
 /// Removes the name of the default model from the file, and has a daemon that runs read the file again.
 async fn unset(
     context: &Context,
-    (file, old): (&Path, &str),
+    config: &ConfigText,
     was: Option<&str>,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let told = match was {
+    let notice = match was {
         Some(was) => {
-            let new = without_default(old).map_err(|what| unusable_file(file, &what))?;
-            check(context, (file, old), &new)?;
-            save(context, file, &new)?;
+            let new = without_default(&config.text).map_err(|what| config.unusable(&what))?;
+            check(context.daemon, config, &new)?;
+            save(context, &config.file, &new)?;
             format!("no default model is configured now (was {was}); {}", way_back(Some(was)))
         }
-        None => format!("no default model is configured in {}", file.display()),
+        None => format!("no default model is configured in {}", config.file.display()),
     };
-    context.output.note(Mark::Info, &told);
+    context.output.note(NoteKind::Info, &notice);
     // A daemon keeps its default model until it reads the file, also one that was edited by hand.
     take_on(context, |config| {
         config.values.iter().all(|value| value.key != DEFAULT_KEY || value.value.trim_matches('"').is_empty())
     })
     .await?;
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
-    context.output.note(Mark::Info, &format!("this environment selects {own}"));
+    context.output.note(NoteKind::Info, &format!("this environment selects {own}"));
     if json {
         context.output.json(&json!({
-            "config_file": file.display().to_string(),
+            "config_file": config.file.display().to_string(),
             "default_before": was,
             "default_model": own,
         }))?;
@@ -166,34 +169,35 @@ async fn unset(
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, (file, is_named): (&Path, bool), name: &str, json: bool) -> Result<Exit, Failure> {
+/// Shows the default model; `file` is the configuration file that names it.
+fn show(context: &Context, file: Option<&Path>, name: &str, json: bool) -> Result<Exit, Failure> {
     if json {
-        let place = is_named.then(|| file.display().to_string());
+        let place = file.map(|file| file.display().to_string());
         context.output.json(&json!({ "default_model": name, "config_file": place }))?;
         return Ok(Exit::Done);
     }
     context.output.line(name)?;
-    let told = if is_named {
+    let notice = if let Some(file) = file {
         format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
     } else {
         "no configuration names it; `palyra model use NAME` does".to_owned()
     };
-    context.output.note(Mark::Info, &told);
+    context.output.note(NoteKind::Info, &notice);
     Ok(Exit::Done)
 }
 
 /// Refuses what no daemon of this environment could start with, before the file is touched.
-fn check(context: &Context, (file, old): (&Path, &str), new: &str) -> Result<(), Failure> {
+fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failure> {
     let unwritten = |error: std::io::Error| {
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
     };
     let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir().map_err(unwritten)?;
     let copy = folder.path().join("palyra.toml");
     write(&copy, new).map_err(unwritten)?;
-    let verdict = (context.daemon.check_config)(Some(&copy));
+    let verdict = (hooks.check_config)(Some(&copy));
     let Some(mistake) = verdict.mistakes.first() else { return Ok(()) };
-    let message = mistake.message.replace(&copy.display().to_string(), &file.display().to_string());
-    let of_name = mistake.key.as_deref() == Some(DEFAULT_KEY) || old.is_empty();
+    let message = mistake.message.replace(&copy.display().to_string(), &config.file.display().to_string());
+    let of_name = mistake.key.as_deref() == Some(DEFAULT_KEY) || config.text.is_empty();
     let mend = if of_name {
         "`palyra model list` shows the models there are, `palyra model add` adds a server"
     } else {
@@ -203,10 +207,9 @@ fn check(context: &Context, (file, old): (&Path, &str), new: &str) -> Result<(),
 }
 
 /// Says when something of this environment counts more than the file.
-fn tell_override(context: &Context, name: &str) {
-    let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
+fn note_override(output: &Output, own: &str, name: &str) {
     if own != name {
-        let told = format!("this environment names {own}, which counts more: PALYRA__MODEL__DEFAULT");
-        context.output.note(Mark::Doubt, &told);
+        let notice = format!("this environment names {own}, which counts more: PALYRA__MODEL__DEFAULT");
+        output.note(NoteKind::Doubt, &notice);
     }
 }

@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// List the models the daemon can ask.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
     let rows = models.models.into_iter().map(row).collect();
     context.table(["", "MODEL", "WINDOW", "NOTE"], rows)?;
     for suggestion in &models.suggestions {
-        context.output.note(Mark::Info, suggestion);
+        context.output.note(NoteKind::Info, suggestion);
     }
     Ok(Exit::Done)
 }

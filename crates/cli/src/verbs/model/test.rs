@@ -1,5 +1,7 @@
 //! `palyra model test`.
 
+use std::path::Path;
+
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -8,7 +10,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::clean_line;
-use palyra_terminal::{Mark, Output};
+use palyra_terminal::{NoteKind, Output};
 
 const ANSWER_CHARS_MAX: usize = 200;
 
@@ -33,31 +35,31 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
     } else {
-        tell(&context.output, &tested, None)?;
+        show(&context.output, &tested, &context.config_file()?, None)?;
     }
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
 
 /// Says whether images are sent to it, where this test has asked.
-fn images(tested: &v1::TestModelResponse) -> Option<String> {
+fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     let provider = tested.model.split('/').next().unwrap_or_default();
-    let setting = format!("`providers.{provider}.images`");
-    match tested.images.as_str() {
-        "tried_yes" => Some(format!(
-            "it named the colour of a picture: images are sent to it from now on; {setting} = true keeps that after a \
-             restart"
+    let setting = format!("`images = true` below `[providers.{provider}]` in {}", file.display());
+    match tested.images() {
+        v1::ImageSupport::TriedYes => Some(format!(
+            "it named the colour of a picture: images are sent to it from now on; {setting} keeps that after a restart"
         )),
-        "tried_no" => Some(format!(
-            "a test picture was not understood, so pictures will not be sent to it; {setting} = true sends them"
+        v1::ImageSupport::TriedNo => Some(format!(
+            "a test picture was not understood, so pictures will not be sent to it; {setting} sends them all the same"
         )),
-        _ => None,
+        v1::ImageSupport::Yes | v1::ImageSupport::No | v1::ImageSupport::Unspecified => None,
     }
 }
 
-/// Says what came of a test; `mend` is what to do after one that failed, where that depends on more than its code.
-pub(super) fn tell(
+/// Shows what came of a test, and what to write into the configuration file; `mend` is what to do after one that failed, where that depends on more than its code.
+pub(super) fn show(
     output: &Output,
     tested: &v1::TestModelResponse,
+    file: &Path,
     mend: Option<fn(ErrorCode) -> &'static str>,
 ) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
@@ -66,7 +68,7 @@ pub(super) fn tell(
             "ok: {} answers, first text after {} ms, whole after {} ms: {said}",
             tested.model, tested.first_text_ms, tested.total_ms
         ))?;
-        images(tested).into_iter().for_each(|told| output.note(Mark::Info, &told));
+        images(tested, file).into_iter().for_each(|note| output.note(NoteKind::Info, &note));
         return Ok(());
     }
     let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);

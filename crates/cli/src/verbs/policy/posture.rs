@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::session_id;
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_terminal::NoteKind;
 
 /// Standing settings of tools
 #[derive(Debug, Subcommand)]
@@ -34,7 +34,7 @@ pub(crate) enum PostureVerb {
         /// The tool
         tool: String,
         /// `always_allow` runs what would be asked about, `ask` asks about what would run, `disabled` denies
-        posture: Wanted,
+        posture: PostureRequest,
         #[command(flatten)]
         place: PlaceArgs,
         /// As JSON
@@ -61,7 +61,7 @@ pub(crate) enum PostureVerb {
 /// What can be set.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Wanted {
+pub(crate) enum PostureRequest {
     // Told with the argument: a help of each would make the page longer than a screen.
     AlwaysAllow,
     Ask,
@@ -99,43 +99,44 @@ impl PlaceArgs {
 
 /// Runs name their workspace by its real path.
 fn real_path(folder: &Path) -> Result<String, Failure> {
-    let told =
+    let message =
         |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
-    let real = std::fs::canonicalize(folder).map_err(|error| told(error.to_string()))?;
-    real.into_os_string().into_string().map_err(|_| told("its path is not text".to_owned()))
+    let real = std::fs::canonicalize(folder).map_err(|error| message(error.to_string()))?;
+    real.into_os_string().into_string().map_err(|_| message("its path is not text".to_owned()))
 }
 
 /// Runs the verb.
 pub(super) async fn run(context: &Context, verb: PostureVerb) -> Result<Exit, Failure> {
     match verb {
         PostureVerb::List { json } => {
-            let listed = context.connect().await?.list_postures().await?;
+            let listed = context.connect().await?.call(v1::ListPosturesRequest {}).await?;
             if json {
                 context.output.json(&to_json_with_defaults(&listed))?;
                 return Ok(Exit::Done);
             }
             for posture in &listed.postures {
-                context.output.line(&told(posture))?;
+                context.output.line(&describe(posture))?;
             }
             if listed.unreadable {
                 let unreadable =
                     "the settings cannot be read, so every call is denied; `palyra journal verify`";
-                context.output.note(Mark::Bad, unreadable);
+                context.output.note(NoteKind::Bad, unreadable);
             } else if listed.postures.is_empty() {
-                context.output.note(Mark::Info, "nothing is set; policy alone decides");
+                context.output.note(NoteKind::Info, "nothing is set; policy alone decides");
             }
         }
         PostureVerb::Set { tool, posture, place, json } => {
             let wanted = posture.to_possible_value().map(|value| value.get_name().to_owned());
             let client = context.connect().await?;
-            let (posture, scope) = (wanted.unwrap_or_default(), place.to_wire(&client).await?);
-            let set = client.set_posture(v1::SetPostureRequest { tool, posture, scope }).await?;
+            let posture = v1::PostureSetting::from_short_name(&wanted.unwrap_or_default());
+            let (posture, scope) = (posture.unwrap_or_default().into(), place.to_wire(&client).await?);
+            let set = client.call(v1::SetPostureRequest { tool, posture, scope }).await?;
             tell(context, set.posture.as_ref(), "", json)?;
         }
         PostureVerb::Clear { tool, place, entry, json } => {
             let client = context.connect().await?;
             let (tool, scope) = (tool.unwrap_or_default(), place.to_wire(&client).await?);
-            let cleared = client.clear_posture(v1::ClearPostureRequest { tool, scope, seq: entry }).await?;
+            let cleared = client.call(v1::ClearPostureRequest { tool, scope, seq: entry }).await?;
             tell(context, cleared.posture.as_ref(), "no longer: ", json)?;
         }
     }
@@ -147,11 +148,11 @@ fn tell(context: &Context, posture: Option<&v1::Posture>, before: &str, json: bo
     if json {
         return Ok(context.output.json(&to_json(posture))?);
     }
-    context.output.note(Mark::Good, &format!("{before}{}", told(posture)));
+    context.output.note(NoteKind::Good, &format!("{before}{}", describe(posture)));
     Ok(())
 }
 
-fn told(posture: &v1::Posture) -> String {
+fn describe(posture: &v1::Posture) -> String {
     let tool = match posture.tool.as_str() {
         "" => "(erased: every tool)".to_owned(),
         tool => clean_line(tool, 64),
@@ -173,7 +174,7 @@ fn told(posture: &v1::Posture) -> String {
             format!("set by {}{at} (entry {seq})", clean_line(by, 100))
         }
     };
-    format!("{tool} {} {place}, {origin}", posture.posture)
+    format!("{tool} {} {place}, {origin}", posture.posture_name())
 }
 
 #[cfg(test)]
@@ -184,16 +185,16 @@ mod tests {
     fn a_setting_is_told_with_its_place_and_its_maker() {
         let mut posture = v1::Posture {
             tool: "write_file".to_owned(),
-            posture: "disabled".to_owned(),
+            posture: v1::PostureSetting::Disabled.into(),
             ..v1::Posture::default()
         };
-        assert_eq!(told(&posture), "write_file disabled everywhere, by the configuration");
+        assert_eq!(describe(&posture), "write_file disabled everywhere, by the configuration");
         posture.scope = Some(v1::PostureScope { place: Some(Place::Workspace("/work".to_owned())) });
         posture.seq = Some(12);
         posture.set_by_name = "user:local".to_owned();
         posture.set = Some(prost_types::Timestamp { seconds: 1_763_788_980, nanos: 0 });
         assert_eq!(
-            told(&posture),
+            describe(&posture),
             "write_file disabled in /work, set by user:local on 2025-11-22 05:23 UTC (entry 12)"
         );
     }

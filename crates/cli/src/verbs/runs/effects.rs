@@ -9,10 +9,11 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, how_to_resolve, short_id};
 use crate::verbs::ids::RunName;
+use palyra_run_view::{age, how_to_resolve};
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 const PAGE_SIZE_MAX: u32 = 500;
 const CALL_CHARS_MAX: usize = 160;
@@ -71,21 +72,23 @@ pub(super) async fn run(context: &Context, client: &Client, args: EffectsArgs) -
         let request = v1::ResolveEffectRequest {
             run_id: run.resolve(client).await?.to_string(),
             effect_id: effect,
-            resolution: resolution.replace('-', "_"),
+            resolution: v1::EffectResolution::from_short_name(&resolution.replace('-', "_"))
+                .unwrap_or_default()
+                .into(),
             note,
         };
         return resolve(context, client, request, json.into()).await;
     }
     let only = match (args.unknown, args.changing) {
-        (true, _) => "unknown",
-        (false, true) => "changing",
-        (false, false) => "",
+        (true, _) => v1::EffectFilter::Unknown,
+        (false, true) => v1::EffectFilter::Changing,
+        (false, false) => v1::EffectFilter::Unspecified,
     };
     let run_id = match args.run {
         Some(run) => run.resolve(client).await?.to_string(),
         None => String::new(),
     };
-    let request = v1::ListEffectsRequest { run_id, only: only.to_owned(), ..Default::default() };
+    let request = v1::ListEffectsRequest { run_id, only: only.into(), ..Default::default() };
     list(context, client, request, args.limit, args.json.into()).await
 }
 
@@ -103,7 +106,7 @@ async fn list(
             break;
         }
         request.page_size = left.min(PAGE_SIZE_MAX);
-        let page = client.list_effects(request.clone()).await?;
+        let page = client.call(request.clone()).await?;
         effects.extend(page.effects);
         if page.next_page_token.is_empty() {
             break;
@@ -115,7 +118,7 @@ async fn list(
         return Ok(Exit::Done);
     }
     if effects.is_empty() {
-        context.output.note(Mark::Info, "there are no such effects");
+        context.output.note(NoteKind::Info, "there are no such effects");
         return Ok(Exit::Done);
     }
     context.table(["RUN", "EFFECT", "STATE", "AGE", "TOOL", "CALL"], effects.iter().map(row).collect())?;
@@ -124,9 +127,9 @@ async fn list(
 
 fn row(effect: &v1::EffectInfo) -> [String; 6] {
     let state = if effect.error_code.is_empty() {
-        effect.state.replace('_', " ")
+        effect.state_name().replace('_', " ")
     } else {
-        format!("{} ({})", effect.state, effect.error_code)
+        format!("{} ({})", effect.state_name(), effect.error_code)
     };
     [
         short_id(&effect.run_id),
@@ -140,9 +143,12 @@ fn row(effect: &v1::EffectInfo) -> [String; 6] {
 
 /// Names each effect of a run whose outcome is unknown, and the command that settles it.
 pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) -> Result<(), Failure> {
-    let request =
-        v1::ListEffectsRequest { run_id: run.to_owned(), only: "unknown".to_owned(), ..Default::default() };
-    for effect in client.list_effects(request).await?.effects {
+    let request = v1::ListEffectsRequest {
+        run_id: run.to_owned(),
+        only: v1::EffectFilter::Unknown.into(),
+        ..Default::default()
+    };
+    for effect in client.call(request).await?.effects {
         let tool = clean_line(&effect.tool, 32);
         context.output.line(&format!(
             "{:<9}effect {}, {tool}: its outcome is not known",
@@ -164,8 +170,8 @@ async fn resolve(
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {
-        let told = format!("recorded; a run that waited for it goes on: `palyra runs tail {run}`");
-        context.output.note(Mark::Good, &told);
+        let message = format!("recorded; a run that waited for it goes on: `palyra runs tail {run}`");
+        context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)
 }
@@ -181,12 +187,12 @@ mod tests {
             effect_id: 3,
             tool: "write_file".to_owned(),
             summary: "creates `a`".to_owned(),
-            state: "failed".to_owned(),
+            state: v1::EffectState::Failed.into(),
             error_code: "PLY-4014".to_owned(),
             ..Default::default()
         };
         assert_eq!(row(&effect), ["R", "3", "failed (PLY-4014)", "", "write_file", "creates `a`"]);
-        let resolved = v1::EffectInfo { state: "did_not_happen".to_owned(), ..Default::default() };
+        let resolved = v1::EffectInfo { state: v1::EffectState::DidNotHappen.into(), ..Default::default() };
         assert_eq!(row(&resolved)[2], "did not happen");
     }
 }

@@ -11,10 +11,11 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, bytes, count, diff_lines};
 use crate::verbs::ids::RunName;
+use palyra_run_view::age;
 use palyra_screen_text::clean_line;
-use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
+use palyra_screen_text::{bytes, count, diff_lines};
+use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 const PLACE_CHARS_MAX: usize = 200;
 const REFUSAL_CHARS_MAX: usize = 400;
@@ -90,34 +91,35 @@ struct WhichArgs {
 }
 
 /// A kept file of a run.
-struct Found {
+struct FoundFile {
     run: RunId,
     file: v1::KeptFile,
 }
 
 impl WhichArgs {
-    async fn find(&self, client: &Client) -> Result<Found, Failure> {
+    async fn find(&self, client: &Client) -> Result<FoundFile, Failure> {
         let run = self.run.resolve(client).await?;
         let mut files = client.list_kept_files(run).await?;
         files.retain(|file| file.kept_id == self.place || file.place == self.place);
         let place = clean_line(&self.place, PLACE_CHARS_MAX);
         match files.as_slice() {
-            [file] => Ok(Found { run, file: file.clone() }),
+            [file] => Ok(FoundFile { run, file: file.clone() }),
             [] => {
-                let told =
+                let message =
                     format!("nothing was kept of `{place}`; `palyra runs kept list {run}` shows what was");
-                Err(Failure::local(ErrorCode::KeptFileRefused, told))
+                Err(Failure::local(ErrorCode::KeptFileRefused, message))
             }
             several => {
                 let ids: Vec<_> = several.iter().map(|file| file.kept_id.as_str()).collect();
-                let told = format!("several were kept of `{place}`; name one by its id: {}", ids.join(", "));
-                Err(Failure::local(ErrorCode::KeptFileRefused, told))
+                let message =
+                    format!("several were kept of `{place}`; name one by its id: {}", ids.join(", "));
+                Err(Failure::local(ErrorCode::KeptFileRefused, message))
             }
         }
     }
 }
 
-impl Found {
+impl FoundFile {
     async fn show(&self, client: &Client) -> Result<v1::ShowKeptFileResponse, Failure> {
         let request =
             v1::ShowKeptFileRequest { run_id: self.run.to_string(), kept_id: self.file.kept_id.clone() };
@@ -140,10 +142,10 @@ pub(super) async fn run(context: &Context, client: &Client, args: KeptArgs) -> R
             Ok(Exit::Done)
         }
         KeptVerb::Apply { which, shown, json } => {
-            apply(context, client, which.find(client).await?, (shown, json.into())).await
+            apply(context, client, which.find(client).await?, shown, json.into()).await
         }
         KeptVerb::Discard { which, yes, json } => {
-            discard(context, client, which.find(client).await?, (yes, json.into())).await
+            discard(context, client, which.find(client).await?, yes, json.into()).await
         }
     }
 }
@@ -155,7 +157,7 @@ async fn list(context: &Context, client: &Client, run: RunName, format: Format) 
         return Ok(Exit::Done);
     }
     if files.is_empty() {
-        context.output.note(Mark::Info, "nothing of this run was kept aside");
+        context.output.note(NoteKind::Info, "nothing of this run was kept aside");
         return Ok(Exit::Done);
     }
     let header = ["PLACE", "WAS", "KIND", "SIZE", "DIGEST", "CALL", "AGE", "ID"];
@@ -166,8 +168,8 @@ async fn list(context: &Context, client: &Client, run: RunName, format: Format) 
 fn row(file: &v1::KeptFile) -> [String; 8] {
     [
         clean_line(&file.place, PLACE_CHARS_MAX),
-        file.change.clone(),
-        file.kind.clone(),
+        file.change_name().into_owned(),
+        file.kind_name().into_owned(),
         bytes(file.bytes),
         file.sha256.chars().take(12).collect(),
         file.effect_id.to_string(),
@@ -180,27 +182,28 @@ fn row(file: &v1::KeptFile) -> [String; 8] {
 fn tell(context: &Context, shown: &v1::ShowKeptFileResponse) {
     let file = shown.file.clone().unwrap_or_default();
     let place = clean_line(&file.place, PLACE_CHARS_MAX);
-    let told = format!(
+    let message = format!(
         "{place}: {} of {}, {}, left by call {}",
-        file.kind,
+        file.kind_name(),
         bytes(file.bytes),
-        file.change,
+        file.change_name(),
         file.effect_id
     );
-    context.output.note(Mark::Info, &told);
+    context.output.note(NoteKind::Info, &message);
     let lines = diff_lines(&shown.difference);
     context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     if !shown.refusal.is_empty() {
         let why = clean_line(&shown.refusal, REFUSAL_CHARS_MAX);
-        context.output.note(Mark::Doubt, &format!("it cannot be put in place: {why}"));
+        context.output.note(NoteKind::Doubt, &format!("it cannot be put in place: {why}"));
     }
 }
 
 async fn apply(
     context: &Context,
     client: &Client,
-    found: Found,
-    (known, format): (Option<String>, Format),
+    found: FoundFile,
+    known: Option<String>,
+    format: Format,
 ) -> Result<Exit, Failure> {
     let shown_sha256 = match known {
         Some(known) => known,
@@ -218,71 +221,77 @@ async fn apply(
     } else {
         files.iter().for_each(|file| tell_placed(context, file));
         let placed = count((files.len() - left) as u64, "file");
-        context.output.note(Mark::Info, &format!("{placed} in place, {left} left alone"));
+        context.output.note(NoteKind::Info, &format!("{placed} in place, {left} left alone"));
     }
     Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
 }
 
 fn tell_placed(context: &Context, file: &v1::UndoneFile) {
-    let (mark, told) = match file.result.as_str() {
-        "restored" => (Mark::Good, "in place".to_owned()),
-        "already_restored" => (Mark::Good, "was in place already".to_owned()),
-        "conflict" => (Mark::Doubt, "changed since it was shown, and left alone".to_owned()),
-        _ => (Mark::Bad, clean_line(&file.detail, REFUSAL_CHARS_MAX)),
+    let (mark, message) = match file.result() {
+        v1::UndoResult::Restored => (NoteKind::Good, "in place".to_owned()),
+        v1::UndoResult::AlreadyRestored => (NoteKind::Good, "was in place already".to_owned()),
+        v1::UndoResult::Conflict => {
+            (NoteKind::Doubt, "changed since it was shown, and left alone".to_owned())
+        }
+        v1::UndoResult::Withheld | v1::UndoResult::Failed | v1::UndoResult::Unspecified => {
+            (NoteKind::Bad, clean_line(&file.detail, REFUSAL_CHARS_MAX))
+        }
     };
-    context.output.note(mark, &format!("{}: {told}", clean_line(&file.path, PLACE_CHARS_MAX)));
+    context.output.note(mark, &format!("{}: {message}", clean_line(&file.path, PLACE_CHARS_MAX)));
 }
 
 /// Shows a kept file and asks the person; a yes repeats the beginning of what was shown.
-async fn asked(context: &Context, client: &Client, found: &Found) -> Result<Option<String>, Failure> {
+async fn asked(context: &Context, client: &Client, found: &FoundFile) -> Result<Option<String>, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        let told = "what a command left is put in place after a yes; look at it with `palyra runs kept show`, then \
+        let message = "what a command left is put in place after a yes; look at it with `palyra runs kept show`, then \
                     name the digest that it shows with --shown";
-        return Err(Failure::Usage(told.to_owned()));
+        return Err(Failure::Usage(message.to_owned()));
     };
     let shown = found.show(client).await?;
     tell(context, &shown);
     if !shown.refusal.is_empty() {
-        let told = "nothing was put in place".to_owned();
-        return Err(Failure::local(ErrorCode::KeptFileRefused, told));
+        let message = "nothing was put in place".to_owned();
+        return Err(Failure::local(ErrorCode::KeptFileRefused, message));
     }
     let word: String = shown.shown_sha256.chars().take(WORD_CHARS).collect();
     let prompt = format!("? high risk: something runs this later; type {word} to put it in place [{word}/n]");
-    let answer = reader.ask(&prompt, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
+    let answer =
+        reader.ask(&prompt, ReadingMode::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
     if answer.trim().eq_ignore_ascii_case(&word) {
         return Ok(Some(shown.shown_sha256));
     }
-    context.output.note(Mark::Info, "nothing was put in place");
+    context.output.note(NoteKind::Info, "nothing was put in place");
     Ok(None)
 }
 
 async fn discard(
     context: &Context,
     client: &Client,
-    found: Found,
-    (yes, format): (bool, Format),
+    found: FoundFile,
+    yes: bool,
+    format: Format,
 ) -> Result<Exit, Failure> {
     let place = clean_line(&found.file.place, PLACE_CHARS_MAX);
     if !yes {
         let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-            let told = "what is deleted does not come back; say so with --yes";
-            return Err(Failure::Usage(told.to_owned()));
+            let message = "what is deleted does not come back; say so with --yes";
+            return Err(Failure::Usage(message.to_owned()));
         };
         let prompt = format!("? delete what was kept of {place}? [y/N]");
         let answer =
-            reader.ask(&prompt, Reading::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
+            reader.ask(&prompt, ReadingMode::Shown).await.map_err(OutputError::Failed)?.unwrap_or_default();
         if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
             return Ok(Exit::Cancelled);
         }
     }
-    let Found { run, file } = found;
+    let FoundFile { run, file } = found;
     let request =
         v1::DiscardKeptFileRequest { run_id: run.to_string(), kept_id: file.kept_id, sha256: file.sha256 };
     let discarded = serde_json::json!({ "run_id": request.run_id, "discarded": request.kept_id });
     client.discard_kept_file(request).await?;
     match format {
         Format::Json => context.output.json(&discarded)?,
-        Format::Text => context.output.note(Mark::Good, &format!("deleted what was kept of {place}")),
+        Format::Text => context.output.note(NoteKind::Good, &format!("deleted what was kept of {place}")),
     }
     Ok(Exit::Done)
 }

@@ -14,11 +14,12 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{age, count, diff_lines, short_id};
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
+use palyra_run_view::age;
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::{count, diff_lines, short_id};
+use palyra_terminal::NoteKind;
 
 const PATH_CHARS_MAX: usize = 200;
 const REASON_CHARS_MAX: usize = 240;
@@ -31,29 +32,46 @@ const RUNS_COMPARED_MAX: usize = 10;
 
 /// How far it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum UndoExtent {
     /// The files are put back.
     Files,
     /// Nothing is changed.
     DryRun,
 }
 
+/// Among which runs another one is looked for, where the named run changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum OtherRuns {
+    /// Those of the folder.
+    OfFolder,
+    /// Those of a chat.
+    OfSession(String),
+}
+
+/// What is taken back, and how far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UndoOrder {
+    pub(super) run: RunName,
+    pub(super) extent: UndoExtent,
+    pub(super) others: OtherRuns,
+}
+
 /// Takes back what a run changed in files, or shows what that would do.
 pub(super) async fn undo(
     context: &Context,
     client: &Client,
-    run: RunName,
-    extent: Extent,
+    order: UndoOrder,
     format: Format,
 ) -> Result<Exit, Failure> {
+    let UndoOrder { run, extent, others } = order;
     let run = run.resolve(client).await?;
     let files = match extent {
-        Extent::Files => context.waiting("taking back", client.undo_run(run)).await,
-        Extent::DryRun => context.waiting("comparing", client.preview_undo(run)).await,
+        UndoExtent::Files => context.waiting("taking back", client.undo_run(run)).await,
+        UndoExtent::DryRun => context.waiting("comparing", client.preview_undo(run)).await,
     };
     let files = match files {
         Err(error) if error.code() == ErrorCode::UndoNothing => {
-            return Err(no_changes(context, client, run, &error).await);
+            return Err(no_changes(context, client, run, &error, &others).await);
         }
         files => files?,
     };
@@ -66,19 +84,19 @@ pub(super) async fn undo(
     for file in &files {
         let (mark, outcome) = outcome(file, extent);
         context.output.note(mark, &format!("{}: {outcome}", clean_line(&file.path, PATH_CHARS_MAX)));
-        if file.result == "conflict" || file.result == "restored" {
+        if file.result() == v1::UndoResult::Conflict || file.result() == v1::UndoResult::Restored {
             let lines = diff_lines(&file.detail);
             context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
         }
     }
-    context.output.note(Mark::Info, &summary(&files, extent));
-    if files.iter().any(|file| file.result == "conflict") {
-        context.output.note(Mark::Info, &mend_of_skipped(run));
+    context.output.note(NoteKind::Info, &summary(&files, extent));
+    if files.iter().any(|file| file.result() == v1::UndoResult::Conflict) {
+        context.output.note(NoteKind::Info, &mend_of_skipped(run));
     }
-    if extent == Extent::Files && context.is_local() {
+    if extent == UndoExtent::Files && context.is_local() {
         for folder in empty_folders(client, run, &files).await {
             let folder = clean_line(&folder, PATH_CHARS_MAX);
-            context.output.note(Mark::Info, &format!("the folder {folder} is empty now, and stays"));
+            context.output.note(NoteKind::Info, &format!("the folder {folder} is empty now, and stays"));
         }
     }
     Ok(exit)
@@ -95,7 +113,7 @@ fn mend_of_skipped(run: RunId) -> String {
 
 /// Returns the folders, from the workspace, that hold nothing now that files which the run made are removed.
 async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -> BTreeSet<String> {
-    let removed = files.iter().filter(|file| file.result == "restored" && file.removed);
+    let removed = files.iter().filter(|file| file.result() == v1::UndoResult::Restored && file.removed);
     let parent = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let folders: BTreeSet<String> = removed.filter_map(|file| parent(&file.path)).collect();
     if folders.is_empty() {
@@ -108,32 +126,39 @@ async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -
     folders.into_iter().filter(is_empty).collect()
 }
 
-fn summary(files: &[&v1::UndoneFile], extent: Extent) -> String {
-    let back =
-        |removed: bool| files.iter().filter(move |file| file.result == "restored" && file.removed == removed);
+fn summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
+    let back = |removed: bool| {
+        files.iter().filter(move |file| file.result() == v1::UndoResult::Restored && file.removed == removed)
+    };
     let (restored, removed) = (back(false).count(), back(true).count());
     let skipped = files.iter().filter(|file| !is_back(file)).count();
     let unchanged = files.len() - restored - removed - skipped;
-    let would = if extent == Extent::Files { "" } else { "would be " };
-    let mut told = match (restored, removed) {
+    let would = if extent == UndoExtent::Files { "" } else { "would be " };
+    let mut notice = match (restored, removed) {
         (0, 1..) => format!("{} {would}removed", count(removed as u64, "file")),
         (_, 0) => format!("{} {would}restored", count(restored as u64, "file")),
         _ => format!("{} {would}restored, {removed} removed", count(restored as u64, "file")),
     };
     if unchanged > 0 {
-        told.push_str(&format!(", {unchanged} as it was"));
+        notice.push_str(&format!(", {unchanged} as it was"));
     }
     if skipped > 0 || unchanged == 0 {
-        told.push_str(&format!(", {skipped} skipped"));
+        notice.push_str(&format!(", {skipped} skipped"));
     }
-    if extent == Extent::DryRun {
-        told.push_str("; nothing was changed");
+    if extent == UndoExtent::DryRun {
+        notice.push_str("; nothing was changed");
     }
-    told
+    notice
 }
 
 /// Says why there is nothing to take back, and names the run that the person may mean.
-async fn no_changes(context: &Context, client: &Client, run: RunId, error: &ClientError) -> Failure {
+async fn no_changes(
+    context: &Context,
+    client: &Client,
+    run: RunId,
+    error: &ClientError,
+    others: &OtherRuns,
+) -> Failure {
     let code = error.code();
     match erased_content(client, run).await {
         Ok(Some(erased)) => {
@@ -150,10 +175,15 @@ async fn no_changes(context: &Context, client: &Client, run: RunId, error: &Clie
         Ok(None) => {}
         Err(failure) => return failure,
     }
-    let mend = match newest_changes(context, client).await {
-        Ok(Some(changes)) => changes.told(),
-        Ok(None) => "no run of this folder has changes that could be taken back".to_owned(),
-        Err(failure) => return failure,
+    let mend = match (newest_changes(context, client, others).await, others) {
+        (Ok(Some(changes)), others) => changes.describe(others),
+        (Ok(None), OtherRuns::OfFolder) => {
+            "no run of this folder has changes that could be taken back".to_owned()
+        }
+        (Ok(None), OtherRuns::OfSession(_)) => {
+            "no run of this chat has changes that could be taken back".to_owned()
+        }
+        (Err(failure), _) => return failure,
     };
     Failure::WithMend { code, message: error.to_string(), mend }
 }
@@ -162,11 +192,11 @@ async fn no_changes(context: &Context, client: &Client, run: RunId, error: &Clie
 async fn calls_without_undo(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
     let request = v1::ListEffectsRequest {
         run_id: run.to_string(),
-        only: "changing".to_owned(),
+        only: v1::EffectFilter::Changing.into(),
         page_size: RUNS_LOOKED_AT_MAX,
         ..Default::default()
     };
-    let calls = client.list_effects(request).await?.effects;
+    let calls = client.call(request).await?.effects;
     if calls.is_empty() {
         return Ok(None);
     }
@@ -183,20 +213,20 @@ async fn calls_without_undo(client: &Client, run: RunId) -> Result<Option<String
 }
 
 async fn erased_content(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
-    erased::told(client, &client.get_run(run).await?).await
+    erased::describe(client, &client.get_run(run).await?).await
 }
 
 /// A run that changed files which are not taken back.
-struct Changes {
+struct UndoChanges {
     run: v1::Run,
     /// Each path once.
     paths: BTreeSet<String>,
 }
 
-impl Changes {
+impl UndoChanges {
     /// Says which run it is, when it was, and which files it changed: it may have nothing to do with the run that was
     /// named.
-    fn told(&self) -> String {
+    fn describe(&self, others: &OtherRuns) -> String {
         let run = short_id(&self.run.run_id);
         let shown = self.paths.iter().take(PATHS_NAMED_MAX).map(|path| clean_line(path, PATH_CHARS_MAX));
         let mut files = shown.collect::<Vec<_>>().join(", ");
@@ -205,37 +235,52 @@ impl Changes {
         }
         let age = age(self.run.created);
         let when = if age.is_empty() { age } else { format!("{age} ago, ") };
-        format!(
-            "the newest run that changed files here is {run} ({when}{files}); `palyra runs undo {run}` takes that back"
-        )
+        match others {
+            OtherRuns::OfFolder => format!(
+                "the newest run that changed files here is {run} ({when}{files}); `palyra runs undo {run}` takes that back"
+            ),
+            OtherRuns::OfSession(_) => format!(
+                "the newest run of this chat that changed files is {run} ({when}{files}); `palyra runs undo {run}` in \
+                 another terminal takes that back"
+            ),
+        }
     }
 }
 
-/// Returns the newest run of this folder that left a change in a file which is not taken back.
-async fn newest_changes(context: &Context, client: &Client) -> Result<Option<Changes>, Failure> {
-    let Some(folder) = context.folder() else { return Ok(None) };
-    let finished = v1::ListRunsRequest {
-        only: "finished".to_owned(),
+/// Returns the newest of the runs that left a change in a file which is not taken back.
+async fn newest_changes(
+    context: &Context,
+    client: &Client,
+    others: &OtherRuns,
+) -> Result<Option<UndoChanges>, Failure> {
+    let mut finished = v1::ListRunsRequest {
+        only: v1::RunFilter::Finished.into(),
         page_size: RUNS_LOOKED_AT_MAX,
-        workspace_root: folder.display().to_string(),
         ..Default::default()
     };
+    match others {
+        OtherRuns::OfSession(session) => finished.session_id.clone_from(session),
+        OtherRuns::OfFolder => match context.folder() {
+            Some(folder) => finished.workspace_root = folder.display().to_string(),
+            None => return Ok(None),
+        },
+    }
     let changing = v1::ListEffectsRequest {
-        only: "changing".to_owned(),
+        only: v1::EffectFilter::Changing.into(),
         page_size: RUNS_LOOKED_AT_MAX,
         ..Default::default()
     };
-    let (runs, effects) = tokio::join!(client.list_runs(finished), client.list_effects(changing));
+    let (runs, effects) = tokio::join!(client.call(finished), client.call(changing));
     let changing: BTreeSet<String> = effects?.effects.into_iter().map(|effect| effect.run_id).collect();
     let candidates = runs?.runs.into_iter().filter(|run| changing.contains(&run.run_id));
     for run in candidates.take(RUNS_COMPARED_MAX) {
         let Ok(id) = run.run_id.parse() else { continue };
         match client.preview_undo(id).await {
             Ok(files) => {
-                let left = files.into_iter().filter(|file| file.result != "already_restored");
+                let left = files.into_iter().filter(|file| file.result() != v1::UndoResult::AlreadyRestored);
                 let paths: BTreeSet<String> = left.map(|file| file.path).collect();
                 if !paths.is_empty() {
-                    return Ok(Some(Changes { run, paths }));
+                    return Ok(Some(UndoChanges { run, paths }));
                 }
             }
             Err(error) if error.code() == ErrorCode::UndoNothing => {}
@@ -250,7 +295,9 @@ fn by_path(files: &[v1::UndoneFile]) -> Vec<&v1::UndoneFile> {
     let mut paths: Vec<&v1::UndoneFile> = Vec::new();
     for file in files {
         match paths.iter_mut().find(|known| known.path == file.path) {
-            Some(known) if is_back(known) && file.result != "already_restored" => *known = file,
+            Some(known) if is_back(known) && file.result() != v1::UndoResult::AlreadyRestored => {
+                *known = file;
+            }
             Some(_) => {}
             None => paths.push(file),
         }
@@ -259,33 +306,38 @@ fn by_path(files: &[v1::UndoneFile]) -> Vec<&v1::UndoneFile> {
 }
 
 pub(super) fn is_back(file: &v1::UndoneFile) -> bool {
-    matches!(file.result.as_str(), "restored" | "already_restored")
+    matches!(file.result(), v1::UndoResult::Restored | v1::UndoResult::AlreadyRestored)
 }
 
-fn outcome(file: &v1::UndoneFile, extent: Extent) -> (Mark, String) {
-    let done = match (file.result.as_str(), extent, file.removed) {
-        ("restored", Extent::Files, true) => "removed; it did not exist before the run",
-        ("restored", Extent::Files, false) => "restored to its content before the run",
-        ("restored", Extent::DryRun, true) => "would be removed; it did not exist before the run",
-        ("restored", Extent::DryRun, false) => "would be restored to its content before the run",
-        ("already_restored", _, true) => "is removed already; it did not exist before the run",
-        ("already_restored", _, false) => "has its content before the run already",
-        ("conflict", Extent::Files, _) => {
-            let told = "skipped, because it changed after the run; restoring it would have been this change:";
-            return (Mark::Doubt, told.to_owned());
+fn outcome(file: &v1::UndoneFile, extent: UndoExtent) -> (NoteKind, String) {
+    let done = match (file.result(), extent, file.removed) {
+        (v1::UndoResult::Restored, UndoExtent::Files, true) => "removed; it did not exist before the run",
+        (v1::UndoResult::Restored, UndoExtent::Files, false) => "restored to its content before the run",
+        (v1::UndoResult::Restored, UndoExtent::DryRun, true) => {
+            "would be removed; it did not exist before the run"
         }
-        ("conflict", Extent::DryRun, _) => {
-            let told =
+        (v1::UndoResult::Restored, UndoExtent::DryRun, false) => {
+            "would be restored to its content before the run"
+        }
+        (v1::UndoResult::AlreadyRestored, _, true) => "is removed already; it did not exist before the run",
+        (v1::UndoResult::AlreadyRestored, _, false) => "has its content before the run already",
+        (v1::UndoResult::Conflict, UndoExtent::Files, _) => {
+            let notice =
+                "skipped, because it changed after the run; restoring it would have been this change:";
+            return (NoteKind::Doubt, notice.to_owned());
+        }
+        (v1::UndoResult::Conflict, UndoExtent::DryRun, _) => {
+            let notice =
                 "would be skipped, because it changed after the run; restoring it would be this change:";
-            return (Mark::Doubt, told.to_owned());
+            return (NoteKind::Doubt, notice.to_owned());
         }
-        ("withheld", _, _) => {
-            let told = "skipped: its content before the run contained a secret and was not stored";
-            return (Mark::Doubt, told.to_owned());
+        (v1::UndoResult::Withheld, _, _) => {
+            let notice = "skipped: its content before the run contained a secret and was not stored";
+            return (NoteKind::Doubt, notice.to_owned());
         }
-        _ => return (Mark::Bad, clean_line(&file.detail, REASON_CHARS_MAX)),
+        _ => return (NoteKind::Bad, clean_line(&file.detail, REASON_CHARS_MAX)),
     };
-    let mark = if extent == Extent::Files { Mark::Good } else { Mark::Info };
+    let mark = if extent == UndoExtent::Files { NoteKind::Good } else { NoteKind::Info };
     (mark, done.to_owned())
 }
 
@@ -293,40 +345,44 @@ fn outcome(file: &v1::UndoneFile, extent: Extent) -> (Mark, String) {
 mod tests {
     use super::*;
 
-    fn file(path: &str, result: &str, removed: bool) -> v1::UndoneFile {
-        v1::UndoneFile { path: path.to_owned(), result: result.to_owned(), removed, ..Default::default() }
+    fn file(path: &str, result: v1::UndoResult, removed: bool) -> v1::UndoneFile {
+        v1::UndoneFile { path: path.to_owned(), result: result.into(), removed, ..Default::default() }
     }
 
     #[test]
     fn what_was_not_taken_back_counts_as_skipped() {
         for (result, back) in [
-            ("restored", true),
-            ("already_restored", true),
-            ("conflict", false),
-            ("withheld", false),
-            ("failed", false),
+            (v1::UndoResult::Restored, true),
+            (v1::UndoResult::AlreadyRestored, true),
+            (v1::UndoResult::Conflict, false),
+            (v1::UndoResult::Withheld, false),
+            (v1::UndoResult::Failed, false),
         ] {
-            assert_eq!(is_back(&file("a", result, false)), back, "{result}");
+            assert_eq!(is_back(&file("a", result, false)), back, "{result:?}");
         }
     }
 
     #[test]
     fn a_file_that_the_run_made_is_reported_as_removed() {
         let of = |file: v1::UndoneFile, extent| outcome(&file, extent).1;
-        let made = || file("a", "restored", true);
-        assert_eq!(of(made(), Extent::Files), "removed; it did not exist before the run");
-        assert_eq!(of(made(), Extent::DryRun), "would be removed; it did not exist before the run");
-        assert_eq!(of(file("a", "restored", false), Extent::Files), "restored to its content before the run");
+        let made = || file("a", v1::UndoResult::Restored, true);
+        assert_eq!(of(made(), UndoExtent::Files), "removed; it did not exist before the run");
+        assert_eq!(of(made(), UndoExtent::DryRun), "would be removed; it did not exist before the run");
+        assert_eq!(
+            of(file("a", v1::UndoResult::Restored, false), UndoExtent::Files),
+            "restored to its content before the run"
+        );
     }
 
     #[test]
     fn the_summary_counts_what_was_removed_as_removed() {
-        let (made, changed) = (file("a", "restored", true), file("b", "restored", false));
-        let told = |files: &[&v1::UndoneFile]| summary(files, Extent::Files);
-        assert_eq!(told(&[&made]), "1 file removed, 0 skipped");
-        assert_eq!(told(&[&changed]), "1 file restored, 0 skipped");
-        assert_eq!(told(&[&made, &changed]), "1 file restored, 1 removed, 0 skipped");
-        let dry = summary(&[&made], Extent::DryRun);
+        let (made, changed) =
+            (file("a", v1::UndoResult::Restored, true), file("b", v1::UndoResult::Restored, false));
+        let notice = |files: &[&v1::UndoneFile]| summary(files, UndoExtent::Files);
+        assert_eq!(notice(&[&made]), "1 file removed, 0 skipped");
+        assert_eq!(notice(&[&changed]), "1 file restored, 0 skipped");
+        assert_eq!(notice(&[&made, &changed]), "1 file restored, 1 removed, 0 skipped");
+        let dry = summary(&[&made], UndoExtent::DryRun);
         assert_eq!(dry, "1 file would be removed, 0 skipped; nothing was changed");
     }
 
@@ -334,20 +390,20 @@ mod tests {
     fn another_run_is_named_with_its_files() {
         let paths = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
         let run = v1::Run { run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(), ..Default::default() };
-        let told = Changes { run, paths }.told();
-        assert!(told.contains("is 96C5QJ (a, b, c and 2 more); `palyra runs undo 96C5QJ`"), "{told}");
+        let notice = UndoChanges { run, paths }.describe(&OtherRuns::OfFolder);
+        assert!(notice.contains("is 96C5QJ (a, b, c and 2 more); `palyra runs undo 96C5QJ`"), "{notice}");
     }
 
     #[test]
     fn several_changes_to_one_path_are_one_line() {
         let files = [
-            file("a", "restored", true),
-            file("b", "restored", false),
-            file("a", "already_restored", true),
-            file("b", "conflict", false),
-            file("b", "restored", false),
+            file("a", v1::UndoResult::Restored, true),
+            file("b", v1::UndoResult::Restored, false),
+            file("a", v1::UndoResult::AlreadyRestored, true),
+            file("b", v1::UndoResult::Conflict, false),
+            file("b", v1::UndoResult::Restored, false),
         ];
-        let lines: Vec<_> = by_path(&files).iter().map(|file| (&*file.path, &*file.result)).collect();
-        assert_eq!(lines, [("a", "restored"), ("b", "conflict")]);
+        let lines: Vec<_> = by_path(&files).iter().map(|file| (&*file.path, file.result())).collect();
+        assert_eq!(lines, [("a", v1::UndoResult::Restored), ("b", v1::UndoResult::Conflict)]);
     }
 }

@@ -4,14 +4,15 @@ use palyra_client::Client;
 use palyra_wire::json::to_json;
 use palyra_wire::v1;
 
-use super::super::pages::{Listed, Taken, read_list};
+use super::super::pages::{ItemSelection, ListedItems, read_list};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{ERASED_MARK, age, session_title, short_id};
 use crate::verbs::runs::erased::is_erased;
+use palyra_run_view::{ERASED_MARK, age, is_named, session_title};
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 const SEARCH_CHARS_MAX: usize = 60;
 
@@ -37,6 +38,22 @@ pub(crate) struct ListArgs {
 }
 
 /// Runs the verb.
+/// Returns the title of a session. Where that was erased, says so, and shows the earliest input that is left.
+pub(in crate::verbs) async fn title(client: &Client, session: &v1::Session) -> Result<String, Failure> {
+    if session.runs == 0 || !session.first_input.is_empty() || is_named(session) {
+        return Ok(session_title(session));
+    }
+    let request = v1::ListRunsRequest { session_id: session.session_id.clone(), ..Default::default() };
+    let runs = client.call(request).await?.runs;
+    let oldest = runs.last().map(|run| run.run_id.as_str()).unwrap_or_default();
+    if !is_erased(client, oldest).await? {
+        return Ok(session_title(session));
+    }
+    let inputs = runs.iter().rev().map(|run| run.input_preview.as_str());
+    let left = [session.matched.as_str()].into_iter().chain(inputs).find(|input| !input.is_empty());
+    Ok(left.map_or_else(|| ERASED_MARK.to_owned(), |left| format!("{ERASED_MARK} {left}")))
+}
+
 pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> Result<Exit, Failure> {
     let listed = read(client, &args).await?;
     if args.json {
@@ -45,19 +62,17 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         return Ok(Exit::Done);
     }
     if listed.items.is_empty() {
-        let told = match (args.search.is_empty(), args.archived) {
+        let message = match (args.search.is_empty(), args.archived) {
             (true, false) => "there are no sessions yet; `palyra chat` begins one".to_owned(),
             (true, true) => "no session is archived".to_owned(),
             (false, _) => nothing_found(&args),
         };
-        context.output.note(Mark::Info, &told);
+        context.output.note(NoteKind::Info, &message);
         return Ok(Exit::Done);
     }
     let mut titles = Vec::with_capacity(listed.items.len());
     for session in &listed.items {
-        let title = session_title(session);
-        let is_erased = title.is_empty() && is_erased(client, &session.last_run_id).await?;
-        titles.push(if is_erased { ERASED_MARK.to_owned() } else { title });
+        titles.push(title(client, session).await?);
     }
     let row = |(session, title): (&v1::Session, String)| {
         [short_id(&session.session_id), age(session.updated), session.runs.to_string(), title]
@@ -68,7 +83,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         let newest = short_id(&listed.items[0].session_id);
         context
             .output
-            .note(Mark::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
+            .note(NoteKind::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
     }
     Ok(Exit::Done)
 }
@@ -83,21 +98,22 @@ fn nothing_found(args: &ListArgs) -> String {
     };
     format!(
         "{which} has \"{search}\" in its key, its title or the beginning of an input; answers are not \
-         searched{left_out}"
+         searched{left_out}; try a word of what you asked, or `palyra runs tail RUN`, which shows the answer, for a run of \
+         `palyra runs list`"
     )
 }
 
-async fn read(client: &Client, args: &ListArgs) -> Result<Listed<v1::Session>, Failure> {
+async fn read(client: &Client, args: &ListArgs) -> Result<ListedItems<v1::Session>, Failure> {
     let only = match (args.archived, args.all) {
-        (true, _) => "archived",
-        (false, true) => "all",
-        (false, false) => "",
+        (true, _) => v1::SessionFilter::Archived,
+        (false, true) => v1::SessionFilter::All,
+        (false, false) => v1::SessionFilter::Unspecified,
     };
     let request =
-        v1::ListSessionsRequest { search: args.search.clone(), only: only.to_owned(), ..Default::default() };
-    read_list(args.limit, Taken::All, |page_size, page_token| {
+        v1::ListSessionsRequest { search: args.search.clone(), only: only.into(), ..Default::default() };
+    read_list(args.limit, ItemSelection::All, |page_size, page_token| {
         let request = v1::ListSessionsRequest { page_size, page_token, ..request.clone() };
-        async move { client.list_sessions(request).await.map(|page| (page.sessions, page.next_page_token)) }
+        async move { client.call(request).await.map(|page| (page.sessions, page.next_page_token)) }
     })
     .await
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_worst_case_fits_a_screen() {
-    let mut report = Report::default();
+    let mut report = StatusReport::default();
     let status = v1::GetStatusResponse {
         version: "0.1.0".to_owned(),
         listening: vec![
@@ -18,13 +18,14 @@ fn the_worst_case_fits_a_screen() {
     report.daemon(&status);
     report.places(Path::new("/state"), false);
     let origin = v1::ModelOrigin {
-        source: "configuration".to_owned(),
+        source: v1::ModelSource::Configuration.into(),
         place: "model.default".to_owned(),
         ..Default::default()
     };
     report.model("box/m", &origin);
     let counts = WaitingCounts { approvals: 1, questions: 2, doubts: 3 };
-    report.waiting(&WaitingWork { here: counts, elsewhere: counts, waiting_runs: 4 }, 9);
+    report
+        .waiting(&WaitingWork { here: counts, elsewhere: counts, waiting_runs: 4, ..Default::default() }, 9);
     let check = v1::Check {
         name: SANDBOX_CHECK.to_owned(),
         found: "commands run in namespaces of their own (tier C); Landlock 6".to_owned(),
@@ -32,7 +33,7 @@ fn the_worst_case_fits_a_screen() {
     };
     report.sandbox(&[check]);
     report.journal(&v1::GetJournalStatusResponse {
-        health: "writable".to_owned(),
+        health: v1::JournalHealth::Writable.into(),
         entries: 7,
         ..Default::default()
     });

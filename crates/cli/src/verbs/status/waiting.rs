@@ -8,6 +8,8 @@ use palyra_client::Client;
 use palyra_wire::v1;
 
 use crate::failure::Failure;
+use crate::verbs::open_questions::{open_question, waits_for_words};
+use palyra_screen_text::short_id;
 
 /// Things of one kind that are counted, at most.
 const PAGE_SIZE_MAX: u32 = 500;
@@ -47,6 +49,8 @@ pub(super) struct WaitingWork {
     pub(super) elsewhere: WaitingCounts,
     /// Runs that wait, for any reason.
     pub(super) waiting_runs: u64,
+    /// The newest run that waits for words, and what it asks.
+    pub(super) question: Option<(String, String)>,
 }
 
 /// What kind of thing waits.
@@ -61,33 +65,34 @@ impl WaitingWork {
     /// Asks the daemon. Without a folder, as over TCP, all of it is elsewhere.
     pub(super) async fn look(client: &Client, folder: Option<&Path>) -> Result<Self, Failure> {
         let approvals = v1::ListApprovalsRequest { page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let only = || "open".to_owned();
-        let runs = v1::ListRunsRequest { only: only(), page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let unknown = "unknown".to_owned();
+        let open = v1::RunFilter::Open.into();
+        let runs = v1::ListRunsRequest { only: open, page_size: PAGE_SIZE_MAX, ..Default::default() };
+        let unknown = v1::EffectFilter::Unknown.into();
         let effects =
             v1::ListEffectsRequest { only: unknown, page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let (approvals, runs, effects) = tokio::join!(
-            client.list_approvals(approvals),
-            client.list_runs(runs),
-            client.list_effects(effects)
-        );
+        let (approvals, runs, effects) =
+            tokio::join!(client.call(approvals), client.call(runs), client.call(effects));
         let waiting_runs: Vec<v1::Run> =
-            runs?.runs.into_iter().filter(|run| run.phase == "waiting").collect();
+            runs?.runs.into_iter().filter(|run| run.phase() == v1::RunPhase::Waiting).collect();
         let mut items: Vec<(String, WaitingKind)> = approvals?
             .approvals
             .into_iter()
             .map(|approval| (approval.run_id, WaitingKind::Approval))
             .collect();
         // What waits for an approval or an outcome is counted as that.
-        let others =
-            waiting_runs.iter().filter(|run| !["approval", "outcome_unknown"].contains(&&*run.waiting_for));
+        let others = waiting_runs.iter().filter(|run| waits_for_words(run));
         items.extend(others.map(|run| (run.run_id.clone(), WaitingKind::Question)));
         items.extend(effects?.effects.into_iter().map(|effect| (effect.run_id, WaitingKind::UnknownOutcome)));
         let here = match folder {
             Some(folder) => runs_here(client, &items, folder).await?,
             None => BTreeSet::new(),
         };
-        Ok(Self::counted(&items, &here, waiting_runs.len() as u64))
+        let newest = waiting_runs.iter().find(|run| run.waiting_for() == v1::WaitReason::Question);
+        let question = match newest {
+            Some(run) => open_question(client, run).await?.map(|asked| (short_id(&run.run_id), asked)),
+            None => None,
+        };
+        Ok(Self { question, ..Self::counted(&items, &here, waiting_runs.len() as u64) })
     }
 
     fn counted(items: &[(String, WaitingKind)], here: &BTreeSet<String>, waiting_runs: u64) -> Self {
@@ -110,22 +115,22 @@ async fn runs_here(
     items: &[(String, WaitingKind)],
     folder: &Path,
 ) -> Result<BTreeSet<String>, Failure> {
-    let mut here = runs_in(client, "open", folder).await?;
+    let mut here = runs_in(client, v1::RunFilter::Open, folder).await?;
     // An outcome may stay unknown after its run has finished.
     if items.iter().any(|(run, kind)| *kind == WaitingKind::UnknownOutcome && !here.contains(run)) {
-        here.extend(runs_in(client, "finished", folder).await?);
+        here.extend(runs_in(client, v1::RunFilter::Finished, folder).await?);
     }
     Ok(here)
 }
 
-async fn runs_in(client: &Client, only: &str, folder: &Path) -> Result<BTreeSet<String>, Failure> {
+async fn runs_in(client: &Client, only: v1::RunFilter, folder: &Path) -> Result<BTreeSet<String>, Failure> {
     let request = v1::ListRunsRequest {
-        only: only.to_owned(),
+        only: only.into(),
         page_size: PAGE_SIZE_MAX,
         workspace_root: folder.display().to_string(),
         ..Default::default()
     };
-    Ok(client.list_runs(request).await?.runs.into_iter().map(|run| run.run_id).collect())
+    Ok(client.call(request).await?.runs.into_iter().map(|run| run.run_id).collect())
 }
 
 #[cfg(test)]

@@ -12,9 +12,10 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, date};
+use palyra_run_view::date;
+use palyra_screen_text::bytes;
 use palyra_screen_text::clean_line;
-use palyra_terminal::{Mark, OutputError, PromptReader, Reading};
+use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 const PATH_CHARS_MAX: usize = 300;
 const TEXT_CHARS_MAX: usize = 400;
@@ -59,9 +60,11 @@ pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failur
     }
     let client = context.connect().await?;
     if !context.output.is_drawn_on() && !args.json {
-        context.output.note(Mark::Info, "compiling the component; a large one takes up to a minute");
+        context.output.note(NoteKind::Info, "compiling the component; a large one takes up to a minute");
     }
-    let looking = async { Ok::<_, Failure>(client.examine_component(path.clone()).await?) };
+    let looking = async {
+        Ok::<_, Failure>(client.call_slowly(v1::ExamineComponentRequest { path: path.clone() }).await?)
+    };
     let examined = context.waiting("compiling", looking).await?;
     let found = examined.component.clone().unwrap_or_default();
     if args.json && !args.yes {
@@ -71,26 +74,26 @@ pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failur
     if !args.json {
         tell(context, &found, examined.replaces.as_ref())?;
         if !args.yes && !agreed(context).await? {
-            context.output.note(Mark::Info, "nothing was added");
+            context.output.note(NoteKind::Info, "nothing was added");
             return Ok(Exit::Failed);
         }
     }
-    let added = client.add_component(path, found.sha256).await?;
+    let added = client.call_slowly(v1::AddComponentRequest { path, sha256: found.sha256 }).await?;
     if args.json {
         context.output.json(&to_json_with_defaults(&added))?;
         return Ok(Exit::Done);
     }
     let name = clean_line(&found.name, 64);
-    let told = format!(
+    let notice = format!(
         "added {name} and pinned its bytes; its calls ask first, unless a rule or `palyra policy posture` says otherwise"
     );
-    context.output.note(Mark::Good, &told);
+    context.output.note(NoteKind::Good, &notice);
     Ok(Exit::Done)
 }
 
 /// Lists all tools, components among them.
 pub(super) async fn list(context: &Context, args: ListArgs) -> Result<Exit, Failure> {
-    let tools = context.connect().await?.list_tools().await?.tools;
+    let tools = context.connect().await?.call(v1::ListToolsRequest {}).await?.tools;
     if args.json {
         tools.iter().try_for_each(|tool| context.output.json(&to_json(tool)))?;
         return Ok(Exit::Done);
@@ -102,18 +105,18 @@ pub(super) async fn list(context: &Context, args: ListArgs) -> Result<Exit, Fail
 /// Removes a component.
 pub(super) async fn remove(context: &Context, args: RemoveArgs) -> Result<Exit, Failure> {
     let client: Client = context.connect().await?;
-    let removed = client.remove_component(args.name).await?;
+    let removed = client.call(v1::RemoveComponentRequest { name: args.name }).await?;
     if args.json {
         context.output.json(&to_json_with_defaults(&removed))?;
     } else {
-        context.output.note(Mark::Good, &format!("removed {}", clean_line(&removed.name, 64)));
+        context.output.note(NoteKind::Good, &format!("removed {}", clean_line(&removed.name, 64)));
     }
     Ok(Exit::Done)
 }
 
 /// The daemon has no place of its own to start a path from.
 fn absolute(path: &Path) -> Result<String, Failure> {
-    let told = |what: &str| {
+    let notice = |what: &str| {
         let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
         Failure::Input {
             code: ErrorCode::ComponentUnreadable,
@@ -125,10 +128,10 @@ fn absolute(path: &Path) -> Result<String, Failure> {
         |error: std::io::Error| Failure::unreadable_file(ErrorCode::ComponentUnreadable, path, &error);
     let real = path.canonicalize().map_err(unreadable)?;
     if !real.is_file() {
-        return Err(told("it is not a file"));
+        return Err(notice("it is not a file"));
     }
     std::fs::File::open(&real).map_err(unreadable)?;
-    real.into_os_string().into_string().map_err(|_| told("the path is not valid UTF-8"))
+    real.into_os_string().into_string().map_err(|_| notice("the path is not valid UTF-8"))
 }
 
 fn unasked() -> Failure {
@@ -144,7 +147,7 @@ async fn agreed(context: &Context) -> Result<bool, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
         return Err(unasked());
     };
-    let answer = reader.ask("? add it? [y/N]", Reading::Shown).await;
+    let answer = reader.ask("? add it? [y/N]", ReadingMode::Shown).await;
     let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -157,7 +160,7 @@ fn tell(context: &Context, found: &v1::Component, replaces: Option<&v1::Componen
     line("tool", &found.name)?;
     line("version", &found.version.to_string())?;
     line("says", &found.description)?;
-    line("contract", contract(&found.contract))?;
+    line("contract", contract(found.contract()))?;
     for reached in &found.capabilities {
         line("asks for", &capability(reached))?;
     }
@@ -184,7 +187,7 @@ fn difference(old: &v1::Component, new: &v1::Component) -> Vec<String> {
     let less = before.difference(&after).map(|one| format!("- {}", capability(one)));
     let mut lines: Vec<_> = more.chain(less).collect();
     if old.contract != new.contract {
-        lines.push(format!("contract {} becomes {}", old.contract, new.contract));
+        lines.push(format!("contract {} becomes {}", old.contract_name(), new.contract_name()));
     }
     if lines.is_empty() {
         lines.push("other bytes, which ask for the same".to_owned());
@@ -192,12 +195,14 @@ fn difference(old: &v1::Component, new: &v1::Component) -> Vec<String> {
     lines
 }
 
-fn contract(name: &str) -> &'static str {
-    match name {
-        "pure" => "pure: it says that it changes nothing; it may be run again",
-        "keyed" => "keyed: it may be run again with the same key",
-        "probe" => "probe: it looks first what is done; it may be run again",
-        _ => "opaque: it is never run again by itself",
+fn contract(contract: v1::EffectContract) -> &'static str {
+    match contract {
+        v1::EffectContract::Pure => "pure: it says that it changes nothing; it may be run again",
+        v1::EffectContract::Keyed => "keyed: it may be run again with the same key",
+        v1::EffectContract::Probe => "probe: it looks first what is done; it may be run again",
+        v1::EffectContract::Local | v1::EffectContract::Opaque | v1::EffectContract::Unspecified => {
+            "opaque: it is never run again by itself"
+        }
     }
 }
 
@@ -226,7 +231,7 @@ fn row(tool: &v1::Tool) -> [String; 3] {
             format!("{does} (component {digest}{reaches})")
         }
     };
-    [tool.name.clone(), tool.treatment.clone(), does]
+    [tool.name.clone(), tool.treatment_name().into_owned(), does]
 }
 
 fn first_sentence(text: &str) -> String {
@@ -247,14 +252,14 @@ mod tests {
     fn a_component_is_told_from_what_ships() {
         let tool = v1::Tool {
             name: "read_file".to_owned(),
-            treatment: "runs".to_owned(),
+            treatment: v1::ToolTreatment::Runs.into(),
             description: "Reads a text file. Long ones in parts.".to_owned(),
             ..v1::Tool::default()
         };
         assert_eq!(row(&tool), ["read_file", "runs", "Reads a text file"]);
         let added = Some(component("0123456789abcdef", &["read_files"]));
-        let told = &row(&v1::Tool { component: added, ..tool })[2];
-        assert_eq!(told, "Reads a text file (component 0123456789ab, reaches read_files)");
+        let notice = &row(&v1::Tool { component: added, ..tool })[2];
+        assert_eq!(notice, "Reads a text file (component 0123456789ab, reaches read_files)");
     }
 
     #[test]

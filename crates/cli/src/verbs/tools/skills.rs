@@ -12,9 +12,10 @@ use crate::context::Context;
 use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{bytes, count, date};
+use palyra_run_view::date;
 use palyra_screen_text::clean_line;
-use palyra_terminal::Mark;
+use palyra_screen_text::{bytes, count};
+use palyra_terminal::NoteKind;
 
 const DESCRIPTION_CHARS_MAX: usize = 200;
 const PATH_CHARS_MAX: usize = 300;
@@ -65,13 +66,13 @@ enum SkillsVerb {
     #[command(after_help = "Example:\n  palyra tools skills enable notes")]
     Enable {
         #[command(flatten)]
-        wish: Wish,
+        wish: SkillRequest,
     },
     /// Switch one off for new runs of an agent
     #[command(after_help = "Example:\n  palyra tools skills disable notes --agent main")]
     Disable {
         #[command(flatten)]
-        wish: Wish,
+        wish: SkillRequest,
     },
     /// Remove one and its copy
     #[command(after_help = "Example:\n  palyra tools skills remove notes")]
@@ -92,7 +93,7 @@ enum SkillsVerb {
 }
 
 #[derive(Debug, Args)]
-struct Wish {
+struct SkillRequest {
     /// Its name or id
     name: String,
     /// The agent [default: main]
@@ -117,21 +118,23 @@ pub(super) async fn run(context: &Context, args: SkillsArgs) -> Result<Exit, Fai
         SkillsVerb::List { json } => list(context, &client, json.into()).await,
         SkillsVerb::Show { name, json } => show(context, &client, name, json.into()).await,
         SkillsVerb::Enable { wish } => {
-            let Wish { name, agent, json } = wish;
-            let skill = client.enable_skill(name, agent.unwrap_or_default()).await?.skill;
+            let SkillRequest { name, agent, json } = wish;
+            let skill =
+                client.call(v1::EnableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "enabled", json.into())
         }
         SkillsVerb::Disable { wish } => {
-            let Wish { name, agent, json } = wish;
-            let skill = client.disable_skill(name, agent.unwrap_or_default()).await?.skill;
+            let SkillRequest { name, agent, json } = wish;
+            let skill =
+                client.call(v1::DisableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "disabled", json.into())
         }
         SkillsVerb::Remove { name, json } => {
-            let removed = client.remove_skill(name).await?;
+            let removed = client.call(v1::RemoveSkillRequest { name }).await?;
             if json {
                 context.output.json(&to_json_with_defaults(&removed))?;
             } else {
-                context.output.note(Mark::Good, &format!("removed {}", clean_line(&removed.name, 64)));
+                context.output.note(NoteKind::Good, &format!("removed {}", clean_line(&removed.name, 64)));
             }
             Ok(Exit::Done)
         }
@@ -141,7 +144,7 @@ pub(super) async fn run(context: &Context, args: SkillsArgs) -> Result<Exit, Fai
 
 /// The daemon has no place of its own to start a path from.
 fn absolute(path: &Path) -> Result<String, Failure> {
-    let told = |what: String| {
+    let message = |what: String| {
         let shown = clean_line(&path.display().to_string(), PATH_CHARS_MAX);
         Failure::local(ErrorCode::SkillInvalid, format!("{shown}: {what}"))
     };
@@ -149,19 +152,19 @@ fn absolute(path: &Path) -> Result<String, Failure> {
         .canonicalize()
         .map_err(|error| Failure::unreadable_file(ErrorCode::SkillInvalid, path, &error))?;
     if !real.is_dir() {
-        return Err(told("it is a file; name the folder that holds SKILL.md, unpacked".to_owned()));
+        return Err(message("it is a file; name the folder that holds SKILL.md, unpacked".to_owned()));
     }
-    real.into_os_string().into_string().map_err(|_| told("the path is not UTF-8".to_owned()))
+    real.into_os_string().into_string().map_err(|_| message("the path is not UTF-8".to_owned()))
 }
 
 async fn list(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
-    let skills = client.list_skills().await?.skills;
+    let skills = client.call(v1::ListSkillsRequest {}).await?.skills;
     if format == Format::Json {
         skills.iter().try_for_each(|skill| context.output.json(&to_json(skill)))?;
         return Ok(Exit::Done);
     }
     if skills.is_empty() {
-        context.output.note(Mark::Info, "no skill is installed; `palyra tools skills install FOLDER`");
+        context.output.note(NoteKind::Info, "no skill is installed; `palyra tools skills install FOLDER`");
         return Ok(Exit::Done);
     }
     context.table(["SKILL", "STATE", "AGENTS", "TOOLS", "FOR"], skills.iter().map(row).collect())?;
@@ -172,7 +175,7 @@ fn row(skill: &v1::Skill) -> [String; 5] {
     let name = if skill.name.is_empty() { &skill.skill_id } else { &skill.name };
     let agents: Vec<&str> = skill.agents.iter().map(|agent| agent.agent.as_str()).collect();
     let agents = if agents.is_empty() { "none".to_owned() } else { agents.join(", ") };
-    [name.clone(), skill.state.clone(), agents, tools_of(skill), skill.description.clone()]
+    [name.clone(), skill.state_name().into_owned(), agents, tools_of(skill), skill.description.clone()]
 }
 
 fn tools_of(skill: &v1::Skill) -> String {
@@ -184,7 +187,7 @@ fn tools_of(skill: &v1::Skill) -> String {
 }
 
 async fn show(context: &Context, client: &Client, name: String, format: Format) -> Result<Exit, Failure> {
-    let shown = client.get_skill(name).await?;
+    let shown = client.call(v1::GetSkillRequest { name }).await?;
     if format == Format::Json {
         context.output.json(&to_json(&shown))?;
         return Ok(Exit::Done);
@@ -201,7 +204,7 @@ fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
     line("skill", &skill.name, 64)?;
     line("id", &skill.skill_id, 64)?;
     line("for", &skill.description, DESCRIPTION_CHARS_MAX)?;
-    line("state", &skill.state, 64)?;
+    line("state", &skill.state_name(), 64)?;
     line("tools", &tools_of(skill), PATH_CHARS_MAX)?;
     for agent in &skill.agents {
         let left = if agent.tools_left.is_empty() { "none".to_owned() } else { agent.tools_left.join(", ") };
@@ -216,24 +219,24 @@ fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
             if unknown.near.is_empty() { String::new() } else { format!("; is `{}` meant?", unknown.near) };
         context
             .output
-            .note(Mark::Doubt, &format!("there is no tool `{}`{near}", clean_line(&unknown.name, 64)));
+            .note(NoteKind::Doubt, &format!("there is no tool `{}`{near}", clean_line(&unknown.name, 64)));
     }
     tell_quarantine(context, skill);
     Ok(())
 }
 
 fn tell_quarantine(context: &Context, skill: &v1::Skill) {
-    if skill.state == "quarantined" {
-        context.output.note(Mark::Bad, &quarantine(skill));
+    if skill.state() == v1::SkillState::Quarantined {
+        context.output.note(NoteKind::Bad, &quarantine(skill));
     }
 }
 
 /// Says why a skill takes no part, and the way out.
 fn quarantine(skill: &v1::Skill) -> String {
-    let what = match skill.fault.as_str() {
-        "changed" => "its copy is not what was installed",
-        "missing" => "its copy is gone",
-        _ => "its copy cannot be read whole",
+    let what = match skill.fault() {
+        v1::SkillFault::Changed => "its copy is not what was installed",
+        v1::SkillFault::Missing => "its copy is gone",
+        v1::SkillFault::Unreadable | v1::SkillFault::Unspecified => "its copy cannot be read whole",
     };
     let since = date(skill.quarantined);
     format!(
@@ -248,7 +251,7 @@ fn tell_text(context: &Context, text: &str) -> Result<Exit, Failure> {
 }
 
 async fn install(context: &Context, client: &Client, path: String, format: Format) -> Result<Exit, Failure> {
-    let installed = client.install_skill(path).await?;
+    let installed = client.call(v1::InstallSkillRequest { path }).await?;
     if format == Format::Json {
         context.output.json(&to_json_with_defaults(&installed))?;
         return Ok(Exit::Done);
@@ -259,15 +262,17 @@ async fn install(context: &Context, client: &Client, path: String, format: Forma
     if installed.repaired {
         context
             .output
-            .note(Mark::Info, "the same bytes were installed already; their copy was written again");
+            .note(NoteKind::Info, "the same bytes were installed already; their copy was written again");
     } else if !installed.replaced.is_empty() {
-        context.output.note(Mark::Info, "it takes the place of another one of its name, which is removed");
+        context
+            .output
+            .note(NoteKind::Info, "it takes the place of another one of its name, which is removed");
     }
-    if skill.state != "enabled" {
-        let told = format!(
+    if skill.state() != v1::SkillState::Enabled {
+        let message = format!(
             "installed and pinned, and not enabled: read `palyra tools skills show {name}`, then `palyra tools skills enable {name}`"
         );
-        context.output.note(Mark::Good, &told);
+        context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)
 }
@@ -278,11 +283,11 @@ fn tell_switched(context: &Context, skill: &v1::Skill, how: &str, format: Format
         return Ok(Exit::Done);
     }
     let name = clean_line(&skill.name, 64);
-    context.output.note(Mark::Good, &format!("{how} {name} for runs that begin from now on"));
+    context.output.note(NoteKind::Good, &format!("{how} {name} for runs that begin from now on"));
     for agent in &skill.agents {
         let (mark, left) = match agent.tools_left.as_slice() {
-            [] => (Mark::Doubt, "no tools at all".to_owned()),
-            tools => (Mark::Info, tools.join(", ")),
+            [] => (NoteKind::Doubt, "no tools at all".to_owned()),
+            tools => (NoteKind::Info, tools.join(", ")),
         };
         context.output.note(mark, &format!("runs of {} have: {left}", clean_line(&agent.agent, 64)));
     }
@@ -291,7 +296,7 @@ fn tell_switched(context: &Context, skill: &v1::Skill, how: &str, format: Format
 }
 
 async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
-    let verified = client.verify_skills().await?.skills;
+    let verified = client.call(v1::VerifySkillsRequest {}).await?.skills;
     let bad = verified.iter().filter(|verified| !verified.whole).count();
     for verified in &verified {
         if format == Format::Json {
@@ -299,14 +304,14 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
         } else if let Some(skill) = &verified.skill {
             let name = clean_line(&skill.name, 64);
             if verified.whole {
-                context.output.note(Mark::Good, &format!("{name} is what was installed"));
+                context.output.note(NoteKind::Good, &format!("{name} is what was installed"));
             } else {
-                context.output.note(Mark::Bad, &format!("{name}: {}", quarantine(skill)));
+                context.output.note(NoteKind::Bad, &format!("{name}: {}", quarantine(skill)));
             }
         }
     }
     if format != Format::Json && verified.is_empty() {
-        context.output.note(Mark::Info, "no skill is installed");
+        context.output.note(NoteKind::Info, "no skill is installed");
     }
     Ok(if bad == 0 { Exit::Done } else { Exit::Failed })
 }
@@ -319,7 +324,7 @@ mod tests {
     fn a_row_says_what_a_skill_leaves_and_for_whom() {
         let skill = v1::Skill {
             name: "notes".to_owned(),
-            state: "enabled".to_owned(),
+            state: v1::SkillState::Enabled.into(),
             description: "Takes notes.".to_owned(),
             narrows: true,
             agents: vec![v1::SkillAgent { agent: "main".to_owned(), tools_left: Vec::new() }],
@@ -333,8 +338,11 @@ mod tests {
 
     #[test]
     fn a_quarantine_names_its_cause_and_the_way_out() {
-        let of = |fault: &str| quarantine(&v1::Skill { fault: fault.to_owned(), ..Default::default() });
-        assert!(of("changed").contains("is not what was installed") && of("missing").contains("is gone"));
-        assert!(of("unreadable").contains("install its folder again"));
+        let of = |fault: v1::SkillFault| quarantine(&v1::Skill { fault: fault.into(), ..Default::default() });
+        assert!(
+            of(v1::SkillFault::Changed).contains("is not what was installed")
+                && of(v1::SkillFault::Missing).contains("is gone")
+        );
+        assert!(of(v1::SkillFault::Unreadable).contains("install its folder again"));
     }
 }

@@ -7,15 +7,15 @@ fn read(
     options: &[&str],
     revisions: &[&str],
     paths: &[&str],
-) -> Result<Question, CommandFailure> {
+) -> Result<GitQuestion, CommandFailure> {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let written = Written {
+    let written = WrittenQuestion {
         subcommand: subcommand.to_owned(),
         options: owned(options),
         revisions: owned(revisions),
         paths: owned(paths),
     };
-    Question::read(written, Path::new("/desk/space"))
+    GitQuestion::read(written, Path::new("/desk/space"))
 }
 
 #[track_caller]

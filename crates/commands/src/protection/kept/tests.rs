@@ -87,7 +87,7 @@ fn what_leads_elsewhere_is_not_read() {
 fn what_is_displaced_is_kept_as_well() {
     let (_folder, store) = store();
     let id = keep(&store, 1, ".envrc", |path| write(path, "new", 0o644));
-    let entry = KeptEntry { place: ".envrc".into(), mode: 0o600, bytes: Redacted::new(b"old".to_vec()) };
+    let entry = KeptEntry { place: ".envrc".into(), mode: 0o600, bytes: Content::new(b"old".to_vec()) };
     store.keep_now(&id, std::slice::from_ref(&entry)).expect("it is kept");
     let displaced: Vec<_> =
         store.list_now(None).into_iter().filter(|file| file.change == KeptChange::Displaced).collect();

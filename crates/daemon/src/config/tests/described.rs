@@ -78,6 +78,6 @@ fn the_settings_are_in_order_and_their_defaults_are_valid() {
     assert!(PROVIDER_FIELDS.is_sorted_by_key(|setting| setting.key));
     for setting in SETTINGS {
         let default = schema::default_of(setting).expect("only a provider's settings depend");
-        assert_eq!(check::check(setting.key, default.clone(), &Origin::Default), Ok(default));
+        assert_eq!(check::check(setting.key, default.clone(), &ValueOrigin::Default), Ok(default));
     }
 }

@@ -6,22 +6,22 @@ use super::super::check::variable_of;
 use super::*;
 
 /// A layer that sets some keys.
-type Sets = BTreeMap<&'static str, Value>;
+type Sets = BTreeMap<&'static str, ConfigValue>;
 
-fn any_value(key: &'static str) -> BoxedStrategy<Value> {
-    let number = |min: u64, max: u64| (min..=max).prop_map(Value::Integer).boxed();
+fn any_value(key: &'static str) -> BoxedStrategy<ConfigValue> {
+    let number = |min: u64, max: u64| (min..=max).prop_map(ConfigValue::Integer).boxed();
     let model = "(demo|local)/[a-z]{1,3}";
     match key {
-        "model.default" => model.prop_map(Value::Text).boxed(),
+        "model.default" => model.prop_map(ConfigValue::Text).boxed(),
         "model.fallbacks" => proptest::collection::btree_set(model, 0..4)
-            .prop_map(|set| Value::List(set.into_iter().collect()))
+            .prop_map(|set| ConfigValue::List(set.into_iter().collect()))
             .boxed(),
-        "providers.local.images" => any::<bool>().prop_map(Value::Bool).boxed(),
+        "providers.local.images" => any::<bool>().prop_map(ConfigValue::Bool).boxed(),
         "providers.local.format" => prop_oneof![Just("openai_chat"), Just("anthropic_messages")]
-            .prop_map(|text| Value::Text(text.to_owned()))
+            .prop_map(|text| ConfigValue::Text(text.to_owned()))
             .boxed(),
-        "providers.local.base_url" => "https://[a-z]{1,5}".prop_map(Value::Text).boxed(),
-        "listen.tcp" => (1_u16..).prop_map(|port| Value::Text(format!("127.0.0.1:{port}"))).boxed(),
+        "providers.local.base_url" => "https://[a-z]{1,5}".prop_map(ConfigValue::Text).boxed(),
+        "listen.tcp" => (1_u16..).prop_map(|port| ConfigValue::Text(format!("127.0.0.1:{port}"))).boxed(),
         "limits.turns_max" => number(1, 10_000),
         _ => number(1, 60),
     }
@@ -46,12 +46,12 @@ fn any_layer() -> impl Strategy<Value = Sets> {
 }
 
 /// Returns a value as a variable or a flag holds it.
-fn plain(value: &Value) -> String {
+fn plain(value: &ConfigValue) -> String {
     match value {
-        Value::Integer(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Bool(yes) => yes.to_string(),
-        Value::List(items) => items.join(","),
+        ConfigValue::Integer(number) => number.to_string(),
+        ConfigValue::Text(text) => text.clone(),
+        ConfigValue::Bool(yes) => yes.to_string(),
+        ConfigValue::List(items) => items.join(","),
     }
 }
 
@@ -59,7 +59,8 @@ fn loaded(file: &Sets, variables: &Sets, flags: &Sets) -> Config {
     let text: String = file.iter().map(|(key, value)| format!("{key} = {}\n", value.to_toml())).collect();
     let variables = variables.iter().map(|(key, value)| (variable_of(key), plain(value))).collect();
     let flags: Vec<_> = flags.iter().map(|(key, value)| (*key, plain(value))).collect();
-    assemble(Some((Path::new("FILE"), &text)), &variables, &flags, Gathered::default()).expect("valid")
+    let file = ConfigText { path: Path::new("FILE"), text: &text };
+    assemble(Some(file), &variables, &flags, ErrorCollector::default()).expect("valid")
 }
 
 proptest! {
@@ -68,7 +69,7 @@ proptest! {
         mut file in any_layer(), variables in any_layer(), flags in any_layer(),
     ) {
         // A provider needs its address.
-        file.entry("providers.local.base_url").or_insert(Value::Text("https://h".to_owned()));
+        file.entry("providers.local.base_url").or_insert(ConfigValue::Text("https://h".to_owned()));
         let config = loaded(&file, &variables, &flags);
         let rows: BTreeMap<_, _> = config.rows().map(|(key, value, origin)| (key.to_owned(), (value, origin))).collect();
         let defaults: BTreeMap<_, _> =
@@ -96,7 +97,7 @@ proptest! {
     fn the_digest_depends_on_values_and_never_on_where_they_come_from(
         mut sets in any_layer(), places in proptest::collection::vec(0..3_u8, KEYS.len()),
     ) {
-        sets.entry("providers.local.base_url").or_insert(Value::Text("https://h".to_owned()));
+        sets.entry("providers.local.base_url").or_insert(ConfigValue::Text("https://h".to_owned()));
         let mut layers = [Sets::new(), Sets::new(), Sets::new()];
         for ((key, value), place) in sets.iter().zip(&places) {
             layers[usize::from(*place)].insert(key, value.clone());
@@ -107,8 +108,8 @@ proptest! {
         prop_assert!(spread.changed_keys(&alone).is_empty());
         // And it does depend on them.
         let mut other = sets.clone();
-        other.insert("limits.turns_max", Value::Integer(sets.get("limits.turns_max").map_or(7, |value| match value {
-            Value::Integer(number) => number % 10_000 + 1,
+        other.insert("limits.turns_max", ConfigValue::Integer(sets.get("limits.turns_max").map_or(7, |value| match value {
+            ConfigValue::Integer(number) => number % 10_000 + 1,
             _ => 7,
         })));
         let other = loaded(&other, &Sets::new(), &Sets::new());

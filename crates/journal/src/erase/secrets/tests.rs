@@ -1,11 +1,12 @@
 //! A secret is found in any content field and across pieces of a text; the memory for a text is bounded.
 
-use palyra_ports::redactor::{Cleaned, Findings, PassThrough, RedactStream};
+use palyra_ports::redactor::{Cleaned, Findings, RedactStream};
+use palyra_testkit::PassThrough;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
-use palyra_types::Redacted;
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::ToolEvent;
 use palyra_types::event::content::ContentLeaf;
+use palyra_types::{Content, Redacted};
 
 use super::*;
 
@@ -17,7 +18,7 @@ impl Redactor for Keys {
         1
     }
 
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> Cleaned {
         let mut clean = String::new();
         let mut rest = text.expose().as_str();
         while let Some(at) = rest.find("key-") {
@@ -27,10 +28,10 @@ impl Redactor for Keys {
             clean += if end >= 6 { "<secret>" } else { &rest[at..at + 4 + end] };
             rest = &key[end..];
         }
-        Cleaned { text: (clean + rest).into(), findings: Findings::default() }
+        Cleaned { text: Redacted::cleaned(clean + rest), findings: Findings::default() }
     }
 
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
         self.redact(text)
     }
 
@@ -40,7 +41,7 @@ impl Redactor for Keys {
 }
 
 fn found(pieces: &[&str]) -> Vec<u64> {
-    let mut window = Window::default();
+    let mut window = PieceWindow::default();
     let mut found = std::collections::BTreeSet::new();
     for (at, piece) in (0..).zip(pieces) {
         let before = window.across(&Keys, piece);
@@ -63,10 +64,11 @@ fn a_secret_is_found_across_pieces_and_what_stands_around_it_is_not() {
 
 #[test]
 fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
-    let mut search = Search { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+    let mut search = SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
     let run = Some(RunId::from_parts(1, 1));
     let printed = |effect, text: &str| {
-        let (effect, text, rest) = (EffectId(effect), text.into(), OutputRest::Follows);
+        let (effect, text, rest) =
+            (EffectId(effect), Redacted::cleaned(text.to_owned()), OutputRest::Follows);
         JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
             effect,
             shown_bytes: 0,
@@ -86,7 +88,8 @@ fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
 #[test]
 fn a_secret_is_found_in_any_text_of_an_entry() {
     let searched = |event: &JournalEvent| {
-        let mut search = Search { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+        let mut search =
+            SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
         search.look_at(Seq(0), None, event);
         !search.found.done().0.is_empty()
     };
@@ -118,7 +121,7 @@ fn a_secret_is_found_in_any_text_of_an_entry() {
 
 #[test]
 fn what_is_remembered_of_a_text_is_bounded() {
-    let mut window = Window::default();
+    let mut window = PieceWindow::default();
     (0..100).for_each(|at| window.push(Seq(at), &"x".repeat(1_000)));
     assert!(window.bytes <= WINDOW_BYTES_MAX && window.pieces.len() == 16, "{}", window.pieces.len());
 }

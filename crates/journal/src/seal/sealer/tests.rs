@@ -109,7 +109,7 @@ fn a_replacement_that_is_cut_off_is_finished_or_taken_back() {
         let next = [9; 32];
         sealer.files.announce(&next).unwrap();
         if step > 0 {
-            sealer.keys.rewrap(&[sealed.0], (&before, &next), &*scene.entropy).unwrap();
+            sealer.keys.rewrap(&[sealed.0], &before, &next, &*scene.entropy).unwrap();
         }
         if step > 1 {
             sealer.files.destroy_present().unwrap();

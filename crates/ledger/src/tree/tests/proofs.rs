@@ -71,8 +71,8 @@ fn every_proof_of_small_trees_is_that_of_rfc_6962_and_holds() {
         for old in 1..=size {
             let proof = consistency_proof(old as u64, size as u64, source(now)).expect("a proof");
             assert_eq!(proof, model::proof(old, now));
-            let before = (old as u64, model::root(&now[..old]));
-            assert_eq!(verify_consistency(before, (size as u64, root), &proof), Ok(()));
+            let before = SizedRoot::new(old as u64, model::root(&now[..old]));
+            assert_eq!(verify_consistency(before, SizedRoot::new(size as u64, root), &proof), Ok(()));
         }
     }
 }
@@ -91,12 +91,21 @@ fn what_cannot_be_proved_is_refused_by_name() {
     assert_eq!(extends(5, 5), Ok(Vec::new()));
     assert_eq!(root_at(6, source(&leaves)), Err("outside"));
 
-    let empty = (0, NodeHash::EMPTY_TREE);
-    assert_eq!(verify_consistency(empty, (5, root), &[]), Err(ProofRefused::SizesOutOfOrder));
+    let empty = SizedRoot::new(0, NodeHash::EMPTY_TREE);
+    assert_eq!(verify_consistency(empty, SizedRoot::new(5, root), &[]), Err(ProofRefused::SizesOutOfOrder));
     assert_eq!(verify_consistency(empty, empty, &[]), Err(ProofRefused::SizesOutOfOrder));
-    assert_eq!(verify_consistency((6, root), (5, root), &[]), Err(ProofRefused::SizesOutOfOrder));
-    assert_eq!(verify_consistency((5, root), (5, root), &[root]), Err(ProofRefused::Length));
-    assert_eq!(verify_consistency((5, root), (5, NodeHash([1; 32])), &[]), Err(ProofRefused::Root));
+    assert_eq!(
+        verify_consistency(SizedRoot::new(6, root), SizedRoot::new(5, root), &[]),
+        Err(ProofRefused::SizesOutOfOrder)
+    );
+    assert_eq!(
+        verify_consistency(SizedRoot::new(5, root), SizedRoot::new(5, root), &[root]),
+        Err(ProofRefused::Length)
+    );
+    assert_eq!(
+        verify_consistency(SizedRoot::new(5, root), SizedRoot::new(5, NodeHash([1; 32])), &[]),
+        Err(ProofRefused::Root)
+    );
     assert_eq!(verify_inclusion(leaves[0], 5, 5, &[], root), Err(ProofRefused::IndexOutside));
     assert_eq!(verify_inclusion(leaves[0], 0, 5, &[], root), Err(ProofRefused::Length));
     assert_eq!(verify_inclusion(leaves[0], 0, 1, &[], root), Err(ProofRefused::Root));
@@ -113,8 +122,8 @@ fn the_largest_sizes_neither_overflow_nor_loop() {
     let root = root_at(u64::MAX, |_| Ok::<_, ()>(NodeHash([7; 32]))).expect("a root");
     assert_eq!(verify_inclusion(leaf, u64::MAX - 1, u64::MAX, &proof, root), Ok(()));
     let proof = consistency_proof(1 << 63, u64::MAX, |_| Ok::<_, ()>(NodeHash([7; 32]))).expect("a proof");
-    let old = (1 << 63, NodeHash([7; 32]));
-    assert_eq!(verify_consistency(old, (u64::MAX, root), &proof), Ok(()));
+    let old = SizedRoot::new(1 << 63, NodeHash([7; 32]));
+    assert_eq!(verify_consistency(old, SizedRoot::new(u64::MAX, root), &proof), Ok(()));
 }
 
 /// Every way to change one bit of a list of hashes, to drop one, and to add one.
@@ -167,13 +176,13 @@ proptest! {
         let (before, after) = (model::root(&leaves[..old]), model::root(&leaves));
         let (old, new) = (old as u64, new as u64);
         let proof = consistency_proof(old, new, source(&leaves)).expect("a proof");
-        prop_assert_eq!(verify_consistency((old, before), (new, after), &proof), Ok(()));
+        prop_assert_eq!(verify_consistency(SizedRoot::new(old, before), SizedRoot::new(new, after), &proof), Ok(()));
         for damaged in damaged(&proof, bit) {
-            prop_assert!(verify_consistency((old, before), (new, after), &damaged).is_err());
+            prop_assert!(verify_consistency(SizedRoot::new(old, before), SizedRoot::new(new, after), &damaged).is_err());
         }
-        prop_assert!(verify_consistency((old, flip(before, bit)), (new, after), &proof).is_err());
-        prop_assert!(verify_consistency((old, before), (new, flip(after, bit)), &proof).is_err());
-        prop_assert!(verify_consistency((new, after), (old, before), &proof).is_err());
+        prop_assert!(verify_consistency(SizedRoot::new(old, flip(before, bit)), SizedRoot::new(new, after), &proof).is_err());
+        prop_assert!(verify_consistency(SizedRoot::new(old, before), SizedRoot::new(new, flip(after, bit)), &proof).is_err());
+        prop_assert!(verify_consistency(SizedRoot::new(new, after), SizedRoot::new(old, before), &proof).is_err());
     }
 
     #[test]

@@ -49,7 +49,10 @@ fn proofs_of_all_levels_follow_from_tiles(leaves: &[LeafHash], stored: Stored, f
     for old in [1, 256, 300, 65_536, 66_000, size - 1] {
         let before = root_at(old, |subtree| tiles.hash(subtree)).expect("a root");
         let proof = consistency_proof(old, size, |subtree| tiles.hash(subtree)).expect("a proof");
-        assert_eq!(verify_consistency((old, before), (size, frontier.root()), &proof), Ok(()));
+        assert_eq!(
+            verify_consistency(SizedRoot::new(old, before), SizedRoot::new(size, frontier.root()), &proof),
+            Ok(())
+        );
     }
     for (level, index) in [(0, size), (64, 0), (63, 0), (17, 0), (1, u64::MAX)] {
         assert_eq!(tiles.hash(Subtree { level, index }), Err(TiledError::Outside));

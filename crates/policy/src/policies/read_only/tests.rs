@@ -9,6 +9,7 @@ use palyra_types::tool::{
 use serde_json::json;
 
 use crate::decide::{CallEvidence, decide_tool_call};
+use crate::examine::test_fixtures;
 use crate::explain::explain;
 use crate::fixture::{ROOT, call, tool};
 use crate::request::PolicyRequest;
@@ -169,4 +170,22 @@ fn a_recorded_request_has_its_read_only_folders() {
         "{lines:?}"
     );
     assert_eq!(read_only_folders(snapshot.policies(), "{}"), ["."], "in doubt all of it");
+}
+
+#[test]
+fn a_failed_fixture_of_a_program_says_which_sandbox_it_lacks() {
+    let snapshot = snapshot(NO_WRITES, ToolConduct::Prepared);
+    for (context, is_asked, is_advised) in [
+        (json!({}), false, true),
+        (json!({"sandbox": "descriptor_relative"}), false, false),
+        (json!({"sandbox": "isolated"}), true, false),
+    ] {
+        let fixture = json!({"name": "runs", "tool": "run_command", "arguments": {"argv": ["make"]},
+                             "expect": "ask", "context": context});
+        let tested =
+            test_fixtures(&snapshot, &json!({ "fixtures": [fixture] }).to_string()).expect("fixtures");
+        let failure = tested[0].failure.clone().unwrap_or_default();
+        assert_eq!(failure.is_empty(), is_asked, "{failure}");
+        assert_eq!(failure.contains(r#"`"context": {"sandbox": "isolated"}`"#), is_advised, "{failure}");
+    }
 }

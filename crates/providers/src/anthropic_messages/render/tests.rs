@@ -13,10 +13,10 @@ use palyra_types::tool::{
 };
 
 use super::*;
-use crate::anthropic_messages::continuation::{Place, continuation};
+use crate::anthropic_messages::continuation::{BlockKind, continuation};
 
-fn manner() -> Manner {
-    Manner { output_tokens: 32_000, thinking: Thinking::ModelDecides, refused: Vec::new() }
+fn manner() -> RenderOptions {
+    RenderOptions { output_tokens: 32_000, thinking: ThinkingMode::ModelDecides, refused: Vec::new() }
 }
 
 fn request(messages: Vec<ChatMessage>) -> ModelRequest {
@@ -48,19 +48,32 @@ fn spec(name: &str, schema: Value) -> ToolSpec {
 }
 
 fn call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
-    RenderedCall { call: CallId(id.into()), tool: ToolName::new(tool), arguments: arguments.into() }
+    RenderedCall {
+        call: CallId(id.into()),
+        tool: ToolName::new(tool),
+        arguments: Redacted::cleaned(arguments.to_owned()),
+    }
 }
 
 fn user(text: &str) -> ChatMessage {
-    ChatMessage::user(text.into())
+    ChatMessage::user(Redacted::cleaned(text.to_owned()))
 }
 
 fn assistant(text: &str, calls: Vec<RenderedCall>, kept: Option<ProviderContinuation>) -> ChatMessage {
-    ChatMessage::Assistant { text: text.into(), calls, continuation: kept.map(Arc::new) }
+    ChatMessage::Assistant {
+        text: Redacted::cleaned(text.to_owned()),
+        calls,
+        continuation: kept.map(Arc::new),
+    }
 }
 
 fn result(id: &str, text: &str, status: ToolResultStatus) -> ChatMessage {
-    ChatMessage::ToolResult { call: CallId(id.into()), tool: ToolName::new("t"), text: text.into(), status }
+    ChatMessage::ToolResult {
+        call: CallId(id.into()),
+        tool: ToolName::new("t"),
+        text: Redacted::cleaned(text.to_owned()),
+        status,
+    }
 }
 
 fn messages(all: Vec<ChatMessage>) -> Value {
@@ -78,7 +91,7 @@ fn marked(mut block: Value) -> Value {
 
 #[test]
 fn a_text_request_has_what_the_format_wants_and_no_more() {
-    let (body, wishes) = render(&request(vec![user("Hi")]), &manner());
+    let (body, features) = render(&request(vec![user("Hi")]), &manner());
     assert_eq!(
         body,
         json!({
@@ -89,9 +102,9 @@ fn a_text_request_has_what_the_format_wants_and_no_more() {
             "messages": [{"role": "user", "content": [marked(text("Hi"))]}],
         })
     );
-    assert!(wishes.is_empty());
+    assert!(features.is_empty());
     let mut bare = request(vec![user("Hi")]);
-    bare.system = Redacted::default();
+    bare.system = Redacted::default().into();
     bare.output_tokens_max = Some(9);
     let (body, _) = render(&bare, &manner());
     assert_eq!((body.get("system"), &body["max_tokens"]), (None, &json!(9)));
@@ -184,18 +197,20 @@ fn thought(words: &str) -> Value {
 /// An answer whose reasoning, text and calls are interleaved.
 fn interleaved(model: &str) -> Option<ProviderContinuation> {
     let places = [
-        Place::Kept(thought("one")),
-        Place::Text("Grün".len()),
-        Place::Kept(json!({"type": "redacted_thinking", "data": "Zm9v"})),
-        Place::Call,
-        Place::Text(" b".len()),
-        Place::Kept(thought("two")),
-        Place::Call,
+        BlockKind::Kept(thought("one")),
+        BlockKind::Text("Grün".len()),
+        BlockKind::Kept(json!({"type": "redacted_thinking", "data": "Zm9v"})),
+        BlockKind::Call,
+        BlockKind::Text(" b".len()),
+        BlockKind::Kept(thought("two")),
+        BlockKind::Call,
     ];
-    continuation(&ModelRef::new("p", model), &places)
+    let kept = continuation(&ModelRef::new("p", model), &places)?;
+    let body = Redacted::cleaned(kept.body.into_exposed());
+    Some(ProviderContinuation { model: kept.model, format: kept.format, body })
 }
 
-fn second_turn(words: &str, kept: Option<ProviderContinuation>, manner: &Manner) -> (Value, Value) {
+fn second_turn(words: &str, kept: Option<ProviderContinuation>, manner: &RenderOptions) -> (Value, Value) {
     let calls = vec![call("c1", "t", "{}"), call("c2", "t", "{}")];
     let results = ["c1", "c2"].map(|id| result(id, "r", ToolResultStatus::Succeeded));
     let mut all = vec![user("Go"), assistant(words, calls, kept)];
@@ -217,9 +232,9 @@ fn reasoning_goes_back_to_its_own_model_in_its_old_places() {
     let plain = json!([text("Grün b"), c1, c2]);
     let of_another = second_turn("Grün b", interleaved("m-2"), &manner());
     assert_eq!(of_another, (plain.clone(), Value::Null));
-    let refused = Manner { refused: vec![Wish::Reasoning], ..manner() };
+    let refused = RenderOptions { refused: vec![OptionalFeature::Reasoning], ..manner() };
     assert_eq!(second_turn("Grün b", interleaved("m-1"), &refused), (plain.clone(), Value::Null));
-    let asked = Manner { thinking: Thinking::Adaptive, ..manner() };
+    let asked = RenderOptions { thinking: ThinkingMode::Adaptive, ..manner() };
     assert_eq!(second_turn("Grün b", None, &asked), (plain, adaptive));
 
     let (content, _) = second_turn("redacted since", interleaved("m-1"), &manner());
@@ -230,40 +245,40 @@ fn reasoning_goes_back_to_its_own_model_in_its_old_places() {
 fn a_schema_goes_into_its_field_or_into_the_instructions() {
     let mut request = request(vec![user("Hi")]);
     let with_schema = |request: &mut ModelRequest, schema: &str| {
-        request.response_format = Some(ResponseFormat { schema: Redacted::new(schema.into()) });
+        request.response_format = Some(ResponseFormat { schema: Redacted::cleaned(schema.into()) });
     };
     with_schema(&mut request, r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#);
-    let (body, wishes) = render(&request, &manner());
+    let (body, features) = render(&request, &manner());
     let schema =
         json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false});
     assert_eq!(body["output_config"], json!({"format": {"type": "json_schema", "schema": schema}}));
-    assert_eq!(wishes, [Wish::Schema]);
+    assert_eq!(features, [OptionalFeature::Schema]);
 
-    let told = |request: &ModelRequest, manner: &Manner| {
-        let (body, wishes) = render(request, manner);
-        assert!(body.get("output_config").is_none() && wishes.is_empty());
+    let rendered = |request: &ModelRequest, manner: &RenderOptions| {
+        let (body, features) = render(request, manner);
+        assert!(body.get("output_config").is_none() && features.is_empty());
         body["system"][0]["text"].as_str().expect("instructions").to_owned()
     };
-    let refused = Manner { refused: vec![Wish::Schema], ..manner() };
+    let refused = RenderOptions { refused: vec![OptionalFeature::Schema], ..manner() };
     let expect =
         "Be brief.\n\nAnswer with one JSON value that fits this JSON Schema, and with nothing else:\n";
-    assert!(told(&request, &refused).starts_with(expect));
+    assert!(rendered(&request, &refused).starts_with(expect));
     with_schema(&mut request, r#"{"type":"object","additionalProperties":true}"#);
-    assert!(told(&request, &manner()).ends_with(r#"{"type":"object","additionalProperties":true}"#));
+    assert!(rendered(&request, &manner()).ends_with(r#"{"type":"object","additionalProperties":true}"#));
 }
 
 #[test]
 fn files_come_before_the_words() {
     let file = |name: &str, kind: &str, body: AttachmentBody, data: Option<&[u8]>| RenderedAttachment {
         attachment: Arc::new(Attachment {
-            name: name.into(),
-            media_type: kind.into(),
+            name: Redacted::cleaned(name.to_owned()),
+            media_type: Redacted::cleaned(kind.to_owned()),
             bytes: 4,
-            sha256: Redacted::new([1; 32]),
+            sha256: Redacted::cleaned([1; 32]),
             body,
         }),
         place: None,
-        data: data.map(|bytes| Redacted::new(Arc::from(bytes))),
+        data: data.map(|bytes| Redacted::cleaned(Arc::from(bytes))),
     };
     let blob = || AttachmentBody::Blob { index: 0 };
     let attachments = vec![

@@ -7,8 +7,8 @@ use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ToolResultSta
 use serde_json::{Value, json};
 
 use super::mark;
-use crate::anthropic_messages::continuation::{Place, places};
-use crate::wire_format::attachments::{self, Shown};
+use crate::anthropic_messages::continuation::{BlockKind, places};
+use crate::wire_format::attachments::{self, RenderedFile};
 use crate::wire_format::names;
 
 /// What stands where the format wants a word and there is none.
@@ -29,33 +29,33 @@ pub(super) enum Reasoning {
 
 /// The conversation.
 #[derive(Debug, Default)]
-pub(super) struct Turns(Vec<Turn>);
+pub(super) struct RenderedTurns(Vec<RenderedTurn>);
 
 #[derive(Debug)]
-struct Turn {
-    by: Speaker,
+struct RenderedTurn {
+    by: TurnRole,
     blocks: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaker {
+enum TurnRole {
     User,
     Assistant,
 }
 
-impl Turns {
+impl RenderedTurns {
     /// Reads the messages of a request.
     pub(super) fn read(request: &ModelRequest, reasoning: Reasoning) -> Self {
         let mut turns = Self::default();
         for message in &request.messages {
             turns.take(message, request, reasoning);
         }
-        if turns.0.first().is_none_or(|turn| turn.by == Speaker::Assistant) {
+        if turns.0.first().is_none_or(|turn| turn.by == TurnRole::Assistant) {
             let blocks = vec![text(BEGINNING_LEFT_OUT)];
-            turns.0.insert(0, Turn { by: Speaker::User, blocks });
+            turns.0.insert(0, RenderedTurn { by: TurnRole::User, blocks });
         }
-        if turns.0.last().is_some_and(|turn| turn.by == Speaker::Assistant) {
-            turns.of(Speaker::User).push(text(GO_ON));
+        if turns.0.last().is_some_and(|turn| turn.by == TurnRole::Assistant) {
+            turns.of(TurnRole::User).push(text(GO_ON));
         }
         turns
     }
@@ -70,14 +70,14 @@ impl Turns {
 
     /// Returns the messages, the last turns of the user marked.
     pub(super) fn into_messages(mut self) -> Value {
-        let of_user = self.0.iter_mut().rev().filter(|turn| turn.by == Speaker::User);
+        let of_user = self.0.iter_mut().rev().filter(|turn| turn.by == TurnRole::User);
         for turn in of_user.take(MARKED_TURNS) {
             turn.blocks.iter_mut().next_back().into_iter().for_each(mark);
         }
         let messages = self.0.into_iter().map(|turn| {
             let role = match turn.by {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
+                TurnRole::User => "user",
+                TurnRole::Assistant => "assistant",
             };
             json!({"role": role, "content": turn.blocks})
         });
@@ -94,14 +94,14 @@ impl Turns {
                 } else if blocks.is_empty() {
                     blocks.push(text(NOTHING_SAID));
                 }
-                self.of(Speaker::User).extend(blocks);
+                self.of(TurnRole::User).extend(blocks);
             }
             ChatMessage::Assistant { text: words, calls, continuation } => {
                 let kept = continuation.as_ref().filter(|_| reasoning == Reasoning::GoesBack);
                 let places = kept.map(|kept| places(kept, &request.model)).unwrap_or_default();
                 let blocks = answered(&places, words.expose(), calls);
                 if !blocks.is_empty() {
-                    self.of(Speaker::Assistant).extend(blocks);
+                    self.of(TurnRole::Assistant).extend(blocks);
                 }
             }
             ChatMessage::ToolResult { call, text: output, status, .. } => {
@@ -115,7 +115,7 @@ impl Turns {
                 } else if *status == ToolResultStatus::Failed {
                     block["content"] = NOTHING_SAID.into();
                 }
-                let blocks = self.of(Speaker::User);
+                let blocks = self.of(TurnRole::User);
                 let at = blocks.iter().take_while(|block| is_result(block)).count();
                 blocks.insert(at, block);
             }
@@ -123,9 +123,9 @@ impl Turns {
     }
 
     /// Returns the blocks of the speaker's turn, a new one if somebody else spoke last.
-    fn of(&mut self, by: Speaker) -> &mut Vec<Value> {
+    fn of(&mut self, by: TurnRole) -> &mut Vec<Value> {
         if self.0.last().is_none_or(|turn| turn.by != by) {
-            self.0.push(Turn { by, blocks: Vec::new() });
+            self.0.push(RenderedTurn { by, blocks: Vec::new() });
         }
         let last = self.0.len() - 1;
         &mut self.0[last].blocks
@@ -134,23 +134,23 @@ impl Turns {
 
 /// Lays out an answer as it once was: its text cut and its calls spread as the places say. Where they no
 /// longer fit, for a text may have been redacted, the reasoning still stands before and between the rest.
-fn answered(places: &[Place], words: &str, calls: &[RenderedCall]) -> Vec<Value> {
+fn answered(places: &[BlockKind], words: &str, calls: &[RenderedCall]) -> Vec<Value> {
     let mut blocks = Vec::new();
     let mut calls = calls.iter();
     let mut rest = words;
     let said: usize =
-        places.iter().map(|place| if let Place::Text(bytes) = place { *bytes } else { 0 }).sum();
+        places.iter().map(|place| if let BlockKind::Text(bytes) = place { *bytes } else { 0 }).sum();
     let fits = said == words.len();
     for place in places {
         match place {
-            Place::Kept(block) => blocks.push(block.clone()),
-            Place::Text(bytes) => {
+            BlockKind::Kept(block) => blocks.push(block.clone()),
+            BlockKind::Text(bytes) => {
                 let end = if fits { rest.floor_char_boundary(*bytes) } else { rest.len() };
                 let (part, behind) = rest.split_at(end);
                 push_text(part, &mut blocks);
                 rest = behind;
             }
-            Place::Call => blocks.extend(calls.next().map(call)),
+            BlockKind::Call => blocks.extend(calls.next().map(call)),
         }
     }
     push_text(rest, &mut blocks);
@@ -168,10 +168,10 @@ fn call(call: &RenderedCall) -> Value {
     })
 }
 
-fn shown(file: Shown) -> Value {
+fn shown(file: RenderedFile) -> Value {
     match file {
-        Shown::Text(words) => text(&words),
-        Shown::Image { media_type, base64 } => json!({
+        RenderedFile::Text(words) => text(&words),
+        RenderedFile::Image { media_type, base64 } => json!({
             "type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64},
         }),
     }

@@ -14,7 +14,7 @@ fn opened(now: BootTime) -> CircuitBreaker {
     let mut breaker = CircuitBreaker::new(3, SPAN);
     for _ in 0..3 {
         let ticket = breaker.admit(now).expect("closed");
-        breaker.settle(ticket, Sign::Down, now);
+        breaker.settle(ticket, HealthSign::Down, now);
     }
     breaker
 }
@@ -22,13 +22,20 @@ fn opened(now: BootTime) -> CircuitBreaker {
 #[test]
 fn three_failures_in_a_row_open_it_and_anything_alive_begins_anew() {
     let mut breaker = CircuitBreaker::new(3, SPAN);
-    let signs = [Sign::Down, Sign::Down, Sign::Alive, Sign::Down, Sign::Unclear, Sign::Down];
+    let signs = [
+        HealthSign::Down,
+        HealthSign::Down,
+        HealthSign::Alive,
+        HealthSign::Down,
+        HealthSign::Unclear,
+        HealthSign::Down,
+    ];
     for sign in signs {
         let ticket = breaker.admit(at(1)).expect("closed");
         breaker.settle(ticket, sign, at(1));
     }
     let ticket = breaker.admit(at(1)).expect("two in a row are not three");
-    breaker.settle(ticket, Sign::Down, at(1));
+    breaker.settle(ticket, HealthSign::Down, at(1));
     assert_eq!(breaker.admit(at(1)), Err(SPAN));
     assert_eq!(breaker.refusal(at(30)), Some(Duration::from_secs(1)));
     assert_eq!(breaker.refusal(at(31)), None);
@@ -36,7 +43,9 @@ fn three_failures_in_a_row_open_it_and_anything_alive_begins_anew() {
 
 #[test]
 fn one_probe_decides() {
-    for (sign, expect) in [(Sign::Alive, None), (Sign::Down, Some(SPAN)), (Sign::Unclear, None)] {
+    for (sign, expect) in
+        [(HealthSign::Alive, None), (HealthSign::Down, Some(SPAN)), (HealthSign::Unclear, None)]
+    {
         let mut breaker = opened(at(0));
         let probe = breaker.admit(at(30)).expect("the probe");
         assert_eq!(breaker.admit(at(99)), Err(Duration::ZERO), "one at a time");
@@ -45,7 +54,7 @@ fn one_probe_decides() {
     }
     let mut breaker = opened(at(0));
     let probe = breaker.admit(at(30)).expect("the probe");
-    breaker.settle(probe, Sign::Unclear, at(31));
+    breaker.settle(probe, HealthSign::Unclear, at(31));
     assert!(breaker.admit(at(31)).is_ok() && breaker.admit(at(31)).is_err(), "the next one is the probe");
 }
 
@@ -55,7 +64,7 @@ fn a_probe_that_speaks_lets_the_others_in_and_its_end_counts_as_any() {
     let probe = breaker.admit(at(30)).expect("the probe");
     let ticket = breaker.speaks(probe, at(31));
     assert_eq!(breaker.refusal(at(31)), None);
-    breaker.settle(ticket, Sign::Down, at(32));
+    breaker.settle(ticket, HealthSign::Down, at(32));
     assert_eq!(breaker.refusal(at(32)), None, "one failure");
     let again = breaker.admit(at(32)).expect("closed");
     assert_eq!(breaker.speaks(again, at(32)), again, "nothing new");
@@ -65,13 +74,13 @@ fn a_probe_that_speaks_lets_the_others_in_and_its_end_counts_as_any() {
 fn what_began_before_it_opened_no_longer_counts() {
     let mut breaker = CircuitBreaker::new(1, SPAN);
     let (early, late) = (breaker.admit(at(0)).expect("closed"), breaker.admit(at(0)).expect("closed"));
-    breaker.settle(early, Sign::Down, at(0));
-    breaker.settle(late, Sign::Alive, at(5));
+    breaker.settle(early, HealthSign::Down, at(0));
+    breaker.settle(late, HealthSign::Alive, at(5));
     assert_eq!(breaker.refusal(at(5)), Some(Duration::from_secs(25)));
     let probe = breaker.admit(at(30)).expect("the probe");
-    breaker.settle(late, Sign::Alive, at(30));
+    breaker.settle(late, HealthSign::Alive, at(30));
     assert_eq!(breaker.refusal(at(30)), Some(Duration::ZERO), "it is the probe that counts");
-    breaker.settle(probe, Sign::Alive, at(30));
+    breaker.settle(probe, HealthSign::Alive, at(30));
     assert_eq!(breaker.refusal(at(30)), None);
 }
 
@@ -88,21 +97,26 @@ fn only_failures_of_the_provider_count() {
         Class::ContextExceeded,
         Class::ContentPolicy,
     ];
-    assert!(down.into_iter().all(|class| Sign::of(class) == Sign::Down));
-    assert!(alive.into_iter().all(|class| Sign::of(class) == Sign::Alive));
-    assert_eq!(Sign::of(Class::Malformed), Sign::Unclear);
+    assert!(down.into_iter().all(|class| HealthSign::of(class) == HealthSign::Down));
+    assert!(alive.into_iter().all(|class| HealthSign::of(class) == HealthSign::Alive));
+    assert_eq!(HealthSign::of(Class::Malformed), HealthSign::Unclear);
 }
 
 #[derive(Debug, Clone)]
 enum Act {
     Ask,
     Speak(usize),
-    End(usize, Sign),
+    End(usize, HealthSign),
     Wait(u64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let sign = prop_oneof![Just(Sign::Alive), Just(Sign::Down), Just(Sign::Down), Just(Sign::Unclear)];
+    let sign = prop_oneof![
+        Just(HealthSign::Alive),
+        Just(HealthSign::Down),
+        Just(HealthSign::Down),
+        Just(HealthSign::Unclear)
+    ];
     let act = prop_oneof![
         3 => Just(Act::Ask),
         1 => (0_usize..8).prop_map(Act::Speak),
@@ -127,17 +141,17 @@ impl Seen {
         !self.probe_is_out && self.shut_until.is_none_or(|until| self.now >= until)
     }
 
-    fn takes(&mut self, sign: Sign, failures_max: u32) {
+    fn takes(&mut self, sign: HealthSign, failures_max: u32) {
         match sign {
-            Sign::Alive => *self = Self { now: self.now, ..Self::default() },
-            Sign::Down => {
+            HealthSign::Alive => *self = Self { now: self.now, ..Self::default() },
+            HealthSign::Down => {
                 self.in_a_row += 1;
                 if self.probe_is_out || self.in_a_row >= failures_max {
                     self.shut_until = Some(self.now + SPAN.as_secs());
                     (self.in_a_row, self.probe_is_out) = (0, false);
                 }
             }
-            Sign::Unclear => self.probe_is_out = false,
+            HealthSign::Unclear => self.probe_is_out = false,
         }
     }
 }
@@ -147,7 +161,7 @@ proptest! {
     fn it_admits_as_what_was_seen_says_and_one_probe_at_a_time(failures_max in 1_u32..5, acts in acts()) {
         let mut breaker = CircuitBreaker::new(failures_max, SPAN);
         let mut seen = Seen::default();
-        let mut running: Vec<Ticket> = Vec::new();
+        let mut running: Vec<BreakerTicket> = Vec::new();
         for act in acts {
             match act {
                 Act::Wait(seconds) => seen.now += seconds,
@@ -164,7 +178,7 @@ proptest! {
                     running[which] = breaker.speaks(ticket, at(seen.now));
                     if running[which] != ticket {
                         prop_assert!(seen.probe_is_out);
-                        seen.takes(Sign::Alive, failures_max);
+                        seen.takes(HealthSign::Alive, failures_max);
                     }
                 }
                 Act::End(which, sign) if !running.is_empty() => {

@@ -4,7 +4,7 @@ use palyra_types::model::{FinishReason, ModelFailureClass};
 
 use super::*;
 use crate::recorded::{Recordings, show};
-use crate::wire_format::answer_reader::{ANSWER_BYTES_MAX, AnswerReader, EVENT_BYTES_MAX, Pieces};
+use crate::wire_format::answer_reader::{ANSWER_BYTES_MAX, AnswerReader, EVENT_BYTES_MAX, PieceQueue};
 
 macro_rules! recorded {
     ($name:literal) => {
@@ -12,8 +12,8 @@ macro_rules! recorded {
     };
 }
 
-const RECORDED: Recordings<Assembly> = Recordings {
-    assembly: Assembly::default,
+const RECORDED: Recordings<ChatAssembly> = Recordings {
+    assembly: ChatAssembly::default,
     streams: &[
         recorded!("openai_text.sse"),
         recorded!("openai_parallel_calls.sse"),
@@ -179,8 +179,8 @@ fn nothing_follows_the_end() {
 
 #[test]
 fn an_endless_answer_is_cut_off() {
-    let mut reader = AnswerReader::new(Assembly::default());
-    let mut out = Pieces::new();
+    let mut reader = AnswerReader::new(ChatAssembly::default());
+    let mut out = PieceQueue::new();
     let noise = ": noise\n".repeat(8_192);
     let needed = ANSWER_BYTES_MAX / noise.len() + 1;
     (0..needed).for_each(|_| reader.feed(noise.as_bytes(), &mut out));
@@ -189,14 +189,14 @@ fn an_endless_answer_is_cut_off() {
 
 /// What an event comes to, read as a tree and by the short way where that takes it.
 fn both_ways(event: &str) -> [Option<(Vec<ModelPiece>, String, String)>; 2] {
-    let (mut tree, mut short) = (Assembly::default(), Assembly::default());
-    let (mut pieces, mut quick) = (Vec::new(), Pieces::new());
+    let (mut tree, mut short) = (ChatAssembly::default(), ChatAssembly::default());
+    let (mut pieces, mut quick) = (Vec::new(), PieceQueue::new());
     let value: Value = serde_json::from_str(event).unwrap();
-    let taken = answer_reader::Assembly::take_event(&mut tree, "", &value, &mut pieces);
+    let taken = answer_reader::AnswerAssembly::take_event(&mut tree, "", &value, &mut pieces);
     let tree = taken.ok().map(|_| (pieces, tree.response_id, tree.answered_by));
-    let taken = answer_reader::Assembly::take_usual(&mut short, "", event, &mut quick);
+    let taken = answer_reader::AnswerAssembly::take_usual(&mut short, "", event, &mut quick);
     let quick = quick.into_iter().map(|piece| piece.unwrap()).collect();
-    [tree, (taken == Taken::Yes).then_some((quick, short.response_id, short.answered_by))]
+    [tree, (taken == EventTaken::Yes).then_some((quick, short.response_id, short.answered_by))]
 }
 
 #[test]

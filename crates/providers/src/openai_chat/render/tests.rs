@@ -40,7 +40,11 @@ fn spec(name: &str) -> ToolSpec {
 }
 
 fn rendered_call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
-    RenderedCall { call: CallId(id.into()), tool: ToolName::new(tool), arguments: arguments.into() }
+    RenderedCall {
+        call: CallId(id.into()),
+        tool: ToolName::new(tool),
+        arguments: Redacted::cleaned(arguments.to_owned()),
+    }
 }
 
 /// Renders, and looks whether the fields stand in the order of their names, as they always did.
@@ -74,7 +78,7 @@ fn a_round_with_tools_pairs_calls_and_results() {
     let result = |id: &str, text: &str, status| ChatMessage::ToolResult {
         call: CallId(id.into()),
         tool: ToolName::new("read_file"),
-        text: text.into(),
+        text: Redacted::cleaned(text.to_owned()),
         status,
     };
     let mut request = request(vec![
@@ -85,7 +89,7 @@ fn a_round_with_tools_pairs_calls_and_results() {
         ChatMessage::Assistant { text: Redacted::default(), calls: Vec::new(), continuation: None },
         ChatMessage::Assistant { text: "Done".into(), calls: Vec::new(), continuation: None },
     ]);
-    request.system = Redacted::default();
+    request.system = Redacted::default().into();
     request.tools = Arc::new(ToolCatalog::new(vec![spec("search"), spec("read_file")]));
     request.output_tokens_max = Some(64);
     let tool = |name: &str| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const ROWS: Rows = &[Row(429, 429, Sign::Any, ModelFailureClass::RateLimit)];
+const ROWS: Rows = &[FailureRow(429, 429, FailureSign::Any, ModelFailureClass::RateLimit)];
 
 fn detail(status: u16, body: &str) -> String {
     status_failure(ROWS, status, body.as_bytes(), None).detail.into_exposed()

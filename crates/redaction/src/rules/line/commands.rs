@@ -1,6 +1,6 @@
 //! Passwords on command lines, by the option of each program that takes one (its manual page), and in SQL statements.
 
-use super::{Check, LineRule, value};
+use super::{LineRule, ValueCheck, value};
 
 const fn line(kind: &'static str, start: &'static str, pattern: &'static str) -> LineRule {
     LineRule::new(kind, start, pattern)
@@ -56,7 +56,7 @@ pub(super) static LINES: [LineRule; 42] = [
     line("command-password", "az login", concat!(r"\s[^\n|;]*?(?:-p|--password)[ =]+", value!())),
     line("command-password", "secret set", concat!(r"\s+\S+[^\n|;]*?(?:--body|-b)[ =]+", value!())),
     line("command-password", "--from-literal", concat!(r#"[ =]['"]?[\w.-]+="#, value!()))
-        .check(Check::Drawn(25)),
+        .check(ValueCheck::Drawn(25)),
     line("command-password", "net use", concat!(r"\s[^\n|;]*?/user:\S+\s+", value!())),
     line(
         "command-password",
@@ -77,16 +77,16 @@ pub(super) static LINES: [LineRule; 42] = [
         ),
     ),
     // Names that are set by a command of a shell or of a build.
-    line("secret-value", "env ", concat!(r"([A-Z][A-Z0-9_]{2,60})\s+", value!())).check(Check::Named),
+    line("secret-value", "env ", concat!(r"([A-Z][A-Z0-9_]{2,60})\s+", value!())).check(ValueCheck::Named),
     line("secret-value", "setx ", concat!(r#"(?:/[smfk]\s+)?"?([A-Z][A-Z0-9_]{2,60})"?\s+"#, value!()))
-        .check(Check::Named),
+        .check(ValueCheck::Named),
     line("secret-value", "set -", concat!(r"[a-zA-Z]{1,4}\s+([A-Z][A-Z0-9_]{2,60})\s+", value!()))
-        .check(Check::Named),
-    line("secret-value", "setenv ", concat!(r"([A-Z][A-Z0-9_]{2,60})\s+", value!())).check(Check::Named),
-    line("secret-value", "config set ", concat!(r"([\w./:-]{3,120})\s+", value!())).check(Check::Named),
-    line("secret-value", "config:set ", concat!(r"([\w.:-]{3,120})[= ]", value!())).check(Check::Named),
+        .check(ValueCheck::Named),
+    line("secret-value", "setenv ", concat!(r"([A-Z][A-Z0-9_]{2,60})\s+", value!())).check(ValueCheck::Named),
+    line("secret-value", "config set ", concat!(r"([\w./:-]{3,120})\s+", value!())).check(ValueCheck::Named),
+    line("secret-value", "config:set ", concat!(r"([\w.:-]{3,120})[= ]", value!())).check(ValueCheck::Named),
     line("secret-value", "set ", concat!(r"(?:the\s+)?([\w.-]{3,60})\s+(?:to|as|=)\s+", value!()))
-        .check(Check::Named),
+        .check(ValueCheck::Named),
     // ALTER USER, CREATE ROLE and SET PASSWORD of PostgreSQL, MySQL, MariaDB and Oracle.
     line(
         "sql-password",
@@ -95,7 +95,7 @@ pub(super) static LINES: [LineRule; 42] = [
     ),
     line("sql-password", "password '", r"([^'\r\n]{4,})'"),
     line("sql-password", "password E'", r"([^'\r\n]{4,})'"),
-    line("sql-password", "password = '", r"([^'\r\n]{4,})'").check(Check::Drawn(25)),
+    line("sql-password", "password = '", r"([^'\r\n]{4,})'").check(ValueCheck::Drawn(25)),
     line("sql-password", "password = N'", r"([^'\r\n]{4,})'"),
     line("sql-password", "set password", concat!(r"\b[^\n]{0,120}?=\s*(?:password\()?", value!())),
     // The file of passwords of PostgreSQL: host:port:database:user:password.

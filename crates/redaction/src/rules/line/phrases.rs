@@ -1,6 +1,6 @@
 //! What people write around a secret.
 
-use super::{Check, LineRule, value};
+use super::{LineRule, ValueCheck, value};
 
 const fn line(kind: &'static str, start: &'static str, pattern: &'static str) -> LineRule {
     LineRule::new(kind, start, pattern)
@@ -16,21 +16,26 @@ macro_rules! seed {
 pub(super) static LINES: [LineRule; 23] = [
     line("password", "log in as", concat!(r"\s+\S{1,64}\s*(?:/|:|,|\bwith\b(?:\s+password)?)\s*", value!())),
     line("password", "login as", concat!(r"\s+\S{1,64}\s*(?:/|:|,|\bwith\b(?:\s+password)?)\s*", value!())),
-    line("password", "login:", concat!(r"\s*[^\s/]{1,64}\s*/\s*", value!())).check(Check::Drawn(27)),
+    line("password", "login:", concat!(r"\s*[^\s/]{1,64}\s*/\s*", value!())).check(ValueCheck::Drawn(27)),
     line("password", "credentials:", concat!(r"\s*[^\s/:]{1,64}\s*[/:]\s*", value!()))
-        .check(Check::Drawn(27)),
+        .check(ValueCheck::Drawn(27)),
     line("password", "passwort", concat!(r#"(?:\s+(?:ist|lautet))?["'\s:=]{1,4}"#, value!()))
-        .check(Check::Password),
+        .check(ValueCheck::Password),
     line("password", "kennwort", concat!(r#"(?:\s+(?:ist|lautet))?["'\s:=]{1,4}"#, value!()))
-        .check(Check::Password),
-    line("password", "mot de passe", concat!(r#"(?:\s+est)?["'\s:=]{1,4}"#, value!())).check(Check::Password),
-    line("password", "contraseña", concat!(r#"(?:\s+es)?["'\s:=]{1,4}"#, value!())).check(Check::Password),
-    line("password", "contrasena", concat!(r#"(?:\s+es)?["'\s:=]{1,4}"#, value!())).check(Check::Password),
-    line("password", "senha", concat!(r#"(?:\s+(?:é|e))?["'\s:=]{1,4}"#, value!())).check(Check::Password),
-    line("password", "wachtwoord", concat!(r#"(?:\s+is)?["'\s:=]{1,4}"#, value!())).check(Check::Password),
-    line("password", "pw:", concat!(r"\s*", value!())).check(Check::Password),
-    line("password", "pw=", value!()).check(Check::Password),
-    line("password", "psk", concat!(r#"["'\s:=]{1,4}"#, value!())).check(Check::Password),
+        .check(ValueCheck::Password),
+    line("password", "mot de passe", concat!(r#"(?:\s+est)?["'\s:=]{1,4}"#, value!()))
+        .check(ValueCheck::Password),
+    line("password", "contraseña", concat!(r#"(?:\s+es)?["'\s:=]{1,4}"#, value!()))
+        .check(ValueCheck::Password),
+    line("password", "contrasena", concat!(r#"(?:\s+es)?["'\s:=]{1,4}"#, value!()))
+        .check(ValueCheck::Password),
+    line("password", "senha", concat!(r#"(?:\s+(?:é|e))?["'\s:=]{1,4}"#, value!()))
+        .check(ValueCheck::Password),
+    line("password", "wachtwoord", concat!(r#"(?:\s+is)?["'\s:=]{1,4}"#, value!()))
+        .check(ValueCheck::Password),
+    line("password", "pw:", concat!(r"\s*", value!())).check(ValueCheck::Password),
+    line("password", "pw=", value!()).check(ValueCheck::Password),
+    line("password", "psk", concat!(r#"["'\s:=]{1,4}"#, value!())).check(ValueCheck::Password),
     line("wallet-seed", "seed phrase", seed!()),
     line("wallet-seed", "seed words", seed!()),
     line("wallet-seed", "recovery phrase", seed!()),
@@ -39,5 +44,6 @@ pub(super) static LINES: [LineRule; 23] = [
     line("wallet-seed", "seed_phrase", seed!()),
     line("wallet-seed", "mnemonic", seed!()),
     line("wallet-seed", "mnemonic_phrase", seed!()),
-    line("registry-login", "\"auth\"", r#"\s*:\s*"([A-Za-z0-9+/_-]{12,}={0,2})""#).check(Check::UserPassword),
+    line("registry-login", "\"auth\"", r#"\s*:\s*"([A-Za-z0-9+/_-]{12,}={0,2})""#)
+        .check(ValueCheck::UserPassword),
 ];

@@ -9,7 +9,12 @@ use crate::SecretScanner;
 fn every_row_compiles_and_has_a_group_for_the_secret() {
     for rule in all() {
         let groups = rule.compiled().captures_len();
-        assert!(groups > 1 + rule.name_group() || rule.span == Lines::Block, "{} {}", rule.kind, rule.start);
+        assert!(
+            groups > 1 + rule.name_group() || rule.span == LineSpan::Block,
+            "{} {}",
+            rule.kind,
+            rule.start
+        );
     }
 }
 

@@ -1,10 +1,10 @@
 //! Signatures and keys in the query of an address (Azure storage and functions, AWS Signature Version 4, Google Cloud
 //! Storage signed URLs, CloudFront).
 
-use super::{Check, LineRule};
+use super::{LineRule, ValueCheck};
 
 const fn line(start: &'static str, pattern: &'static str) -> LineRule {
-    LineRule::new("signed-url", start, pattern).check(Check::Drawn(30))
+    LineRule::new("signed-url", start, pattern).check(ValueCheck::Drawn(30))
 }
 
 pub(super) static LINES: [LineRule; 9] = [

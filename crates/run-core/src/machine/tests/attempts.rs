@@ -10,9 +10,9 @@ use palyra_types::{ErrorCode, Timestamp};
 use crate::RunInput;
 use crate::failure_table::{ASKED_PAUSE_MAX, CLASSES, Resort, rule};
 use crate::scenario::{
-    Act, Contexts, Driver, answer, begin, broken, calls, cancel, cancel_because, check, check_from, done,
-    due, fails, fails_asking, read, reasoning, restart, start, start_with, start_with_fallbacks, steer, text,
-    wait,
+    Act, ContextAnswers, Driver, answer, begin, broken, calls, cancel, cancel_because, check, check_from,
+    done, due, fails, fails_asking, read, reasoning, restart, start, start_with, start_with_fallbacks, steer,
+    text, wait,
 };
 
 fn with_fallbacks(fallbacks: u32) -> Driver {
@@ -127,10 +127,10 @@ fn the_next_model_is_asked_at_once_and_kept_for_the_rest_of_the_run() {
             fails(3, Class::Quota),
             fails(4, Class::Permanent),
         ],
-        "Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2
+        "Abandoned 1 0-0 Auth NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2
          ModelMessage 2 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
          Finished 1, ModelRequested 3 turn 2 fallback-1 > ask 3
-         Abandoned 3 0-0 Quota NextModel, ModelRequested 4 turn 2 fallback-2 > ask 4
+         Abandoned 3 0-0 Quota NextModel, Switched fallback-2, ModelRequested 4 turn 2 fallback-2 > ask 4
          Abandoned 4 0-0 Permanent, RunFinished Failed ProviderError > end",
     );
 }
@@ -153,10 +153,10 @@ fn reasoning_is_not_text() {
         with_fallbacks(1),
         &[reasoning(1, "hm"), fails(1, Class::Auth), reasoning(2, "so"), text(2, "yes"), answer(2)],
         "ModelReasoning 1 hm
-         Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2
+         Abandoned 1 0-0 Auth NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2
          ModelReasoning 2 so
          ModelText 2 yes
-         ModelMessage 2 text 7-7, RunFinished Done FinalAnswer > end",
+         ModelMessage 2 text 8-8, RunFinished Done FinalAnswer > end",
     );
 }
 
@@ -229,7 +229,7 @@ fn a_rate_limit_of_hours_goes_to_the_next_model_or_says_when_to_come_back() {
     check_from(
         with_fallbacks(1),
         &[fails_asking(1, Class::RateLimit, hours)],
-        "Abandoned 1 0-0 RateLimit NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2",
+        "Abandoned 1 0-0 RateLimit NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2",
     );
     let mut alone = with_fallbacks(0);
     alone.now = Timestamp(1_795_302_605_000_000);
@@ -262,7 +262,11 @@ fn nobody_waits_long_for_a_model_while_another_one_can_be_asked() {
         for (asked, next) in
             [(5_000, "SameModel > pause after 1"), (5_001, "NextModel"), (30_000, "NextModel")]
         {
-            let more = if next == "NextModel" { ", ModelRequested 2 turn 1 fallback-1 > ask 2" } else { "" };
+            let more = if next == "NextModel" {
+                ", Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2"
+            } else {
+                ""
+            };
             check_from(
                 with_fallbacks(1),
                 &[fails_asking(1, class, Duration::from_millis(asked))],
@@ -359,7 +363,7 @@ fn a_request_that_is_too_large_is_halved_twice_and_stays_so() {
 #[test]
 fn a_request_that_cannot_become_shorter_is_not_sent_again() {
     let mut run = with_fallbacks(1);
-    run.contexts = Contexts::Incompressible;
+    run.contexts = ContextAnswers::Incompressible;
     let run = check_from(
         run,
         &[fails(1, Class::ContextExceeded)],
@@ -367,7 +371,7 @@ fn a_request_that_cannot_become_shorter_is_not_sent_again() {
     );
     assert_eq!(run.end().error, Some(ErrorCode::ModelContextExceeded));
     let mut run = with_fallbacks(1);
-    run.contexts = Contexts::TooLarge;
+    run.contexts = ContextAnswers::TooLarge;
     check_from(
         run,
         &[fails(1, Class::ContextExceeded)],
@@ -394,7 +398,7 @@ fn a_run_of_a_version_without_chains_is_repeated_with_the_model_it_names() {
     let mut driver = Driver::new();
     let Act::Take(RunInput::Start(started)) = start() else { unreachable!("a start is an input") };
     let mut started = *started;
-    started.model = palyra_types::Redacted::new(None);
+    started.model = palyra_types::Redacted::cleaned(None);
     driver.must(&RunInput::Start(Box::new(started)));
     check_from(
         driver,
@@ -407,24 +411,45 @@ fn a_run_of_a_version_without_chains_is_repeated_with_the_model_it_names() {
 #[test]
 fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run() {
     let mut run = with_fallbacks(2);
-    run.contexts = Contexts::FitsFallback(2);
+    run.contexts = ContextAnswers::FitsFallback(2);
     check_from(
         run,
         &[fails(1, Class::Auth), calls(2, &[read("a")]), restart(), done(1), answer(3)],
-        "Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-2 > ask 2
+        "Abandoned 1 0-0 Auth NextModel, Switched fallback-2 past 1, ModelRequested 2 turn 1 fallback-2 > ask 2
          ModelMessage 2 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
          nothing > execute 1
          Finished 1, ModelRequested 3 turn 2 fallback-2 > ask 3
          ModelMessage 3 no text, RunFinished Done FinalAnswer > end",
     );
     let mut run = Driver::new();
-    run.contexts = Contexts::FitsFallback(1);
+    run.contexts = ContextAnswers::FitsFallback(1);
     check_from(
         run,
         &[start_with_fallbacks(RunLimits::default(), 2), begin(), answer(1)],
         "RunStarted
-         ModelRequested 1 turn 1 fallback-1 > ask 1
+         Switched fallback-1 past 1, ModelRequested 1 turn 1 fallback-1 > ask 1
          ModelMessage 1 no text, RunFinished Done FinalAnswer > end",
+    );
+}
+
+#[test]
+fn a_tape_of_an_older_version_that_names_no_switch_goes_on_with_the_same_model() {
+    let mut run = with_fallbacks(2);
+    for act in [fails(1, Class::Auth), calls(2, &[read("a")])] {
+        run.act(&act).expect("an input").expect("taken");
+    }
+    let entries = run.tape.len();
+    let switch = |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::Switched { .. }));
+    run.tape.retain(|(event, _)| !switch(event));
+    assert_eq!(run.tape.len() + 1, entries);
+    run.machine = crate::scenario::replay(&run.tape);
+    check_from(
+        run,
+        &[done(1), fails(3, Class::Quota), restart(), answer(5)],
+        "Finished 1, ModelRequested 3 turn 2 fallback-1 > ask 3
+         Abandoned 3 0-0 Quota NextModel, Switched fallback-2, ModelRequested 4 turn 2 fallback-2 > ask 4
+         Abandoned 4 0-0 Restart, ModelRequested 5 turn 2 fallback-2 > ask 5
+         ModelMessage 5 no text, RunFinished Done FinalAnswer > end",
     );
 }
 
@@ -432,7 +457,7 @@ fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run()
 fn words_that_were_shown_are_no_larger_models_to_finish() {
     let mut run = with_fallbacks(1);
     run.act(&text(1, "half"));
-    run.contexts = Contexts::FitsFallback(1);
+    run.contexts = ContextAnswers::FitsFallback(1);
     check_from(
         run,
         &[fails(1, Class::Network), due(1)],

@@ -12,7 +12,7 @@ use crate::scenario::{
     check, check_from, denied, done, done_with, fails, fails_with, input, lost, post, read, reasoning,
     replay, reported, scan, shell, start, start_with, text, wait,
 };
-use crate::scenario::{Act, Call, Contexts, Driver};
+use crate::scenario::{Act, Call, ContextAnswers, Driver};
 
 /// A run with these calls under way.
 fn with_calls(wanted: &[Call]) -> Driver {
@@ -253,7 +253,7 @@ fn a_cancel_while_the_run_waits_is_one_commit() {
 #[test]
 fn an_input_larger_than_the_window_ends_the_run() {
     let mut driver = Driver::new();
-    driver.contexts = Contexts::TooLarge;
+    driver.contexts = ContextAnswers::TooLarge;
     let run = check_from(
         driver,
         &[start(), begin()],

@@ -15,7 +15,7 @@ use palyra_types::tool::EffectContract;
 use crate::scenario::asks::{
     approve, asking, cannot, deny, edit, expire, number_of, person, question, ready, ready_finding, settle,
 };
-use crate::scenario::{Act, Commit, Driver};
+use crate::scenario::{Act, Driver, StepCommit};
 use crate::scenario::{
     answer, begin, broken, calls, cancel, cancel_because, done, done_with, due, fails, input, lost, post,
     prints, prints_with, read, replay, restart, scan, shell, start, start_keyed, steer, steer_keyed, text,
@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    fn note(&mut self, commit: &Commit) {
+    fn note(&mut self, commit: &StepCommit) {
         let line = || self.driver.tape_line();
         for effect in &commit.effects {
             match effect {

@@ -5,7 +5,7 @@ use palyra_types::event::{ApprovalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunLimits;
 
 use crate::scenario::asks::{Answer, approve, asking, deny, edit, ready, send};
-use crate::scenario::world::{Move, World};
+use crate::scenario::world::{RandomMove, World};
 use crate::scenario::{Driver, begin, calls, start};
 use crate::{RunError, RunInput};
 
@@ -32,19 +32,19 @@ fn one_life(seed: u64) -> World {
     let mut dice = Dice(seed);
     let limits = RunLimits { parallel_tools_max: 1 + u32::from(dice.byte() % 3), ..RunLimits::default() };
     let mut world = World::new(limits);
-    world.make(&Move::Begin);
+    world.make(&RandomMove::Begin);
     let wanted = (0..1 + dice.byte() % 3).map(|_| EDITS[usize::from(dice.byte()) % 3]).collect();
-    world.make(&Move::Calls(wanted));
+    world.make(&RandomMove::Calls(wanted));
     for _ in 0..24 {
         let (which, how) = (dice.byte(), dice.byte());
         world.make(&match dice.byte() % 16 {
-            0..=3 => Move::Mutate,
-            4..=6 => Move::Prepared(which, how | 1),
-            7..=11 => Move::Decide(which, how),
-            12 => Move::ToolEnds(which, 0),
-            13 => Move::Restart,
-            14 => Move::DieAfterNextCommit,
-            _ => Move::Steer(which),
+            0..=3 => RandomMove::Mutate,
+            4..=6 => RandomMove::Prepared(which, how | 1),
+            7..=11 => RandomMove::Decide(which, how),
+            12 => RandomMove::ToolEnds(which, 0),
+            13 => RandomMove::Restart,
+            14 => RandomMove::DieAfterNextCommit,
+            _ => RandomMove::Steer(which),
         });
     }
     world

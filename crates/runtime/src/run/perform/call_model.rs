@@ -4,19 +4,19 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
+use palyra_admin::models::{broken_off, failure};
 use palyra_ports::{ModelProvider, ReadTape};
 use palyra_types::model::{
-    ARGUMENTS_BYTES_MAX, ModelAnswer, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest,
-    PROPOSALS_MAX,
+    ARGUMENTS_BYTES_MAX, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX,
+    RawModelAnswer,
 };
-use palyra_types::{Attempt, Redacted};
+use palyra_types::{Attempt, Content};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::engine::Engine;
-use crate::models::{broken_off, failure};
 use crate::run::perform::images::with_images;
 use crate::run::perform::wanted_answer::WantedAnswer;
+use crate::run_context::RunContext;
 
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.
 const PIECES_MAX: usize = 64;
@@ -31,9 +31,9 @@ pub(in crate::run) struct LiveModelCall {
 
 /// What comes from a model.
 pub(in crate::run) enum ModelNews {
-    Text(Redacted<String>),
-    Reasoning(Redacted<String>),
-    Answered(ModelAnswer),
+    Text(Content<String>),
+    Reasoning(Content<String>),
+    Answered(RawModelAnswer),
     Failed(ModelFailure),
 }
 
@@ -45,13 +45,13 @@ impl Drop for LiveModelCall {
 
 /// Starts a request; nothing of its answer counts before it is recorded.
 pub(in crate::run) fn execute_run_stream_provider_request(
-    engine: &Engine,
+    run_context: &RunContext,
     attempt: Attempt,
     request: Arc<ModelRequest>,
 ) -> LiveModelCall {
     let (sender, pieces) = mpsc::channel(PIECES_MAX);
-    let provider = engine.ports.models.borrow().provider(&request.model).map(Arc::clone);
-    let tapes = Arc::clone(&engine.ports.tapes);
+    let provider = run_context.ports.models.borrow().provider(&request.model).map(Arc::clone);
+    let tapes = Arc::clone(&run_context.ports.tapes);
     let asked = Arc::clone(&request);
     let task = tokio::spawn(async move {
         let streaming = AssertUnwindSafe(stream(provider, tapes, asked, &sender)).catch_unwind();
@@ -105,7 +105,7 @@ async fn stream(
 }
 
 /// Refuses an answer that cannot be recorded whole.
-fn check_proposals(answer: &ModelAnswer) -> Result<(), ModelFailure> {
+fn check_proposals(answer: &RawModelAnswer) -> Result<(), ModelFailure> {
     let bytes: usize = answer.proposals.iter().map(|call| call.arguments.expose().len()).sum();
     let detail = if answer.proposals.len() > PROPOSALS_MAX {
         format!(

@@ -8,19 +8,19 @@ use futures::FutureExt;
 use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, OutputSink, Supervision};
 use palyra_run_core::{Execution, Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
-use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{EffectContract, Isolation, RawToolOutcome, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Engine;
 use crate::run::mailbox::{RunCommand, RunMailbox};
+use crate::run_context::RunContext;
 
 /// How long a tool may take to notice that it should stop.
 const STOP_SPAN_MAX: Duration = Duration::from_secs(5);
 
 /// Starts a call; its outcome comes back as a command with the same effect number.
 pub(in crate::run) fn execute_run_stream_tool_proposal(
-    engine: Arc<Engine>,
+    run_context: Arc<RunContext>,
     grant: Grant,
     stop: CancellationToken,
     salt: Redacted<[u8; 32]>,
@@ -29,7 +29,8 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
 ) {
     tokio::spawn(async move {
         let effect = grant.effect();
-        let reported = AssertUnwindSafe(report(&engine, grant, (stop, output), &salt)).catch_unwind().await;
+        let reported =
+            AssertUnwindSafe(report(&run_context, grant, stop, output, &salt)).catch_unwind().await;
         let input = reported.unwrap_or_else(|_panic| {
             tracing::error!(%effect, "a tool panicked; this is a bug");
             RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost }
@@ -40,20 +41,22 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
 }
 
 async fn report(
-    engine: &Engine,
+    run_context: &RunContext,
     grant: Grant,
-    (stop, output): (CancellationToken, OutputSink),
+    stop: CancellationToken,
+    output: OutputSink,
     salt: &Redacted<[u8; 32]>,
 ) -> RunInput {
     let effect = grant.effect();
-    let started = engine.ports.clock.boot();
-    let ended = execute_tool_call(engine, grant, stop, output).await;
-    let duration = engine.ports.clock.boot().since(started);
+    let started = run_context.ports.clock.boot();
+    let ended = execute_tool_call(run_context, grant, stop, output).await;
+    let duration = run_context.ports.clock.boot().since(started);
     match ended {
         Ok(outcome) => {
-            let output = engine.ports.redactor.redact(outcome.output).text;
+            let output = run_context.ports.redactor.redact(outcome.output).text;
             let output_digest = palyra_ledger::content_digest(salt, output.expose().as_bytes());
-            let outcome = ToolExecutionOutcome { output, ..outcome };
+            let RawToolOutcome { failure, output_bytes_total, executor, isolation, .. } = outcome;
+            let outcome = ToolExecutionOutcome { failure, output, output_bytes_total, executor, isolation };
             RunInput::ToolFinished { effect, outcome, output_digest, duration }
         }
         Err(cause) => RunInput::ToolOutcomeLost { effect, cause },
@@ -63,24 +66,24 @@ async fn report(
 /// Runs a call until it ends, is stopped, or is over its deadline. What the loss of an outcome means is the
 /// machine's to say.
 async fn execute_tool_call(
-    engine: &Engine,
+    run_context: &RunContext,
     grant: Grant,
     stop: CancellationToken,
     output: OutputSink,
-) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+) -> Result<RawToolOutcome, UnknownOutcomeCause> {
     let execution = grant.execution();
     if stop.is_cancelled() {
         let stopped = failed(ErrorCode::ToolCancelled, "the run was stopped before this call began");
         return never_begun(execution, stopped, UnknownOutcomeCause::Cancelled);
     }
-    let clock = &engine.ports.clock;
+    let clock = &run_context.ports.clock;
     let contract = grant.contract();
     let effect: EffectId = grant.effect();
     let deadline = clock.boot().after(grant.deadline());
     let flag = CancelFlag::default();
-    let key = EffectKey(palyra_ledger::effect_key(engine.log_id, grant.run(), effect));
+    let key = EffectKey(palyra_ledger::effect_key(run_context.log_id(), grant.run(), effect));
     let supervision = Supervision { cancel: flag.clone(), key, output };
-    let mut work = engine.ports.tools.execute(grant, supervision);
+    let mut work = run_context.ports.tools.execute(grant, supervision);
     let cause = tokio::select! {
         biased;
         finished = &mut work => return settle(finished, execution),
@@ -107,9 +110,9 @@ async fn execute_tool_call(
 /// What a call that did not begin now comes to: one that began before a restart may have been done then.
 fn never_begun(
     execution: Execution,
-    outcome: ToolExecutionOutcome,
+    outcome: RawToolOutcome,
     cause: UnknownOutcomeCause,
-) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+) -> Result<RawToolOutcome, UnknownOutcomeCause> {
     match execution {
         Execution::First => Ok(outcome),
         Execution::Again => Err(cause),
@@ -117,9 +120,9 @@ fn never_begun(
 }
 
 fn settle(
-    finished: Result<ToolExecutionOutcome, ExecuteToolError>,
+    finished: Result<RawToolOutcome, ExecuteToolError>,
     execution: Execution,
-) -> Result<ToolExecutionOutcome, UnknownOutcomeCause> {
+) -> Result<RawToolOutcome, UnknownOutcomeCause> {
     match finished {
         Ok(outcome) => Ok(outcome),
         Err(error @ ExecuteToolError::Unknown { .. }) => {
@@ -130,7 +133,7 @@ fn settle(
     }
 }
 
-fn failed(code: ErrorCode, output: &str) -> ToolExecutionOutcome {
+fn failed(code: ErrorCode, output: &str) -> RawToolOutcome {
     ToolExecutionOutcome {
         failure: Some(code),
         output: output.into(),

@@ -47,7 +47,11 @@ pub(super) async fn with_images(tapes: &dyn ReadTape, request: Arc<ModelRequest>
             }
             if !notes.is_empty() {
                 notes.reverse();
-                *text = Redacted::new([text.expose().as_str(), &notes.join("\n")].join("\n\n"));
+                let notes = notes.into_iter().reduce(|notes: Redacted<String>, note| {
+                    notes.zip(note).map(|(notes, note)| [notes, note].join("\n"))
+                });
+                let whole = std::mem::take(text).zip(notes.unwrap_or_default());
+                *text = whole.map(|(text, notes)| [text, notes].join("\n\n"));
             }
         }
     }
@@ -62,21 +66,27 @@ fn has_images(message: &ChatMessage) -> bool {
 }
 
 /// Reads one image; returns what to tell the model when it does not get it.
-async fn load(tapes: &dyn ReadTape, file: &mut RenderedAttachment, room: &mut Room) -> Option<String> {
+async fn load(
+    tapes: &dyn ReadTape,
+    file: &mut RenderedAttachment,
+    room: &mut Room,
+) -> Option<Redacted<String>> {
     let place = file.place?;
-    let name = file.attachment.name.expose();
+    let name = file.attachment.name.clone();
     if !room.take(file.attachment.bytes) {
-        return Some(format!("(The image {name} is not shown: newer images take all the room there is.)"));
+        return Some(name.map(|name| {
+            format!("(The image {name} is not shown: newer images take all the room there is.)")
+        }));
     }
     match tapes.blob(place).await {
         Ok(Some(bytes)) => {
             file.data = Some(bytes);
             None
         }
-        Ok(None) => Some(format!("(The image {name} was erased.)")),
+        Ok(None) => Some(name.map(|name| format!("(The image {name} was erased.)"))),
         Err(error) => {
             tracing::warn!(run = %place.run, %error, "an attached image could not be read");
-            Some(format!("(The image {name} could not be read.)"))
+            Some(name.map(|name| format!("(The image {name} could not be read.)")))
         }
     }
 }

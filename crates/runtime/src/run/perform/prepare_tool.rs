@@ -8,16 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_ports::PreparedCall;
+use palyra_ports::{PreparedCall, SecretFound};
 use palyra_run_core::{Intent, PrepareRefusal, Prepared, RunInput};
-use palyra_types::effect::{Before, EffectPlan, PRE_IMAGE_BYTES_MAX, PREVIEW_BYTES_MAX, PreImage};
+use palyra_types::effect::{
+    Before, EffectPlan, PRE_IMAGE_BYTES_MAX, PREVIEW_BYTES_MAX, PreImage, RawPreImage,
+};
 use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, Redacted, RunId};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Engine;
 use crate::run::judging::fresh_approval;
 use crate::run::mailbox::{RunCommand, RunMailbox};
+use crate::run_context::RunContext;
 
 /// How long a tool may take to say what a call would do.
 const PREPARE_SPAN_MAX: Duration = Duration::from_secs(30);
@@ -38,15 +40,16 @@ pub(in crate::run) struct Bound {
 
 /// Starts to prepare a call; what it would do comes back as a command with the same effect number.
 pub(in crate::run) fn prepare_run_stream_tool_proposal(
-    engine: Arc<Engine>,
+    run_context: Arc<RunContext>,
     intent: Intent,
     bound: Bound,
     mailbox: RunMailbox,
 ) {
     tokio::spawn(async move {
         let effect = intent.effect();
-        let prepared = prepare_tool_call(&engine, intent, &bound).await;
-        let input = RunInput::ToolPrepared { effect, prepared, judged: None, fresh: fresh_approval(&engine) };
+        let prepared = prepare_tool_call(&run_context, intent, &bound).await;
+        let input =
+            RunInput::ToolPrepared { effect, prepared, judged: None, fresh: fresh_approval(&run_context) };
         // A run that is gone was cancelled or broken; its tape says so.
         let _ = mailbox.send(RunCommand::told(input)).await;
     });
@@ -54,13 +57,13 @@ pub(in crate::run) fn prepare_run_stream_tool_proposal(
 
 /// Prepares a call until the tool has answered, the run stops, or it takes too long.
 pub(in crate::run) async fn prepare_tool_call(
-    engine: &Engine,
+    run_context: &RunContext,
     intent: Intent,
     bound: &Bound,
 ) -> Result<Prepared, PrepareRefusal> {
     let effect = intent.effect();
-    let preparing = AssertUnwindSafe(prepare(engine, intent, bound)).catch_unwind();
-    let clock = &engine.ports.clock;
+    let preparing = AssertUnwindSafe(prepare(run_context, intent, bound)).catch_unwind();
+    let clock = &run_context.ports.clock;
     tokio::select! {
         biased;
         prepared = preparing => prepared.unwrap_or_else(|_panic| {
@@ -77,14 +80,18 @@ pub(in crate::run) async fn prepare_tool_call(
     }
 }
 
-async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepared, PrepareRefusal> {
+async fn prepare(
+    run_context: &RunContext,
+    intent: Intent,
+    bound: &Bound,
+) -> Result<Prepared, PrepareRefusal> {
     let (effect, tool, arguments) = (intent.effect(), intent.tool().clone(), intent.arguments().clone());
     let read_only = intent.read_only().to_vec();
-    let version = engine.policy.snapshot().catalog().get(&tool).map_or(0, |spec| spec.version);
-    let prepared = engine.ports.tools.prepare(intent).await;
+    let version = run_context.views.policy.snapshot().catalog().get(&tool).map_or(0, |spec| spec.version);
+    let prepared = run_context.ports.tools.prepare(intent).await;
     let prepared = prepared.map_err(|refused| {
-        let message = engine.ports.redactor.redact(refused.message).text;
-        PrepareRefusal { message, ..refused }
+        let message = run_context.ports.redactor.redact(refused.message).text;
+        PrepareRefusal { code: refused.code, message }
     })?;
     check_sizes(&prepared)?;
     if prepared.read_only != read_only {
@@ -103,11 +110,16 @@ async fn prepare(engine: &Engine, intent: Intent, bound: &Bound) -> Result<Prepa
     ];
     // Over what the tool found, not over what is left of it once it is cleaned.
     let binding = palyra_ledger::binding_digest(&bound.salt, &parts);
-    Ok(cleaned(engine, prepared, binding))
+    cleaned(run_context, bound, prepared, binding)
 }
 
-fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event::ContentDigest) -> Prepared {
-    let redactor = &engine.ports.redactor;
+fn cleaned(
+    run_context: &RunContext,
+    bound: &Bound,
+    prepared: PreparedCall,
+    binding: palyra_types::event::ContentDigest,
+) -> Result<Prepared, PrepareRefusal> {
+    let redactor = &run_context.ports.redactor;
     let PreparedCall {
         body,
         pre_images,
@@ -119,12 +131,13 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         read_only,
         secrets: _,
     } = prepared;
+    let pre_images: Option<_> = pre_images.into_iter().map(|image| kept(run_context, bound, image)).collect();
     let plan = EffectPlan {
         binding,
         body: redactor.redact_json(body).text,
-        pre_images: pre_images.into_iter().map(|image| kept(engine, image)).collect(),
+        pre_images: pre_images.ok_or_else(secret_in_path)?,
     };
-    Prepared {
+    Ok(Prepared {
         plan,
         summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
@@ -132,27 +145,33 @@ fn cleaned(engine: &Engine, prepared: PreparedCall, binding: palyra_types::event
         unchanged: cut(redactor.redact(unchanged).text, SUMMARY_BYTES_MAX),
         programs,
         read_only,
-    }
+    })
 }
 
-/// Keeps what a file was, unless a secret is in it: then only that there was one.
-fn kept(engine: &Engine, image: PreImage) -> PreImage {
-    let withheld = match &image.before {
-        Before::File { bytes, mode } => {
-            let text = String::from_utf8_lossy(bytes.expose()).into_owned();
-            let found = engine.ports.redactor.redact(Redacted::new(text)).findings.changed();
-            found.then_some(*mode)
-        }
-        Before::Absent | Before::Withheld { .. } => None,
+/// Keeps what a file was, unless a secret is in it: then only that there was one; `None` where its path holds one.
+fn kept(run_context: &RunContext, bound: &Bound, image: RawPreImage) -> Option<PreImage> {
+    let PreImage { path, before, after_sha256 } = image;
+    let before = match before {
+        Before::File { bytes, mode } => match run_context.ports.redactor.check(bytes) {
+            Ok(bytes) => Before::File { bytes, mode },
+            Err(SecretFound { .. }) => Before::Withheld { mode },
+        },
+        Before::Absent => Before::Absent,
+        Before::Withheld { mode } => Before::Withheld { mode },
     };
-    match withheld {
-        Some(mode) => PreImage { before: Before::Withheld { mode }, ..image },
-        None => image,
-    }
+    let path = run_context.ports.recorder.check(bound.session.principal, path).ok()?;
+    Some(PreImage { path, before, after_sha256 })
+}
+
+/// The path of a changed file is recorded as it is, to take the change back by it.
+fn secret_in_path() -> PrepareRefusal {
+    let told = "the path of a file that the call changes looks like it holds a secret, and paths are recorded as they \
+                are; rename the file";
+    refusal(ErrorCode::InvalidArgument, told)
 }
 
 fn check_sizes(prepared: &PreparedCall) -> Result<(), PrepareRefusal> {
-    let bytes_of = |image: &PreImage| match &image.before {
+    let bytes_of = |image: &RawPreImage| match &image.before {
         Before::File { bytes, .. } => bytes.expose().len(),
         Before::Absent | Before::Withheld { .. } => 0,
     };
@@ -172,10 +191,11 @@ fn cut(text: Redacted<String>, bytes_max: usize) -> Redacted<String> {
         return text;
     }
     const CUT_OFF: &str = "\n(the rest is not shown)";
-    let kept = text.expose().floor_char_boundary(bytes_max - CUT_OFF.len());
-    Redacted::new([&text.expose()[..kept], CUT_OFF].concat())
+    let (mut kept, _) = text.split_at(bytes_max - CUT_OFF.len());
+    kept.push(&CUT_OFF.into());
+    kept
 }
 
-fn refusal(code: ErrorCode, told: &str) -> PrepareRefusal {
+fn refusal(code: ErrorCode, told: &'static str) -> PrepareRefusal {
     PrepareRefusal { code, message: told.into() }
 }

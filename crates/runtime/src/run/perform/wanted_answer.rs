@@ -4,9 +4,9 @@
 //! a malformed one; what follows is the failure table's to say.
 
 use palyra_policy::AnswerSchema;
-use palyra_types::model::{FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelRequest};
+use palyra_types::model::{FinishReason, ModelFailure, ModelFailureClass, ModelRequest, RawModelAnswer};
 
-use crate::models::failure;
+use palyra_admin::models::failure;
 
 /// Bytes of an answer that is held against a schema, at most.
 const STRUCTURED_ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -39,7 +39,7 @@ impl WantedAnswer {
     }
 
     /// Checks a final answer; one that wants tools, or that a filter cut off, is not final.
-    pub(super) fn check(&self, answer: &ModelAnswer) -> Result<(), ModelFailure> {
+    pub(super) fn check(&self, answer: &RawModelAnswer) -> Result<(), ModelFailure> {
         let Some(schema) = &self.schema else { return Ok(()) };
         if !answer.proposals.is_empty() || answer.finish == FinishReason::ContentFilter {
             return Ok(());

@@ -1,7 +1,8 @@
 //! What a tool's end of a call gives on, however the bytes come.
 
-use palyra_ports::redactor::PassThrough;
 use palyra_ports::{Cleaned, Findings};
+use palyra_testkit::PassThrough;
+use palyra_types::Content;
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{ContentDigest, UnknownOutcomeCause};
 use palyra_types::tool::{Isolation, ToolExecutionOutcome, ToolExecutor};
@@ -94,7 +95,7 @@ fn what_was_printed_is_shown_however_quick_the_call_was() {
         sink.print(b"words");
         let outcome = ToolExecutionOutcome {
             failure: None,
-            output: Redacted::new("told.".to_owned()),
+            output: Redacted::cleaned("told.".to_owned()),
             output_bytes_total: bytes_total,
             executor: ToolExecutor::Process,
             isolation: Isolation::Isolated,
@@ -133,11 +134,11 @@ impl Redactor for Broken {
         0
     }
 
-    fn redact(&self, text: Redacted<String>) -> Cleaned {
-        Cleaned { text, findings: Findings::default() }
+    fn redact(&self, text: Content<String>) -> Cleaned {
+        Cleaned { text: Redacted::cleaned(text.into_exposed()), findings: Findings::default() }
     }
 
-    fn redact_json(&self, text: Redacted<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
         self.redact(text)
     }
 
@@ -148,7 +149,7 @@ impl Redactor for Broken {
 }
 
 impl RedactStream for Broken {
-    fn push(&mut self, _: &str) -> Redacted<String> {
+    fn push(&mut self, _: Content<&str>) -> Redacted<String> {
         Redacted::default()
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
 use crate::run::{Earlier, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
-use crate::session::admitted::Admitted;
+use crate::session::admitted::AdmittedRun;
 use crate::session::directory::Command;
 use crate::session::history::overtakes_once_begun;
 use crate::session::loaded::{Active, Freshness, Interrupted, Revival};
@@ -22,15 +22,15 @@ const PANICS_MAX: u32 = 1;
 
 impl SessionActor {
     /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
-    pub(super) async fn begin(&mut self, admitted: &Admitted) -> Result<Submitted, RequestError> {
+    pub(super) async fn begin(&mut self, admitted: &AdmittedRun) -> Result<Submitted, RequestError> {
         let run = admitted.spec.run;
         let (told, accepted) = oneshot::channel();
         let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
         let Some(loaded) = &mut self.loaded else { return Err(AppendError::Unknown.into()) };
         let earlier = if admitted.resets() { Earlier::default() } else { loaded.history.seen_by(None) };
         let seed = RunSeed::Fresh(acceptance, told);
-        let live = spawn_run(&self.engine, self.session, seed, earlier, Vec::new());
-        let active = Active::new(run, None, admitted.spec.delivery);
+        let live = spawn_run(&self.engine.runs, self.session, seed, earlier, Vec::new());
+        let active = Active::new(run, None, admitted.spec.started.delivery);
         loaded.active = Some(Active { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
@@ -94,7 +94,7 @@ impl SessionActor {
         let Some(active) = &mut loaded.active else { return };
         let earlier = loaded.history.seen_by(active.first_seq);
         let seed = RunSeed::Replayed(active.run);
-        active.live = Some(spawn_run(&self.engine, self.session, seed, earlier, first));
+        active.live = Some(spawn_run(&self.engine.runs, self.session, seed, earlier, first));
         self.directory.takes_up(active.run, self.session);
     }
 
@@ -135,7 +135,7 @@ impl SessionActor {
         } else if matches!(command.input, RunInput::Cancel { .. }) {
             // It ends with its first step, beside the active run.
             let ending = spawn_run(
-                &self.engine,
+                &self.engine.runs,
                 self.session,
                 RunSeed::Replayed(run),
                 Earlier::default(),

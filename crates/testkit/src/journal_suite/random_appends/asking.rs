@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use palyra_ports::ReadApprovals;
+use palyra_journal_core::families::undos;
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -22,6 +23,7 @@ use palyra_types::tool::{ApprovalRiskLevel, Taints};
 use palyra_types::{ApprovalId, EffectId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
 
 use super::{PRINCIPALS, RandomAppends, exposed, samples};
+use crate::JournalReads;
 
 impl RandomAppends {
     pub(super) fn approval_event(&mut self) -> TapeEvent {
@@ -153,7 +155,7 @@ impl RandomAppends {
                 0 => Before::Absent,
                 1 => Before::Withheld { mode: self.number() },
                 _ => Before::File {
-                    bytes: Redacted::new(self.text().into_exposed().into_bytes()),
+                    bytes: Redacted::cleaned(self.text().into_exposed().into_bytes()),
                     mode: self.number(),
                 },
             },
@@ -190,7 +192,7 @@ impl RandomAppends {
             tool: self.text(),
             matcher: (0..self.below(4)).map(|_| self.rule()).collect(),
             bounds: GrantBounds {
-                workspace: self.maybe(|dice| Redacted::new(dice.text().expose().into())),
+                workspace: self.maybe(|dice| Redacted::cleaned(dice.text().expose().into())),
                 tool_version: self.maybe(Self::number),
                 programs: None,
             },
@@ -246,7 +248,7 @@ impl RandomAppends {
 }
 
 /// Reads every record about calls that ask and effects that are told of, as text that can be compared.
-pub(super) async fn records(journal: &impl ReadApprovals, all: &mut Vec<String>) {
+pub(super) async fn records(journal: &impl ReadFamilies, all: &mut Vec<String>) {
     let principals = (0..PRINCIPALS).map(|n| Some(samples::principal(n.into()))).chain([None]);
     for principal in principals {
         for only in [ApprovalFilter::Pending, ApprovalFilter::Decided, ApprovalFilter::All] {
@@ -275,7 +277,7 @@ pub(super) async fn records(journal: &impl ReadApprovals, all: &mut Vec<String>)
     }
     all.push(format!("{:?}", journal.last_job().await.unwrap()));
     all.push(format!("{:?}", journal.next_to_expire(100).await.unwrap()));
-    let undos = journal.open_undos().await.unwrap();
+    let undos = journal.query(undos::open).await.unwrap();
     all.push(exposed(&undos, |one| one.paths.iter().map(|path| path.expose().clone()).collect()));
 }
 

@@ -12,10 +12,9 @@ use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::prepare_call;
-use crate::fixture::{Fixture, told};
+use crate::fixture::{Fixture, describe, prepare_call};
 use crate::writing::HaltAt;
-use crate::writing::pace::Watch;
+use crate::writing::pace::StepWatch;
 use crate::{apply_patch, edit_file, write_file};
 
 const KEY: [u8; 32] = [7; 32];
@@ -40,11 +39,16 @@ impl Trial {
         self.prepare().unwrap().body.into_exposed()
     }
 
-    fn execute(&self, plan: &str, execution: Execution, watch: &dyn Watch) -> Result<ToolOutput, WriteEnd> {
-        self.paced(plan, execution, &Pace::watched(&CancelFlag::default(), watch))
+    fn execute(
+        &self,
+        plan: &str,
+        execution: Execution,
+        watch: &dyn StepWatch,
+    ) -> Result<ToolResult, WriteEnd> {
+        self.paced(plan, execution, &CallPace::watched(&CancelFlag::default(), watch))
     }
 
-    fn paced(&self, plan: &str, execution: Execution, pace: &Pace<'_>) -> Result<ToolOutput, WriteEnd> {
+    fn paced(&self, plan: &str, execution: Execution, pace: &CallPace<'_>) -> Result<ToolResult, WriteEnd> {
         let workspace = Workspace::open(&self.fixture.root())?;
         let arguments = self.arguments.to_string();
         let order = match self.tool {
@@ -150,7 +154,7 @@ fn every_tool_does_what_it_was_prepared_to_do() {
         let trial = Trial::new(tool, arguments, before);
         let plan = trial.plan();
         assert_eq!(trial.files(), map(before), "preparing changes nothing");
-        let output = trial.paced(&plan, Execution::First, &Pace::new(&CancelFlag::default())).unwrap();
+        let output = trial.paced(&plan, Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
         assert_eq!(trial.files(), map(after), "{tool}");
         for contents in ["hello", "2nd", "two", "0ne"] {
             assert!(!output.text.contains(contents), "{}", output.text);
@@ -213,11 +217,11 @@ fn a_file_keeps_its_mode_and_a_new_one_has_the_usual_one() {
     let trial = Trial::new("write_file", json!({"path": "a.sh", "content": "two"}), &[("a.sh", "one")]);
     let path = trial.fixture.root().join("a.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
-    trial.paced(&trial.plan(), Execution::First, &Pace::new(&CancelFlag::default())).unwrap();
+    trial.paced(&trial.plan(), Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);
 
     let trial = Trial::new("write_file", json!({"path": "new", "content": "x"}), &[]);
-    trial.paced(&trial.plan(), Execution::First, &Pace::new(&CancelFlag::default())).unwrap();
+    trial.paced(&trial.plan(), Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
     fs::write(trial.fixture.root().join("usual"), "").unwrap();
     let mode = |name: &str| fs::metadata(trial.fixture.root().join(name)).unwrap().permissions().mode();
     assert_eq!(mode("new"), mode("usual"));
@@ -229,7 +233,8 @@ fn a_rehearsal_says_whether_it_would_work_and_changes_nothing() {
     let prepared = trial.prepare().unwrap();
     assert!(prepared.summary.expose().starts_with("changes nothing; it would be: changes `one.txt`"));
     assert!(prepared.pre_images.is_empty());
-    let output = trial.paced(prepared.body.expose(), Execution::First, &Pace::new(&CancelFlag::default()));
+    let output =
+        trial.paced(prepared.body.expose(), Execution::First, &CallPace::new(&CancelFlag::default()));
     assert!(output.unwrap().text.starts_with("nothing was changed; the patch applies: "));
     assert_eq!(trial.files(), map(BEFORE));
 }
@@ -238,7 +243,7 @@ fn a_rehearsal_says_whether_it_would_work_and_changes_nothing() {
 fn what_cannot_work_is_refused_while_it_is_prepared() {
     let refused = |tool, arguments, files: &[(&str, &str)], expect: &str| {
         let trial = Trial::new(tool, arguments, files);
-        let failure = told(&trial.prepare().unwrap_err());
+        let failure = describe(&trial.prepare().unwrap_err());
         assert!(failure.starts_with(expect), "{failure}\nexpected: {expect}");
         assert_eq!(trial.files(), map(files));
     };
@@ -373,7 +378,7 @@ struct MeddleAt<'m> {
     meddle: &'m dyn Fn(),
 }
 
-impl Watch for MeddleAt<'_> {
+impl StepWatch for MeddleAt<'_> {
     fn reached(&self) -> ControlFlow<()> {
         if self.left.get() == 0 {
             (self.meddle)();
@@ -459,7 +464,7 @@ struct CancelAt<'c> {
     cancel: &'c CancelFlag,
 }
 
-impl Watch for CancelAt<'_> {
+impl StepWatch for CancelAt<'_> {
     fn reached(&self) -> ControlFlow<()> {
         if self.left.get() == 0 {
             self.cancel.cancel();
@@ -478,7 +483,7 @@ fn a_cancel_stops_it_only_before_anything_is_in_place() {
             let plan = trial.plan();
             let cancel = CancelFlag::default();
             let watch = CancelAt { left: steps.into(), cancel: &cancel };
-            match trial.paced(&plan, Execution::First, &Pace::watched(&cancel, &watch)) {
+            match trial.paced(&plan, Execution::First, &CallPace::watched(&cancel, &watch)) {
                 Ok(_) => assert_eq!(trial.files(), map(after), "{tool}, step {steps}"),
                 Err(end) => {
                     assert_eq!(end, WriteEnd::Failed(ToolFailure::Cancelled));

@@ -5,18 +5,28 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use palyra_ports::CancelFlag;
+use palyra_types::effect::RawPreImage;
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::prepare_call;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, prepare_call};
 use crate::writing::HaltAt;
 
 /// A workspace, and what a run changed in it: the last change first.
 struct Changed {
     fixture: Fixture,
-    images: Vec<PreImage>,
+    images: Vec<RestoreImage>,
+}
+
+/// What the tape has of them.
+fn recorded(images: Vec<RawPreImage>) -> Vec<RestoreImage> {
+    let recorded = |RawPreImage { path, before, after_sha256 }| RestoreImage {
+        path: palyra_types::Redacted::cleaned(path.into_exposed()),
+        before,
+        after_sha256,
+    };
+    images.into_iter().map(recorded).collect()
 }
 
 impl Changed {
@@ -32,7 +42,7 @@ impl Changed {
             assert!(told.starts_with("c") || told.starts_with("removed"), "{told}");
         }
         images.reverse();
-        Self { fixture, images }
+        Self { fixture, images: recorded(images) }
     }
 
     fn restore(&self) -> Vec<String> {
@@ -42,8 +52,8 @@ impl Changed {
     fn restore_until(&self, steps: usize) -> Vec<String> {
         let workspace = Workspace::open(&self.fixture.root()).unwrap();
         let (cancel, watch) = (CancelFlag::default(), HaltAt::after(steps));
-        let undone = restore(&workspace, &self.images, &Pace::watched(&cancel, &watch));
-        let told = |file: UndoneFile| {
+        let undone = restore(&workspace, &self.images, &CallPace::watched(&cancel, &watch));
+        let told = |file: RawUndoneFile| {
             let result = match file.result {
                 UndoResult::Conflict(diff) => format!("Conflict\n{}", diff.expose()),
                 UndoResult::Failed(why) => format!("Failed {}", why.expose()),
@@ -154,7 +164,7 @@ fn what_somebody_changed_between_two_calls_comes_back_and_no_further() {
     fixture.write("a", b"mine\n");
     images.extend(write("three\n"));
     images.reverse();
-    let changed = Changed { fixture, images };
+    let changed = Changed { fixture, images: recorded(images) };
     let told = changed.restore();
     assert_eq!(told[0], "a Restored");
     assert!(told[1].starts_with("a Conflict"), "{told:?}");
@@ -185,7 +195,7 @@ fn a_mode_comes_back_too() {
     let images =
         prepare_call(&ToolName::new("apply_patch"), &patch.to_string(), &fixture.root()).unwrap().pre_images;
     fixture.call("apply_patch", &patch);
-    let changed = Changed { fixture, images };
+    let changed = Changed { fixture, images: recorded(images) };
     assert!(!path.exists());
     assert_eq!(changed.restore(), ["a.sh Restored"]);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o751);

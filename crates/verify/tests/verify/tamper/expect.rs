@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use palyra_verify::Report;
+use palyra_verify::VerifyReport;
 
 /// A broken file with the question and the answer.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Case {
         Self { key: None, since: None, codes: codes.to_vec(), seq }
     }
 
-    pub(crate) fn fits(&self, report: &Report) -> bool {
+    pub(crate) fn fits(&self, report: &VerifyReport) -> bool {
         let seq = report.fault.as_ref().and_then(|fault| fault.seq);
         let named = match self.seq {
             Seq::Is(expected) => seq == Some(expected),

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use palyra_verify::{Keys, Options, Report, verify_bundle, verify_database};
+use palyra_verify::{StateKeys, VerifyOptions, VerifyReport, verify_bundle, verify_database};
 
 use super::classes::{Class, Kind};
 use super::expect::{Case, Place};
@@ -59,7 +59,7 @@ pub(crate) struct Seen<'s> {
     pub(crate) path: &'s Path,
     pub(crate) case: &'s Case,
     pub(crate) state: Option<&'s Path>,
-    pub(crate) report: &'s Report,
+    pub(crate) report: &'s VerifyReport,
 }
 
 /// A journal that a daemon wrote.
@@ -143,11 +143,11 @@ fn broken(class: &Class, base: &Base, chance: &mut Chance, place: &Place) -> Opt
     }
 }
 
-fn verify(case: &Case, class: &Class, state: Option<&Path>, place: &Place) -> Report {
-    let mut options = Options {
+fn verify(case: &Case, class: &Class, state: Option<&Path>, place: &Place) -> VerifyReport {
+    let mut options = VerifyOptions {
         key: case.key.as_ref().map(|key| key.parse().expect("a key")),
         since: case.since.as_ref().map(|note| note.parse().expect("a checkpoint")),
-        keys: state.map(|state| Keys::open(state).expect("keys")),
+        keys: state.map(|state| StateKeys::open(state).expect("keys")),
         progress: None,
     };
     match class.kind {
@@ -170,8 +170,8 @@ pub(crate) fn cleans(count: u64, seed: u64, folder: &Path) -> Outcome {
         let key = newest.map(|(_, signed)| log.vkey(&log.keys[signed.signers[0]].1).parse().expect("a key"));
         let kept: Vec<&String> = log.checkpoints.values().map(|signed| &signed.note).collect();
         let since = (!kept.is_empty()).then(|| chance.pick(&kept).parse().expect("a checkpoint"));
-        let keys = chance.one_in(2).then(|| Keys::open(folder).expect("keys"));
-        let report = verify_database(&path, &mut Options { key, since, keys, progress: None });
+        let keys = chance.one_in(2).then(|| StateKeys::open(folder).expect("keys"));
+        let report = verify_database(&path, &mut VerifyOptions { key, since, keys, progress: None });
         outcome.tried += 1;
         if let Some(fault) = report.fault {
             outcome.wrong += 1;

@@ -10,8 +10,8 @@ fn report(values: &[(&str, &str, f64)]) -> Vec<SideFigure> {
     figures(&serde_json::to_vec(&report).expect("a value")).expect("a report")
 }
 
-fn compared(unit: &str, pairs: &[(f64, f64)]) -> Comparison {
-    let mut comparison = Comparison::default();
+fn compared(unit: &str, pairs: &[(f64, f64)]) -> FigureComparison {
+    let mut comparison = FigureComparison::default();
     for (before, now) in pairs {
         comparison.add(&report(&[("x", unit, *before)]), &report(&[("x", unit, *now)]));
     }
@@ -55,7 +55,7 @@ fn counts_that_depend_on_the_scheduler_may_scatter() {
         ("a text run: system calls", 103.0, false),
         ("entries", 101.5, false),
     ] {
-        let mut comparison = Comparison::default();
+        let mut comparison = FigureComparison::default();
         comparison.add(&report(&[(what, "count", 100.0)]), &report(&[(what, "count", now)]));
         assert_eq!(comparison.holds(), holds, "{what} {now}");
     }
@@ -63,7 +63,7 @@ fn counts_that_depend_on_the_scheduler_may_scatter() {
 
 #[test]
 fn figures_of_one_side_only_are_left_out_and_nothing_is_no_success() {
-    let mut comparison = Comparison::default();
+    let mut comparison = FigureComparison::default();
     assert!(!comparison.holds());
     comparison.add(&report(&[("old", "ms", 1.0)]), &report(&[("new", "ms", 1.0), ("zero", "ms", 0.0)]));
     assert!(!comparison.holds() && comparison.table().lines().count() == 2);

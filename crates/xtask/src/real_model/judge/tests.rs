@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::real_model::tape::{Line, Tape};
+use crate::real_model::tape::{Tape, TapeLine};
 
 /// Numbers the entries and lets them arrive 10 ms apart.
 fn tape(start: Instant, entries: &[Value]) -> Tape {
     let lines = (1_u32..).zip(entries).map(|(number, entry)| {
         let mut entry = entry.clone();
         entry["tape_seq"] = json!(number);
-        Line { at: start + Duration::from_millis(10) * number, entry }
+        TapeLine { at: start + Duration::from_millis(10) * number, entry }
     });
     Tape(lines.collect())
 }
@@ -125,7 +125,7 @@ fn a_tool_call_was_proposed_and_performed() {
 
 #[test]
 fn an_answer_fits_with_exactly_its_fields() {
-    let fields = [("name", Kind::Text), ("count", Kind::Integer), ("good", Kind::Boolean)];
+    let fields = [("name", FieldKind::Text), ("count", FieldKind::Integer), ("good", FieldKind::Boolean)];
     assert!(fits(r#"{"name": "a", "count": 1, "good": false}"#, &fields).is_ok());
     for misfit in [
         r#"{"name": "a", "count": 1}"#,

@@ -3,8 +3,8 @@
 //! Owns the comparison of manifests with the table; code needs no look, since cargo lets it name
 //! only what its manifest names.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::{CrateFolder, Dependency, House, Table};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::{CrateFolder, Dependency, RepositoryView, Table};
 use crate::tidy::rules::{CrateRule, Rules};
 
 const RULE: &str = "arrows";
@@ -12,7 +12,7 @@ const MEND: &str =
     "hand the value in from above, or change the table in crates/xtask/tidy.toml in a commit of its own";
 
 /// Returns every dependency that the table does not name.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for folder in &house.crates {
         let Some(rule) = rules.crates.get(&folder.folder) else {
@@ -37,13 +37,20 @@ fn allowed(rule: &CrateRule, own: &str, target: &str, dependency: &Dependency) -
         || (dependency.table == Table::Tests && (own == target || rule.tests_use.contains(target)))
 }
 
-fn target<'a>(house: &'a House, package: &str) -> Option<&'a str> {
+fn target<'a>(house: &'a RepositoryView, package: &str) -> Option<&'a str> {
     let folder = package.strip_prefix("palyra-").unwrap_or(package);
     house.crates.iter().map(|c| c.folder.as_str()).find(|f| *f == folder)
 }
 
-fn finding(folder: &CrateFolder, line: usize, what: String) -> Finding {
-    Finding { path: folder.manifest.clone(), line, rule: RULE, item: folder.folder.clone(), what, mend: MEND }
+fn finding(folder: &CrateFolder, line: usize, what: String) -> TidyFinding {
+    TidyFinding {
+        path: folder.manifest.clone(),
+        line,
+        rule: RULE,
+        item: folder.folder.clone(),
+        what,
+        mend: MEND,
+    }
 }
 
 #[cfg(test)]

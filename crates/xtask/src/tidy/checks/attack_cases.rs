@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 use crate::tidy::source::SourceFile;
 
 const RULE: &str = "attack-cases";
@@ -15,7 +15,7 @@ const PAGE: &str = "docs/attack-cases.md";
 const FAULTS: &str = "docs/known-faults.md";
 
 /// Returns tests that the page names and nobody has, and tests of attacks that it does not name.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     if !house.has(PAGE) {
         return Vec::new();
     }
@@ -90,8 +90,8 @@ fn runner_name(file: &SourceFile, test: &str) -> String {
     format!("{binary} {}", parts.join("::"))
 }
 
-fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> Finding {
-    Finding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
+fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
 }
 
 #[cfg(test)]

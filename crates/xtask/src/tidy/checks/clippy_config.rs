@@ -3,8 +3,8 @@
 //! Owns the text of those files. A crate's own file replaces the root one, so it repeats that first.
 //! `cargo xtask tidy --write` writes them.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 
 /// Crates that decide and never act.
 const PURE_CRATES: [&str; 3] = ["run-core", "policy", "ledger"];
@@ -35,7 +35,7 @@ disallowed-types = [
 "#;
 
 /// Returns path and text of every generated file.
-pub(super) fn expected(house: &House) -> Vec<(String, String)> {
+pub(super) fn expected(house: &RepositoryView) -> Vec<(String, String)> {
     let header = "# Written by `cargo xtask tidy --write`: the root file's settings, then what a pure crate must not do.\n";
     let root = house.text(ROOT).trim_end();
     let present = PURE_CRATES.iter().filter(|folder| house.crates.iter().any(|c| c.folder == **folder));
@@ -43,9 +43,9 @@ pub(super) fn expected(house: &House) -> Vec<(String, String)> {
 }
 
 /// Returns generated files that are missing or differ from what would be written.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let stale = expected(house).into_iter().filter(|(path, text)| house.text(path) != text);
-    let findings = stale.map(|(path, _)| Finding {
+    let findings = stale.map(|(path, _)| TidyFinding {
         item: path.clone(),
         path,
         line: 1,

@@ -8,26 +8,26 @@ mod modules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::source::{Place, SourceFile};
-use modules::Modules;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::source::{FilePlace, SourceFile};
+use modules::ModuleTable;
 
 /// Edges below one parent: from, to, and where the first such path stands.
-type Edges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
+type ModuleEdges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
 /// Returns one finding for each circle.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let mut by_crate: BTreeMap<&str, Vec<&SourceFile>> = BTreeMap::new();
-    for file in house.files.iter().filter(|f| f.place == Place::Source) {
+    for file in house.files.iter().filter(|f| f.place == FilePlace::Source) {
         by_crate.entry(&file.crate_folder).or_default().push(file);
     }
     by_crate.into_iter().flat_map(|(folder, files)| check_crate(folder, &files)).collect()
 }
 
-fn check_crate(folder: &str, files: &[&SourceFile]) -> Vec<Finding> {
-    let modules = Modules::of(files);
-    let mut parents: BTreeMap<Vec<String>, Edges> = BTreeMap::new();
+fn check_crate(folder: &str, files: &[&SourceFile]) -> Vec<TidyFinding> {
+    let modules = ModuleTable::of(files);
+    let mut parents: BTreeMap<Vec<String>, ModuleEdges> = BTreeMap::new();
     for file in files {
         for reference in &file.references {
             let Some(target) = modules.resolve(&reference.module, &reference.segments) else { continue };
@@ -49,7 +49,7 @@ fn siblings(from: &[String], to: &[String]) -> Option<(Vec<String>, String, Stri
 }
 
 /// Returns each circle once, as the list of its members, beginning with the first by name.
-fn circles(edges: &Edges) -> Vec<Vec<String>> {
+fn circles(edges: &ModuleEdges) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut in_a_circle: BTreeSet<String> = BTreeSet::new();
     for start in edges.keys() {
@@ -63,7 +63,7 @@ fn circles(edges: &Edges) -> Vec<Vec<String>> {
     found
 }
 
-fn shortest_way_back(edges: &Edges, start: &str) -> Option<Vec<String>> {
+fn shortest_way_back(edges: &ModuleEdges, start: &str) -> Option<Vec<String>> {
     let mut ways = vec![vec![start.to_owned()]];
     let mut seen = BTreeSet::new();
     let mut next = 0;
@@ -84,7 +84,7 @@ fn shortest_way_back(edges: &Edges, start: &str) -> Option<Vec<String>> {
     None
 }
 
-fn finding(folder: &str, parent: &[String], circle: &[String], edges: &Edges) -> Finding {
+fn finding(folder: &str, parent: &[String], circle: &[String], edges: &ModuleEdges) -> TidyFinding {
     let mut path = String::new();
     let mut line = 1;
     let mut steps = Vec::new();
@@ -97,7 +97,7 @@ fn finding(folder: &str, parent: &[String], circle: &[String], edges: &Edges) ->
         steps.push(format!("{from} -> {to} ({at_path}:{at_line})"));
     }
     let inside = [&["crates".to_owned(), folder.to_owned()], parent].concat().join("/");
-    Finding {
+    TidyFinding {
         path,
         line,
         rule: "cycles",

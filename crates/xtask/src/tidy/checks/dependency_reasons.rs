@@ -4,15 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 
 const RULE: &str = "dependencies";
 const TABLE: &str = "docs/dependencies.md";
 const ROOT: &str = "Cargo.toml";
 
 /// Returns dependencies without a reason, reasons without a dependency, and dependencies nobody uses.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let Ok(root) = house.text(ROOT).parse::<toml::Table>() else { return Vec::new() };
     let listed = root.get("workspace").and_then(|w| w.get("dependencies")).and_then(toml::Value::as_table);
     let third_party: BTreeSet<&str> = listed
@@ -71,8 +71,8 @@ fn line_of(manifest: &str, name: &str) -> usize {
     at.map_or(1, |index| index + 1)
 }
 
-fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> Finding {
-    Finding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
+fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
 }
 
 #[cfg(test)]

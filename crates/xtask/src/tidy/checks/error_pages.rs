@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 use crate::tidy::source::ErrorCodeRow;
 
 const RULE: &str = "error-pages";
@@ -15,7 +15,7 @@ const PAGES: &str = "docs/errors/";
 const INDEX: &str = "docs/errors/README.md";
 
 /// Returns codes without page, pages without code, and codes missing from the index.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let Some(source) = house.files.iter().find(|f| f.path == CODES) else { return Vec::new() };
     let codes: BTreeMap<String, &ErrorCodeRow> =
         source.error_codes.iter().map(|row| (format!("PLY-{}", row.number), row)).collect();
@@ -44,8 +44,8 @@ pub(super) fn check(house: &House) -> Vec<Finding> {
     findings
 }
 
-fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> Finding {
-    Finding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
+fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
 }
 
 #[cfg(test)]

@@ -1,19 +1,22 @@
-//! The bunch of keys that transports are given stays a bunch of keys.
+//! The bunches of keys that transports are given stay bunches of keys.
 //!
-//! Owns counting that one struct: its fields, their types, its impl blocks, and who may name it.
-//! Silent while the type does not exist.
+//! Owns counting these structs: their fields, the types of these, their impl blocks, and who may name them.
+//! Silent about a type that does not exist.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 use crate::tidy::rules::{Gateway, Rules};
-use crate::tidy::source::{Place, SourceFile, Struct};
+use crate::tidy::source::{FilePlace, SourceFile, Struct};
 
 const RULE: &str = "gateway-state";
 
 /// Returns every way in which the struct has become more than a bunch of keys.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
-    let gateway = &rules.gateway;
-    let files: Vec<&SourceFile> = house.files.iter().filter(|f| f.place != Place::SourceTests).collect();
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
+    rules.gateway.iter().flat_map(|gateway| check_one(house, gateway)).collect()
+}
+
+fn check_one(house: &RepositoryView, gateway: &Gateway) -> Vec<TidyFinding> {
+    let files: Vec<&SourceFile> = house.files.iter().filter(|f| f.place != FilePlace::SourceTests).collect();
     let mut findings = Vec::new();
     for file in files {
         let name = &gateway.type_name;
@@ -34,7 +37,7 @@ pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn fields(file: &SourceFile, structure: &Struct, gateway: &Gateway) -> Vec<Finding> {
+fn fields(file: &SourceFile, structure: &Struct, gateway: &Gateway) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     let (count, most) = (structure.fields.len(), gateway.fields_max);
     if count > most {
@@ -61,8 +64,8 @@ fn may_name(file: &SourceFile, gateway: &Gateway) -> bool {
     })
 }
 
-fn finding(file: &SourceFile, line: usize, what: String, mend: &'static str) -> Finding {
-    Finding { path: file.path.clone(), line, rule: RULE, item: file.path.clone(), what, mend }
+fn finding(file: &SourceFile, line: usize, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: file.path.clone(), line, rule: RULE, item: file.path.clone(), what, mend }
 }
 
 #[cfg(test)]
@@ -79,7 +82,7 @@ mod tests {
             forbidden_field_types: ["Mutex".to_owned()].into(),
             may_name: vec![HOME.to_owned(), "crates/grpc/".to_owned()],
         };
-        let rules = Rules { gateway, ..Rules::default() };
+        let rules = Rules { gateway: vec![gateway], ..Rules::default() };
         check(&house(&[(path, text)]), &rules).into_iter().map(|f| f.what).collect()
     }
 

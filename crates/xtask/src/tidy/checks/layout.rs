@@ -2,15 +2,15 @@
 //!
 //! Owns the rules a reader meets before the first function.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::rules::{Caps, Rules};
-use crate::tidy::source::{Place, SourceFile};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::rules::{Rules, SizeCaps};
+use crate::tidy::source::{FilePlace, SourceFile};
 
 /// Returns files without header, tables of contents with logic, and folders too deep.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = house.files.iter().filter_map(header).collect();
-    for file in house.files.iter().filter(|f| f.place == Place::Source) {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
+    let mut findings: Vec<TidyFinding> = house.files.iter().filter_map(header).collect();
+    for file in house.files.iter().filter(|f| f.place == FilePlace::Source) {
         findings.extend(logic(file));
         findings.extend(depth(file, &rules.caps));
     }
@@ -18,8 +18,8 @@ pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn header(file: &SourceFile) -> Option<Finding> {
-    (!file.has_header).then(|| Finding {
+fn header(file: &SourceFile) -> Option<TidyFinding> {
+    (!file.has_header).then(|| TidyFinding {
         path: file.path.clone(),
         line: 1,
         rule: "header",
@@ -29,12 +29,12 @@ fn header(file: &SourceFile) -> Option<Finding> {
     })
 }
 
-fn logic(file: &SourceFile) -> Vec<Finding> {
+fn logic(file: &SourceFile) -> Vec<TidyFinding> {
     let name = file.path.rsplit('/').next().unwrap_or_default();
     if !matches!(name, "lib.rs" | "mod.rs") {
         return Vec::new();
     }
-    let findings = file.logic.iter().map(|(line, kind)| Finding {
+    let findings = file.logic.iter().map(|(line, kind)| TidyFinding {
         path: file.path.clone(),
         line: *line,
         rule: "contents-only",
@@ -45,10 +45,10 @@ fn logic(file: &SourceFile) -> Vec<Finding> {
     findings.collect()
 }
 
-fn depth(file: &SourceFile, caps: &Caps) -> Option<Finding> {
+fn depth(file: &SourceFile, caps: &SizeCaps) -> Option<TidyFinding> {
     let below = file.path.split("/src/").nth(1).unwrap_or_default();
     let folders = below.matches('/').count();
-    (folders > caps.folders_below_src_max).then(|| Finding {
+    (folders > caps.folders_below_src_max).then(|| TidyFinding {
         path: file.path.clone(),
         line: 1,
         rule: "depth",
@@ -58,10 +58,10 @@ fn depth(file: &SourceFile, caps: &Caps) -> Option<Finding> {
     })
 }
 
-fn architecture(house: &House, caps: &Caps) -> Option<Finding> {
+fn architecture(house: &RepositoryView, caps: &SizeCaps) -> Option<TidyFinding> {
     let path = "ARCHITECTURE.md";
     let lines = house.text(path).lines().count();
-    (lines > caps.architecture_lines_max).then(|| Finding {
+    (lines > caps.architecture_lines_max).then(|| TidyFinding {
         path: path.to_owned(),
         line: caps.architecture_lines_max,
         rule: "file-lines",
@@ -77,7 +77,7 @@ mod tests {
     use crate::tidy::house::house;
 
     fn found(path: &str, text: &str) -> Vec<(usize, &'static str)> {
-        let caps = Caps { folders_below_src_max: 3, architecture_lines_max: 2, ..Caps::default() };
+        let caps = SizeCaps { folders_below_src_max: 3, architecture_lines_max: 2, ..SizeCaps::default() };
         let rules = Rules { caps, ..Rules::default() };
         check(&house(&[(path, text)]), &rules).iter().map(|f| (f.line, f.rule)).collect()
     }

@@ -2,17 +2,17 @@
 //!
 //! Owns finding `](target)` in Markdown at the root and below docs/. Follows no address of another host.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 
 /// Returns relative links whose target is not in the repository.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let documents = house.texts.iter().filter(|(path, _)| path.ends_with(".md"));
     let mut findings = Vec::new();
     for (path, text) in documents.filter(|(path, _)| !path.contains('/') || path.starts_with("docs/")) {
         for (index, line) in text.lines().enumerate() {
             for link in targets(line).filter(|link| !house.has(&resolve(path, link))) {
-                findings.push(Finding {
+                findings.push(TidyFinding {
                     path: path.clone(),
                     line: index + 1,
                     rule: "links",

@@ -3,14 +3,14 @@
 //! Owns what cargo itself does not ask: a crate without `[lints] workspace = true` is checked by nothing.
 //! `deny.toml` fences crates wherever they come in; here stand those that only single floors may name.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::{CrateFolder, House, Table};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::{CrateFolder, RepositoryView, Table};
 use crate::tidy::rules::Rules;
 
 const RULE: &str = "manifests";
 
 /// Returns manifests that opt out of the lints, are misnamed, or take what their floor must not have.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for folder in &house.crates {
         let manifest: toml::Table = house.text(&folder.manifest).parse().unwrap_or_default();
@@ -38,8 +38,8 @@ pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn finding(folder: &CrateFolder, line: usize, what: String, mend: &'static str) -> Finding {
-    Finding { path: folder.manifest.clone(), line, rule: RULE, item: folder.folder.clone(), what, mend }
+fn finding(folder: &CrateFolder, line: usize, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: folder.manifest.clone(), line, rule: RULE, item: folder.folder.clone(), what, mend }
 }
 
 #[cfg(test)]

@@ -5,21 +5,21 @@
 
 use std::fmt::Write as _;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::source::Place;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::source::FilePlace;
 
 const PATH: &str = "docs/reference/messages.txt";
 const CODES: &str = "crates/types/src/error_code.rs";
 
 /// Returns path and text of the file, or nothing where no message exists.
-pub(super) fn expected(house: &House) -> Vec<(String, String)> {
+pub(super) fn expected(house: &RepositoryView) -> Vec<(String, String)> {
     let codes = house.files.iter().filter(|f| f.path == CODES).flat_map(|f| &f.error_codes);
     let mut text = String::new();
     for code in codes {
         let _ = writeln!(text, "PLY-{} {}\n  {}\n  fix: {}", code.number, code.slug, code.summary, code.mend);
     }
-    for file in house.files.iter().filter(|f| f.place == Place::Source && !f.error_texts.is_empty()) {
+    for file in house.files.iter().filter(|f| f.place == FilePlace::Source && !f.error_texts.is_empty()) {
         let _ = writeln!(text, "\n{}", file.path);
         for message in &file.error_texts {
             let _ = writeln!(text, "  {message}");
@@ -34,9 +34,9 @@ pub(super) fn expected(house: &House) -> Vec<(String, String)> {
 }
 
 /// Returns the file where it is missing or differs from what would be written.
-pub(super) fn check(house: &House) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
     let stale = expected(house).into_iter().filter(|(path, text)| house.text(path) != text);
-    let findings = stale.map(|(path, _)| Finding {
+    let findings = stale.map(|(path, _)| TidyFinding {
         item: path.clone(),
         path,
         line: 1,

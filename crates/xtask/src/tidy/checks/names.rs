@@ -2,18 +2,18 @@
 //!
 //! Owns the rules on names and signatures that a reader stumbles over.
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::rules::{Names, Rules};
-use crate::tidy::source::{Place, SourceFile};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::rules::{NameRules, Rules};
+use crate::tidy::source::{FilePlace, SourceFile};
 
 /// Returns names and signatures that hide what they mean.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let names = &rules.names;
     let mut findings = Vec::new();
     for file in &house.files {
         findings.extend(module_names(file, names));
-        if matches!(file.place, Place::Source | Place::OwnTarget) {
+        if matches!(file.place, FilePlace::Source | FilePlace::OwnTarget) {
             findings.extend(type_names(file, names));
             findings.extend(bools(file));
             findings.extend(strings(file));
@@ -22,11 +22,11 @@ pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn module_names(file: &SourceFile, names: &Names) -> Vec<Finding> {
+fn module_names(file: &SourceFile, names: &NameRules) -> Vec<TidyFinding> {
     let written = file.path.split('/').skip(2).map(|part| part.trim_end_matches(".rs"));
     let inline = file.inline_modules.iter().filter_map(|m| m.last()).map(String::as_str);
     let bad = written.chain(inline).filter(|name| names.forbidden_modules.contains(*name));
-    let findings = bad.map(|name| Finding {
+    let findings = bad.map(|name| TidyFinding {
         path: file.path.clone(),
         line: 1,
         rule: "module-name",
@@ -37,10 +37,10 @@ fn module_names(file: &SourceFile, names: &Names) -> Vec<Finding> {
     findings.collect()
 }
 
-fn type_names(file: &SourceFile, names: &Names) -> Vec<Finding> {
+fn type_names(file: &SourceFile, names: &NameRules) -> Vec<TidyFinding> {
     let ending = |name: &str| names.forbidden_type_endings.iter().any(|e| name.ends_with(e.as_str()));
     let bad = file.items.iter().filter(|i| i.name.starts_with(char::is_uppercase) && !i.name.contains("::"));
-    let findings = bad.filter(|i| ending(&i.name)).map(|item| Finding {
+    let findings = bad.filter(|i| ending(&i.name)).map(|item| TidyFinding {
         path: file.path.clone(),
         line: item.line,
         rule: "type-name",
@@ -51,9 +51,9 @@ fn type_names(file: &SourceFile, names: &Names) -> Vec<Finding> {
     findings.collect()
 }
 
-fn bools(file: &SourceFile) -> Vec<Finding> {
+fn bools(file: &SourceFile) -> Vec<TidyFinding> {
     let flagged = file.functions.iter().flat_map(|f| f.public_bools.iter().map(move |bool| (f, bool)));
-    let findings = flagged.map(|(function, parameter)| Finding {
+    let findings = flagged.map(|(function, parameter)| TidyFinding {
         path: file.path.clone(),
         line: function.line,
         rule: "bool-parameter",
@@ -64,7 +64,7 @@ fn bools(file: &SourceFile) -> Vec<Finding> {
     findings.collect()
 }
 
-fn strings(file: &SourceFile) -> Vec<Finding> {
+fn strings(file: &SourceFile) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     for structure in &file.structs {
         for field in structure.fields.iter().filter(|f| f.type_idents.iter().any(|i| i == "String")) {
@@ -76,7 +76,7 @@ fn strings(file: &SourceFile) -> Vec<Finding> {
             } else {
                 continue;
             };
-            findings.push(Finding {
+            findings.push(TidyFinding {
                 path: file.path.clone(),
                 line: field.line,
                 rule,
@@ -95,10 +95,10 @@ mod tests {
     use crate::tidy::house::house;
 
     fn found(path: &str, text: &str) -> Vec<&'static str> {
-        let names = Names {
+        let names = NameRules {
             forbidden_modules: ["utils".to_owned()].into(),
             forbidden_type_endings: ["Manager".to_owned()].into(),
-            ..Names::default()
+            ..NameRules::default()
         };
         let rules = Rules { names, ..Rules::default() };
         check(&house(&[(path, text)]), &rules).iter().map(|f| f.rule).collect()

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
 use crate::tidy::rules::Rules;
 
 const RULE: &str = "seed-names";
 const TABLE: &str = "ARCHITECTURE.md";
 
 /// Returns seed names without a row, rows without a seed name, and rows that lead nowhere.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let seeds = &rules.names.seeds;
     let rows = rows(house.text(TABLE));
     let mut findings = Vec::new();
@@ -61,7 +61,7 @@ fn rows(table: &str) -> BTreeMap<&str, (usize, &str)> {
     rows
 }
 
-fn exists(house: &House, target: &str) -> bool {
+fn exists(house: &RepositoryView, target: &str) -> bool {
     let parts: Vec<&str> = target.split("::").collect();
     let [folder, path @ ..] = &parts[..] else { return false };
     let folder = folder.replace('_', "-");
@@ -74,18 +74,19 @@ fn exists(house: &House, target: &str) -> bool {
     })
 }
 
-fn finding(item: &str, line: usize, what: String, mend: &'static str) -> Finding {
-    Finding { path: TABLE.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
+fn finding(item: &str, line: usize, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: TABLE.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tidy::house::house;
-    use crate::tidy::rules::Names;
+    use crate::tidy::rules::NameRules;
 
     fn found(table: &str) -> Vec<String> {
-        let names = Names { seeds: ["Machine".to_owned(), "step".to_owned()].into(), ..Names::default() };
+        let names =
+            NameRules { seeds: ["Machine".to_owned(), "step".to_owned()].into(), ..NameRules::default() };
         let rules = Rules { names, ..Rules::default() };
         let house = house(&[
             ("ARCHITECTURE.md", &format!("# Seed names\n{table}")),

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::rules::{Caps, Rules};
-use crate::tidy::source::{Function, Place, SourceFile};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::rules::{Rules, SizeCaps};
+use crate::tidy::source::{FilePlace, FunctionFacts, SourceFile};
 
 /// Returns everything that is over its cap.
-pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
+pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
     let caps = &rules.caps;
     let mut findings = Vec::new();
-    for file in house.files.iter().filter(|f| matches!(f.place, Place::Source | Place::OwnTarget)) {
+    for file in house.files.iter().filter(|f| matches!(f.place, FilePlace::Source | FilePlace::OwnTarget)) {
         findings.extend(check_file(file, caps));
         findings.extend(file.functions.iter().flat_map(|function| check_function(file, function, caps)));
     }
@@ -21,11 +21,11 @@ pub(super) fn check(house: &House, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn check_file(file: &SourceFile, caps: &Caps) -> Vec<Finding> {
+fn check_file(file: &SourceFile, caps: &SizeCaps) -> Vec<TidyFinding> {
     let mut findings = Vec::new();
     let (lines, most) = (file.lines_without_tests, caps.file_lines_max);
     if lines > most {
-        findings.push(Finding {
+        findings.push(TidyFinding {
             path: file.path.clone(),
             line: most,
             rule: "file-lines",
@@ -36,7 +36,7 @@ fn check_file(file: &SourceFile, caps: &Caps) -> Vec<Finding> {
     }
     let (lines, most) = (file.inline_test_lines, caps.inline_test_lines_max);
     if lines > most {
-        findings.push(Finding {
+        findings.push(TidyFinding {
             path: file.path.clone(),
             line: file.lines_without_tests,
             rule: "inline-tests",
@@ -48,8 +48,8 @@ fn check_file(file: &SourceFile, caps: &Caps) -> Vec<Finding> {
     findings
 }
 
-fn check_function(file: &SourceFile, function: &Function, caps: &Caps) -> Vec<Finding> {
-    let finding = |rule, what, mend| Finding {
+fn check_function(file: &SourceFile, function: &FunctionFacts, caps: &SizeCaps) -> Vec<TidyFinding> {
+    let finding = |rule, what, mend| TidyFinding {
         path: file.path.clone(),
         line: function.line,
         rule,
@@ -71,9 +71,9 @@ fn check_function(file: &SourceFile, function: &Function, caps: &Caps) -> Vec<Fi
     findings
 }
 
-fn check_crates(house: &House, caps: &Caps) -> Vec<Finding> {
+fn check_crates(house: &RepositoryView, caps: &SizeCaps) -> Vec<TidyFinding> {
     let mut sizes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for file in house.files.iter().filter(|f| matches!(f.place, Place::Source | Place::OwnTarget)) {
+    for file in house.files.iter().filter(|f| matches!(f.place, FilePlace::Source | FilePlace::OwnTarget)) {
         let (all, long) = sizes.entry(&file.crate_folder).or_default();
         *all += file.lines_without_tests;
         if file.lines_without_tests > caps.long_file_lines {
@@ -82,7 +82,7 @@ fn check_crates(house: &House, caps: &Caps) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     for (folder, (all, long)) in sizes {
-        let finding = |rule, what, mend| Finding {
+        let finding = |rule, what, mend| TidyFinding {
             path: format!("crates/{folder}/Cargo.toml"),
             line: 1,
             rule,
@@ -112,7 +112,7 @@ mod tests {
     use crate::tidy::house::house;
 
     fn found(path: &str, text: &str) -> Vec<&'static str> {
-        let caps = Caps {
+        let caps = SizeCaps {
             file_lines_max: 8,
             function_lines_max: 2,
             parameters_max: 2,
@@ -121,7 +121,7 @@ mod tests {
             long_files_percent_max: 50,
             long_files_from_crate_lines: 6,
             inline_test_lines_max: 4,
-            ..Caps::default()
+            ..SizeCaps::default()
         };
         let rules = Rules { caps, ..Rules::default() };
         check(&house(&[(path, text)]), &rules).iter().map(|f| f.rule).collect()

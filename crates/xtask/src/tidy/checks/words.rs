@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::tidy::finding::Finding;
-use crate::tidy::house::House;
-use crate::tidy::source::{Passage, Place, SourceFile};
+use crate::tidy::finding::TidyFinding;
+use crate::tidy::house::RepositoryView;
+use crate::tidy::source::{FilePlace, SourceFile, TextPassage};
 
 const RULE: &str = "words";
 const LIST: &str = "crates/xtask/words.toml";
@@ -50,7 +50,7 @@ struct AllowedLine {
 }
 
 /// The list with its patterns compiled.
-struct Reader {
+struct WordReader {
     words: Vec<(Regex, Option<Regex>, String)>,
     /// Whether any of the words is there: most texts are read once.
     any: Regex,
@@ -59,7 +59,7 @@ struct Reader {
 }
 
 /// The most hits of the texts that are counted, by kind, then by crate or path.
-type Counts = BTreeMap<String, BTreeMap<String, usize>>;
+type WordCounts = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// Texts that are counted together.
 struct TextGroup {
@@ -67,12 +67,12 @@ struct TextGroup {
     /// A document's path or a crate's folder.
     name: String,
     /// Passages with the paths of their files.
-    texts: Vec<(String, Passage)>,
+    texts: Vec<(String, TextPassage)>,
 }
 
 /// Returns banned words in texts that must have none, and counts that are over their maximum.
-pub(super) fn check(house: &House) -> Vec<Finding> {
-    let reader = match Reader::of(house) {
+pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
+    let reader = match WordReader::of(house) {
         Ok(Some(reader)) => reader,
         Ok(None) => return Vec::new(),
         Err(problem) => return vec![finding(LIST, 1, "", problem, "correct the list")],
@@ -124,8 +124,8 @@ pub(super) fn check(house: &House) -> Vec<Finding> {
 }
 
 /// Returns the file of counts with each number lowered to what is there, and none raised.
-pub(super) fn expected(house: &House) -> Vec<(String, String)> {
-    let Ok(Some(reader)) = Reader::of(house) else { return Vec::new() };
+pub(super) fn expected(house: &RepositoryView) -> Vec<(String, String)> {
+    let Ok(Some(reader)) = WordReader::of(house) else { return Vec::new() };
     let mut most = counts(house);
     let mut used = vec![false; reader.allowed.len()];
     for TextGroup { kind, name, texts } in groups(house) {
@@ -152,16 +152,16 @@ fn is_document(path: &str) -> bool {
     path.starts_with("docs/") && path != "docs/reference/messages.txt"
 }
 
-fn counts(house: &House) -> Counts {
+fn counts(house: &RepositoryView) -> WordCounts {
     toml::from_str(house.text(COUNTS)).unwrap_or_default()
 }
 
 /// Returns kind, name and passages of everything that people read.
-fn groups(house: &House) -> Vec<TextGroup> {
+fn groups(house: &RepositoryView) -> Vec<TextGroup> {
     let mut groups = Vec::new();
     for (path, text) in &house.texts {
         if DOCUMENTS.contains(&path.as_str()) || is_document(path) {
-            let passage = Passage { line: 1, text: text.clone() };
+            let passage = TextPassage { line: 1, text: text.clone() };
             groups.push(TextGroup {
                 kind: "documents",
                 name: path.clone(),
@@ -169,8 +169,8 @@ fn groups(house: &House) -> Vec<TextGroup> {
             });
         }
     }
-    let is_shipped = |file: &&SourceFile| matches!(file.place, Place::Source | Place::OwnTarget);
-    let mut by_crate: BTreeMap<&str, [Vec<(String, Passage)>; 2]> = BTreeMap::new();
+    let is_shipped = |file: &&SourceFile| matches!(file.place, FilePlace::Source | FilePlace::OwnTarget);
+    let mut by_crate: BTreeMap<&str, [Vec<(String, TextPassage)>; 2]> = BTreeMap::new();
     for file in house.files.iter().filter(is_shipped).filter(|f| !f.crate_folder.is_empty()) {
         let [comments, messages] = by_crate.entry(&file.crate_folder).or_default();
         comments.extend(file.doc_comments.iter().map(|p| (file.path.clone(), p.clone())));
@@ -183,8 +183,8 @@ fn groups(house: &House) -> Vec<TextGroup> {
     groups
 }
 
-impl Reader {
-    fn of(house: &House) -> Result<Option<Self>, String> {
+impl WordReader {
+    fn of(house: &RepositoryView) -> Result<Option<Self>, String> {
         let text = house.text(LIST);
         if text.is_empty() {
             return Ok(None);
@@ -209,7 +209,7 @@ impl Reader {
         Ok(Some(Self { words, any, code, allowed: list.allowed }))
     }
 
-    fn hits(&self, path: &str, passage: &Passage, used: &mut [bool]) -> Vec<Finding> {
+    fn hits(&self, path: &str, passage: &TextPassage, used: &mut [bool]) -> Vec<TidyFinding> {
         if !self.any.is_match(&passage.text) {
             return Vec::new();
         }
@@ -247,8 +247,8 @@ impl Reader {
 
 const MEND: &str = "write plain words, or allow the line in crates/xtask/words.toml with a reason";
 
-fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> Finding {
-    Finding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
+fn finding(path: &str, line: usize, item: &str, what: String, mend: &'static str) -> TidyFinding {
+    TidyFinding { path: path.to_owned(), line, rule: RULE, item: item.to_owned(), what, mend }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use syn::{Attribute, Expr, FnArg, Item as SynItem, Pat, Type, Visibility};
 
 /// Every identifier of a type, outermost first.
 #[derive(Default)]
-pub(super) struct Idents(pub(super) Vec<String>);
+pub(super) struct TypeIdents(pub(super) Vec<String>);
 
-impl<'ast> Visit<'ast> for Idents {
+impl<'ast> Visit<'ast> for TypeIdents {
     fn visit_ident(&mut self, node: &'ast proc_macro2::Ident) {
         self.0.push(node.to_string());
     }

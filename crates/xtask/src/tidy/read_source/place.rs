@@ -2,7 +2,7 @@
 //!
 //! Owns cargo's conventions of where targets and modules lie. Reads no file.
 
-use crate::tidy::source::{Place, SourceFile};
+use crate::tidy::source::{FilePlace, SourceFile};
 
 /// Returns an empty file that knows its crate, its place and its module path.
 pub(super) fn file(path: &str) -> SourceFile {
@@ -12,10 +12,10 @@ pub(super) fn file(path: &str) -> SourceFile {
         _ => ("", &parts[..]),
     };
     let (place, module) = match *rest {
-        ["src", "bin", ..] => (Place::OwnTarget, Vec::new()),
-        ["src", ref below @ ..] => (Place::Source, module_path(below)),
-        ["tests" | "benches" | "examples", ..] => (Place::TestTarget, Vec::new()),
-        _ => (Place::OwnTarget, Vec::new()),
+        ["src", "bin", ..] => (FilePlace::OwnTarget, Vec::new()),
+        ["src", ref below @ ..] => (FilePlace::Source, module_path(below)),
+        ["tests" | "benches" | "examples", ..] => (FilePlace::TestTarget, Vec::new()),
+        _ => (FilePlace::OwnTarget, Vec::new()),
     };
     SourceFile {
         path: path.to_owned(),

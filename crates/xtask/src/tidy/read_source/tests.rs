@@ -14,9 +14,9 @@ fn a_path_tells_crate_place_and_module() {
     assert_eq!(module("crates/run-core/src/machine/budget.rs"), "machine::budget");
     assert_eq!(module("crates/run-core/src/machine/mod.rs"), "machine");
     let place = |path: &str| read(path, "").expect("parses").place;
-    assert_eq!(place("crates/a/src/bin/x.rs"), Place::OwnTarget);
-    assert_eq!(place("crates/a/tests/x.rs"), Place::TestTarget);
-    assert_eq!(place("crates/a/build.rs"), Place::OwnTarget);
+    assert_eq!(place("crates/a/src/bin/x.rs"), FilePlace::OwnTarget);
+    assert_eq!(place("crates/a/tests/x.rs"), FilePlace::TestTarget);
+    assert_eq!(place("crates/a/build.rs"), FilePlace::OwnTarget);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_file_that_only_a_test_module_leads_to_is_a_test_file() {
     ];
     mark_test_files(&mut files);
     let places: Vec<_> = files.iter().map(|f| f.place).collect();
-    assert_eq!(places, [Place::Source, Place::SourceTests, Place::Source]);
+    assert_eq!(places, [FilePlace::Source, FilePlace::SourceTests, FilePlace::Source]);
 }
 
 #[test]

@@ -7,9 +7,11 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item as SynItem, Signature, UseTree, Visibility};
 
 use super::nodes::{
-    Idents, bool_parameter, is_cfg_test, is_open, item_attributes, item_ident, literals, logic, type_name,
+    TypeIdents, bool_parameter, is_cfg_test, is_open, item_attributes, item_ident, literals, logic, type_name,
 };
-use crate::tidy::source::{Field, Function, Import, Item, Passage, Reference, SourceFile, Struct};
+use crate::tidy::source::{
+    Field, FunctionFacts, Import, NamedItem, Reference, SourceFile, Struct, TextPassage,
+};
 
 /// Collects facts while it walks.
 pub(super) struct Visitor<'a> {
@@ -17,12 +19,12 @@ pub(super) struct Visitor<'a> {
     lines: Vec<&'a str>,
     module: Vec<String>,
     /// The type whose impl block is being walked, and whether that block implements a trait.
-    inside_impl: Option<(String, Block)>,
+    inside_impl: Option<(String, ImplKind)>,
     test_ranges: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum ImplKind {
     Inherent,
     OfTrait,
 }
@@ -53,7 +55,44 @@ impl<'a> Visitor<'a> {
     fn message(&mut self, literal: &syn::LitStr) {
         let text = literal.value();
         if text.split_whitespace().nth(1).is_some() {
-            self.file.messages.push(Passage { line: literal.span().start().line, text });
+            self.file.messages.push(TextPassage { line: literal.span().start().line, text });
+        }
+    }
+
+    fn type_function(&mut self, owner: Option<String>, function: &proc_macro2::Ident) {
+        let Some(owner) = owner else { return };
+        let own = self.inside_impl.as_ref().map(|(own, _)| own.clone());
+        let owner = if owner == "Self" { own.unwrap_or(owner) } else { owner };
+        self.file.type_functions.push((function.span().start().line, owner, function.to_string()));
+    }
+
+    /// Notes paths such as `Type::function` and `Type::<T>::function` in the tokens of a macro call.
+    fn type_functions_in(&mut self, tokens: proc_macro2::TokenStream) {
+        let mut owner = None;
+        let mut colons = 0;
+        let mut angles = 0_usize;
+        for tree in tokens {
+            match tree {
+                proc_macro2::TokenTree::Group(group) => {
+                    self.type_functions_in(group.stream());
+                    owner = None;
+                }
+                proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '<' && colons == 2 => angles += 1,
+                proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '<' && angles > 0 => angles += 1,
+                proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '>' && angles > 0 => angles -= 1,
+                proc_macro2::TokenTree::Punct(punct) if punct.as_char() == ':' => {
+                    colons += 1;
+                    continue;
+                }
+                proc_macro2::TokenTree::Ident(ident) if angles == 0 => {
+                    if colons == 2 {
+                        self.type_function(owner.take(), &ident);
+                    }
+                    owner = Some(ident.to_string());
+                }
+                _ => {}
+            }
+            colons = 0;
         }
     }
 
@@ -73,7 +112,7 @@ impl<'a> Visitor<'a> {
         });
         let name = signature.ident.to_string();
         let bools = signature.inputs.iter().filter_map(bool_parameter);
-        self.file.functions.push(Function {
+        self.file.functions.push(FunctionFacts {
             name: name.clone(),
             line: signature.ident.span().start().line,
             lines,
@@ -93,14 +132,14 @@ impl<'a> Visitor<'a> {
     }
 
     fn item(&mut self, name: String, line: usize) {
-        self.file.items.push(Item { module: self.module.clone(), name, line });
+        self.file.items.push(NamedItem { module: self.module.clone(), name, line });
     }
 
     fn structure(&mut self, node: &syn::ItemStruct) {
         let public = matches!(node.vis, Visibility::Public(_));
         let fields = node.fields.iter().filter_map(|field| {
             let name = field.ident.as_ref()?;
-            let mut idents = Idents::default();
+            let mut idents = TypeIdents::default();
             idents.visit_type(&field.ty);
             Some(Field {
                 name: name.to_string(),
@@ -210,7 +249,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_impl(&mut self, node: &'ast syn::ItemImpl) {
         let owner = type_name(&node.self_ty);
         self.file.impls.push((node.impl_token.span.start().line, owner.clone()));
-        let block = if node.trait_.is_some() { Block::OfTrait } else { Block::Inherent };
+        let block = if node.trait_.is_some() { ImplKind::OfTrait } else { ImplKind::Inherent };
         let outer = self.inside_impl.replace((owner, block));
         visit::visit_item_impl(self, node);
         self.inside_impl = outer;
@@ -235,13 +274,13 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     }
 
     fn visit_impl_item_fn(&mut self, node: &'ast syn::ImplItemFn) {
-        let own_shape = !matches!(self.inside_impl, Some((_, Block::OfTrait)));
+        let own_shape = !matches!(self.inside_impl, Some((_, ImplKind::OfTrait)));
         self.function(&node.sig, Some(&node.block), own_shape && is_open(&node.vis));
         visit::visit_impl_item_fn(self, node);
     }
 
     fn visit_item_trait(&mut self, node: &'ast syn::ItemTrait) {
-        let outer = self.inside_impl.replace((node.ident.to_string(), Block::Inherent));
+        let outer = self.inside_impl.replace((node.ident.to_string(), ImplKind::Inherent));
         visit::visit_item_trait(self, node);
         self.inside_impl = outer;
     }
@@ -249,6 +288,20 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_trait_item_fn(&mut self, node: &'ast syn::TraitItemFn) {
         self.function(&node.sig, node.default.as_ref(), true);
         visit::visit_trait_item_fn(self, node);
+    }
+
+    fn visit_expr_path(&mut self, node: &'ast syn::ExprPath) {
+        if let Some(function) = node.path.segments.last() {
+            let before = node.path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
+            let owner = node.qself.as_ref().map(|qself| type_name(&qself.ty)).or(before);
+            self.type_function(owner, &function.ident);
+        }
+        visit::visit_expr_path(self, node);
+    }
+
+    fn visit_item_type(&mut self, node: &'ast syn::ItemType) {
+        self.file.type_aliases.push((node.ident.to_string(), type_name(&node.ty)));
+        visit::visit_item_type(self, node);
     }
 
     fn visit_path(&mut self, node: &'ast syn::Path) {
@@ -266,6 +319,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
 
     fn visit_macro(&mut self, node: &'ast syn::Macro) {
         self.messages_in(node.tokens.clone());
+        self.type_functions_in(node.tokens.clone());
         visit::visit_macro(self, node);
     }
 

@@ -2,22 +2,23 @@
 
 use super::*;
 
-fn args(name: &str, key: Option<&str>) -> AddArgs {
-    AddArgs {
+fn args(name: &str, key: Option<&str>) -> AddRequest {
+    AddRequest {
         name: name.to_owned(),
         base_url: "http://127.0.0.1:1/v1".to_owned(),
         model: "small".to_owned(),
-        format: Format::OpenAiChat,
+        format: WireFormat::OpenAiChat,
         key: key.map(str::to_owned),
         context_tokens: None,
         no_default: false,
         yes: false,
         no_test: false,
         json: false,
+        variables: Vec::new(),
     }
 }
 
-fn edit(old: &str, args: &AddArgs) -> Result<String, String> {
+fn edit(old: &str, args: &AddRequest) -> Result<String, String> {
     let settings = ProviderSettings { args, base_url: &args.base_url, takes_images: false };
     edited(old, &settings, DefaultChange::Set)
 }
@@ -53,7 +54,7 @@ fn an_empty_file_becomes_a_whole_one_and_a_second_time_changes_nothing() {
     );
     assert_eq!(edit(&once, &args("local", None)).unwrap(), once);
     let older = once.replace("format = \"openai_chat\"", "kind = \"openai-chat\"");
-    let messages = AddArgs { format: Format::AnthropicMessages, ..args("local", None) };
+    let messages = AddRequest { format: WireFormat::AnthropicMessages, ..args("local", None) };
     let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nformat = \"anthropic_messages\"\n\n\
                   [model]\ndefault = \"local/small\"\n";
     assert_eq!(edit(&older, &messages).unwrap(), expect);

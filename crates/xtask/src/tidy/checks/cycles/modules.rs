@@ -13,14 +13,14 @@ const REEXPORTS_MAX: usize = 8;
 type Path = Vec<String>;
 
 /// The modules of a crate with the names each one declares and imports.
-pub(super) struct Modules {
+pub(super) struct ModuleTable {
     known: BTreeSet<Path>,
     items: BTreeSet<(Path, String)>,
     imports: BTreeMap<(Path, String), Path>,
     globs: BTreeMap<Path, Vec<Path>>,
 }
 
-impl Modules {
+impl ModuleTable {
     /// Collects the modules of one crate's files.
     pub(super) fn of(files: &[&SourceFile]) -> Self {
         let mut all = Self {

@@ -1,0 +1,119 @@
+//! The registry of agents: changed by events, read as a snapshot.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_journal_core::families::agents;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendClass, NewEntry};
+use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME};
+use palyra_types::event::{AgentEvent, JournalEvent};
+use palyra_types::{AgentId, PrincipalId};
+use tokio::sync::watch;
+
+use crate::erasure_subscriber::ErasureSubscriber;
+use crate::error::{AdminError, OpenError};
+use crate::parts::AdminPorts;
+
+/// Knows every agent. The agent `main` always exists.
+#[derive(Clone)]
+pub struct AgentRegistry {
+    ports: Arc<AdminPorts>,
+    local: PrincipalId,
+    agents: Arc<watch::Sender<Arc<Vec<AgentRecord>>>>,
+}
+
+impl AgentRegistry {
+    /// Reads all agents; saves `main` where there is none.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open(ports: Arc<AdminPorts>, local: PrincipalId) -> Result<Self, OpenError> {
+        let registry = Self { ports, local, agents: Arc::new(watch::Sender::new(Arc::default())) };
+        registry.reload().await?;
+        Ok(registry)
+    }
+
+    /// Reads all agents again after an erasure; `main` gets its profile back as it ships.
+    async fn reload(&self) -> Result<(), OpenError> {
+        self.agents.send_replace(Arc::new(self.read().await?));
+        Ok(())
+    }
+
+    /// Reads all agents; saves `main` where there is none. The one whose profile was erased keeps its id: sessions name it.
+    async fn read(&self) -> Result<Vec<AgentRecord>, OpenError> {
+        let mut agents = self.ports.families.query(|rows, _| agents::all(rows)).await?;
+        if !agents.iter().any(|agent| is_live_named(agent, DEFAULT_AGENT_NAME)) {
+            let erased = agents.iter().filter(|agent| agent.archived.is_none() && is_erased(agent));
+            let id = erased.map(|agent| agent.id).min();
+            agents.retain(|agent| Some(agent.id) != id);
+            agents.push(save_default(&self.ports, self.local, id).await?);
+        }
+        for agent in agents.iter_mut().filter(|agent| is_erased(agent)) {
+            // Nobody knows any more what it was allowed.
+            agent.profile.tools = Some(Vec::new());
+        }
+        Ok(agents)
+    }
+
+    /// Returns all agents, archived ones too.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Vec<AgentRecord>> {
+        Arc::clone(&self.agents.borrow())
+    }
+
+    /// Returns the agent of this name; `None` means `main`.
+    ///
+    /// # Errors
+    /// [`AdminError::AgentNotFound`] when there is none, or it is archived.
+    pub fn by_name(&self, name: Option<&str>) -> Result<AgentRecord, AdminError> {
+        let name = name.unwrap_or(DEFAULT_AGENT_NAME);
+        let agents = self.agents.borrow();
+        agents.iter().find(|agent| is_live_named(agent, name)).cloned().ok_or(AdminError::AgentNotFound)
+    }
+
+    /// Returns the agent of this id, archived or not.
+    #[must_use]
+    pub fn by_id(&self, id: AgentId) -> Option<AgentRecord> {
+        self.agents.borrow().iter().find(|agent| agent.id == id).cloned()
+    }
+}
+
+impl ErasureSubscriber for AgentRegistry {
+    fn forget_erased(&self) -> BoxFuture<'_, ()> {
+        async {
+            // The next start does the same; the erasure is done.
+            if let Err(error) = self.reload().await {
+                tracing::error!(%error, "agents could not be read again after an erasure");
+            }
+        }
+        .boxed()
+    }
+}
+
+fn is_live_named(agent: &AgentRecord, name: &str) -> bool {
+    agent.archived.is_none() && agent.profile.name.expose() == name
+}
+
+fn is_erased(agent: &AgentRecord) -> bool {
+    agent.profile.name.expose().is_empty()
+}
+
+async fn save_default(
+    ports: &AdminPorts,
+    local: PrincipalId,
+    id: Option<AgentId>,
+) -> Result<AgentRecord, OpenError> {
+    let now = ports.clock.wall();
+    let agent = id.unwrap_or_else(|| {
+        let (ms, random) = ports.entropy.id_parts(now);
+        AgentId::from_parts(ms, random)
+    });
+    let profile =
+        AgentProfile { name: DEFAULT_AGENT_NAME.into(), instructions: "".into(), model: None, tools: None };
+    let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile.clone() });
+    let entry = NewEntry { time: now, principal: local, session: None, run: None, event };
+    ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await?;
+    Ok(AgentRecord { id: agent, profile, archived: None })
+}

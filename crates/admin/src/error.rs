@@ -1,0 +1,100 @@
+//! Why a decision was refused, or what people decided could not be read at a start.
+
+use palyra_ports::{AppendError, KeptFileError, ReadError};
+use palyra_types::ErrorCode;
+use palyra_types::model::CleanedFailure;
+
+use crate::component_error::ComponentError;
+use crate::skill_book::SkillError;
+use crate::vault_error::VaultError;
+
+/// Why a handle did not do what a caller asked.
+///
+/// A thing of another principal is reported exactly like a thing that does not exist.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AdminError {
+    /// No such session for this principal.
+    #[error("no such session")]
+    SessionNotFound,
+    /// No such run for this principal.
+    #[error("no such run")]
+    RunNotFound,
+    /// No such agent.
+    #[error("no such agent; `main` always exists")]
+    AgentNotFound,
+    /// No such stored grant for this principal.
+    #[error("no such stored grant")]
+    GrantNotFound,
+    /// No such model.
+    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
+    ModelNotConfigured {
+        /// The model of the request.
+        model: String,
+    },
+    /// A field is not acceptable.
+    #[error("{what}")]
+    InvalidArgument {
+        /// Which, and what would be.
+        what: String,
+    },
+    /// A text by which something is found again looks like it holds a secret.
+    #[error("{field} looks like it holds a secret; it would be recorded as it is, so use another one")]
+    SecretInIdentity {
+        /// Which text.
+        field: &'static str,
+    },
+    /// The kept files cannot be read or deleted.
+    #[error(transparent)]
+    KeptFiles(#[from] KeptFileError),
+    /// The journal did not take it.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A skill could not be installed, switched or used.
+    #[error(transparent)]
+    Skill(#[from] SkillError),
+    /// A component could not be looked at, added or removed.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
+    /// The vault refused.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// A model provider failed.
+    #[error(transparent)]
+    Model(#[from] CleanedFailure),
+}
+
+impl AdminError {
+    /// Returns the stable code shown to clients; its page is `docs/errors/<code>.md`.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::SessionNotFound => ErrorCode::SessionNotFound,
+            Self::RunNotFound => ErrorCode::RunNotFound,
+            Self::AgentNotFound => ErrorCode::AgentNotFound,
+            Self::GrantNotFound => ErrorCode::GrantNotFound,
+            Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
+            Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
+            Self::KeptFiles(_) => ErrorCode::KeptFileRefused,
+            Self::Append(error) => error.code(),
+            Self::Read(error) => error.code(),
+            Self::Skill(error) => error.code(),
+            Self::Component(error) => error.code(),
+            Self::Vault(error) => error.code(),
+            Self::Model(failure) => failure.class.code(),
+        }
+    }
+}
+
+/// Why what people decided could not be taken up at a start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The journal could not be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}

@@ -1,0 +1,52 @@
+//! What people decide outside of runs: secrets, skills, components, rules and settings, grants, tokens, erasures.
+//!
+//! Owns these decisions, the care of the journal, of models and of the daemon's health, who may make them, and what runs read of them ([`AdminViews`]). Knows no run: ending one and
+//! forgetting what was remembered of erased content are asked for through [`erasure::RunStopper`] and
+//! [`ErasureSubscriber`]. Begin at [`AdminHandles`].
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+pub mod access;
+pub mod agents;
+pub mod components;
+pub mod erasure;
+pub mod grants;
+pub mod health;
+pub mod image_test;
+pub mod journal;
+pub mod models;
+pub mod rules;
+pub mod postures;
+pub mod shadow_report;
+pub mod skills;
+pub mod vault;
+
+mod caller;
+mod component_error;
+mod erasure_subscriber;
+mod identity;
+mod kept_erasure;
+mod lost_jobs;
+mod policy;
+mod shadow;
+mod skill_book;
+mod standing_grants;
+mod vault_error;
+
+mod error;
+mod handles;
+mod parts;
+mod views;
+
+pub use caller::Caller;
+pub use erasure_subscriber::ErasureSubscriber;
+pub use error::{AdminError, OpenError};
+pub use handles::AdminHandles;
+pub use identity::{check_identity, check_short_text, unless_secret};
+pub use lost_jobs::doubt_lost_jobs;
+pub use parts::AdminPorts;
+pub use policy::PolicyInForce;
+pub use shadow::{Shadow, ShadowCounting};
+pub use skill_book::{SkillBook, tools_left};
+pub use standing_grants::StandingGrants;
+pub use views::AdminViews;

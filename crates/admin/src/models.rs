@@ -1,0 +1,186 @@
+//! Lists and tests the models that can be asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use palyra_ports::model_directory::ModelDirectory;
+use palyra_ports::{Clock, ModelInfo, ModelProvider, Redactor};
+use palyra_types::model::{
+    ChatMessage, CleanedFailure, ModelFailure, ModelFailureClass, ModelPiece, ModelRef, ModelRequest,
+    ProviderName, TokenUsage,
+};
+use palyra_types::tool::ToolCatalog;
+use palyra_types::{BootTime, Redacted};
+use tokio::sync::watch;
+
+use crate::error::AdminError;
+use crate::image_test::ImageSupport;
+
+/// How long a test of a model may take.
+const TEST_SPAN_MAX: Duration = Duration::from_secs(60);
+/// How much of a test's answer is kept, in bytes.
+const TEST_TEXT_BYTES_MAX: usize = 2_048;
+
+/// Lists and tests models.
+#[derive(Clone)]
+pub struct ModelsHandle {
+    models: watch::Receiver<Arc<ModelDirectory>>,
+    clock: Arc<dyn Clock>,
+    redactor: Arc<dyn Redactor>,
+}
+
+/// The models of one provider, or why it did not say.
+pub type ProviderModels = (ProviderName, Result<Vec<ModelInfo>, CleanedFailure>);
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelTest {
+    /// What it said, cut to 2 KiB.
+    pub text: Redacted<String>,
+    /// Time to the first text.
+    pub first_text: Duration,
+    /// Time in all.
+    pub total: Duration,
+    /// What it used, if the provider said.
+    pub usage: Option<TokenUsage>,
+    /// Whether it takes images.
+    pub images: ImageSupport,
+}
+
+/// Whether a test shows a picture to a model that is not known to take images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryImage {
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+}
+
+impl ModelsHandle {
+    /// Makes a handle.
+    #[must_use]
+    pub fn new(
+        models: watch::Receiver<Arc<ModelDirectory>>,
+        clock: Arc<dyn Clock>,
+        redactor: Arc<dyn Redactor>,
+    ) -> Self {
+        Self { models, clock, redactor }
+    }
+
+    /// Returns the directory in force.
+    #[must_use]
+    pub fn directory(&self) -> Arc<ModelDirectory> {
+        Arc::clone(&self.models.borrow())
+    }
+
+    /// Asks every provider which models it has.
+    pub async fn ask_all(&self) -> Vec<ProviderModels> {
+        let directory = self.directory();
+        let asked = directory.providers().map(|provider| {
+            let (name, models) = (provider.name(), provider.models());
+            async move { (name, models.await.map_err(|failure| cleaned(&*self.redactor, failure))) }
+        });
+        futures::future::join_all(asked).await
+    }
+
+    /// Asks a model for one short answer, without recording anything.
+    ///
+    /// # Errors
+    /// [`AdminError::ModelNotConfigured`]; [`AdminError::Model`] when the provider fails.
+    pub async fn test(
+        &self,
+        model: Option<ModelRef>,
+        try_image: TryImage,
+    ) -> Result<(ModelRef, ModelTest), AdminError> {
+        let directory = self.directory();
+        let model = model.unwrap_or_else(|| directory.default_model().clone());
+        let provider = directory
+            .provider(&model)
+            .ok_or_else(|| AdminError::ModelNotConfigured { model: model.to_string() })?;
+        let deadline = self.clock.boot().after(TEST_SPAN_MAX);
+        let answer = self.ask(Arc::clone(provider), model.clone());
+        let too_slow = self.clock.sleep_until(deadline);
+        let mut test = tokio::select! {
+            test = answer => test.map_err(|failure| cleaned(&*self.redactor, failure))?,
+            () = too_slow => return Err(AdminError::Model(cleaned(&*self.redactor, silence()))),
+        };
+        if test.images == ImageSupport::Unknown && try_image == TryImage::Yes {
+            let deadline = self.clock.boot().after(TEST_SPAN_MAX);
+            let shown = crate::image_test::try_image(provider, &model);
+            test.images = tokio::select! {
+                images = shown => images,
+                () = self.clock.sleep_until(deadline) => ImageSupport::NotSeen,
+            };
+            if test.images == ImageSupport::NotSeen {
+                directory.note_blind(&model);
+            }
+        }
+        Ok((model, test))
+    }
+
+    async fn ask(
+        &self,
+        provider: Arc<dyn ModelProvider>,
+        model: ModelRef,
+    ) -> Result<ModelTest, ModelFailure> {
+        let request = ModelRequest {
+            model,
+            system: "Answer with one short sentence.".into(),
+            messages: vec![ChatMessage::user("Say hello.".into())],
+            tools: Arc::new(ToolCatalog::default()),
+            output_tokens_max: Some(64),
+            response_format: None,
+        };
+        let clock = &self.clock;
+        let started = clock.boot();
+        let mut first: Option<BootTime> = None;
+        let mut text = String::new();
+        let sees = provider.model_info(&request.model.model).capabilities.images;
+        let images = if sees { ImageSupport::Known } else { ImageSupport::Unknown };
+        let mut stream = provider.stream(Arc::new(request));
+        while let Some(piece) = stream.next().await {
+            match piece? {
+                ModelPiece::Text(piece) => {
+                    first.get_or_insert_with(|| clock.boot());
+                    if text.len() < TEST_TEXT_BYTES_MAX {
+                        text.push_str(piece.expose());
+                    }
+                }
+                ModelPiece::Reasoning(_) => {}
+                ModelPiece::Answer(answer) => {
+                    let ended = clock.boot();
+                    return Ok(ModelTest {
+                        text: self.redactor.redact(text.into()).text,
+                        first_text: first.unwrap_or(ended).since(started),
+                        total: ended.since(started),
+                        usage: answer.usage,
+                        images,
+                    });
+                }
+            }
+        }
+        Err(broken_off())
+    }
+}
+
+/// The failure of a stream that ended without an answer: an invariant of the provider's adapter.
+#[must_use]
+pub fn broken_off() -> ModelFailure {
+    failure(ModelFailureClass::Malformed, "the provider's stream ended without an answer")
+}
+
+fn cleaned(redactor: &dyn Redactor, failure: ModelFailure) -> CleanedFailure {
+    let ModelFailure { class, detail, retry_after } = failure;
+    ModelFailure { class, detail: redactor.redact(detail).text, retry_after }
+}
+
+/// Makes a failure that this side noticed.
+#[must_use]
+pub fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+    ModelFailure { class, detail: detail.into(), retry_after: None }
+}
+
+fn silence() -> ModelFailure {
+    failure(ModelFailureClass::Timeout, "no complete answer came in time")
+}

@@ -1,0 +1,39 @@
+//! The adapters that decisions of people need.
+
+use std::sync::Arc;
+
+use palyra_journal_core::family::ReadFamilies;
+use palyra_ports::{
+    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
+    SecretStore, SkillFolders, ToolRuntime,
+};
+
+/// One adapter per port.
+pub struct AdminPorts {
+    /// Appends to the journal.
+    pub recorder: Recorder,
+    /// Reads tapes.
+    pub tapes: Arc<dyn ReadTape>,
+    /// Reads records.
+    pub families: Arc<dyn ReadFamilies>,
+    /// Looks after the journal.
+    pub maintain: Arc<dyn MaintainJournal>,
+    /// Erases content.
+    pub erasures: Arc<dyn EraseJournal>,
+    /// Lists tools and how they are isolated.
+    pub tools: Arc<dyn ToolRuntime>,
+    /// Keeps what commands left in protected places.
+    pub kept: Arc<dyn KeptFiles>,
+    /// Cleans content at the doors.
+    pub redactor: Arc<dyn Redactor>,
+    /// Keeps secrets.
+    pub secrets: Arc<dyn SecretStore>,
+    /// Keeps copies of skills' folders.
+    pub skills: Arc<dyn SkillFolders>,
+    /// Looks at components, and offers them.
+    pub components: Arc<dyn ComponentShelf>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives randomness.
+    pub entropy: Arc<dyn Entropy>,
+}

@@ -1,0 +1,56 @@
+//! What runs read of what people decided.
+
+use std::sync::Arc;
+
+use palyra_background::Drain;
+use palyra_journal_core::families::postures;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_policy::ToolCallPolicySnapshot;
+use palyra_ports::ReadError;
+use tokio::sync::watch;
+
+use crate::agents::AgentRegistry;
+use crate::parts::AdminPorts;
+use crate::policy::PolicyInForce;
+use crate::shadow::Shadow;
+use crate::skill_book::SkillBook;
+use crate::standing_grants::StandingGrants;
+
+/// The state that the handles change and that runs read; clones share it.
+#[derive(Clone)]
+pub struct AdminViews {
+    /// The policy in force.
+    pub policy: Arc<PolicyInForce>,
+    /// Policies that are tried out beside it.
+    pub shadow: Arc<Shadow>,
+    /// The stored grants that hold.
+    pub grants: Arc<StandingGrants>,
+    /// The skills there are.
+    pub skills: Arc<SkillBook>,
+    /// Agent profiles.
+    pub agents: AgentRegistry,
+}
+
+impl AdminViews {
+    /// Reads what the journal says.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn load(
+        ports: &Arc<AdminPorts>,
+        agents: AgentRegistry,
+        policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+        drain: Drain,
+    ) -> Result<Self, ReadError> {
+        let grants = StandingGrants::load(Arc::clone(ports)).await?;
+        let skills = SkillBook::load(Arc::clone(ports)).await?;
+        let policy = PolicyInForce::new(policy, ports.families.query(postures::records).await?);
+        Ok(Self {
+            policy: Arc::new(policy),
+            shadow: Arc::new(Shadow::new(Arc::clone(ports), drain)),
+            grants: Arc::new(grants),
+            skills: Arc::new(skills),
+            agents,
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! `AdminService`: status, configuration, tokens and the end of the daemon, for the owner of the socket.
+
+use palyra_admin::access::AccessHandle;
+use palyra_admin::health::Check;
+use palyra_runtime::Caller;
+use palyra_runtime::model_directory::ModelOrigin;
+use palyra_types::access::TokenRecord;
+use palyra_wire::v1::{
+    self, ConfigValue, CreateTokenRequest, CreateTokenResponse, GetConfigRequest, GetConfigResponse,
+    GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, ReloadConfigRequest,
+    ReloadConfigResponse, RevokeTokenRequest, RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
+};
+
+use crate::api_error::ApiError;
+use crate::daemon_facts::ConfigFact;
+use crate::operations::OperationHandlers;
+use crate::reload::{ReloadError, ReloadReport};
+use crate::translate;
+
+impl OperationHandlers {
+    /// Answers `GetStatus`.
+    pub async fn get_status(
+        &self,
+        _caller: Caller,
+        _message: GetStatusRequest,
+    ) -> Result<GetStatusResponse, ApiError> {
+        let daemon = &self.daemon;
+        let mut of_daemon = daemon.checks.borrow().as_ref().clone();
+        let live = daemon.live_checks.clone();
+        // One that is lost in a bug is missing, and the others are listed.
+        of_daemon.extend(tokio::task::spawn_blocking(move || live.made()).await.unwrap_or_default());
+        Ok(GetStatusResponse {
+            version: daemon.version.clone(),
+            build_id: daemon.build.clone(),
+            pid: daemon.pid,
+            started: translate::timestamp(daemon.started),
+            state_dir: daemon.state_dir.to_string_lossy().into_owned(),
+            listening: daemon.listening.clone(),
+            default_model: self.state.models.directory().default_model().to_string(),
+            open_runs: self.state.health.open_runs().await?,
+            checks: of_daemon.into_iter().chain(self.state.health.checks().await).map(check).collect(),
+        })
+    }
+
+    /// Answers `ReloadConfig`.
+    pub async fn reload_config(
+        &self,
+        _caller: Caller,
+        _message: ReloadConfigRequest,
+    ) -> Result<ReloadConfigResponse, ApiError> {
+        let ReloadReport { digest, changed, needs_restart } = match self.daemon.reload.reload().await {
+            Ok(report) => report,
+            Err(ReloadError::Invalid { mistakes }) => {
+                return Ok(ReloadConfigResponse { digest: self.digest(), mistakes, ..Default::default() });
+            }
+            Err(ReloadError::ShuttingDown) => return Err(ApiError::shutting_down()),
+        };
+        let digest = translate::hex(&digest);
+        Ok(ReloadConfigResponse { digest, changed, needs_restart, mistakes: Vec::new() })
+    }
+
+    /// Returns the digest of the snapshot in force.
+    fn digest(&self) -> String {
+        translate::hex(&self.state.config.borrow().digest)
+    }
+
+    fn config(&self) -> GetConfigResponse {
+        let digest = self.digest();
+        let values = self.daemon.config.borrow().iter().map(config_value).collect();
+        let directory = self.state.models.directory();
+        let ModelOrigin { source, place, salt, fingerprint } = directory.origin().clone();
+        let source = translate::model_source(source);
+        let model_origin = Some(v1::ModelOrigin { source, place, salt, fingerprint });
+        GetConfigResponse { digest, values, model_origin }
+    }
+
+    /// Makes room for a daemon with another model, where nothing speaks against it; else returns what does.
+    async fn make_room(&self) -> Result<Option<String>, ApiError> {
+        let _one_by_one = self.making_room.lock().await;
+        // It makes room for another client's daemon already, or stops anyway.
+        if self.daemon.stop_requested.is_cancelled() {
+            return Ok(None);
+        }
+        let kept = self.daemon.replacement.kept_because();
+        if kept.is_some() {
+            return Ok(kept);
+        }
+        match self.state.sessions.close_if_idle().await? {
+            0 => {
+                self.daemon.replacement.replaced();
+                self.daemon.stop_requested.cancel();
+                Ok(None)
+            }
+            1 => Ok(Some("it has 1 open run".to_owned())),
+            open => Ok(Some(format!("it has {open} open runs"))),
+        }
+    }
+}
+
+async fn create_token(
+    access: &AccessHandle,
+    message: CreateTokenRequest,
+) -> Result<CreateTokenResponse, ApiError> {
+    let life = translate::token_days(message.days);
+    let (record, text) = access.create_token(&message.principal, &message.label, life).await?;
+    Ok(CreateTokenResponse {
+        token_id: record.id.to_string(),
+        token: text.into_exposed(),
+        expires: record.expires.and_then(translate::timestamp),
+    })
+}
+
+fn list_tokens(access: &AccessHandle) -> ListTokensResponse {
+    let known = access.known();
+    let name = |token: &TokenRecord| known.name_of(token.principal).unwrap_or_default().to_owned();
+    ListTokensResponse { tokens: known.tokens.iter().map(|record| token(record, name(record))).collect() }
+}
+
+fn token(record: &TokenRecord, principal: String) -> Token {
+    Token {
+        token_id: record.id.to_string(),
+        principal,
+        label: record.label.expose().clone(),
+        created: translate::timestamp(record.created),
+        expires: record.expires.and_then(translate::timestamp),
+        revoked: record.revoked.and_then(translate::timestamp),
+    }
+}
+
+async fn revoke_token(
+    access: &AccessHandle,
+    message: RevokeTokenRequest,
+) -> Result<RevokeTokenResponse, ApiError> {
+    access.revoke_token(translate::id("token_id", &message.token_id)?).await?;
+    Ok(RevokeTokenResponse {})
+}
+
+fn check(check: Check) -> v1::Check {
+    v1::Check {
+        name: check.name.to_owned(),
+        level: translate::check_level(check.level),
+        found: check.found,
+        mend: check.mend.to_owned(),
+    }
+}
+
+fn config_value(fact: &ConfigFact) -> ConfigValue {
+    ConfigValue { key: fact.key.clone(), value: fact.value.clone(), origin: fact.origin.clone() }
+}
+
+impl OperationHandlers {
+    /// Answers `GetConfig`.
+    pub async fn get_config(
+        &self,
+        _caller: Caller,
+        _message: GetConfigRequest,
+    ) -> Result<GetConfigResponse, ApiError> {
+        Ok(self.config())
+    }
+
+    /// Answers `CreateToken`.
+    pub async fn create_token(
+        &self,
+        _caller: Caller,
+        message: CreateTokenRequest,
+    ) -> Result<CreateTokenResponse, ApiError> {
+        create_token(&self.state.admin.access, message).await
+    }
+
+    /// Answers `ListTokens`.
+    pub async fn list_tokens(
+        &self,
+        _caller: Caller,
+        _message: ListTokensRequest,
+    ) -> Result<ListTokensResponse, ApiError> {
+        Ok(list_tokens(&self.state.admin.access))
+    }
+
+    /// Answers `RevokeToken`.
+    pub async fn revoke_token(
+        &self,
+        _caller: Caller,
+        message: RevokeTokenRequest,
+    ) -> Result<RevokeTokenResponse, ApiError> {
+        revoke_token(&self.state.admin.access, message).await
+    }
+
+    /// Answers `Shutdown`.
+    pub async fn shutdown(
+        &self,
+        _caller: Caller,
+        message: ShutdownRequest,
+    ) -> Result<ShutdownResponse, ApiError> {
+        if message.only_if_replaceable
+            && let Some(kept_because) = self.make_room().await?
+        {
+            return Ok(ShutdownResponse { kept_because });
+        }
+        tracing::info!("the owner asked the daemon to stop");
+        self.daemon.stop_requested.cancel();
+        Ok(ShutdownResponse::default())
+    }
+}

@@ -1,0 +1,72 @@
+//! What only the daemon knows about itself, and this transport shows.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use palyra_admin::health::{Check, LiveChecks};
+use palyra_types::Timestamp;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::reload::ReloadHandle;
+
+/// The daemon, as its status tells it.
+#[derive(Debug, Clone)]
+pub struct DaemonFacts {
+    /// Its version.
+    pub version: String,
+    /// Its build, as in the lock file.
+    pub build: String,
+    /// Its process.
+    pub pid: u32,
+    /// When it started.
+    pub started: Timestamp,
+    /// Where its state is.
+    pub state_dir: PathBuf,
+    /// The addresses it serves, such as `unix:/run/palyra/daemon.sock`.
+    pub listening: Vec<String>,
+    /// Every configuration value in force; secrets are references.
+    pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
+    /// What only the daemon can check.
+    pub checks: watch::Receiver<Arc<Vec<Check>>>,
+    /// Checks that are made at each request for the status.
+    pub live_checks: LiveChecks,
+    /// The way to have the configuration read again.
+    pub reload: ReloadHandle,
+    /// Whether it may make room for a daemon with another model.
+    pub replacement: Arc<dyn ReplaceDaemon>,
+    /// Cancelled when the owner asks the daemon to stop; the daemon stops once it has drained.
+    pub stop_requested: CancellationToken,
+}
+
+/// Decides whether this daemon makes room for one with another model.
+pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
+    /// Returns why it does not; `None` when it may.
+    fn kept_because(&self) -> Option<String>;
+
+    /// Takes note that it does.
+    fn replaced(&self);
+}
+
+/// A daemon that never makes room.
+#[derive(Debug, Clone, Copy)]
+pub struct NeverReplaced;
+
+impl ReplaceDaemon for NeverReplaced {
+    fn kept_because(&self) -> Option<String> {
+        Some("it was not started by a client".to_owned())
+    }
+
+    fn replaced(&self) {}
+}
+
+/// One configuration value in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFact {
+    /// Dotted key.
+    pub key: String,
+    /// The value as TOML.
+    pub value: String,
+    /// `default`, `file`, `environment` or `flag`, with the place.
+    pub origin: String,
+}

@@ -1,0 +1,53 @@
+//! The operations of Palyra, the same for every transport: a request of a caller becomes a response or a refusal.
+//!
+//! Owns translation between the wire and the runtime's handles, paging and refusals. Knows no transport: who calls
+//! comes with the call, proven by the transport. Decides nothing about runs and keeps no state of its own.
+//!
+//! Begin at [`OperationHandlers`]; each file answers the methods of one service. A transport that knows only names and
+//! bytes calls [`OperationHandlers::dispatch`].
+
+#![expect(clippy::unused_async, reason = "all operations are called alike, from one generated list")]
+
+mod operations;
+
+mod dispatch;
+
+pub mod start_run;
+pub mod runs;
+pub mod files;
+mod attachments;
+mod ids;
+mod tapes;
+
+mod sessions;
+pub mod approvals;
+mod effects;
+mod policy;
+mod postures;
+mod components;
+mod skills;
+mod vault;
+mod agents;
+mod models;
+mod proof;
+
+mod erasure;
+mod journal;
+
+mod admin;
+mod background;
+
+mod daemon_facts;
+
+mod reload;
+
+mod translate;
+
+mod api_error;
+
+pub use api_error::ApiError;
+pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon};
+pub use operations::{OperationHandlers, ResponseStream};
+pub use proof::checkpoint_to_wire;
+pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};
+pub use translate::{id, input_delivery, run_state, tape_entry};

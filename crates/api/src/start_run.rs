@@ -1,0 +1,107 @@
+//! Starting a run, alone or as the first frame of a stream.
+
+use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
+use palyra_runtime::tape::{TapeFollower, TapeHandle};
+use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
+use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::model::ModelRef;
+use palyra_types::run::UserInput;
+use palyra_types::{Content, RunId, TapeSeq};
+use palyra_wire::v1::{Opened, StartRunRequest, StartRunResponse};
+
+use crate::api_error::ApiError;
+use crate::files;
+use crate::operations::OperationHandlers;
+use crate::translate;
+
+impl OperationHandlers {
+    /// Answers `StartRun`.
+    pub async fn start_run(
+        &self,
+        caller: Caller,
+        mut message: StartRunRequest,
+    ) -> Result<StartRunResponse, ApiError> {
+        check_model(&self.state, &message)?;
+        let files = files::inline(std::mem::take(&mut message.attachments))?;
+        let submitted = self.state.sessions.submit(caller, submit_request(message, files)?).await?;
+        Ok(StartRunResponse { opened: Some(opened(&self.state, caller, submitted).await?) })
+    }
+}
+
+/// Starts a run, joins the one that it steers, or finds the one that its idempotency key started; returns what to say
+/// of it first, and its tape from the first entry on.
+pub async fn start_followed(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    message: StartRunRequest,
+    files: Vec<IncomingFile>,
+) -> Result<(Opened, TapeFollower, RunId), ApiError> {
+    check_model(state, &message)?;
+    let request = submit_request(message, files)?;
+    let (submitted, follower) = state.sessions.submit_followed(caller, request).await?;
+    let run = submitted.run;
+    let opened = opened(state, caller, submitted).await?;
+    let follower = match follower {
+        Some(follower) => follower,
+        None => state.tapes.follow(caller, run, TapeSeq::default()).await?,
+    };
+    Ok((opened, follower, run))
+}
+
+/// Refuses a client that has seen another default model than the one in force.
+fn check_model(state: &GatewayRuntimeState, message: &StartRunRequest) -> Result<(), ApiError> {
+    let directory = state.models.directory();
+    let seen = &message.model_fingerprint;
+    if seen.is_empty() || *seen == directory.origin().fingerprint {
+        return Ok(());
+    }
+    Err(RequestError::ModelMismatch { model: directory.default_model().to_string() }.into())
+}
+
+/// Returns the model that a run started with, from its first entry.
+pub async fn model_of(tapes: &TapeHandle, caller: Caller, run: RunId) -> Result<Option<ModelRef>, ApiError> {
+    let page = tapes.page(caller, run, TapeSeq::default(), 1).await?;
+    Ok(page.entries.into_iter().find_map(|entry| match entry.event {
+        TapeEvent::Run(RunEvent::Started(started)) => started.model.into_exposed(),
+        _ => None,
+    }))
+}
+
+/// Reads the request for a run.
+///
+/// # Errors
+/// [`ApiError`]: a field has a value that it cannot have.
+pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Result<SubmitRequest, ApiError> {
+    Ok(SubmitRequest {
+        delivery: translate::input_delivery(message.delivery)?,
+        approvers: translate::approvers(message.approve)?,
+        session: translate::session_selector(message.session)?,
+        input: UserInput::text(Content::new(message.input)),
+        files,
+        response_format: translate::response_format(&message.response_schema)?,
+        idempotency_key: translate::idempotency_key(message.idempotency_key),
+        workspace_root: translate::workspace_root(message.workspace_root)?,
+        model: translate::model(&message.model)?,
+        agent: translate::agent_name(message.agent),
+    })
+}
+
+async fn opened(
+    state: &GatewayRuntimeState,
+    caller: Caller,
+    submitted: Submitted,
+) -> Result<Opened, ApiError> {
+    let model = match submitted.model {
+        Some(model) => Some(model),
+        None => model_of(&state.tapes, caller, submitted.run).await?,
+    };
+    Ok(Opened {
+        run_id: submitted.run.to_string(),
+        session_id: submitted.session.to_string(),
+        attached: matches!(submitted.admission, Admission::Attached | Admission::Joined),
+        session_created: submitted.session_created,
+        notes: submitted.notes,
+        model: model.map(|model| model.to_string()).unwrap_or_default(),
+        checkpoint: None,
+    })
+}

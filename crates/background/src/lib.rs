@@ -1,0 +1,18 @@
+//! Background tasks: work that is done because its time has come, and not because a caller asked for it; and the drain
+//! at which tasks and runs stop.
+//!
+//! Owns the loop that ticks each task and the last status of every task, as data. A task has no input: a tick looks at
+//! the journal and does what is due, so that a repeated tick changes nothing. Work of a start is ticked once, in order,
+//! before the daemon serves. Invariant: at most one tick of a task runs at a time, and a task that fails is ticked again
+//! after a pause that grows. Begin at [`BackgroundDriver::spawn`].
+
+mod drain;
+mod driver;
+mod status;
+
+pub use drain::{Drain, Working};
+pub use driver::{BackgroundDriver, BackgroundTask, NextTick, TickFailure};
+pub use status::{BackgroundStatus, FinishedTick, TaskState, TaskStatus};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Questions of a run that a person left for later, and how the person is asked again.
+//!
+//! Invariant: a line that is typed while no prompt is open decides nothing.
+
+use palyra_wire::v1;
+
+use super::{Drive, FollowedRun, InteractionMode, PendingQuestion};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use palyra_run_view::{AnswerForm, TypedAnswer};
+use palyra_screen_text::short_id;
+
+impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
+    /// Returns whether the run waits for this person, also where the question was left for later.
+    pub(crate) fn waits_for_person(&self) -> bool {
+        self.is_asking() || self.left_approval().is_some()
+    }
+
+    fn left_approval(&self) -> Option<&v1::ApprovalRequested> {
+        let mut asked = self.view.asked().iter().filter(|_| !self.stopping);
+        asked.find(|asked| self.left.contains(&asked.approval_id))
+    }
+
+    /// Returns whether a line reads as an answer to an approval that was left for later. A line that begins with a blank
+    /// does not.
+    pub(crate) fn reads_as_left_answer(&self, line: &str) -> bool {
+        let Some(asked) = self.left_approval().filter(|_| !line.starts_with(char::is_whitespace)) else {
+            return false;
+        };
+        let prompt = asked.prompt.clone().unwrap_or_default();
+        let form =
+            AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt).spanning(self.view.grant_span);
+        form.read(line) != TypedAnswer::Unclear
+    }
+
+    /// Asks again what is open, and what was left for later; returns whether there is any such question.
+    pub(crate) async fn ask_again(&mut self) -> Result<bool, Failure> {
+        if !self.waits_for_person() {
+            return Ok(false);
+        }
+        self.close_question()?;
+        self.left.clear();
+        self.on_screen = None;
+        self.ask().await?;
+        Ok(true)
+    }
+
+    /// Leaves an approval to be answered elsewhere. Where lines are typed, the program ends with it.
+    pub(super) fn leave_for_later(&mut self, approval_id: &str) -> Result<Option<Exit>, Failure> {
+        self.left.insert(approval_id.to_owned());
+        self.close_question()?;
+        self.say_how_to_approve(approval_id);
+        match &self.seat.person {
+            // Another call may wait as well.
+            InteractionMode::WatchedKeyboard { .. } => self.ask_approval(),
+            InteractionMode::LinePrompt(_) | InteractionMode::Unattended => Ok(Some(Exit::Withheld)),
+        }
+    }
+
+    /// Says how the approval is answered later: in a chat by its own command.
+    pub(super) fn how_to_approve(&self, approval: &str) -> String {
+        match &self.seat.person {
+            InteractionMode::WatchedKeyboard { .. } => format!(
+                "left open: /approve asks it again here; in a shell, `palyra approve yes {}` lets it run",
+                short_id(approval)
+            ),
+            InteractionMode::LinePrompt(_) => waits_for(&short_id(approval)),
+            // A program may keep the id.
+            InteractionMode::Unattended => waits_for(approval),
+        }
+    }
+
+    /// Says what becomes of the run when the person stops watching it.
+    pub(crate) fn parting_words(&self) -> String {
+        let run = self.run.run().map_or_else(|| "last".to_owned(), |run| short_id(&run.to_string()));
+        match &self.asking {
+            PendingQuestion::Words => {
+                format!("the run waits for your answer; `palyra runs answer {run} TEXT` gives it")
+            }
+            PendingQuestion::Nothing if self.left_approval().is_none() => {
+                format!("the run goes on; `palyra runs tail {run}` shows how it ends")
+            }
+            PendingQuestion::Nothing | PendingQuestion::Approval { .. } => {
+                "the run waits for your answer; `palyra approve` asks for it again".to_owned()
+            }
+        }
+    }
+}
+
+fn waits_for(approval: &str) -> String {
+    format!(
+        "the run waits; `palyra approve yes {approval}` lets it run, `palyra approve no {approval}` denies it"
+    )
+}

@@ -1,0 +1,25 @@
+//! The verbs, one file each.
+
+pub(crate) mod init;
+pub(crate) mod run;
+pub(crate) mod chat;
+pub(crate) mod runs;
+pub(crate) mod approve;
+pub(crate) mod policy;
+pub(crate) mod tools;
+pub(crate) mod sessions;
+pub(crate) mod model;
+pub(crate) mod journal;
+pub(crate) mod config;
+pub(crate) mod status;
+pub(crate) mod logs;
+pub(crate) mod doctor;
+pub(crate) mod admin;
+pub(crate) mod api;
+
+mod attachments;
+mod grant_spans;
+mod ids;
+mod open_questions;
+mod pages;
+mod start_run;

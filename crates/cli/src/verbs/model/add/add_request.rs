@@ -1,0 +1,125 @@
+//! The server and model to add: what the command line names, and for the rest what the environment names.
+//!
+//! Pure: the environment is handed in. No value of it is repeated: an address may hold a credential.
+
+use std::net::IpAddr;
+
+use super::{AddArgs, WireFormat};
+use crate::failure::Failure;
+use crate::shell_word::shell_word;
+use crate::verbs::model::address::host_of_url;
+
+const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
+const MODEL_VARIABLE: &str = "PALYRA_MODEL";
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// The name of a server of this machine or network, where none is given.
+const LOCAL_NAME: &str = "local";
+
+/// What to add, complete.
+#[derive(Debug)]
+pub(super) struct AddRequest {
+    pub(super) name: String,
+    pub(super) base_url: String,
+    pub(super) model: String,
+    pub(super) format: WireFormat,
+    pub(super) key: Option<String>,
+    pub(super) context_tokens: Option<u32>,
+    pub(super) no_default: bool,
+    pub(super) yes: bool,
+    pub(super) no_test: bool,
+    pub(super) json: bool,
+    /// The variables of the environment that it was read from.
+    pub(super) variables: Vec<&'static str>,
+}
+
+impl AddRequest {
+    /// Completes a command line with the variables of an environment.
+    ///
+    /// # Errors
+    /// The whole command line to write, where something is named nowhere.
+    pub(super) fn complete(
+        args: AddArgs,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Failure> {
+        let set = |name: &str| {
+            variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        let mut variables = Vec::new();
+        let mut key = args.key;
+        // The variables speak of one server in one format.
+        let is_of_environment = args.base_url.is_none() && args.format == WireFormat::OpenAiChat;
+        let mut base_url = args.base_url;
+        let mut model = args.model;
+        if is_of_environment && let Some(url) = set(BASE_URL_VARIABLE) {
+            variables.push(BASE_URL_VARIABLE);
+            base_url = Some(url);
+            if model.is_none()
+                && let Some(named) = set(MODEL_VARIABLE)
+            {
+                variables.push(MODEL_VARIABLE);
+                model = Some(named);
+            }
+            if key.is_none() && set(KEY_VARIABLE).is_some() {
+                variables.push(KEY_VARIABLE);
+                key = Some(format!("env:{KEY_VARIABLE}"));
+            }
+        }
+        let Some(base_url) = base_url else {
+            return Err(lacks_server(args.name.as_deref(), model.as_deref()));
+        };
+        let name = args.name.unwrap_or_else(|| name_of(&base_url));
+        let Some(model) = model else { return Err(lacks_model(&name, !variables.is_empty())) };
+        Ok(Self {
+            name,
+            base_url,
+            model,
+            format: args.format,
+            key,
+            context_tokens: args.context_tokens,
+            no_default: args.no_default,
+            yes: args.yes,
+            no_test: args.no_test,
+            json: args.json,
+            variables,
+        })
+    }
+
+    /// Returns its model as provider/model.
+    pub(super) fn model_name(&self) -> String {
+        format!("{}/{}", self.name, self.model)
+    }
+}
+
+fn lacks_server(name: Option<&str>, model: Option<&str>) -> Failure {
+    let (name, model) = (shell_word(name.unwrap_or(LOCAL_NAME)), shell_word(model.unwrap_or("qwen3")));
+    Failure::Usage(format!(
+        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} is not set for the format of this server; \
+         for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
+    ))
+}
+
+fn lacks_model(name: &str, is_of_environment: bool) -> Failure {
+    let name = shell_word(name);
+    let address = if is_of_environment { "" } else { "--base-url URL " };
+    Failure::Usage(format!(
+        "no model is named: --model is missing{}; for example `palyra model add {name} {address}--model qwen3`",
+        if is_of_environment { format!(", and {MODEL_VARIABLE} is not set") } else { String::new() }
+    ))
+}
+
+/// Returns a name for the server at an address: the name of its site, or `local`.
+fn name_of(base_url: &str) -> String {
+    let host = host_of_url(base_url);
+    let labels: Vec<&str> = host.split('.').collect();
+    let plain = |label: &str| {
+        !label.is_empty() && label.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    match labels.as_slice() {
+        _ if host.parse::<IpAddr>().is_ok() => LOCAL_NAME.to_owned(),
+        [.., site, _] if plain(site) => (*site).to_owned(),
+        _ => LOCAL_NAME.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

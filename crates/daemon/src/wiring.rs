@@ -1,0 +1,120 @@
+//! Wires the daemon: every adapter behind its port.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use palyra_api::ConfigFact;
+use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, Sealing};
+use palyra_journal_core::families::principals;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{Clock, ComponentShelf, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
+use palyra_types::PrincipalId;
+use palyra_types::access::LOCAL_PRINCIPAL_NAME;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::skills::StateSkillFolders;
+use crate::system::{SystemClock, SystemEntropy};
+use crate::tool_setup::ASIDE_FOLDER;
+use crate::workspaces::StateWorkspaces;
+use palyra_commands::KeptStore;
+
+/// Where the journal is, and how it is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct JournalPlace<'a> {
+    pub(crate) state_dir: &'a Path,
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) sealing: Sealing,
+}
+
+/// Opens the journal; blocks while it recovers.
+pub(crate) fn open_journal(place: JournalPlace<'_>, derived: Derived) -> Result<JournalStore, OpenError> {
+    let JournalPlace { state_dir, environment, sealing } = place;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let options = OpenOptions { sealing, derived, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
+    crate::history::open(options, environment)
+}
+
+/// A journal with its one recorder, which every part of the daemon shares: guesses are counted together.
+pub(crate) struct RecordedJournal {
+    pub(crate) store: JournalStore,
+    pub(crate) recorder: Recorder,
+}
+
+impl RecordedJournal {
+    pub(crate) fn new(store: JournalStore) -> Self {
+        let clock = Arc::new(SystemClock);
+        let recorder = Recorder::new(Arc::new(store.clone()), crate::secrets::scanner(), clock);
+        Self { store, recorder }
+    }
+}
+
+/// Adapters that are made before the journal is open.
+pub(crate) struct PortAdapters {
+    pub(crate) tools: Arc<dyn ToolRuntime>,
+    pub(crate) restore: Arc<dyn RestoreFiles>,
+    pub(crate) components: Arc<dyn ComponentShelf>,
+    pub(crate) secrets: Arc<dyn SecretStore>,
+}
+
+/// Puts an adapter behind every port.
+pub(crate) async fn ports(
+    journal: &RecordedJournal,
+    models: watch::Receiver<Arc<ModelDirectory>>,
+    PortAdapters { tools, restore, components, secrets }: PortAdapters,
+    JournalPlace { state_dir, environment, .. }: JournalPlace<'_>,
+) -> RuntimePorts {
+    let RecordedJournal { store: journal, recorder } = journal;
+    let store = Arc::new(journal.clone());
+    let home = environment.get("HOME").map(Into::into);
+    let owner = owner(journal).await;
+    let workspaces = StateWorkspaces::new(state_dir.to_owned(), home).owned_by(owner);
+    RuntimePorts {
+        recorder: recorder.clone(),
+        tapes: Arc::clone(&store) as _,
+        families: Arc::clone(&store) as _,
+        maintain: Arc::clone(&store) as _,
+        proofs: Arc::clone(&store) as _,
+        erasures: store,
+        tools,
+        restore,
+        kept: Arc::new(KeptStore::new(state_dir.join(ASIDE_FOLDER))),
+        redactor: crate::secrets::scanner(),
+        secrets,
+        skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
+        components,
+        workspaces: Arc::new(workspaces),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        models,
+    }
+}
+
+/// Returns the principal of the daemon's own socket; none before the first start. A journal that cannot be read names
+/// nobody: the runtime's start reads the same and reports it.
+pub(crate) async fn owner(journal: &JournalStore) -> Option<PrincipalId> {
+    let principals = journal.query(|rows, _| principals::all(rows)).await.unwrap_or_default();
+    let owner = principals.iter().find(|principal| principal.name.expose() == LOCAL_PRINCIPAL_NAME);
+    owner.map(|owner| owner.id)
+}
+
+/// Makes the snapshot that runs and transports see.
+pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
+    GatewayRuntimeConfigSnapshot {
+        digest: palyra_ledger::sha256(config.canonical_text().as_bytes()),
+        limits: config.run_limits(),
+        session_queue_max: config.session_queue_max(),
+        input_bytes_max: config.input_bytes_max(),
+        ..GatewayRuntimeConfigSnapshot::default()
+    }
+}
+
+/// Returns every configuration value as transports show it.
+pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
+    let fact =
+        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
+    config.rows().map(fact).collect()
+}

@@ -1,0 +1,153 @@
+//! A newer client may send a value of an enumeration that this daemon does not know: it is refused with an error that
+//! names the field, and taken for no other value. The fields come from the schemas: a new one fails here until it has a row.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use palyra_types::ErrorCode;
+use palyra_wire::FILE_DESCRIPTOR_SET;
+use palyra_wire::v1;
+use prost::Message;
+use prost_types::field_descriptor_proto::Type;
+use prost_types::{DescriptorProto, FileDescriptorSet};
+use tonic::Code;
+
+use crate::daemon::TestDaemon;
+use crate::raw::{assert_refused, call};
+use crate::talk::start;
+
+/// A number that no enumeration has.
+const UNKNOWN: i32 = 77;
+/// An id that nothing has: the value is refused before it is looked for.
+const ID: &str = "01BX5ZZKBKACTAV9WEVGEMMVRZ";
+
+/// A field of a request, the path of a call that takes it, the field's name in the error, and a request that is valid but
+/// for the field.
+type FieldCase = (&'static str, &'static str, &'static str, Vec<u8>);
+
+fn lists() -> Vec<FieldCase> {
+    let approvals = v1::ListApprovalsRequest { only: UNKNOWN, ..Default::default() };
+    let effects = v1::ListEffectsRequest { only: UNKNOWN, ..Default::default() };
+    let runs = v1::ListRunsRequest { only: UNKNOWN, ..Default::default() };
+    let sessions = v1::ListSessionsRequest { only: UNKNOWN, ..Default::default() };
+    vec![
+        (
+            "ListApprovalsRequest.only",
+            "/palyra.v1.ApprovalsService/ListApprovals",
+            "only",
+            approvals.encode_to_vec(),
+        ),
+        ("ListEffectsRequest.only", "/palyra.v1.EffectsService/ListEffects", "only", effects.encode_to_vec()),
+        ("ListRunsRequest.only", "/palyra.v1.GatewayService/ListRuns", "only", runs.encode_to_vec()),
+        (
+            "ListSessionsRequest.only",
+            "/palyra.v1.SessionsService/ListSessions",
+            "only",
+            sessions.encode_to_vec(),
+        ),
+    ]
+}
+
+fn runs() -> Vec<FieldCase> {
+    let approve = v1::StartRunRequest { approve: UNKNOWN, ..start("hi") };
+    let delivery = v1::StartRunRequest { delivery: UNKNOWN, ..start("hi") };
+    let input = v1::Input { text: "hi".to_owned(), delivery: UNKNOWN, ..Default::default() };
+    let sent = v1::SendInputRequest { run_id: ID.to_owned(), input: Some(input), ..Default::default() };
+    let kind = v1::ResolveIdRequest { kind: UNKNOWN, name: "last".to_owned(), ..Default::default() };
+    vec![
+        ("StartRunRequest.approve", "/palyra.v1.GatewayService/StartRun", "approve", approve.encode_to_vec()),
+        (
+            "StartRunRequest.delivery",
+            "/palyra.v1.GatewayService/StartRun",
+            "delivery",
+            delivery.encode_to_vec(),
+        ),
+        ("Input.delivery", "/palyra.v1.GatewayService/SendInput", "delivery", sent.encode_to_vec()),
+        ("ResolveIdRequest.kind", "/palyra.v1.GatewayService/ResolveId", "kind", kind.encode_to_vec()),
+    ]
+}
+
+fn decisions() -> Vec<FieldCase> {
+    let answer =
+        |decision| v1::ResolveApprovalRequest { approval_id: ID.to_owned(), decision, ..Default::default() };
+    let remember = Some(v1::GrantWish { scope: UNKNOWN, ..Default::default() });
+    let scope = v1::ResolveApprovalRequest { remember, ..answer(v1::ApprovalDecision::Approve.into()) };
+    let resolution = v1::ResolveEffectRequest {
+        run_id: ID.to_owned(),
+        effect_id: 1,
+        resolution: UNKNOWN,
+        note: String::new(),
+    };
+    let posture = v1::SetPostureRequest { tool: "change".to_owned(), posture: UNKNOWN, ..Default::default() };
+    let subject = Some(v1::erase_content_request::Subject::RunId(ID.to_owned()));
+    let reason = v1::EraseContentRequest { subject, reason: UNKNOWN, ..Default::default() };
+    vec![
+        (
+            "ResolveApprovalRequest.decision",
+            "/palyra.v1.ApprovalsService/ResolveApproval",
+            "decision",
+            answer(UNKNOWN).encode_to_vec(),
+        ),
+        (
+            "GrantWish.scope",
+            "/palyra.v1.ApprovalsService/ResolveApproval",
+            "remember.scope",
+            scope.encode_to_vec(),
+        ),
+        (
+            "ResolveEffectRequest.resolution",
+            "/palyra.v1.EffectsService/ResolveEffect",
+            "resolution",
+            resolution.encode_to_vec(),
+        ),
+        (
+            "SetPostureRequest.posture",
+            "/palyra.v1.PolicyService/SetPosture",
+            "posture",
+            posture.encode_to_vec(),
+        ),
+        (
+            "EraseContentRequest.reason",
+            "/palyra.v1.ErasureService/EraseContent",
+            "reason",
+            reason.encode_to_vec(),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_value_of_a_newer_client_is_refused_by_its_field() {
+    let cases: Vec<_> = lists().into_iter().chain(runs()).chain(decisions()).collect();
+    let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
+    assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
+    let daemon = TestDaemon::start().await;
+    let channel = daemon.local().await;
+    for (field, path, named, message) in cases {
+        let refused = call(&channel, path, message, &[]).await.expect_err(field);
+        let message = assert_refused(&refused, Code::InvalidArgument, ErrorCode::InvalidArgument);
+        assert!(message.contains(&format!("`{named}` must be ")), "{field}: {message}");
+    }
+}
+
+/// Returns the fields of an enumeration in every message that a client can send, as `Message.field`.
+fn enumeration_fields() -> BTreeSet<String> {
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let own = || set.file.iter().filter(|file| file.package() == "palyra.v1");
+    let messages: BTreeMap<String, &DescriptorProto> = own()
+        .flat_map(|file| &file.message_type)
+        .map(|message| (format!(".palyra.v1.{}", message.name()), message))
+        .collect();
+    let methods = own().flat_map(|file| &file.service).flat_map(|service| &service.method);
+    let mut open: Vec<String> = methods.map(|method| method.input_type().to_owned()).collect();
+    let (mut seen, mut fields) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(name) = open.pop() {
+        let Some(message) = messages.get(&name).filter(|_| seen.insert(name.clone())) else { continue };
+        for field in &message.field {
+            match field.r#type() {
+                Type::Message => open.push(field.type_name().to_owned()),
+                Type::Enum => drop(fields.insert(format!("{}.{}", message.name(), field.name()))),
+                _ => {}
+            }
+        }
+    }
+    fields
+}

@@ -1,0 +1,149 @@
+//! Stored forms of entries about conversations.
+
+use palyra_types::event::kind::EventKind;
+use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
+use palyra_types::session::BranchPoint;
+use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
+use palyra_wire::store;
+use prost::Message;
+
+use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
+
+pub(super) fn encode(event: &SessionEvent) -> Pair {
+    match event {
+        SessionEvent::Opened { session, agent, key, label, branched_from } => {
+            encode_opened(*session, *agent, key.as_ref(), label.as_ref(), branched_from.as_ref())
+        }
+        SessionEvent::Renamed { session, label } => encode_renamed(*session, label.as_ref()),
+        SessionEvent::Archived { session } => encode_archived(*session),
+        SessionEvent::Restored { session } => encode_restored(*session),
+        SessionEvent::Reset { session } => encode_reset(*session),
+        SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name }) => {
+            let (version, run, tape_seq) = (VERSION, run.to_bytes().to_vec(), tape_seq.0);
+            let payload = store::BookmarkPlacedPayload { name: name.expose().clone() };
+            pair(&store::BookmarkPlacedFacts { version, run, tape_seq }, &payload)
+        }
+        SessionEvent::BookmarkRemoved(bookmark) => {
+            facts_only(&store::BookmarkRemovedFacts { version: VERSION, bookmark: bookmark.0 })
+        }
+    }
+}
+
+pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    match kind {
+        EventKind::SessionOpened => decode_opened(facts, payload),
+        EventKind::SessionRenamed => decode_renamed(facts, payload),
+        EventKind::SessionArchived => decode_archived(facts),
+        EventKind::SessionRestored => decode_restored(facts),
+        EventKind::SessionReset => decode_reset(facts),
+        EventKind::BookmarkPlaced => {
+            let store::BookmarkPlacedFacts { run, tape_seq, .. } = Message::decode(facts)?;
+            let name = Redacted::from_stored(store::BookmarkPlacedPayload::decode(payload)?.name);
+            let bookmark =
+                Bookmark { run: RunId::from_bytes(fixed(&run)?), tape_seq: TapeSeq(tape_seq), name };
+            Ok(SessionEvent::BookmarkPlaced(bookmark).into())
+        }
+        EventKind::BookmarkRemoved => {
+            let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
+            Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
+        }
+        _ => Err(Unreadable::Malformed),
+    }
+}
+
+fn encode_opened(
+    session: SessionId,
+    agent: AgentId,
+    key: Option<&Redacted<String>>,
+    label: Option<&Redacted<String>>,
+    branched_from: Option<&BranchPoint>,
+) -> Pair {
+    pair(
+        &store::SessionOpenedFacts {
+            version: VERSION,
+            session: session.to_bytes().to_vec(),
+            agent: agent.to_bytes().to_vec(),
+            branched_from: branched_from.map(|at| store::BranchPoint {
+                session: at.session.to_bytes().to_vec(),
+                run: at.run.to_bytes().to_vec(),
+                run_first_seq: at.run_first_seq.0,
+                tape_seq: at.tape_seq.0,
+                since: at.since.map(|seq| seq.0),
+            }),
+        },
+        &store::SessionOpenedPayload {
+            key: key.map(|key| key.expose().clone()),
+            label: label.map(|label| label.expose().clone()),
+        },
+    )
+}
+
+fn decode_opened(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionOpenedFacts::decode(facts)?;
+    let payload = store::SessionOpenedPayload::decode(payload)?;
+    Ok(JournalEvent::Session(SessionEvent::Opened {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+        agent: AgentId::from_bytes(fixed(&facts.agent)?),
+        key: payload.key.map(Redacted::from_stored),
+        label: payload.label.map(Redacted::from_stored),
+        branched_from: facts.branched_from.as_ref().map(branch_from_stored).transpose()?,
+    }))
+}
+
+fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
+    Ok(BranchPoint {
+        session: SessionId::from_bytes(fixed(&at.session)?),
+        run: RunId::from_bytes(fixed(&at.run)?),
+        run_first_seq: Seq(at.run_first_seq),
+        tape_seq: TapeSeq(at.tape_seq),
+        since: at.since.map(Seq),
+    })
+}
+
+fn encode_renamed(session: SessionId, label: Option<&Redacted<String>>) -> Pair {
+    pair(
+        &store::SessionRenamedFacts { version: VERSION, session: session.to_bytes().to_vec() },
+        &store::SessionRenamedPayload { label: label.map(|label| label.expose().clone()) },
+    )
+}
+
+fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionRenamedFacts::decode(facts)?;
+    let payload = store::SessionRenamedPayload::decode(payload)?;
+    let session = SessionId::from_bytes(fixed(&facts.session)?);
+    Ok(JournalEvent::Session(SessionEvent::Renamed {
+        session,
+        label: payload.label.map(Redacted::from_stored),
+    }))
+}
+
+fn encode_archived(session: SessionId) -> Pair {
+    facts_only(&store::SessionArchivedFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+fn decode_archived(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionArchivedFacts::decode(facts)?;
+    Ok(JournalEvent::Session(SessionEvent::Archived {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+    }))
+}
+
+fn encode_restored(session: SessionId) -> Pair {
+    facts_only(&store::SessionRestoredFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+fn decode_restored(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionRestoredFacts::decode(facts)?;
+    Ok(JournalEvent::Session(SessionEvent::Restored {
+        session: SessionId::from_bytes(fixed(&facts.session)?),
+    }))
+}
+
+fn encode_reset(session: SessionId) -> Pair {
+    facts_only(&store::SessionResetFacts { version: VERSION, session: session.to_bytes().to_vec() })
+}
+
+fn decode_reset(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::SessionResetFacts::decode(facts)?;
+    Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
+}

@@ -1,0 +1,83 @@
+//! The families of records, in the order in which entries are folded.
+
+pub mod kinds_seen;
+pub mod principals;
+pub mod tokens;
+pub mod agents;
+pub mod skills;
+
+mod removable;
+pub mod components;
+pub mod postures;
+pub mod shadows;
+pub mod epochs;
+pub mod resets;
+pub mod bookmarks;
+pub mod undos;
+pub mod input_keys;
+
+pub mod stored_grants;
+
+pub mod effects;
+pub mod approvals;
+pub mod runs;
+pub mod sessions;
+
+pub mod id_query;
+
+use palyra_types::{RunId, Seq};
+
+use crate::family::registry::families;
+use crate::family::{IndexKey, KeyRange, RowStore, Scan, ScanOrder, StoreFault, scan_pages};
+
+families! {
+    kinds_seen: kinds_seen::KindsSeen,
+    principals: principals::Principals,
+    tokens: tokens::Tokens,
+    agents: agents::Agents,
+    skills: skills::Skills,
+    components: components::Components,
+    postures: postures::Postures,
+    shadows: shadows::Shadows,
+    epochs: epochs::Epochs,
+    resets: resets::Resets,
+    bookmarks: bookmarks::Bookmarks,
+    undos: undos::Undos,
+    input_keys: input_keys::InputKeys,
+    stored_grants: stored_grants::StoredGrants,
+    effects: effects::Effects => runs::Runs,
+    approvals: approvals::Approvals => runs::Runs,
+    runs: runs::Runs,
+    sessions: sessions::Sessions,
+}
+
+/// What an index is called whose keys begin with a run: the entries that made its rows are erased with that run.
+const ABOUT_RUN: &str = "of_run";
+
+/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq>, StoreFault> {
+    let mut found = Vec::new();
+    for table in FAMILIES {
+        let Some(index) = table.indexes.iter().position(|index| index.name == ABOUT_RUN) else { continue };
+        let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
+        let scan = Scan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
+        found.extend(scan_pages(store, table, scan)?.into_iter().map(|scanned| Seq::from(scanned.row.id)));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Returns ids that begin or end with a text, the highest (which is the newest) first.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn ids(rows: &mut dyn RowStore, query: &id_query::IdQuery) -> Result<Vec<[u8; 16]>, StoreFault> {
+    match query.table {
+        id_query::IdTable::Runs => runs::ids(rows, query),
+        id_query::IdTable::Sessions => sessions::ids(rows, query),
+        id_query::IdTable::Approvals => approvals::ids(rows, query),
+    }
+}

@@ -1,0 +1,402 @@
+//! Runs: the state of each, as lists show it. The run machine, not this row, decides what a run does next.
+//!
+//! What a run has under way is passed by the effects and approvals of the same entry.
+
+mod queries;
+mod stored_numbers;
+
+use palyra_types::event::kind::is_critical;
+use palyra_types::event::{
+    JournalEvent, ModelEvent, RunEvent, RunFinished, RunStarted, TapeEvent, ToolEvent,
+};
+use palyra_types::model::TokenUsage;
+use palyra_types::run::{
+    IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
+};
+use palyra_types::session::SessionRef;
+use palyra_types::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+
+use crate::family::RunCounts;
+use crate::family::{
+    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
+    RowsPerKey, StoreFault, StoredRow,
+};
+pub use queries::{
+    SessionTextQuery, cached_row, first_run_of_key, has_input, has_other_in_progress, ids, of_principal,
+    of_session, open, record, records, session_texts,
+};
+use stored_numbers::{
+    delivery_from_stored, phase_from_stored, reason_from_stored, source_from_stored, state_from_stored,
+    stored_delivery, stored_reason, stored_source, stored_state, stored_wait,
+};
+
+/// The family.
+pub struct Runs;
+
+/// Characters of the input that a list shows.
+const INPUT_PREVIEW_CHARS_MAX: usize = 120;
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunRow {
+    /// What lists show.
+    pub record: RunRecord,
+    /// Its latest entry.
+    pub last_seq: Seq,
+    /// The digest of the key that it was started with.
+    pub idempotency: Option<IdempotencyDigest>,
+    /// What it has under way.
+    pub counts: RunCounts,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct RunFacts {
+    #[prost(bytes = "vec", tag = "1")]
+    run: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    principal: Vec<u8>,
+    #[prost(bytes = "vec", tag = "3")]
+    session: Vec<u8>,
+    #[prost(bytes = "vec", tag = "4")]
+    agent: Vec<u8>,
+    #[prost(uint32, tag = "5")]
+    state: u32,
+    #[prost(uint32, tag = "6")]
+    wait: u32,
+    #[prost(uint32, tag = "7")]
+    reason: u32,
+    #[prost(uint32, tag = "8")]
+    error: u32,
+    #[prost(uint32, tag = "9")]
+    last_tape_seq: u32,
+    #[prost(uint64, tag = "10")]
+    last_seq: u64,
+    #[prost(sint64, tag = "11")]
+    created: i64,
+    #[prost(sint64, tag = "12")]
+    updated: i64,
+    #[prost(uint32, tag = "13")]
+    turns: u32,
+    #[prost(uint32, tag = "14")]
+    tool_calls: u32,
+    #[prost(uint64, tag = "15")]
+    input_tokens: u64,
+    #[prost(uint64, tag = "16")]
+    cached_input_tokens: u64,
+    #[prost(uint64, tag = "17")]
+    output_tokens: u64,
+    #[prost(uint64, tag = "18")]
+    reasoning_tokens: u64,
+    #[prost(uint32, tag = "19")]
+    usage_source: u32,
+    #[prost(bytes = "vec", optional, tag = "20")]
+    idempotency: Option<Vec<u8>>,
+    #[prost(uint32, tag = "21")]
+    delivery: u32,
+    #[prost(sint64, tag = "22")]
+    running: i64,
+    #[prost(sint64, tag = "23")]
+    questions: i64,
+    #[prost(sint64, tag = "24")]
+    unknown: i64,
+    #[prost(sint64, tag = "25")]
+    asked: i64,
+    #[prost(sint64, tag = "26")]
+    held: i64,
+    #[prost(sint64, tag = "27")]
+    unprepared: i64,
+}
+
+const BY_RUN: usize = 0;
+const BY_IDEMPOTENCY: usize = 1;
+const OF_PRINCIPAL: usize = 2;
+const OF_SESSION: usize = 3;
+const OPEN: usize = 4;
+
+fn key(run: RunId) -> IndexKey {
+    IndexKey::new().bytes(&run.to_bytes())
+}
+
+fn principal_key(principal: PrincipalId) -> IndexKey {
+    IndexKey::new().bytes(&principal.to_bytes())
+}
+
+fn session_key(session: SessionRef) -> IndexKey {
+    principal_key(session.principal).bytes(&session.id.to_bytes())
+}
+
+fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKey {
+    principal_key(principal).bytes(&digest.0)
+}
+
+impl Family for Runs {
+    const TABLE: &'static FamilyTable = &FamilyTable {
+        name: "run",
+        version: 1,
+        indexes: &[
+            Index { name: "by_run", rows_per_key: RowsPerKey::One },
+            Index { name: "by_idempotency", rows_per_key: RowsPerKey::One },
+            Index { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            Index { name: "of_session", rows_per_key: RowsPerKey::Many },
+            Index { name: "open", rows_per_key: RowsPerKey::Many },
+        ],
+        content: &[ContentColumn { name: "input_preview", source: ContentSource::Birth }],
+    };
+
+    type Row = RunRow;
+
+    fn facts(row: &RunRow) -> Vec<u8> {
+        let RunRow { record, last_seq, idempotency, counts } = row;
+        prost::Message::encode_to_vec(&RunFacts {
+            run: record.run.to_bytes().to_vec(),
+            principal: record.principal.to_bytes().to_vec(),
+            session: record.session.to_bytes().to_vec(),
+            agent: record.agent.to_bytes().to_vec(),
+            state: stored_state(record.state),
+            wait: stored_wait(record.phase),
+            reason: stored_reason(record.reason),
+            error: record.error.map_or(0, ErrorCode::number).into(),
+            last_tape_seq: record.last_tape_seq.0,
+            last_seq: last_seq.0,
+            created: record.created.0,
+            updated: record.updated.0,
+            turns: record.turns,
+            tool_calls: record.tool_calls,
+            input_tokens: record.usage.input_tokens,
+            cached_input_tokens: record.usage.cached_input_tokens,
+            output_tokens: record.usage.output_tokens,
+            reasoning_tokens: record.usage.reasoning_tokens,
+            usage_source: stored_source(record.usage.source),
+            idempotency: idempotency.map(|digest| digest.0.to_vec()),
+            delivery: stored_delivery(record.delivery),
+            running: counts.running,
+            questions: counts.questions,
+            unknown: counts.unknown,
+            asked: counts.asked,
+            held: counts.held,
+            unprepared: counts.unprepared,
+        })
+    }
+
+    fn content(row: &RunRow) -> Vec<ContentCell> {
+        vec![ContentCell::new(row.record.input_preview.expose().as_bytes(), row.record.first_seq)]
+    }
+
+    fn load(stored: &StoredRow) -> Option<RunRow> {
+        let facts = <RunFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
+        let [preview] = stored.content.as_slice() else { return None };
+        let digest = |bytes: Vec<u8>| Some(IdempotencyDigest(bytes.try_into().ok()?));
+        let idempotency = match facts.idempotency.clone() {
+            Some(bytes) => Some(digest(bytes)?),
+            None => None,
+        };
+        let counts = RunCounts {
+            running: facts.running,
+            questions: facts.questions,
+            unknown: facts.unknown,
+            asked: facts.asked,
+            held: facts.held,
+            unprepared: facts.unprepared,
+        };
+        let last_seq = Seq(facts.last_seq);
+        let record = record_of(facts, stored.id.into(), Redacted::from_stored(preview.to_text()?))?;
+        let unprepared = counts.shown_unprepared();
+        Some(RunRow { record: RunRecord { unprepared, ..record }, last_seq, idempotency, counts })
+    }
+
+    fn index(row: &RunRow, index: usize) -> Option<IndexKey> {
+        let record = &row.record;
+        let session = SessionRef { principal: record.principal, id: record.session };
+        match index {
+            BY_RUN => Some(key(record.run)),
+            BY_IDEMPOTENCY => row.idempotency.map(|digest| idempotency_key(record.principal, digest)),
+            OF_PRINCIPAL => Some(principal_key(record.principal)),
+            OF_SESSION => Some(session_key(session)),
+            _ => (!record.state.is_terminal()).then(|| session_key(session)),
+        }
+    }
+
+    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+        if let JournalEvent::Tape(event) = entry.event {
+            fold_tape(rows, entry, event)?;
+        }
+        let own = entry.run.map(|(run, _)| run);
+        let others: Vec<(RunId, RunCounts)> = rows.passed.of_others(own).collect();
+        for (run, change) in others {
+            rows.change_by(BY_RUN, &key(run), |row| {
+                row.counts = row.counts.plus(change);
+                row.settle_phase();
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn record_of(facts: RunFacts, first_seq: Seq, input_preview: Redacted<String>) -> Option<RunRecord> {
+    let state = state_from_stored(facts.state);
+    Some(RunRecord {
+        run: RunId::from_bytes(facts.run.try_into().ok()?),
+        session: SessionId::from_bytes(facts.session.try_into().ok()?),
+        principal: PrincipalId::from_bytes(facts.principal.try_into().ok()?),
+        agent: AgentId::from_bytes(facts.agent.try_into().ok()?),
+        delivery: delivery_from_stored(facts.delivery),
+        state,
+        phase: phase_from_stored(state, facts.wait),
+        reason: reason_from_stored(facts.reason),
+        error: ErrorCode::ALL.iter().copied().find(|code| u32::from(code.number()) == facts.error),
+        last_tape_seq: TapeSeq(facts.last_tape_seq),
+        first_seq,
+        created: Timestamp(facts.created),
+        updated: Timestamp(facts.updated),
+        turns: facts.turns,
+        tool_calls: facts.tool_calls,
+        unprepared: 0,
+        usage: TokenUsage {
+            input_tokens: facts.input_tokens,
+            cached_input_tokens: facts.cached_input_tokens,
+            output_tokens: facts.output_tokens,
+            reasoning_tokens: facts.reasoning_tokens,
+            source: source_from_stored(facts.usage_source),
+        },
+        input_preview,
+    })
+}
+
+fn fold_tape(
+    rows: &mut Cache<'_, Runs>,
+    entry: &FoldedEntry<'_>,
+    event: &TapeEvent,
+) -> Result<(), StoreFault> {
+    let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { return Ok(()) };
+    if tape_seq == TapeSeq(1) {
+        let started = match event {
+            TapeEvent::Run(RunEvent::Started(started)) => Some(started),
+            _ => None,
+        };
+        rows.insert(entry, first_row(entry, run, session, started))?;
+    }
+    let change = rows.passed.of_run(run);
+    rows.change_by(BY_RUN, &key(run), |row| {
+        row.record.last_tape_seq = tape_seq;
+        row.record.updated = entry.time;
+        row.last_seq = entry.seq;
+        row.counts = row.counts.plus(change);
+        row.counts.held = held(row.counts.held, event);
+        apply(&mut row.record, row.counts, event);
+        row.settle_phase();
+    })
+}
+
+fn first_row(
+    entry: &FoldedEntry<'_>,
+    run: RunId,
+    session: SessionId,
+    started: Option<&RunStarted>,
+) -> RunRow {
+    let preview = |started: &RunStarted| -> String {
+        started.input.text.expose().chars().take(INPUT_PREVIEW_CHARS_MAX).collect()
+    };
+    RunRow {
+        record: RunRecord {
+            run,
+            session,
+            principal: entry.principal,
+            agent: started.map_or(AgentId::NIL, |started| started.agent),
+            delivery: started.map_or(InputDelivery::Queue, |started| started.delivery),
+            state: RunLifecycleState::Pending,
+            phase: RunPhase::Queued,
+            reason: None,
+            error: None,
+            last_tape_seq: TapeSeq(1),
+            first_seq: entry.seq,
+            created: entry.time,
+            updated: entry.time,
+            turns: 0,
+            tool_calls: 0,
+            unprepared: 0,
+            usage: TokenUsage::default(),
+            input_preview: Redacted::from_stored(started.map_or_else(String::new, preview)),
+        },
+        last_seq: entry.seq,
+        idempotency: started.and_then(|started| started.idempotency),
+        counts: RunCounts::default(),
+    }
+}
+
+/// Terminal states are final; a run that has not begun has nothing to wait for.
+fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
+    if record.state.is_terminal() {
+        return;
+    }
+    match event {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Running;
+            record.turns = record.turns.max(requested.turn);
+        }
+        TapeEvent::Model(ModelEvent::Message(message)) => {
+            let before = record.usage;
+            let first = before == TokenUsage::default();
+            record.usage = if first { message.usage } else { before.plus(message.usage) };
+        }
+        TapeEvent::Tool(ToolEvent::Proposed(_)) => record.tool_calls += 1,
+        TapeEvent::Run(RunEvent::Held { .. }) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
+        }
+        TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
+            record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
+        }
+        TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. }) => {
+            record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
+        }
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => record.phase = running(record.state),
+        TapeEvent::Tool(ToolEvent::EffectResolved { .. }) => {
+            let waits = record.phase == RunPhase::Waiting(WaitReason::OutcomeUnknown);
+            if waits && counts.unknown <= 0 && counts.held == 0 {
+                record.phase = running(record.state);
+            }
+        }
+        TapeEvent::Run(RunEvent::Finished(finished)) => finish(record, finished),
+        TapeEvent::Unknown { kind } => {
+            if is_critical(*kind) {
+                record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
+            }
+        }
+        TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
+        | TapeEvent::Model(_)
+        | TapeEvent::Tool(_)
+        | TapeEvent::Approval(_) => {}
+    }
+}
+
+/// Returns 1 for a run that waits for an input after a loop or an unknown kind, given whether it did before.
+fn held(before: i64, event: &TapeEvent) -> i64 {
+    match event {
+        TapeEvent::Run(RunEvent::Held { .. }) => 1,
+        TapeEvent::Run(RunEvent::InputReceived { .. }) => 0,
+        _ => before,
+    }
+}
+
+fn running(state: RunLifecycleState) -> RunPhase {
+    if state == RunLifecycleState::Pending { RunPhase::Queued } else { RunPhase::Running }
+}
+
+fn finish(record: &mut RunRecord, finished: &RunFinished) {
+    record.state = finished.state;
+    record.phase = RunPhase::Finished;
+    record.reason = Some(finished.reason);
+    record.error = finished.error;
+    record.turns = finished.turns;
+    record.tool_calls = finished.tool_calls;
+    record.usage = finished.usage;
+}
+
+impl RunRow {
+    /// Sets what the run waits for, from what it has under way.
+    fn settle_phase(&mut self) {
+        self.record.phase = self.counts.phase(self.record.state, self.record.phase);
+        self.record.unprepared = self.counts.shown_unprepared();
+    }
+}

@@ -1,0 +1,203 @@
+//! Runs by name and key, and lists of them, newest first.
+
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionTexts};
+use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
+use palyra_types::session::SessionRef;
+use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq};
+
+use super::{
+    BY_IDEMPOTENCY, BY_RUN, OF_PRINCIPAL, OF_SESSION, OPEN, RunRow, Runs, idempotency_key, key,
+    principal_key, session_key,
+};
+use crate::families::id_query::IdQuery;
+use crate::family::{
+    Cache, IndexKey, KeyRange, RowId, RowStore, Scan, ScanOrder, StoreFault, all_rows, find_row, scan_rows,
+    scan_wanted,
+};
+
+/// Runs that recovery takes up at one start, at most; the rest wait in the journal.
+const OPEN_RUNS_MAX: usize = 100_000;
+
+/// Which texts of which sessions to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionTextQuery {
+    /// The sessions, at most [`RECORD_PAGE_ROWS_MAX`]; the rest is left out.
+    pub sessions: Vec<SessionRef>,
+    /// The text that an input is to hold; compared in lower case.
+    pub search: Option<Content<String>>,
+}
+
+/// Returns the row of a run in the writer's transaction.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails; so for every query.
+pub fn cached_row(rows: &mut Cache<'_, Runs>, run: RunId) -> Result<Option<RunRow>, StoreFault> {
+    Ok(rows.find(BY_RUN, &key(run))?.map(|(_, row)| row))
+}
+
+/// Returns whether another run of a session is in progress.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn has_other_in_progress(
+    rows: &mut dyn RowStore,
+    session: SessionRef,
+    run: RunId,
+) -> Result<bool, StoreFault> {
+    let range = KeyRange::of_prefix(session_key(session));
+    let scan = Scan { index: OPEN, range, after: None, order: ScanOrder::Ascending, limit: 1 };
+    let is_other = |row: &RunRow| row.record.state == RunLifecycleState::InProgress && row.record.run != run;
+    Ok(!scan_wanted::<Runs>(rows, scan, is_other)?.is_empty())
+}
+
+/// Returns a run.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn record(rows: &mut dyn RowStore, run: RunId) -> Result<Option<RunRecord>, StoreFault> {
+    Ok(find_row::<Runs>(rows, BY_RUN, &key(run))?.map(|(_, row)| row.record))
+}
+
+/// Returns the run that was started with a key.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn first_run_of_key(
+    rows: &mut dyn RowStore,
+    principal: PrincipalId,
+    digest: IdempotencyDigest,
+) -> Result<Option<RunId>, StoreFault> {
+    let found = find_row::<Runs>(rows, BY_IDEMPOTENCY, &idempotency_key(principal, digest))?;
+    Ok(found.map(|(_, row)| row.record.run))
+}
+
+/// Returns a page of a principal's runs, newest first.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn records(rows: &mut dyn RowStore, query: &RunQuery) -> Result<Vec<RunRecord>, StoreFault> {
+    let limit = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
+    let session = query.session.map(|id| session_key(SessionRef { principal: query.principal, id }));
+    let (index, key) = match (query.only, session) {
+        (RunFilter::Open, None) => return open_of_principal(rows, query, limit),
+        (RunFilter::Open, Some(key)) => (OPEN, key),
+        (_, Some(key)) => (OF_SESSION, key),
+        (_, None) => (OF_PRINCIPAL, principal_key(query.principal)),
+    };
+    let after = query.before.map(|before| (key.clone(), RowId::from(before)));
+    let range = KeyRange::of_prefix(key);
+    let scan = Scan { index, range, after, order: ScanOrder::Descending, limit };
+    let is_wanted = |row: &RunRow| query.only != RunFilter::Finished || row.record.state.is_terminal();
+    let found = scan_wanted::<Runs>(rows, scan, is_wanted)?;
+    Ok(found.into_iter().map(|(_, row)| row.record).collect())
+}
+
+/// Open runs are few, and found session by session.
+fn open_of_principal(
+    rows: &mut dyn RowStore,
+    query: &RunQuery,
+    limit: usize,
+) -> Result<Vec<RunRecord>, StoreFault> {
+    let range = KeyRange::of_prefix(principal_key(query.principal));
+    let mut found = scan_rows::<Runs>(rows, OPEN, range, ScanOrder::Ascending, usize::MAX)?;
+    found.retain(|(id, _)| query.before.is_none_or(|before| Seq::from(*id) < before));
+    found.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    found.truncate(limit);
+    Ok(found.into_iter().map(|(_, row)| row.record).collect())
+}
+
+/// Returns every run that is not terminal, oldest first: those that recovery takes up at one start.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn open(rows: &mut dyn RowStore) -> Result<Vec<RunRecord>, StoreFault> {
+    let mut found = all_rows::<Runs>(rows, OPEN)?;
+    found.sort_by_key(|(id, _)| *id);
+    found.truncate(OPEN_RUNS_MAX);
+    Ok(found.into_iter().map(|(_, row)| row.record).collect())
+}
+
+/// Returns the runs of a session, oldest first, each with its latest entry.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn of_session(rows: &mut dyn RowStore, session: SessionRef) -> Result<Vec<(RunRecord, Seq)>, StoreFault> {
+    let range = KeyRange::of_prefix(session_key(session));
+    let found = scan_rows::<Runs>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
+    Ok(found.into_iter().map(|(_, row)| (row.record, row.last_seq)).collect())
+}
+
+/// Returns the runs of a principal, oldest first.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn of_principal(rows: &mut dyn RowStore, principal: PrincipalId) -> Result<Vec<RunId>, StoreFault> {
+    let range = KeyRange::of_prefix(principal_key(principal));
+    let found = scan_rows::<Runs>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
+    Ok(found.into_iter().map(|(_, row)| row.record.run).collect())
+}
+
+/// Returns the first or the last run of a session that a predicate wants.
+fn one_of_session(
+    rows: &mut dyn RowStore,
+    session: SessionRef,
+    order: ScanOrder,
+    wanted: impl Fn(&RunRow) -> bool,
+) -> Result<Option<RunRow>, StoreFault> {
+    let range = KeyRange::of_prefix(session_key(session));
+    let scan = Scan { index: OF_SESSION, range, after: None, order, limit: 1 };
+    Ok(scan_wanted::<Runs>(rows, scan, wanted)?.into_iter().next().map(|(_, row)| row))
+}
+
+fn holds(row: &RunRow, needle: &str) -> bool {
+    row.record.input_preview.expose().to_lowercase().contains(needle)
+}
+
+/// Returns whether an input of a session holds a text in lower case.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn has_input(rows: &mut dyn RowStore, session: SessionRef, needle: &str) -> Result<bool, StoreFault> {
+    Ok(one_of_session(rows, session, ScanOrder::Ascending, |row| holds(row, needle))?.is_some())
+}
+
+/// Returns what sessions are about.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn session_texts(
+    rows: &mut dyn RowStore,
+    query: &SessionTextQuery,
+) -> Result<Vec<SessionTexts>, StoreFault> {
+    let needle = query.search.as_ref().map(|text| text.expose().to_lowercase());
+    let preview = |row: Option<RunRow>| row.map(|row| row.record.input_preview).unwrap_or_default();
+    let texts = query.sessions.iter().take(RECORD_PAGE_ROWS_MAX).map(|session| {
+        let first_input = preview(one_of_session(rows, *session, ScanOrder::Ascending, |_| true)?);
+        let matched = match &needle {
+            Some(needle) => {
+                preview(one_of_session(rows, *session, ScanOrder::Descending, |row| holds(row, needle))?)
+            }
+            None => Redacted::default(),
+        };
+        Ok(SessionTexts { first_input, matched })
+    });
+    texts.collect()
+}
+
+/// Returns ids of runs that begin or end with a text, the highest first.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn ids(rows: &mut dyn RowStore, query: &IdQuery) -> Result<Vec<[u8; 16]>, StoreFault> {
+    let mut range = KeyRange::of_prefix(IndexKey::new());
+    if let Some(below) = &query.below {
+        range.until = IndexKey::new().bytes(below);
+    }
+    let limit = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
+    let scan = Scan { index: BY_RUN, range, after: None, order: ScanOrder::Descending, limit };
+    let found = scan_wanted::<Runs>(rows, scan, |row| {
+        query.principal.is_none_or(|principal| row.record.principal == principal)
+            && query.fragment.matches(row.record.run.to_bytes())
+    })?;
+    Ok(found.into_iter().map(|(_, row)| row.record.run.to_bytes()).collect())
+}

@@ -1,0 +1,130 @@
+//! Undos of what runs changed: one row for each entry about one. The paths are in the entry, and nowhere else.
+
+use palyra_types::effect::UndoRequested;
+use palyra_types::event::{EffectEvent, JournalEvent};
+use palyra_types::{RunId, Seq, UndoId};
+
+use crate::family::{
+    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
+    StoredRow, all_rows,
+};
+
+/// The family.
+pub struct Undos;
+
+/// What an entry says about an undo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndoStage {
+    /// It begins, and no entry says that it ended.
+    Open,
+    /// It begins, and ended.
+    Closed,
+    /// It ends.
+    Finished,
+}
+
+/// An entry about an undo; the row's id is the entry.
+#[derive(Debug, Clone, Copy)]
+pub struct UndoRow {
+    /// The undo.
+    pub undo: UndoId,
+    /// The run whose changes are undone.
+    pub run: RunId,
+    /// What the entry says.
+    pub stage: UndoStage,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct UndoFacts {
+    #[prost(bytes = "vec", tag = "1")]
+    undo: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    run: Vec<u8>,
+    #[prost(uint32, tag = "3")]
+    stage: u32,
+}
+
+const OPEN: usize = 0;
+const FINISHED: usize = 1;
+
+fn key(undo: UndoId) -> IndexKey {
+    IndexKey::new().bytes(&undo.to_bytes())
+}
+
+impl Family for Undos {
+    const TABLE: &'static FamilyTable = &FamilyTable {
+        name: "undo",
+        version: 1,
+        indexes: &[
+            Index { name: "open", rows_per_key: RowsPerKey::Many },
+            Index { name: "finished", rows_per_key: RowsPerKey::Many },
+            Index { name: "of_run", rows_per_key: RowsPerKey::Many },
+        ],
+        content: &[],
+    };
+
+    type Row = UndoRow;
+
+    fn facts(row: &UndoRow) -> Vec<u8> {
+        let stage = match row.stage {
+            UndoStage::Open => 0,
+            UndoStage::Closed => 1,
+            UndoStage::Finished => 2,
+        };
+        let (undo, run) = (row.undo.to_bytes().to_vec(), row.run.to_bytes().to_vec());
+        prost::Message::encode_to_vec(&UndoFacts { undo, run, stage })
+    }
+
+    fn load(stored: &StoredRow) -> Option<UndoRow> {
+        let facts = <UndoFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
+        Some(UndoRow {
+            undo: UndoId::from_bytes(facts.undo.try_into().ok()?),
+            run: RunId::from_bytes(facts.run.try_into().ok()?),
+            stage: match facts.stage {
+                0 => UndoStage::Open,
+                1 => UndoStage::Closed,
+                2 => UndoStage::Finished,
+                _ => return None,
+            },
+        })
+    }
+
+    fn index(row: &UndoRow, index: usize) -> Option<IndexKey> {
+        match index {
+            OPEN => (row.stage == UndoStage::Open).then(|| key(row.undo)),
+            FINISHED => (row.stage == UndoStage::Finished).then(|| key(row.undo)),
+            _ => Some(IndexKey::new().bytes(&row.run.to_bytes())),
+        }
+    }
+
+    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+        match entry.event {
+            JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
+                let finished = rows.find_all(FINISHED, key(requested.undo))?;
+                let stage = if finished.is_empty() { UndoStage::Open } else { UndoStage::Closed };
+                rows.insert(entry, UndoRow { undo: requested.undo, run: requested.run, stage })
+            }
+            JournalEvent::Effect(EffectEvent::UndoFinished { undo, run, .. }) => {
+                for id in rows.find_all(OPEN, key(*undo))? {
+                    rows.change(id, |row| row.stage = UndoStage::Closed)?;
+                }
+                rows.insert(entry, UndoRow { undo: *undo, run: *run, stage: UndoStage::Finished })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the undos that have no end, oldest first.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn open(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<UndoRequested>, StoreFault> {
+    let mut seqs: Vec<Seq> = all_rows::<Undos>(rows, OPEN)?.into_iter().map(|(id, _)| id.into()).collect();
+    seqs.sort_unstable();
+    let requested = |seq| match log.entry(seq)?.event {
+        JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => Ok(requested),
+        _ => Err(StoreFault::Contradiction { seq }),
+    };
+    seqs.into_iter().map(requested).collect()
+}

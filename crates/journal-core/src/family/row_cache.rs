@@ -1,0 +1,288 @@
+//! A family, and its rows in use between reading and writing them.
+//!
+//! Owns what a family declares and which of its rows have changed. Invariant: after [`RowCache::flush`] the store equals the cache; after
+//! [`RowCache::forget`] nothing is cached, so the next lookup goes to the store.
+
+use std::collections::BTreeMap;
+
+use super::declaration::{FamilyTable, RowsPerKey};
+use super::folded_entry::FoldedEntry;
+use super::index_key::{IndexKey, KeyRange};
+use super::passed::PassedChanges;
+use super::row_store::{
+    ContentCell, EncodedRow, Lookup, RowId, RowStore, RowWrite, Scan, ScanOrder, StoreFault, StoredRow,
+    scan_pages,
+};
+
+/// Records of one sort: what a row is, and how entries change rows.
+pub trait Family: Sized + 'static {
+    /// What adapters make tables from.
+    const TABLE: &'static FamilyTable;
+
+    /// A row in use.
+    type Row: Clone;
+
+    /// Encodes everything of a row that is not content.
+    fn facts(row: &Self::Row) -> Vec<u8>;
+
+    /// Returns the content columns of a row, in the order of the declaration.
+    fn content(_row: &Self::Row) -> Vec<ContentCell> {
+        Vec::new()
+    }
+
+    /// Decodes a row; `None` where the facts are malformed. An empty cell gives the row that a fold without this content
+    /// gives.
+    fn load(stored: &StoredRow) -> Option<Self::Row>;
+
+    /// Returns the key of a row in an index of the declaration.
+    fn index(row: &Self::Row, index: usize) -> Option<IndexKey>;
+
+    /// Folds an entry. It makes at most one new row.
+    ///
+    /// # Errors
+    /// [`StoreFault`] when the store fails.
+    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault>;
+}
+
+/// Rows cached at most; beyond it they are written and forgotten.
+const ROWS_CACHED_MAX: usize = 4_096;
+
+/// What the store holds of a cached row.
+enum StoreState<Row> {
+    Same,
+    Missing,
+    Older(Row),
+}
+
+struct CachedRow<Row> {
+    row: Row,
+    stored: StoreState<Row>,
+}
+
+/// The rows of a family that are in use.
+pub struct RowCache<F: Family> {
+    rows: BTreeMap<RowId, CachedRow<F::Row>>,
+    /// For each index with one row per key, the cached rows by key.
+    keys: Vec<BTreeMap<IndexKey, RowId>>,
+    changed: Vec<RowId>,
+}
+
+impl<F: Family> Default for RowCache<F> {
+    fn default() -> Self {
+        let keys = F::TABLE.indexes.iter().map(|_| BTreeMap::new()).collect();
+        Self { rows: BTreeMap::new(), keys, changed: Vec::new() }
+    }
+}
+
+impl<F: Family> RowCache<F> {
+    /// Gives a fold access to the rows.
+    pub fn over<'a>(&'a mut self, store: &'a mut dyn RowStore) -> Cache<'a, F> {
+        Cache { cached: self, store, passed: PassedChanges::default() }
+    }
+
+    /// Folds an entry into the rows, given what earlier families passed, and adds what it passes.
+    ///
+    /// # Errors
+    /// [`StoreFault`] when the store fails.
+    pub fn fold(
+        &mut self,
+        store: &mut dyn RowStore,
+        entry: &FoldedEntry<'_>,
+        passed: &mut PassedChanges,
+    ) -> Result<(), StoreFault> {
+        let mut rows = Cache { cached: self, store, passed: std::mem::take(passed) };
+        F::fold(&mut rows, entry)?;
+        *passed = rows.passed;
+        Ok(())
+    }
+
+    /// Writes what changed, in the order in which rows were first changed.
+    ///
+    /// # Errors
+    /// [`StoreFault`] when the store fails.
+    pub fn flush(&mut self, store: &mut dyn RowStore) -> Result<(), StoreFault> {
+        for id in std::mem::take(&mut self.changed) {
+            let Some(cached) = self.rows.get_mut(&id) else { continue };
+            let encoded = encode::<F>(&cached.row);
+            match std::mem::replace(&mut cached.stored, StoreState::Same) {
+                StoreState::Same => {}
+                StoreState::Missing => store.write(F::TABLE, id, RowWrite::Insert(&encoded))?,
+                StoreState::Older(older) => {
+                    let older = encode::<F>(&older);
+                    if older.keys != encoded.keys || older.content != encoded.content {
+                        store.write(F::TABLE, id, RowWrite::All(&encoded))?;
+                    } else if older.facts != encoded.facts {
+                        store.write(F::TABLE, id, RowWrite::FactsOnly(&encoded.facts))?;
+                    }
+                }
+            }
+        }
+        if self.is_full() {
+            self.forget();
+        }
+        Ok(())
+    }
+
+    /// Returns whether writing is due, for folds over many entries.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.rows.len() > ROWS_CACHED_MAX
+    }
+
+    /// Returns how many rows wait to be written.
+    #[must_use]
+    pub fn changed_rows(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// Drops every row, changed or not.
+    pub fn forget(&mut self) {
+        self.rows.clear();
+        self.keys.iter_mut().for_each(BTreeMap::clear);
+        self.changed.clear();
+    }
+
+    fn add(&mut self, id: RowId, row: F::Row, stored: StoreState<F::Row>) {
+        for (index, keys) in self.keys.iter_mut().enumerate() {
+            if F::TABLE.indexes[index].rows_per_key == RowsPerKey::One
+                && let Some(key) = F::index(&row, index)
+            {
+                keys.insert(key, id);
+            }
+        }
+        self.rows.insert(id, CachedRow { row, stored });
+    }
+}
+
+/// A family's rows during a fold.
+pub struct Cache<'a, F: Family> {
+    cached: &'a mut RowCache<F>,
+    store: &'a mut dyn RowStore,
+    /// What earlier families passed, and what this one passes.
+    pub passed: PassedChanges,
+}
+
+impl<F: Family> Cache<'_, F> {
+    /// Returns a row.
+    ///
+    /// # Errors
+    /// [`StoreFault`] when the store fails; so for every method.
+    pub fn get(&mut self, id: RowId) -> Result<Option<F::Row>, StoreFault> {
+        if let Some(cached) = self.cached.rows.get(&id) {
+            return Ok(Some(cached.row.clone()));
+        }
+        let Some(stored) = self.store.get(F::TABLE, Lookup::Id(id))? else { return Ok(None) };
+        let row = load_row::<F>(&stored)?;
+        self.cached.add(id, row.clone(), StoreState::Same);
+        Ok(Some(row))
+    }
+
+    /// Returns the row with a key of an index with one row per key.
+    ///
+    /// # Errors
+    /// See [`Cache::get`].
+    pub fn find(&mut self, index: usize, key: &IndexKey) -> Result<Option<(RowId, F::Row)>, StoreFault> {
+        if let Some(id) = self.cached.keys[index].get(key).copied() {
+            return Ok(self.get(id)?.map(|row| (id, row)));
+        }
+        let Some(stored) = self.store.get(F::TABLE, Lookup::Key { index, key })? else { return Ok(None) };
+        if let Some(cached) = self.cached.rows.get(&stored.id) {
+            // The cached row is newer: the store finds it by a key that it no longer has.
+            let same = F::index(&cached.row, index).as_ref() == Some(key);
+            return Ok(same.then(|| (stored.id, cached.row.clone())));
+        }
+        let row = load_row::<F>(&stored)?;
+        self.cached.add(stored.id, row.clone(), StoreState::Same);
+        Ok(Some((stored.id, row)))
+    }
+
+    /// Returns the names of all rows with a key of an index with many rows per key. Writes what changed before.
+    ///
+    /// # Errors
+    /// See [`Cache::get`].
+    pub fn find_all(&mut self, index: usize, key: IndexKey) -> Result<Vec<RowId>, StoreFault> {
+        self.cached.flush(self.store)?;
+        let range = KeyRange::of_prefix(key);
+        let scan = Scan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
+        let rows = scan_pages(self.store, F::TABLE, scan)?;
+        Ok(rows.into_iter().map(|scanned| scanned.row.id).collect())
+    }
+
+    /// Adds the row that an entry makes.
+    ///
+    /// # Errors
+    /// [`StoreFault::Conflict`] when the entry has made a row of this family already.
+    pub fn insert(&mut self, entry: &FoldedEntry<'_>, row: F::Row) -> Result<(), StoreFault> {
+        let id = RowId::from(entry.seq);
+        if self.cached.rows.contains_key(&id) {
+            return Err(StoreFault::Conflict { table: F::TABLE.name });
+        }
+        self.cached.add(id, row, StoreState::Missing);
+        self.cached.changed.push(id);
+        Ok(())
+    }
+
+    /// Changes a row if it exists.
+    ///
+    /// # Errors
+    /// See [`Cache::get`].
+    pub fn change(&mut self, id: RowId, change: impl FnOnce(&mut F::Row)) -> Result<(), StoreFault> {
+        if !self.cached.rows.contains_key(&id) && self.get(id)?.is_none() {
+            return Ok(());
+        }
+        let Some(cached) = self.cached.rows.get_mut(&id) else { return Ok(()) };
+        let before = unique_keys::<F>(&cached.row);
+        if matches!(cached.stored, StoreState::Same) {
+            cached.stored = StoreState::Older(cached.row.clone());
+            self.cached.changed.push(id);
+        }
+        change(&mut cached.row);
+        let after = unique_keys::<F>(&cached.row);
+        for ((keys, old), new) in self.cached.keys.iter_mut().zip(before).zip(after) {
+            if old != new {
+                old.as_ref().and_then(|key| keys.remove(key));
+                new.and_then(|key| keys.insert(key, id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the row with a key of an index with one row per key, if there is one.
+    ///
+    /// # Errors
+    /// See [`Cache::get`].
+    pub fn change_by(
+        &mut self,
+        index: usize,
+        key: &IndexKey,
+        change: impl FnOnce(&mut F::Row),
+    ) -> Result<(), StoreFault> {
+        let id = match self.cached.keys[index].get(key) {
+            Some(id) => Some(*id),
+            None => self.find(index, key)?.map(|(id, _)| id),
+        };
+        id.map_or(Ok(()), |id| self.change(id, change))
+    }
+}
+
+/// Returns the keys of a row in the indexes with one row per key, `None` for the other ones.
+fn unique_keys<F: Family>(row: &F::Row) -> Vec<Option<IndexKey>> {
+    let is_unique = |index: usize| F::TABLE.indexes[index].rows_per_key == RowsPerKey::One;
+    (0..F::TABLE.indexes.len())
+        .map(|index| is_unique(index).then(|| F::index(row, index)).flatten())
+        .collect()
+}
+
+/// Encodes a row with all its keys.
+pub(super) fn encode<F: Family>(row: &F::Row) -> EncodedRow {
+    let keys = (0..F::TABLE.indexes.len()).map(|index| F::index(row, index)).collect();
+    EncodedRow { facts: F::facts(row), keys, content: F::content(row) }
+}
+
+/// Decodes a row.
+///
+/// # Errors
+/// [`StoreFault::Damaged`] where it is malformed.
+pub fn load_row<F: Family>(stored: &StoredRow) -> Result<F::Row, StoreFault> {
+    F::load(stored).ok_or(StoreFault::Damaged { table: F::TABLE.name, id: stored.id })
+}

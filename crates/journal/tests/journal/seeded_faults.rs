@@ -1,0 +1,674 @@
+//! A fault in a fold is found by comparing the families' answers with the oracle's; without one, the answers of SQLite, of
+//! memory and of the oracle are the same.
+
+use std::collections::BTreeMap;
+
+use palyra_journal::{JournalStore, row_tool};
+use palyra_journal_core::families::agents::Agents;
+use palyra_journal_core::families::approvals::Approvals;
+use palyra_journal_core::families::bookmarks::Bookmarks;
+use palyra_journal_core::families::components::Components;
+use palyra_journal_core::families::effects::Effects;
+use palyra_journal_core::families::epochs::{EpochRow, Epochs};
+use palyra_journal_core::families::input_keys::InputKeys;
+use palyra_journal_core::families::kinds_seen::{KindsSeen, SeenKind};
+use palyra_journal_core::families::postures::Postures;
+use palyra_journal_core::families::principals::Principals;
+use palyra_journal_core::families::resets::Resets;
+use palyra_journal_core::families::runs::Runs;
+use palyra_journal_core::families::sessions::Sessions;
+use palyra_journal_core::families::shadows::Shadows;
+use palyra_journal_core::families::skills::Skills;
+use palyra_journal_core::families::stored_grants::StoredGrants;
+use palyra_journal_core::families::tokens::Tokens;
+use palyra_journal_core::families::undos::{UndoStage, Undos};
+use palyra_journal_core::families::{
+    FAMILIES, FamilySet, agents, approvals, bookmarks, components, effects, epochs, input_keys, kinds_seen,
+    postures, principals, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+};
+use palyra_journal_core::family::{
+    Cache, Family, FoldedEntry, IndexKey, LogView, LoggedEntry, MemoryRows, PassedChanges, RowCache,
+    RowStore, StoreFault,
+};
+use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
+use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
+use palyra_ports::{AppendTape, EraseError, EraseJournal, ErasureOrder, ErasureSubject, NewEntry};
+use palyra_testkit::FixedEntropy;
+use palyra_testkit::family_oracle::FamilyOracle;
+use palyra_testkit::journal_suite::random_appends::RandomAppends;
+use palyra_testkit::journal_suite::{
+    components as component_samples, policies as policy_samples, samples, skills as skill_samples,
+};
+use palyra_types::approval::{ApprovalRecord, ApprovalState};
+use palyra_types::component::ComponentEvent;
+use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
+use palyra_types::event::kind::KindPlace;
+use palyra_types::event::{
+    AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, PolicyEvent,
+    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+};
+use palyra_types::job::{JobEvent, JobState};
+use palyra_types::posture::{Posture, PostureScope};
+use palyra_types::proof::{ErasureReason, SeqRange};
+use palyra_types::run::RunRecord;
+use palyra_types::session::OrchestratorSessionRecord;
+use palyra_types::skill::{SkillEvent, SkillFault};
+use palyra_types::tape::JournalEventRecord;
+use palyra_types::tool::EffectContract;
+use palyra_types::{AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, UndoId};
+
+use crate::busy_runs::busy_run;
+use crate::opened::Folder;
+
+type Entries = [JournalEventRecord];
+type Answers = BTreeMap<&'static str, String>;
+type Folding = Result<(), StoreFault>;
+
+/// The entries that rows name.
+struct EntryLog<'a>(&'a Entries);
+
+impl LogView for EntryLog<'_> {
+    fn entry(&mut self, seq: Seq) -> Result<LoggedEntry, StoreFault> {
+        let entry = &self.0[usize::try_from(seq.0).unwrap()];
+        Ok(LoggedEntry {
+            time: entry.time,
+            principal: entry.principal,
+            session: entry.session,
+            run: entry.run,
+            event: entry.event.clone(),
+        })
+    }
+}
+
+fn lines<T: std::fmt::Debug>(records: impl IntoIterator<Item = T>, content: impl Fn(&T) -> String) -> String {
+    records.into_iter().map(|record| format!("{record:?} {}\n", content(&record))).collect()
+}
+
+/// Returns what the queries of every family answer.
+fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreFault> {
+    let mut log = EntryLog(entries);
+    let candidates = [None, Some([0; 32]), Some([1; 32]), Some([2; 32])];
+    let counts = candidates.map(|candidate| shadows::newest(rows, &mut log, candidate));
+    let counts = counts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut latest = Vec::new();
+    for (session, seq) in &FamilyOracle::of(entries).resets {
+        latest.push(resets::latest_before(rows, *session, *seq)?);
+        latest.push(resets::latest_before(rows, *session, Seq(u64::MAX >> 1))?);
+    }
+    let keys = FamilyOracle::of(entries).input_keys.into_keys();
+    let joined = keys.map(|(principal, digest)| input_keys::run_of(rows, principal, digest));
+    let joined = joined.collect::<Result<Vec<_>, _>>()?;
+    Ok(Answers::from([
+        ("input_key", lines(joined, |_| String::new())),
+        ("run", lines(all_runs(rows, entries)?, |one| one.input_preview.expose().clone())),
+        ("session", lines(all_sessions(rows, entries)?, names_of)),
+        ("approval", lines(all_approvals(rows, &mut log)?, |one| one.note.expose().clone())),
+        ("effect", lines(all_effects(rows)?, |one| one.tool.expose().clone())),
+        ("stored_grant", lines(stored_grants::records(rows, &mut log, GrantFilter::All)?, |_| String::new())),
+        ("principal", lines(principals::all(rows)?, |one| one.name.expose().clone())),
+        ("token", lines(tokens::all(rows)?, |one| one.label.expose().clone())),
+        ("agent", lines(agents::all(rows)?, |one| one.profile.instructions.expose().clone())),
+        ("skill", lines(skills::records(rows, &mut log)?, |one| one.installed.name.expose().clone())),
+        ("component", lines(components::records(rows, &mut log)?, |one| one.added.name.expose().clone())),
+        ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
+        ("bookmark", bookmarks_of(rows, &mut log)?),
+        ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
+        ("shadow", lines(counts, |_| String::new())),
+        ("session_reset", lines(latest, |_| String::new())),
+        ("kind_seen", lines(kinds_seen::outside_tapes(rows)?, |_| String::new())),
+        ("epoch", lines([epochs::newest(rows)?.0], |_| String::new())),
+    ]))
+}
+
+/// Returns the runs of every principal that has one, page by page and by each filter.
+fn all_runs(rows: &mut dyn RowStore, entries: &Entries) -> Result<Vec<RunRecord>, StoreFault> {
+    let mut principals: Vec<_> =
+        FamilyOracle::of(entries).runs.into_values().map(|one| one.principal).collect();
+    principals.sort_unstable();
+    principals.dedup();
+    let mut all = Vec::new();
+    for principal in principals {
+        for only in [RunFilter::All, RunFilter::Open, RunFilter::Finished] {
+            let mut before = None;
+            loop {
+                let query = RunQuery { principal, session: None, only, before, limit: 7 };
+                let page = runs::records(rows, &query)?;
+                let Some(last) = page.last() else { break };
+                before = Some(last.first_seq);
+                all.extend(page);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn expected_runs(oracle: &FamilyOracle) -> Vec<RunRecord> {
+    let mut runs: Vec<RunRecord> = oracle.runs.values().cloned().collect();
+    runs.sort_by_key(|one| (one.principal, std::cmp::Reverse(one.first_seq)));
+    let of_one = |runs: &[RunRecord]| {
+        let (finished, open): (Vec<_>, Vec<_>) = runs.iter().partition(|one| one.state.is_terminal());
+        runs.iter().chain(open).chain(finished).cloned().collect::<Vec<_>>()
+    };
+    runs.chunk_by(|a, b| a.principal == b.principal).flat_map(of_one).collect()
+}
+
+fn names_of(session: &OrchestratorSessionRecord) -> String {
+    let names = [&session.key, &session.label].map(|name| name.as_ref().map(Redacted::expose));
+    format!("{names:?}")
+}
+
+/// Returns the sessions of every principal that opened one, page by page.
+fn all_sessions(
+    rows: &mut dyn RowStore,
+    entries: &Entries,
+) -> Result<Vec<OrchestratorSessionRecord>, StoreFault> {
+    let mut principals: Vec<_> =
+        FamilyOracle::of(entries).sessions.into_keys().map(|one| one.principal).collect();
+    principals.dedup();
+    let mut all = Vec::new();
+    for principal in principals {
+        let mut after = None;
+        loop {
+            let query = SessionQuery { principal, after, search: None, only: SessionFilter::All, limit: 7 };
+            let page = sessions::records(rows, &query, |_, _, _| Ok(false))?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.updated, last.session.id));
+            all.extend(page);
+        }
+    }
+    Ok(all)
+}
+
+fn expected_sessions(oracle: &FamilyOracle) -> Vec<OrchestratorSessionRecord> {
+    let mut sessions: Vec<OrchestratorSessionRecord> = oracle.sessions.values().cloned().collect();
+    let place = |one: &OrchestratorSessionRecord| (one.updated, one.session.id);
+    sessions.sort_by_key(|one| (one.session.principal, std::cmp::Reverse(place(one))));
+    sessions
+}
+
+/// Returns every approval, page by page and by each filter.
+fn all_approvals(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<Vec<ApprovalRecord>, StoreFault> {
+    let mut all = Vec::new();
+    for only in [ApprovalFilter::All, ApprovalFilter::Pending, ApprovalFilter::Decided] {
+        let mut before = None;
+        loop {
+            let query = ApprovalQuery { only, before, limit: 7, ..ApprovalQuery::default() };
+            let page = approvals::records(rows, log, &query)?;
+            let Some(last) = page.last() else { break };
+            before = Some(last.seq);
+            all.extend(page);
+        }
+    }
+    Ok(all)
+}
+
+fn expected_approvals(oracle: &FamilyOracle) -> Vec<ApprovalRecord> {
+    let mut approvals: Vec<ApprovalRecord> = oracle.approvals.values().cloned().collect();
+    approvals.sort_by_key(|approval| std::cmp::Reverse(approval.seq));
+    let waits = |one: &&ApprovalRecord| one.state == ApprovalState::Pending;
+    let (pending, decided): (Vec<_>, Vec<_>) = approvals.iter().partition(waits);
+    approvals.iter().chain(pending).chain(decided).cloned().collect()
+}
+
+/// Returns every effect that was started, page by page and by each filter.
+fn all_effects(rows: &mut dyn RowStore) -> Result<Vec<EffectRecord>, StoreFault> {
+    let mut all = Vec::new();
+    for only in [EffectFilter::All, EffectFilter::Unknown, EffectFilter::OpenJobs, EffectFilter::Changing] {
+        let mut before = None;
+        loop {
+            let page =
+                effects::records(rows, &EffectQuery { only, before, limit: 7, ..EffectQuery::default() })?;
+            let Some(last) = page.last() else { break };
+            before = Some(last.started_at.1);
+            all.extend(page);
+        }
+    }
+    Ok(all)
+}
+
+fn started_effects(oracle: &FamilyOracle) -> Vec<EffectRecord> {
+    let mut effects: Vec<EffectRecord> = oracle.effects.values().cloned().collect();
+    effects.sort_by_key(|effect| std::cmp::Reverse(effect.started_at.1));
+    let of = |wanted: fn(&EffectRecord) -> bool| effects.iter().filter(move |effect| wanted(effect)).cloned();
+    let runs_job = |effect: &EffectRecord| effect.job.is_some_and(|job| job.state == JobState::Running);
+    let unknown = of(|effect| effect.state == EffectState::Unknown);
+    let changing = of(|effect| effect.contract != EffectContract::Pure);
+    of(|_| true).chain(unknown).chain(of(runs_job)).chain(changing).collect()
+}
+
+fn bookmarks_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<String, StoreFault> {
+    let of = |n: u32| bookmarks::of_principal(rows, log, samples::principal(n.into()));
+    let found = (0..10).map(of).collect::<Result<Vec<_>, _>>()?;
+    Ok(lines(found.into_iter().flatten(), |(_, one)| one.name.expose().clone()))
+}
+
+fn expected_bookmarks(oracle: &FamilyOracle) -> Vec<(Seq, Bookmark)> {
+    let of = |n: u32| {
+        let of_owner =
+            move |(_, (owner, _)): &(_, &(PrincipalId, Bookmark))| *owner == samples::principal(n.into());
+        oracle.bookmarks.iter().filter(of_owner).map(|(seq, (_, bookmark))| (*seq, bookmark.clone()))
+    };
+    (0..10).flat_map(of).collect()
+}
+
+/// Returns what the oracle says.
+fn expected(entries: &Entries) -> Answers {
+    let oracle = FamilyOracle::of(entries);
+    let of = |candidate: u8| oracle.shadows.get(&[candidate; 32]).cloned();
+    let counts = [oracle.newest_shadow.clone(), of(0), of(1), of(2)];
+    let latest = oracle.resets.iter().flat_map(|(session, seq)| {
+        [oracle.reset_before(*session, *seq), oracle.reset_before(*session, Seq(u64::MAX >> 1))]
+    });
+    let mut skills: Vec<_> = oracle.skills.values().collect();
+    skills.sort_by_key(|skill| skill.seq);
+    let mut components: Vec<_> = oracle.components.values().collect();
+    components.sort_by_key(|component| component.seq);
+    Answers::from([
+        ("input_key", lines(oracle.input_keys.values().map(Some), |_| String::new())),
+        ("run", lines(expected_runs(&oracle), |one| one.input_preview.expose().clone())),
+        ("session", lines(expected_sessions(&oracle), names_of)),
+        ("approval", lines(expected_approvals(&oracle), |one| one.note.expose().clone())),
+        ("effect", lines(started_effects(&oracle), |one| one.tool.expose().clone())),
+        ("stored_grant", lines(oracle.stored_grants.values(), |_| String::new())),
+        ("principal", lines(oracle.principals.values(), |one| one.name.expose().clone())),
+        ("token", lines(oracle.tokens.values(), |one| one.label.expose().clone())),
+        ("agent", lines(oracle.agents.values(), |one| one.profile.instructions.expose().clone())),
+        ("skill", lines(skills, |one| one.installed.name.expose().clone())),
+        ("component", lines(components, |one| one.added.name.expose().clone())),
+        ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
+        ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
+        ("undo", lines(&oracle.undos, |_| String::new())),
+        ("shadow", lines(counts, |_| String::new())),
+        ("session_reset", lines(latest, |_| String::new())),
+        ("kind_seen", lines(&oracle.kinds, |_| String::new())),
+        ("epoch", lines([oracle.epoch], |_| String::new())),
+    ])
+}
+
+fn folded(entry: &JournalEventRecord) -> FoldedEntry<'_> {
+    FoldedEntry {
+        seq: entry.seq,
+        kind: entry.kind,
+        time: entry.time,
+        principal: entry.principal,
+        session: entry.session,
+        run: entry.run,
+        event: &entry.event,
+    }
+}
+
+/// Folds every family as it should be.
+fn fold_all(entries: &Entries) -> MemoryRows {
+    let (mut rows, mut families) = (MemoryRows::default(), FamilySet::default());
+    for entry in entries {
+        families.fold(&mut rows, &folded(entry)).unwrap();
+    }
+    families.flush(&mut rows).unwrap();
+    rows
+}
+
+/// Folds one family in another way.
+fn fold_with<F: Family>(
+    entries: &Entries,
+    fold: impl Fn(&mut Cache<'_, F>, &FoldedEntry<'_>) -> Folding,
+) -> MemoryRows {
+    let (mut rows, mut cache) = (MemoryRows::default(), RowCache::<F>::default());
+    let (mut other_rows, mut others) = (MemoryRows::default(), FamilySet::default());
+    for entry in entries {
+        let entry = folded(entry);
+        let passed = others.fold(&mut other_rows, &entry).unwrap();
+        let mut view = cache.over(&mut rows);
+        view.passed = passed;
+        fold(&mut view, &entry).unwrap();
+    }
+    cache.flush(&mut rows).unwrap();
+    rows
+}
+
+/// Makes events about few things, which random appends seldom name again. `seq` is the entry of the first of them.
+fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
+    let below = |end: u64| entropy.next_u64() % end;
+    let installed = skill_samples::installed(80 + u128::from(below(2)), "named again");
+    let added = component_samples::added(80 + u128::from(below(3)), "named again");
+    let (skill, component) = (installed.skill, added.component);
+    let agent = AgentId::from_parts(1, below(2).into());
+    let about_skill = match below(5) {
+        0 => SkillEvent::Installed(installed),
+        1 => SkillEvent::Enabled { skill, agent },
+        2 => SkillEvent::Quarantined { skill, fault: SkillFault::Missing },
+        3 if skill == SkillId::from_parts(8, 80) => SkillEvent::Removed { skill },
+        _ => SkillEvent::Disabled { skill, agent },
+    };
+    let about_component = match below(2) {
+        0 => ComponentEvent::Added(added),
+        _ => ComponentEvent::Removed { component },
+    };
+    let setting = (below(3) > 0).then_some(Posture::Ask);
+    let replaced = (step > 0).then(|| Seq(seq.0 - EVENTS_PER_STEP));
+    let about_posture = policy_samples::posture(PostureScope::Workspace("/work".into()), setting, replaced);
+    let counts = policy_samples::shadow(u8::try_from(below(3)).unwrap(), step + 1);
+    let name = palyra_types::Redacted::cleaned(format!("name {step}"));
+    let (begun, ended) = (undo(step), undo(step - below(step + 1)));
+    let run = RunId::from_parts(90, 1);
+    let begun = UndoRequested { undo: begun, run, paths: Vec::new(), kept: None };
+    let bookmark = Bookmark { run, tape_seq: TapeSeq(2), name: Redacted::cleaned(format!("place {step}")) };
+    let events = [
+        JournalEvent::Policy(PolicyEvent::PostureChanged(about_posture)),
+        JournalEvent::Effect(EffectEvent::UndoRequested(begun)),
+        JournalEvent::Effect(EffectEvent::UndoFinished { undo: ended, run, files: Vec::new() }),
+        JournalEvent::Skill(about_skill),
+        SessionEvent::BookmarkPlaced(bookmark).into(),
+        SessionEvent::BookmarkRemoved(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 4)).into(),
+        JournalEvent::Component(about_component),
+        JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal: samples::principal(80), name }),
+    ];
+    let entry = |event| {
+        let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
+        let removes = matches!(event, JournalEvent::Session(SessionEvent::BookmarkRemoved(_)));
+        let principal = samples::principal(if removes { below(2) } else { 0 }.into());
+        NewEntry { time, principal, session: None, run: None, event }
+    };
+    events.into_iter().map(entry).collect()
+}
+
+const EVENTS_PER_STEP: u64 = 9;
+
+fn undo(step: u64) -> UndoId {
+    UndoId::from_parts(90, step.into())
+}
+
+/// Returns the entries of a long random log of two epochs, with erasures, and the answers of SQLite.
+async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
+    let folder = Folder::new();
+    let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
+    let mut journal: JournalStore = folder.open();
+    for _ in 0..700 {
+        journal.append(random.next_append()).await.unwrap();
+    }
+    journal.close().await;
+    journal = folder.open();
+    for step in 0..90 {
+        let seq = Seq(journal.status().entries);
+        journal.append(samples::append(named_again(&entropy, seq, step))).await.unwrap();
+    }
+    for step in 0..90 {
+        journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
+    }
+    let mut ranges = Vec::new();
+    for first in (2..journal.status().entries).step_by(7) {
+        let range = SeqRange { first: Seq(first), last: Seq(first + 2) };
+        let plan = journal.find(ErasureSubject::Range(range)).await.unwrap();
+        if plan.open_runs.is_empty() {
+            ranges.push(range);
+        }
+    }
+    let order = ErasureOrder { ranges, authoriser: samples::principal(0), reason: ErasureReason::Retention };
+    match journal.erase(order).await {
+        Ok(_) | Err(EraseError::Nothing) => {}
+        Err(error) => panic!("{error}"),
+    }
+    let mut entries = Vec::new();
+    while (entries.len() as u64) < journal.status().entries {
+        entries.extend(journal.entries(Seq(entries.len() as u64), 500).await.unwrap());
+    }
+    let found = row_tool::with_rows(&folder.connect(), |rows| answers(rows, &entries)).unwrap();
+    (entries, found)
+}
+
+/// A fold that is not the family's.
+struct Fault {
+    family: &'static str,
+    what: &'static str,
+    rows: fn(&Entries) -> MemoryRows,
+}
+
+macro_rules! fault {
+    ($family:ty, $what:literal, $fold:expr) => {
+        Fault {
+            family: <$family as Family>::TABLE.name,
+            what: $what,
+            rows: |entries| fold_with::<$family>(entries, $fold),
+        }
+    };
+}
+
+fn id_key(id: [u8; 16]) -> IndexKey {
+    IndexKey::new().bytes(&id)
+}
+
+fn faults_of_access() -> Vec<Fault> {
+    vec![
+        fault!(Principals, "the first name counts", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, .. })
+                if rows.find(0, &id_key(principal.to_bytes()))?.is_some() =>
+                Ok(()),
+            _ => Principals::fold(rows, entry),
+        }),
+        fault!(Tokens, "a revoked token stays valid", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => Ok(()),
+            _ => Tokens::fold(rows, entry),
+        }),
+        fault!(Tokens, "the last revocation counts", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::TokenRevoked { token }) => {
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = Some(entry.time))
+            }
+            _ => Tokens::fold(rows, entry),
+        }),
+        fault!(Tokens, "a second token with the id replaces the first", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, .. }) => {
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.sha256 = *sha256)?;
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = None)?;
+                Tokens::fold(rows, entry)
+            }
+            _ => Tokens::fold(rows, entry),
+        }),
+        fault!(Agents, "a saved agent is no longer archived", |rows, entry| {
+            if let JournalEvent::Agent(AgentEvent::Saved { agent, .. }) = entry.event {
+                rows.change_by(0, &id_key(agent.to_bytes()), |row| row.record.archived = None)?;
+            }
+            Agents::fold(rows, entry)
+        }),
+        fault!(Agents, "the first time of archiving counts", |rows, entry| match entry.event {
+            JournalEvent::Agent(AgentEvent::Archived { agent }) => {
+                rows.change_by(0, &id_key(agent.to_bytes()), |row| {
+                    row.record.archived = row.record.archived.or(Some(entry.time));
+                })
+            }
+            _ => Agents::fold(rows, entry),
+        }),
+    ]
+}
+
+fn faults_of_tools() -> Vec<Fault> {
+    vec![
+        fault!(Skills, "a removed skill is switched on", |rows, entry| {
+            if let JournalEvent::Skill(SkillEvent::Enabled { skill, .. }) = entry.event {
+                rows.change_by(1, &id_key(skill.to_bytes()), |row| row.removed = None)?;
+            }
+            Skills::fold(rows, entry)
+        }),
+        fault!(Skills, "the last quarantine counts", |rows, entry| {
+            if let JournalEvent::Skill(SkillEvent::Quarantined { skill, .. }) = entry.event {
+                rows.change_by(1, &id_key(skill.to_bytes()), |row| row.quarantined = None)?;
+            }
+            Skills::fold(rows, entry)
+        }),
+        fault!(Skills, "nothing is switched off", |rows, entry| match entry.event {
+            JournalEvent::Skill(SkillEvent::Disabled { .. }) => Ok(()),
+            _ => Skills::fold(rows, entry),
+        }),
+        fault!(Components, "a removed component stays", |rows, entry| match entry.event {
+            JournalEvent::Component(ComponentEvent::Removed { .. }) => Ok(()),
+            _ => Components::fold(rows, entry),
+        }),
+        fault!(Components, "the last removal counts", |rows, entry| {
+            if let JournalEvent::Component(ComponentEvent::Removed { component }) = entry.event {
+                rows.change_by(1, &id_key(component.to_bytes()), |row| row.removed = None)?;
+            }
+            Components::fold(rows, entry)
+        }),
+        fault!(Postures, "a replaced setting stays in force", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::PostureChanged(change)) => {
+                let changed = palyra_types::posture::PostureChanged { replaces: None, ..change.clone() };
+                let event = JournalEvent::Policy(PolicyEvent::PostureChanged(changed));
+                Postures::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => Ok(()),
+        }),
+        fault!(Postures, "a setting is not taken back", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::PostureChanged(change)) if change.posture.is_none() => Ok(()),
+            _ => Postures::fold(rows, entry),
+        }),
+        fault!(Shadows, "the first count stays", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => {
+                match rows.find(0, &IndexKey::new().bytes(&counts.candidate))? {
+                    Some(_) => Ok(()),
+                    None => Shadows::fold(rows, entry),
+                }
+            }
+            _ => Ok(()),
+        }),
+    ]
+}
+
+fn faults_of_the_rest() -> Vec<Fault> {
+    vec![
+        fault!(Resets, "a reset belongs to another person", |rows, entry| {
+            Resets::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(Resets, "only some resets count", |rows, entry| {
+            if entry.seq.0.is_multiple_of(2) { Resets::fold(rows, entry) } else { Ok(()) }
+        }),
+        fault!(InputKeys, "the last use of a key counts", |rows, entry| {
+            let (
+                JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { idempotency, .. })),
+                Some((run, _)),
+            ) = (entry.event, entry.run)
+            else {
+                return Ok(());
+            };
+            let Some(digest) = idempotency else { return Ok(()) };
+            let key = IndexKey::new().bytes(&entry.principal.to_bytes()).bytes(&digest.0);
+            rows.change_by(0, &key, |row| row.run = run)?;
+            InputKeys::fold(rows, entry)
+        }),
+        fault!(Bookmarks, "a bookmark is never removed", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(_)) => Ok(()),
+            _ => Bookmarks::fold(rows, entry),
+        }),
+        fault!(Bookmarks, "another person removes a bookmark", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
+                rows.change((*placed).into(), |(_, owner)| *owner = None)
+            }
+            _ => Bookmarks::fold(rows, entry),
+        }),
+        fault!(Undos, "an undo never ends", |rows, entry| match entry.event {
+            JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => Ok(()),
+            _ => Undos::fold(rows, entry),
+        }),
+        fault!(Undos, "an undo has ended when it begins", |rows, entry| {
+            Undos::fold(rows, entry)?;
+            rows.change(entry.seq.into(), |row| row.stage = UndoStage::Closed)
+        }),
+        fault!(KindsSeen, "kinds of tapes are kinds outside of them", |rows, entry| {
+            KindsSeen::fold(rows, &FoldedEntry { run: None, ..*entry })
+        }),
+        fault!(KindsSeen, "only the kinds of tapes are noted", |rows, entry| match entry.run {
+            Some(_) => KindsSeen::fold(rows, entry),
+            None if entry.seq == Seq(0) => {
+                rows.insert(entry, SeenKind { place: KindPlace::Log, number: entry.kind })
+            }
+            None => Ok(()),
+        }),
+        fault!(Epochs, "a later epoch is not noted", |rows, entry| match entry.event {
+            JournalEvent::Log(LogEvent::EpochStarted { epoch, key, .. }) if *epoch == Epoch(1) => {
+                rows.insert(entry, EpochRow { epoch: *epoch, key: *key })
+            }
+            _ => Ok(()),
+        }),
+    ]
+}
+
+fn faults_of_calls() -> Vec<Fault> {
+    vec![
+        fault!(Runs, "calls are not counted", |rows, entry| {
+            let mut calls = 0;
+            if let (JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Proposed(_))), Some((run, _))) =
+                (entry.event, entry.run)
+            {
+                rows.change_by(0, &id_key(run.to_bytes()), |row| calls = row.record.tool_calls)?;
+                Runs::fold(rows, entry)?;
+                return rows.change_by(0, &id_key(run.to_bytes()), |row| row.record.tool_calls = calls);
+            }
+            Runs::fold(rows, entry)
+        }),
+        fault!(Runs, "what effects and approvals pass is lost", |rows, entry| {
+            rows.passed = PassedChanges::default();
+            Runs::fold(rows, entry)
+        }),
+        fault!(Sessions, "an archived session stays archived", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::Restored { .. }) => Ok(()),
+            _ => Sessions::fold(rows, entry),
+        }),
+        fault!(Sessions, "the first title stays", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::Renamed { .. }) => Ok(()),
+            _ => Sessions::fold(rows, entry),
+        }),
+        fault!(Approvals, "the last decision counts", |rows, entry| {
+            if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(resolved))) = entry.event {
+                rows.change_by(0, &id_key(resolved.approval.to_bytes()), |row| {
+                    row.state = ApprovalState::Pending;
+                })?;
+            }
+            Approvals::fold(rows, entry)
+        }),
+        fault!(Effects, "what became of a call is not noted", |rows, entry| match entry.event {
+            JournalEvent::Tape(TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })) => Ok(()),
+            _ => Effects::fold(rows, entry),
+        }),
+        fault!(Effects, "nothing is settled beside the tape", |rows, entry| match entry.event {
+            JournalEvent::Effect(EffectEvent::Settled(_)) => Ok(()),
+            _ => Effects::fold(rows, entry),
+        }),
+        fault!(Effects, "a job runs for ever", |rows, entry| match entry.event {
+            JournalEvent::Job(JobEvent::Ended { .. }) => Ok(()),
+            _ => Effects::fold(rows, entry),
+        }),
+        fault!(StoredGrants, "a grant is not used up", |rows, entry| match entry.event {
+            JournalEvent::Tape(TapeEvent::Tool(_)) => Ok(()),
+            _ => StoredGrants::fold(rows, entry),
+        }),
+        fault!(StoredGrants, "a revoked grant stays", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::GrantRevoked { .. }) => Ok(()),
+            _ => StoredGrants::fold(rows, entry),
+        }),
+    ]
+}
+
+#[tokio::test]
+async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
+    let (entries, sqlite) = random_log().await;
+    let oracle = expected(&entries);
+    let memory = answers(&mut fold_all(&entries), &entries).unwrap();
+    for table in FAMILIES {
+        assert_eq!(oracle[table.name], sqlite[table.name], "SQLite: {}", table.name);
+        assert_eq!(oracle[table.name], memory[table.name], "memory: {}", table.name);
+    }
+    let faults: Vec<Fault> = [faults_of_access(), faults_of_tools(), faults_of_the_rest(), faults_of_calls()]
+        .into_iter()
+        .flatten()
+        .collect();
+    assert!(faults.len() >= 20, "{}", faults.len());
+    let hidden = faults.iter().filter(|fault| {
+        // A query may fail at a contradiction, which finds the fault as well.
+        let found = answers(&mut (fault.rows)(&entries), &entries);
+        found.is_ok_and(|found| found[fault.family] == oracle[fault.family])
+    });
+    let hidden: Vec<_> = hidden.map(|fault| (fault.family, fault.what)).collect();
+    assert!(hidden.is_empty(), "not found: {hidden:?}");
+    for table in FAMILIES {
+        assert!(faults.iter().any(|fault| fault.family == table.name), "no fault for {}", table.name);
+    }
+}

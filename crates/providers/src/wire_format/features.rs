@@ -1,0 +1,171 @@
+//! What a request may wish for beyond the plain format, and which models have refused it.
+//!
+//! Servers of one format differ in what they know. A wish that a server refuses is left out, and the request is
+//! sent again without it before anything was shown. That is finding a common language, and no retry: a plain
+//! request is never sent twice. What a model does not know at all is remembered; a schema that is too much for
+//! it is a matter of that schema.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use palyra_types::model::{ModelFailure, ModelFailureClass, ModelName};
+
+/// How many refusals are remembered; beyond that servers are asked again.
+const REFUSALS_MAX: usize = 256;
+
+/// Something a server may not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum OptionalFeature {
+    /// That the provider makes the answer fit a schema; otherwise the model is told to.
+    Schema,
+    /// That the model reasons and shows it.
+    Reasoning,
+    /// That the answer ends at a cap; otherwise the run ends it.
+    OutputCap,
+}
+
+impl OptionalFeature {
+    const ALL: [Self; 3] = [Self::Schema, Self::Reasoning, Self::OutputCap];
+
+    /// What servers name when they refuse it, in lower case.
+    fn signs(self) -> &'static [&'static str] {
+        match self {
+            Self::Schema => {
+                &["output_config", "output_format", "response_format", "json_schema", "structured output"]
+            }
+            Self::Reasoning => &["thinking", "reasoning"],
+            Self::OutputCap => &["max_tokens", "max_completion_tokens", "max_output_tokens"],
+        }
+    }
+
+    /// Returns whether a failure of this class may be a refusal of it. A cap that does not fit the window beside the
+    /// request is refused like a request that is too large.
+    fn may_be_refused_by(self, class: ModelFailureClass) -> bool {
+        match self {
+            Self::Schema | Self::Reasoning => class == ModelFailureClass::Permanent,
+            Self::OutputCap => {
+                matches!(class, ModelFailureClass::Permanent | ModelFailureClass::ContextExceeded)
+            }
+        }
+    }
+}
+
+/// What servers say when it is one schema, or one cap, that they do not take, in lower case.
+const OF_ONE_VALUE: &[&str] = &[
+    "invalid schema",
+    "format.schema",
+    "json_schema.schema",
+    "too large",
+    "at most",
+    "maximum",
+    "less than",
+    "exceed",
+];
+
+/// What models have refused.
+#[derive(Debug, Default)]
+pub(crate) struct RefusedFeatures {
+    known: Mutex<BTreeSet<(ModelName, OptionalFeature)>>,
+}
+
+impl RefusedFeatures {
+    /// Returns whether a model does not know a wish.
+    pub(crate) fn has(&self, model: &ModelName, feature: OptionalFeature) -> bool {
+        self.lock().contains(&(model.clone(), feature))
+    }
+
+    /// Returns what a model does not know.
+    pub(crate) fn of(&self, model: &ModelName) -> Vec<OptionalFeature> {
+        OptionalFeature::ALL.into_iter().filter(|feature| self.has(model, *feature)).collect()
+    }
+
+    /// Returns which of the wishes a failure refuses, and remembers it where the model knows it not at all.
+    pub(crate) fn learn(
+        &self,
+        model: &ModelName,
+        features: &[OptionalFeature],
+        failure: &ModelFailure,
+    ) -> Option<OptionalFeature> {
+        let said = failure.detail.expose().to_lowercase();
+        let names_one = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
+        let refuses = |feature: &&OptionalFeature| {
+            feature.may_be_refused_by(failure.class) && names_one(feature.signs())
+        };
+        let refused = *features.iter().find(refuses)?;
+        if !names_one(OF_ONE_VALUE) {
+            let mut known = self.lock();
+            if known.len() >= REFUSALS_MAX {
+                known.clear();
+            }
+            known.insert((model.clone(), refused));
+        }
+        Some(refused)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<(ModelName, OptionalFeature)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+        ModelFailure { class, detail: detail.into(), retry_after: None }
+    }
+
+    #[test]
+    fn a_refused_wish_is_found_and_remembered_for_its_model() {
+        let refusals = RefusedFeatures::default();
+        let model = ModelName::new("m");
+        let features = [OptionalFeature::Schema, OptionalFeature::Reasoning];
+        let learn = |features: &[OptionalFeature], class, detail: &str| {
+            refusals.learn(&model, features, &failure(class, detail))
+        };
+        let permanent = ModelFailureClass::Permanent;
+        assert_eq!(learn(&features, ModelFailureClass::RateLimit, "thinking models are busy"), None);
+        assert_eq!(learn(&features, permanent, "no such model"), None);
+        assert_eq!(learn(&features, permanent, "tools.0.input_schema: no"), None);
+        let unknown = "HTTP 400: Response_Format is not supported";
+        assert_eq!(learn(&[OptionalFeature::Reasoning], permanent, unknown), None, "it was not wished for");
+        let too_much = "Invalid schema for response_format 'answer': no";
+        assert_eq!(learn(&features, permanent, too_much), Some(OptionalFeature::Schema));
+        assert_eq!(refusals.of(&model), [], "another schema may do");
+        assert_eq!(learn(&features, permanent, unknown), Some(OptionalFeature::Schema));
+        assert_eq!(refusals.of(&model), [OptionalFeature::Schema]);
+        assert_eq!(refusals.of(&ModelName::new("n")), []);
+    }
+
+    #[test]
+    fn a_cap_is_refused_for_good_or_for_its_size() {
+        let refusals = RefusedFeatures::default();
+        let model = ModelName::new("m");
+        let learn = |class, detail: &str| {
+            refusals.learn(&model, &[OptionalFeature::OutputCap], &failure(class, detail))
+        };
+        let (permanent, context) = (ModelFailureClass::Permanent, ModelFailureClass::ContextExceeded);
+        assert_eq!(learn(context, "This model's maximum context length is 4096 tokens"), None);
+        assert_eq!(
+            learn(context, "`max_tokens` is too large: 9. Maximum context length is 8"),
+            Some(OptionalFeature::OutputCap)
+        );
+        assert_eq!(refusals.of(&model), [], "a smaller one may do");
+        assert_eq!(learn(permanent, "Unsupported parameter: 'max_tokens'"), Some(OptionalFeature::OutputCap));
+        assert_eq!(refusals.of(&model), [OptionalFeature::OutputCap]);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let refusals = RefusedFeatures::default();
+        let no = failure(ModelFailureClass::Permanent, "json_schema: unknown");
+        for number in 0..1_000 {
+            let model = ModelName::new(&number.to_string());
+            assert_eq!(
+                refusals.learn(&model, &[OptionalFeature::Schema], &no),
+                Some(OptionalFeature::Schema)
+            );
+        }
+        assert!(refusals.lock().len() <= REFUSALS_MAX);
+    }
+}

@@ -1,0 +1,384 @@
+//! An approval as a person sees it: what would run, what it would change, why it is asked, and for how long.
+//!
+//! Pure. Invariant: nothing that will run is left out without saying so; what steers a terminal is made visible by
+//! the program that prints the lines.
+
+mod changes;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use palyra_wire::v1;
+use palyra_wire::v1::argument_rule::Shape;
+use prost_types::Timestamp;
+
+use super::model_advice::for_person;
+use super::times::age;
+use crate::answer::{GrantSpan, SessionOffer, is_risky, place_of};
+pub use changes::changes;
+use palyra_screen_text::{LineLook, StyledLine, clean_line, count, diff_lines, escape_json, short_id};
+use palyra_terminal::NoteKind;
+
+/// Lines of a preview at a prompt.
+const PROMPT_LINES_MAX: usize = 10;
+/// Characters of one of them.
+const PROMPT_LINE_CHARS_MAX: usize = 400;
+/// Lines of a preview where no person can be asked.
+const UNATTENDED_LINES_MAX: usize = 40;
+const ARGUMENTS_CHARS_MAX: usize = 400;
+const CALL_CHARS_MAX: usize = 160;
+const NAME_CHARS_MAX: usize = 64;
+/// Tools whose preview ends with a block of details.
+const COMMANDS: [&str; 2] = ["run_command", "start_job"];
+
+/// Details of a command that say what it may change and reach.
+const LIMITS: [&str; 3] = ["may change", "read-only", "network"];
+
+/// Tools whose preview begins with a request and its headers.
+const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
+
+/// How much of an approval is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreviewDetail {
+    /// At a prompt: a few lines; the others are behind one key.
+    Prompt,
+    /// The same for a run whose session ends with it.
+    RunPrompt,
+    /// Where no person can be asked: the preview, up to a limit.
+    Unattended,
+    /// All of it.
+    Full,
+}
+
+impl PreviewDetail {
+    /// Returns how much is shown at a prompt whose grants hold for so long.
+    pub fn at_prompt(span: GrantSpan) -> Self {
+        match span {
+            GrantSpan::Session => Self::Prompt,
+            GrantSpan::Run => Self::RunPrompt,
+        }
+    }
+}
+
+/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
+pub fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) -> Vec<StyledLine> {
+    let mut lines = vec![StyledLine::plain(heading(prompt, risk))];
+    let mut add = |text: String| lines.push(StyledLine::plain(text));
+    if !prompt.asked_again.is_empty() {
+        add(format!("Asked again because {}", prompt.asked_again));
+    }
+    if let Some(arguments) = shown_arguments(prompt, detail) {
+        add(arguments);
+    }
+    lines.extend(match detail {
+        PreviewDetail::Prompt | PreviewDetail::RunPrompt => prompt_preview(prompt),
+        PreviewDetail::Unattended => {
+            cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, "`palyra approve show`")
+        }
+        PreviewDetail::Full => diff_lines(&prompt.preview),
+    });
+    if !prompt.reason.is_empty() {
+        lines.push(StyledLine::plain(format!("Why: {}", why(&prompt.reason))));
+    }
+    if !prompt.unbound.is_empty() {
+        lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
+    }
+    let span = match detail {
+        PreviewDetail::Prompt => Some(GrantSpan::Session),
+        PreviewDetail::RunPrompt => Some(GrantSpan::Run),
+        PreviewDetail::Unattended | PreviewDetail::Full => None,
+    };
+    let offered = span.and_then(|span| SessionOffer::of(prompt, risk).folder_line(span));
+    lines.extend(offered.map(StyledLine::plain));
+    lines
+}
+
+/// Returns the line that says what runs, and how risky it is where a plain `y` is not enough.
+pub(crate) fn heading(prompt: &v1::ApprovalPrompt, risk: &str) -> String {
+    let risk = if is_risky(risk) { format!(" ({risk} risk)") } else { String::new() };
+    format!("{}{risk}", call_line(prompt))
+}
+
+/// Returns which tool does what.
+fn call_line(prompt: &v1::ApprovalPrompt) -> String {
+    let tool = prompt.tool.as_str();
+    let summary = summary(prompt);
+    // A tool that is not asked what a call does is shown with its arguments, which may begin with its name.
+    let names_itself = summary.strip_prefix(tool).is_some_and(|rest| rest.starts_with(' '));
+    if names_itself { summary } else { format!("{tool} {summary}") }
+}
+
+/// Returns what the call does, in one line.
+pub fn summary(prompt: &v1::ApprovalPrompt) -> String {
+    if prompt.summary.is_empty() {
+        return escape_json(&prompt.arguments);
+    }
+    let is_command = COMMANDS.contains(&prompt.tool.as_str());
+    let home = std::env::var("HOME").unwrap_or_default();
+    if is_command { in_short_folder(&prompt.summary, &home) } else { prompt.summary.clone() }
+}
+
+/// Returns a line that ends with a folder, with `~` for the home directory in it.
+fn in_short_folder(line: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    let short = line.rsplit_once(" in ").and_then(|(call, folder)| {
+        let rest = folder.strip_prefix(home).filter(|_| home.starts_with('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{call} in ~{rest}"))
+    });
+    short.unwrap_or_else(|| line.to_owned())
+}
+
+/// Returns why a call is asked, without what the heading says already.
+fn why(reason: &str) -> String {
+    let told = || {
+        let (_, by) = reason.split_once(" needs an approval by `")?;
+        let (rule, what) = by.split_once("` (")?;
+        let (what, more) = match what.split_once("); ") {
+            Some((what, more)) => (what, format!("; {more}")),
+            None => (what.strip_suffix(')')?, String::new()),
+        };
+        // Several rules are told as they are.
+        (!rule.contains('`') && !what.contains("), `")).then(|| format!("{what} (rule `{rule}`){more}"))
+    };
+    told().unwrap_or_else(|| reason.to_owned())
+}
+
+fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: PreviewDetail) -> Option<String> {
+    let is_in_heading = summary(prompt).contains(&escape_json(&prompt.arguments));
+    // Where there is a preview, the arguments only say it again.
+    if is_in_heading || (detail != PreviewDetail::Full && !prompt.preview.is_empty()) {
+        return None;
+    }
+    let arguments = escape_json(&prompt.arguments);
+    let chars = arguments.chars().count();
+    if detail == PreviewDetail::Full || chars <= ARGUMENTS_CHARS_MAX {
+        return Some(format!("Arguments: {arguments}"));
+    }
+    let head: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
+    let left = count((chars - ARGUMENTS_CHARS_MAX) as u64, "more character");
+    Some(format!("Arguments: {head}… ({left})"))
+}
+
+/// Returns what of a preview is shown at a prompt; what is left out is counted.
+fn prompt_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
+    let preview = prompt.preview.as_str();
+    if COMMANDS.contains(&prompt.tool.as_str()) {
+        return command_preview(prompt);
+    }
+    let (shown, left_out) = if REQUESTS.contains(&prompt.tool.as_str()) {
+        // The heading says what the first line does; headers follow, and what is sent.
+        let (head, body) = preview.split_once("\n\n").unwrap_or((preview, ""));
+        let told = head.lines().next().is_some_and(|request| prompt.summary.starts_with(request));
+        (diff_lines(body), head.lines().count() - usize::from(told))
+    } else {
+        (without_file_header(diff_lines(preview), &prompt.summary), 0)
+    };
+    cut(shown, PROMPT_LINES_MAX, left_out, "m")
+}
+
+/// Returns the blocks of a command's preview that say what it does, and in one line what it may change and reach; how
+/// many lines of details follow is counted. The command itself is in the heading.
+fn command_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
+    let Some((first, rest)) = prompt.preview.split_once('\n').filter(|(first, _)| first.starts_with("$ "))
+    else {
+        return cut(diff_lines(&prompt.preview), PROMPT_LINES_MAX, 0, "m");
+    };
+    let in_heading = prompt.summary.contains(first.trim_start_matches("$ "));
+    let (blocks, details) = rest.rsplit_once("\n\n").unwrap_or(("", rest));
+    let first = (!in_heading).then(|| StyledLine::plain(first));
+    let blocks = blocks.lines().filter(|line| !line.is_empty()).map(StyledLine::plain);
+    let mut shown: Vec<StyledLine> = first.into_iter().chain(blocks).collect();
+    let left_out = shown.len().saturating_sub(PROMPT_LINES_MAX);
+    shown.truncate(PROMPT_LINES_MAX);
+    let (limits, details): (Vec<&str>, Vec<&str>) =
+        details.lines().filter(|line| !line.is_empty()).partition(|line| is_limit(line));
+    // One line, so that neither a long command nor a low screen takes it away.
+    shown.extend((!limits.is_empty()).then(|| StyledLine::plain(one_line(&limits))));
+    cut(shown, PROMPT_LINES_MAX + 1, left_out + details.len(), "m")
+}
+
+/// Returns whether a detail says what a command may change or reach.
+fn is_limit(detail: &str) -> bool {
+    LIMITS.iter().any(|name| detail.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// Joins details, each of which begins with its name in a column.
+fn one_line(details: &[&str]) -> String {
+    let (first, others) = details.split_first().unwrap_or((&"", &[]));
+    others.iter().fold((*first).to_owned(), |line, detail| {
+        format!("{line}; {}", detail.split_whitespace().collect::<Vec<_>>().join(" "))
+    })
+}
+
+/// Leaves out the header of a diff of one file, where the heading names that file.
+fn without_file_header(lines: Vec<StyledLine>, summary: &str) -> Vec<StyledLine> {
+    let is_name = |line: &StyledLine| {
+        line.look == LineLook::Header && (line.text.starts_with("--- ") || line.text.starts_with("+++ "))
+    };
+    let names: Vec<&str> = lines.iter().filter(|line| is_name(line)).map(|line| &line.text[4..]).collect();
+    let is_named = match names.as_slice() {
+        [old, new] => {
+            [old, new].into_iter().all(|name| *name == "/dev/null" || summary.contains(&format!("`{name}`")))
+        }
+        _ => false,
+    };
+    if !is_named {
+        return lines;
+    }
+    lines.into_iter().filter(|line| !is_name(line) && !is_start_of_new_file(line)).collect()
+}
+
+fn is_start_of_new_file(line: &StyledLine) -> bool {
+    line.look == LineLook::Header && line.text.starts_with("@@ -0,0 ")
+}
+
+/// Cuts lines that are too many or too long for a prompt, and says how many are left out and where they are.
+fn cut(lines: Vec<StyledLine>, lines_max: usize, left_out: usize, place: &str) -> Vec<StyledLine> {
+    let left_out = left_out + lines.len().saturating_sub(lines_max);
+    let mut shown: Vec<StyledLine> =
+        lines.into_iter().take(lines_max).map(|line| shorter(line, place)).collect();
+    if left_out > 0 {
+        shown.push(StyledLine::plain(format!("({}: {place})", count(left_out as u64, "more line"))));
+    }
+    shown
+}
+
+fn shorter(line: StyledLine, place: &str) -> StyledLine {
+    let chars = line.text.chars().count();
+    if chars <= PROMPT_LINE_CHARS_MAX {
+        return line;
+    }
+    let head: String = line.text.chars().take(PROMPT_LINE_CHARS_MAX).collect();
+    let left = count((chars - PROMPT_LINE_CHARS_MAX) as u64, "more character");
+    StyledLine { text: format!("{head}… ({left}: {place})"), look: line.look }
+}
+
+/// Returns how long there is time, such as `23h left`; empty when there is no end.
+pub fn time_left(expires: Option<Timestamp>) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    expires.map(|expires| left(expires.seconds.saturating_sub_unsigned(now))).unwrap_or_default()
+}
+
+fn left(seconds: i64) -> String {
+    match seconds {
+        ..=0 => "over".to_owned(),
+        1..60 => format!("{seconds}s left"),
+        60..3_600 => format!("{}m left", seconds / 60),
+        3_600..172_800 => format!("{}h left", seconds / 3_600),
+        _ => format!("{}d left", seconds / 86_400),
+    }
+}
+
+/// Returns the state of an approval, in a word.
+pub fn approval_state_name(state: v1::ApprovalState) -> &'static str {
+    match state {
+        v1::ApprovalState::Pending => "waits",
+        v1::ApprovalState::Approved => "approved",
+        v1::ApprovalState::Denied => "denied",
+        v1::ApprovalState::Expired => "expired",
+        v1::ApprovalState::Withdrawn => "withdrawn",
+        v1::ApprovalState::Unspecified => "unknown",
+    }
+}
+
+/// Returns which call an approval is about, in one line; empty once its content is erased.
+fn approved_call(approval: &v1::Approval) -> String {
+    let Some(prompt) = approval.prompt.as_ref().filter(|prompt| !prompt.tool.is_empty()) else {
+        return String::new();
+    };
+    clean_line(&call_line(prompt), CALL_CHARS_MAX)
+}
+
+/// Says what a stored grant lets run, in the words of the question that was answered, and how it is ended.
+pub(crate) fn granted(grant: &v1::StoredGrant, span: GrantSpan) -> String {
+    let id = short_id(&grant.grant_id);
+    let of_session = format!(" in this {}", span.word());
+    let place = if grant.session_id.is_empty() { "" } else { of_session.as_str() };
+    let beneath = grant.rules.iter().find_map(|rule| match &rule.shape {
+        Some(Shape::Beneath(folder)) => Some(place_of(&clean_line(folder, CALL_CHARS_MAX))),
+        _ => None,
+    });
+    let is_exact = grant.rules.iter().all(|rule| matches!(rule.shape, Some(Shape::Equal(_))));
+    let what = match (beneath, is_exact) {
+        (Some(place), _) => format!("every {} {place}", grant.tool),
+        (None, true) => format!("this same {} call", grant.tool),
+        (None, false) => format!("each matching {} call", grant.tool),
+    };
+    format!(
+        "from now on {what} runs without asking{place} (grant {id}; `palyra approve revoke {id}` ends it)"
+    )
+}
+
+/// Returns who decided, in a word: by name where the daemon knows one.
+pub fn decider(approval: &v1::Approval) -> String {
+    match approval.decided_by_name.as_str() {
+        "" => approval.decided_by.clone(),
+        name => clean_line(name, NAME_CHARS_MAX),
+    }
+}
+
+/// Returns what was decided, by whom and when.
+fn decision(approval: &v1::Approval) -> String {
+    let state = approval_state_name(approval.state());
+    let when = approval.decided.map(|_| format!(", {} ago", age(approval.decided))).unwrap_or_default();
+    format!("{state} by {}{when}", decider(approval))
+}
+
+/// Says that an answer repeats one that decided before; `None` where that is not so. `before` is the approval before it.
+pub fn repeated(before: &v1::Approval, answer: &v1::ResolveApprovalResponse) -> Option<String> {
+    let now = answer.approval.as_ref()?;
+    let was_decided = before.state() != v1::ApprovalState::Pending && !before.decided_by.is_empty();
+    (answer.counted && answer.grant_id.is_empty() && was_decided)
+        .then(|| format!("it was already {}; nothing changed", decision(now)))
+}
+
+/// Returns what became of an answer, for a call in a folder where that is known.
+pub fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (NoteKind, String) {
+    let approval = answer.approval.clone().unwrap_or_default();
+    let state = approval_state_name(approval.state());
+    let call = approved_call(&approval);
+    let is_placed =
+        folder.is_empty() || approval.prompt.iter().any(|prompt| COMMANDS.contains(&prompt.tool.as_str()));
+    let place = if is_placed { String::new() } else { format!(" in {folder}") };
+    let what = if call.is_empty() { String::new() } else { format!(": {call}{place}") };
+    if !answer.asked_again_as.is_empty() {
+        let told = format!(
+            "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
+            answer.asked_again_as
+        );
+        return (NoteKind::Doubt, told);
+    }
+    if !answer.counted {
+        let told = match (approval.decided_by.as_str(), approval.note.as_str()) {
+            ("", "") => format!("it was decided before: {state}"),
+            ("", note) if approval.state() == v1::ApprovalState::Withdrawn => format!(
+                "nothing ran; the question was withdrawn after it was asked: {}; `palyra runs tail {}` shows how it \
+                 goes on",
+                for_person(note),
+                short_id(&approval.run_id)
+            ),
+            // No person did: the rules, or whatever the call was about.
+            ("", note) => format!("nothing ran; {state}: {note}"),
+            (_, _) => format!("it was decided before: {}", decision(&approval)),
+        };
+        return (NoteKind::Doubt, told);
+    }
+    if approval.state() == v1::ApprovalState::Pending {
+        let told = format!(
+            "your yes counts; {} of {} people said yes{what}",
+            approval.voters.len(),
+            approval.needed
+        );
+        return (NoteKind::Good, told);
+    }
+    let granted = if answer.grant_id.is_empty() {
+        String::new()
+    } else {
+        let id = short_id(&answer.grant_id);
+        format!("; matching calls now run without asking (grant {id}; `palyra approve revoke {id}` ends it)")
+    };
+    let mark = if approval.state() == v1::ApprovalState::Denied { NoteKind::Bad } else { NoteKind::Good };
+    (mark, format!("{state}{what}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What a watcher of a tape sees beside what a run shows: decisions, starts, what was used, and each entry's number
+//! and time.
+//!
+//! Pure. Begin at [`place`] and [`beside`].
+
+use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
+use prost_types::Timestamp;
+
+use palyra_screen_text::{clean_line, count, span};
+
+const WORDS_CHARS_MAX: usize = 200;
+
+/// Returns an entry's number and time, the beginning of its line.
+pub(super) fn place(entry: &v1::TapeEntry) -> String {
+    format!("{:>4} {}", entry.tape_seq, clock(entry.time))
+}
+
+/// Returns the line of an entry of which a run itself shows nothing.
+pub(super) fn beside(event: &Event) -> Option<String> {
+    let told = match event {
+        Event::ModelRequested(requested) => {
+            format!("turn {}: asked {}", requested.turn, clean_line(&requested.model, WORDS_CHARS_MAX))
+        }
+        Event::ModelMessage(message) => {
+            let calls = match message.proposals {
+                0 => String::new(),
+                calls => format!(", {}", count(calls.into(), "call")),
+            };
+            format!("answered, {}{calls}", tokens(message.usage.as_ref()))
+        }
+        Event::ToolDecided(decided) => {
+            let verdict = match decided.verdict() {
+                v1::ToolVerdict::Allow => "allowed",
+                v1::ToolVerdict::Ask => "asks",
+                v1::ToolVerdict::Deny | v1::ToolVerdict::Unspecified => return None,
+            };
+            let why = clean_line(&decided.explanation, WORDS_CHARS_MAX);
+            format!("{verdict} by {} ({} risk): {why}", decided.decided_by_name(), decided.risk_name())
+        }
+        Event::ToolStarted(started) => format!("call {} started", started.effect_id),
+        _ => return None,
+    };
+    Some(told)
+}
+
+/// Says which model is asked from now on, and why where no failure said so before.
+pub(super) fn switched(switched: &v1::ModelSwitched) -> String {
+    let model = clean_line(&switched.model, WORDS_CHARS_MAX);
+    let why = match switched.passed_over {
+        0 => String::new(),
+        1 => "; the window of the model before it is too small".to_owned(),
+        passed => format!("; the windows of {passed} models before it are too small"),
+    };
+    format!("asking {model} instead{why}")
+}
+
+/// Returns what a run used, in one line.
+pub(super) fn used(finished: &v1::RunFinished, failed_calls: Option<u32>) -> String {
+    let time = finished.active_time.and_then(|time| std::time::Duration::try_from(time).ok());
+    let parts = [
+        count(finished.turns.into(), "turn"),
+        count(finished.tool_calls.into(), "tool call"),
+        failed_calls
+            .filter(|failed| *failed > 0)
+            .map_or_else(String::new, |failed| format!("{failed} failed")),
+        tokens(finished.usage.as_ref()),
+        time.map(span).unwrap_or_default(),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what a run that is over used, with the model that it asked last; nothing while the entries do not end it.
+pub fn used_by_run(entries: &[v1::TapeEntry]) -> Option<String> {
+    let events = || entries.iter().rev().filter_map(|entry| entry.event.as_ref());
+    let is_whole = events().any(|event| matches!(event, Event::RunStarted(_)));
+    let failed = u32::try_from(events().filter(is_failed_call).count()).ok().filter(|_| is_whole);
+    let used = events().find_map(|event| match event {
+        Event::RunFinished(finished) => Some(used(finished, failed)),
+        _ => None,
+    })?;
+    let model = events().find_map(|event| match event {
+        Event::ModelRequested(requested) => Some(requested.model.as_str()),
+        _ => None,
+    });
+    let is_fallback = events().any(|event| matches!(event, Event::ModelSwitched(_)));
+    let model = with_model(&used, model.unwrap_or_default());
+    Some(if is_fallback { format!("{model} (a fallback)") } else { model })
+}
+
+fn is_failed_call(event: &&Event) -> bool {
+    matches!(event, Event::ToolFinished(finished) if !finished.succeeded)
+}
+
+/// Adds which model was used, where that is known.
+pub(super) fn with_model(used: &str, model: &str) -> String {
+    let model = clean_line(model, WORDS_CHARS_MAX);
+    if model.is_empty() { used.to_owned() } else { format!("{used}, model {model}") }
+}
+
+fn tokens(usage: Option<&v1::TokenUsage>) -> String {
+    let Some(usage) = usage else { return String::new() };
+    let estimated = if usage.estimated { " (estimated)" } else { "" };
+    format!("{} tokens in, {} out{estimated}", usage.input_tokens, usage.output_tokens)
+}
+
+/// Returns the time of day, UTC.
+fn clock(time: Option<Timestamp>) -> String {
+    let time = time.and_then(|time| jiff::Timestamp::from_second(time.seconds).ok());
+    time.map_or_else(|| "        ".to_owned(), |time| time.strftime("%H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_has_its_number_and_time() {
+        let time = Some(Timestamp { seconds: 1_800_000_061, nanos: 0 });
+        let entry = v1::TapeEntry { tape_seq: 12, time, ..v1::TapeEntry::default() };
+        assert_eq!(place(&entry), "  12 08:01:01");
+    }
+
+    #[test]
+    fn decisions_are_told_and_refusals_are_left_to_the_run() {
+        let decided = |verdict: v1::ToolVerdict| {
+            Event::ToolDecided(v1::ToolDecided {
+                verdict: verdict.into(),
+                decided_by: v1::DecisionSource::Policy.into(),
+                risk: v1::RiskLevel::Low.into(),
+                explanation: "`read_file` is permitted".to_owned(),
+                ..v1::ToolDecided::default()
+            })
+        };
+        let told = "allowed by policy (low risk): `read_file` is permitted";
+        assert_eq!(beside(&decided(v1::ToolVerdict::Allow)), Some(told.to_owned()));
+        assert_eq!(beside(&decided(v1::ToolVerdict::Deny)), None);
+    }
+
+    #[test]
+    fn what_a_run_used_is_one_line() {
+        let usage =
+            v1::TokenUsage { input_tokens: 12, output_tokens: 3, estimated: true, ..Default::default() };
+        let finished = v1::RunFinished {
+            turns: 2,
+            tool_calls: 1,
+            usage: Some(usage),
+            active_time: Some(prost_types::Duration { seconds: 1, nanos: 200_000_000 }),
+            ..Default::default()
+        };
+        assert_eq!(used(&finished, None), "2 turns, 1 tool call, 12 tokens in, 3 out (estimated), 1.2 s");
+        assert_eq!(used(&v1::RunFinished::default(), None), "0 turns, 0 tool calls");
+        let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
+        let requested = v1::ModelRequested { model: "demo/demo".to_owned(), ..Default::default() };
+        let mut entries = vec![entry(Event::ModelRequested(requested))];
+        assert_eq!(used_by_run(&entries), None);
+        entries.push(entry(Event::RunFinished(v1::RunFinished::default())));
+        assert_eq!(used_by_run(&entries).as_deref(), Some("0 turns, 0 tool calls, model demo/demo"));
+    }
+}

@@ -1,0 +1,60 @@
+//! Ending open runs before their content is erased.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::erasure::{EraseContentError, RunStopper};
+use palyra_ports::{Clock, EraseError};
+use palyra_run_core::RunInput;
+use palyra_types::PrincipalId;
+use palyra_types::run::{CancelReason, RunRecord, Surface};
+use palyra_types::session::SessionRef;
+
+use crate::error::RequestError;
+use crate::session::SessionsHandle;
+use crate::tape::TapeHandle;
+
+/// How long a cancelled run may take to its end; tools have their own, shorter grace.
+const ENDING_SPAN_MAX: Duration = Duration::from_secs(60);
+
+/// Cancels runs and follows their tapes to the end.
+pub(crate) struct RunCanceller {
+    pub(crate) sessions: SessionsHandle,
+    pub(crate) tapes: TapeHandle,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl RunStopper for RunCanceller {
+    fn stop<'a>(
+        &'a self,
+        authoriser: PrincipalId,
+        record: &'a RunRecord,
+    ) -> BoxFuture<'a, Result<(), EraseContentError>> {
+        let run = record.run;
+        let over = async move {
+            let caller = Caller { principal: record.principal, surface: Surface::LocalSocket };
+            let mut follower = self.tapes.follow(caller, run, record.last_tape_seq).await?;
+            let session = SessionRef { principal: record.principal, id: record.session };
+            let cancel = RunInput::Cancel { actor: authoriser, reason: CancelReason::User };
+            match self.sessions.deliver(session, run, cancel, Vec::new()).await {
+                Ok(_) | Err(RequestError::RunFinished) => {}
+                Err(error) => return Err(error),
+            }
+            while follower.next().await?.is_some() {}
+            Ok(())
+        };
+        async move {
+            let too_late = self.clock.sleep_until(self.clock.boot().after(ENDING_SPAN_MAX));
+            tokio::select! {
+                over = over => over.map_err(|error: RequestError| {
+                    EraseContentError::Run { code: error.code(), what: error.to_string() }
+                }),
+                () = too_late => Err(EraseError::OpenRun(run).into()),
+            }
+        }
+        .boxed()
+    }
+}

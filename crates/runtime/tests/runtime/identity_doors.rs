@@ -1,0 +1,207 @@
+//! By which door each field comes in by which something is found again, and that the door refuses a secret.
+//!
+//! Owns one row for each such field of the document of content fields, so that a new one names its door.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use palyra_admin::AdminError;
+use palyra_runtime::RequestError;
+use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+
+use palyra_admin::postures::PostureWhere;
+use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
+use palyra_testkit::journal_suite::content_examples::examples;
+use palyra_testkit::scripted_tools::{ACT, LOOK};
+use palyra_testkit::skill_file;
+use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
+use palyra_types::component::ComponentCapability;
+use palyra_types::event::content::ContentClass;
+use palyra_types::model::ResponseFormat;
+use palyra_types::posture::Posture;
+use palyra_types::tool::ToolName;
+use palyra_types::{Content, Redacted};
+
+use crate::asking::{answer, ask, asking};
+use crate::identities::OneComponent;
+use crate::rig::{Parts, Rig, SECRET, by_key, request};
+
+/// Where a field comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    /// A request, which is refused with an error that names this.
+    Request(&'static str),
+    /// A model or a provider: replaced or left out, because nothing is found by it.
+    Model,
+    /// A call that is refused before it starts.
+    Call,
+    /// What an earlier entry says already.
+    Earlier,
+    /// The daemon's own settings, or its code.
+    Daemon,
+    /// A use of a secret, recorded for people: nothing is found by it.
+    Use,
+}
+
+use Door::{Call, Daemon, Earlier, Model, Request, Use};
+
+const DOORS: &[(&str, Door)] = &[
+    ("agent_saved.profile.model", Daemon),
+    ("agent_saved.profile.name", Daemon),
+    ("agent_saved.profile.tools", Daemon),
+    ("approval_requested.prompt.tool", Earlier),
+    ("component_added.capabilities.http", Request("a host of the component")),
+    ("component_added.capabilities.secret", Request("a secret's name in the component")),
+    ("component_added.name", Request("the name of the component")),
+    ("component_added.schema", Request("the schema of the component")),
+    ("grant_stored.bounds.workspace", Earlier),
+    ("grant_stored.matcher.argument", Request("the argument of a rule")),
+    ("grant_stored.matcher.beneath", Request("the path of a rule")),
+    ("grant_stored.matcher.equal", Request("the value of a rule")),
+    ("grant_stored.matcher.origin", Request("the address of a rule")),
+    ("grant_stored.tool", Earlier),
+    ("input_received.input.attachments.media_type", Request("its media type")),
+    ("model_message.continuation.model", Daemon),
+    ("model_message.model", Daemon),
+    ("model_message.response_id", Model),
+    ("model_requested.model", Daemon),
+    ("model_switched.model", Daemon),
+    ("posture_changed.scope.workspace", Request("the path of the workspace")),
+    ("posture_changed.tool", Daemon),
+    ("principal_registered.name", Request("the principal's name")),
+    ("run_started.fallbacks", Daemon),
+    ("run_started.input.attachments.media_type", Request("its media type")),
+    ("run_started.model", Daemon),
+    ("run_started.response_format.schema", Request("the schema of the answer")),
+    ("run_started.workspace_root", Request("the path of the workspace")),
+    ("secret_bound.hosts", Request("the host of the secret")),
+    ("secret_bound.secret", Earlier),
+    ("secret_put.hosts", Request("the host of the secret")),
+    ("secret_put.secret", Request("the name of the secret")),
+    ("secret_put.sent_as", Request("the header of the secret")),
+    ("secret_removed.secret", Earlier),
+    ("secret_used.host", Use),
+    ("secret_used.secret", Use),
+    ("session_opened.key", Request("the session key")),
+    ("skill_installed.allowed_tools", Request("a tool that the skill allows")),
+    ("skill_installed.name", Request("the name of the skill")),
+    ("tool_proposed.model_call_id", Model),
+    ("tool_proposed.tool", Model),
+    ("tool_started.plan.pre_images.path", Call),
+    ("undo_finished.files.path", Earlier),
+    ("undo_requested.paths", Earlier),
+];
+
+#[test]
+fn each_field_by_which_something_is_found_has_a_door() {
+    let of_class = examples().into_iter().filter(|example| example.field.class == ContentClass::Identity);
+    let fields: BTreeSet<String> = of_class.map(|example| example.field.to_string()).collect();
+    let doors: BTreeSet<String> = DOORS.iter().map(|(field, _)| (*field).to_owned()).collect();
+    assert_eq!(fields, doors);
+}
+
+/// Which field a refusal names.
+#[track_caller]
+fn named<T>(answer: Result<T, impl Into<RequestError>>) -> String {
+    match answer.map(drop).map_err(Into::into) {
+        Err(RequestError::Admin(AdminError::SecretInIdentity { field })) => field.to_owned(),
+        // Of files, the error says which one it is as well.
+        Err(error) if error.to_string().contains("its media type looks like it holds a secret") => {
+            assert!(!error.to_string().contains(SECRET));
+            "its media type".to_owned()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn refused_components(found: &mut BTreeSet<String>) {
+    let cases = [
+        OneComponent { name: SECRET.to_owned(), ..OneComponent::default() },
+        OneComponent { schema: format!(r#"{{"title":"{SECRET}"}}"#), ..OneComponent::default() },
+        OneComponent::asking_for(ComponentCapability::Http(format!("{SECRET}.example"))),
+        OneComponent::asking_for(ComponentCapability::Secret(SECRET.to_owned())),
+    ];
+    for component in cases {
+        let rig = Parts { components: Arc::new(component), ..Parts::new() }.start().await;
+        let handle = rig.gateway.admin.components.clone();
+        found.insert(named(handle.add(rig.me(), Redacted::cleaned("/a.wasm".into()).into(), [7; 32]).await));
+    }
+}
+
+async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
+    let (_, approval) = ask(rig, "rules", ACT, r#"{"a":"b"}"#).await;
+    let secret = || Content::<String>::from(SECRET);
+    let cases = [
+        ArgumentRule { argument: secret(), shape: ArgumentShape::Any },
+        ArgumentRule { argument: "a".into(), shape: ArgumentShape::Equal(format!("\"{SECRET}\"").into()) },
+        ArgumentRule { argument: "a".into(), shape: ArgumentShape::Beneath(secret()) },
+        ArgumentRule { argument: "a".into(), shape: ArgumentShape::Origin(secret()) },
+    ];
+    for rule in cases {
+        let rules = vec![rule];
+        let remember = Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules };
+        let reply =
+            ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
+        found.insert(named(answer(rig, rig.me(), approval, reply).await));
+    }
+}
+
+async fn refused_inputs(rig: &Rig, found: &mut BTreeSet<String>) {
+    let go = || request(by_key("k"), "go");
+    let schema = Content::new(format!(r#"{{"title":"{SECRET}"}}"#).into());
+    let file = IncomingFile {
+        name: "a".into(),
+        media_type: format!("application/x-{SECRET}").into(),
+        content: Redacted::cleaned(Arc::from(&b"\0\x01"[..])).into(),
+    };
+    let cases = [
+        request(by_key(SECRET), "go"),
+        SubmitRequest { response_format: Some(ResponseFormat { schema }), ..go() },
+        SubmitRequest { workspace_root: Some(Redacted::cleaned(format!("/{SECRET}").into()).into()), ..go() },
+        SubmitRequest { files: vec![file], ..go() },
+    ];
+    for case in cases {
+        found.insert(named(rig.gateway.sessions.submit(rig.me(), case).await));
+    }
+    found.insert(named(rig.resolve(SessionSelector { label: None, ..by_key(SECRET) }).await));
+}
+
+async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
+    let place = PostureWhere::Workspace(format!("/{SECRET}"));
+    let rules = rig.gateway.admin.policy.clone();
+    found.insert(named(rules.set_posture(rig.me(), ToolName::new(LOOK), place, Posture::Ask).await));
+    let token = rig.gateway.admin.access.create_token(SECRET, "laptop", Duration::from_secs(3_600)).await;
+    found.insert(named(token));
+    for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
+        let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
+        let source = format!("/home/me/{name}");
+        rig.skills.lay(&source, vec![skill_file("SKILL.md", &text)]);
+        let skills = &rig.gateway.admin.skills;
+        found.insert(named(skills.install(rig.me(), Redacted::cleaned(source.into()).into()).await));
+    }
+    let vault = rig.gateway.admin.vault.clone();
+    let host = format!("{SECRET}.example");
+    found.insert(named(vault.put(rig.me(), crate::identities::put(SECRET, "a.example", None)).await));
+    found.insert(named(vault.put(rig.me(), crate::identities::put("forge", &host, None)).await));
+    let header = format!("x-{SECRET}");
+    let put = crate::identities::put("forge", "a.example", Some(&header));
+    found.insert(named(vault.put(rig.me(), put).await));
+}
+
+#[tokio::test]
+async fn each_door_refuses_a_secret_and_records_nothing() {
+    let rig = Parts { rules: asking(), ..Parts::new() }.start().await;
+    let mut found = BTreeSet::new();
+    refused_components(&mut found).await;
+    refused_rules(&rig, &mut found).await;
+    let before = rig.memory_entries().await.len();
+    refused_inputs(&rig, &mut found).await;
+    refused_settings(&rig, &mut found).await;
+    assert_eq!(rig.memory_entries().await.len(), before, "what was refused left nothing");
+    let expected = DOORS.iter().filter_map(|(_, door)| match door {
+        Request(field) => Some((*field).to_owned()),
+        Model | Call | Earlier | Daemon | Use => None,
+    });
+    assert_eq!(found, expected.collect());
+}

@@ -1,0 +1,233 @@
+//! Columns that line up.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::clean_line;
+use crate::short_id::short_id;
+
+const CELL_CHARS_MAX: usize = 60;
+const LAST_CELL_CHARS_MAX: usize = 160;
+
+/// Columns of the last cell that are left of it, where it has so many, before other cells are cut.
+const LAST_COLUMNS_MIN: usize = 24;
+/// No column is cut below that; the first holds the end of an id.
+const COLUMNS_MIN: usize = 4;
+const FIRST_COLUMNS_MIN: usize = 6;
+const BETWEEN_COLUMNS: usize = 2;
+
+/// Columns that a narrow table leaves out, in this order, before it cuts what people look for; where a table is named by
+/// its first column, in that table only.
+const LEFT_OUT_FIRST: [(&str, &str); 6] =
+    [("", "TURNS"), ("APPROVAL", "RISK"), ("APPROVAL", "STATE"), ("", "AGE"), ("", "RUNS"), ("", "WINDOW")];
+/// Columns of names that people type: they are never cut, the terminal wraps them.
+const WHOLE: [&str; 1] = ["MODEL"];
+
+type TableRow = Vec<String>;
+
+/// Returns the lines of a table: a head and its rows, at most `columns_max` wide. The last column, which tells most, is
+/// not padded, and is cut last.
+#[must_use]
+pub fn table<const N: usize>(
+    head: [&str; N],
+    rows: Vec<[String; N]>,
+    columns_max: Option<usize>,
+) -> Vec<String> {
+    let cap = |column: usize| if column + 1 == N { LAST_CELL_CHARS_MAX } else { CELL_CHARS_MAX };
+    let cells = |row: [String; N]| (0..N).map(|column| clean_line(&row[column], cap(column))).collect();
+    let head: TableRow = head.map(str::to_owned).into();
+    let mut rows: Vec<TableRow> = std::iter::once(head).chain(rows.into_iter().map(cells)).collect();
+    if columns_max.is_some_and(|columns| too_wide(&widths(&rows), columns)) {
+        shorten_ids(&mut rows);
+    }
+    if let Some(columns) = columns_max {
+        leave_out(&mut rows, columns);
+    }
+    let mut widths = widths(&rows);
+    if let Some(columns) = columns_max {
+        make_fit(&mut widths, &rows[0], columns);
+    }
+    let columns_max = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
+    rows.iter().map(|row| line(row, &widths, columns_max)).collect()
+}
+
+fn line(row: &[String], widths: &[usize], columns_max: Option<usize>) -> String {
+    let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+        let cell = if column + 1 == row.len() { cell.clone() } else { cut(cell, *width) };
+        let missing = width.saturating_sub(cell.width());
+        cell + &" ".repeat(missing)
+    });
+    let between = " ".repeat(BETWEEN_COLUMNS);
+    let line = cells.collect::<Vec<_>>().join(&between).trim_end().to_owned();
+    columns_max.map_or_else(|| line.clone(), |columns| cut(&line, columns))
+}
+
+/// Removes columns that matter less than a whole last column, while the table is too wide.
+fn leave_out(rows: &mut [TableRow], columns: usize) {
+    let first = rows[0][0].clone();
+    for (_, name) in LEFT_OUT_FIRST.iter().filter(|(of, _)| of.is_empty() || *of == first) {
+        let mut needed = widths(rows);
+        if let Some(last) = needed.last_mut() {
+            *last = least_of_last(*last, columns);
+        }
+        let at = rows[0].iter().position(|head| head == name).filter(|at| at + 1 < rows[0].len());
+        if let Some(at) = at.filter(|_| too_wide(&needed, columns)) {
+            rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+    }
+}
+
+/// Returns how wide the last column is at least, where it has so much.
+fn least_of_last(width: usize, columns: usize) -> usize {
+    width.min(LAST_COLUMNS_MIN.min(columns / 2))
+}
+
+fn widths(rows: &[TableRow]) -> Vec<usize> {
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    (0..rows[0].len()).map(width).collect()
+}
+
+fn too_wide(widths: &[usize], columns: usize) -> bool {
+    widths.iter().sum::<usize>() + BETWEEN_COLUMNS * widths.len().saturating_sub(1) > columns
+}
+
+/// An id is known by its end.
+fn shorten_ids(rows: &mut [TableRow]) {
+    for cell in rows.iter_mut().flatten() {
+        let is_id = cell.len() == 26 && cell.bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
+        if is_id {
+            *cell = short_id(cell);
+        }
+    }
+}
+
+/// Takes columns of the widest cells before the last, until enough of the last fits.
+fn make_fit(widths: &mut [usize], head: &TableRow, columns: usize) {
+    let heads: Vec<usize> = head.iter().map(|head| head.width()).collect();
+    let Some((last, before)) = widths.split_last_mut() else { return };
+    let last = least_of_last(*last, columns);
+    let gaps = BETWEEN_COLUMNS * before.len();
+    // The names of columns stay whole where that leaves room for the rest.
+    let names = heads.iter().take(before.len()).map(|head| (*head).max(COLUMNS_MIN)).sum::<usize>();
+    let keeps_names = names + gaps + last <= columns + LAST_COLUMNS_MIN / 2;
+    while before.iter().sum::<usize>() + gaps + last > columns {
+        let least = |column: usize| match (column, keeps_names) {
+            (0, _) => FIRST_COLUMNS_MIN.max(if keeps_names { heads[0] } else { 0 }),
+            (_, true) => heads[column].max(COLUMNS_MIN),
+            (_, false) => COLUMNS_MIN,
+        };
+        let may_shrink = |column: usize| !WHOLE.contains(&head[column].as_str());
+        let wide = before.iter_mut().enumerate();
+        let wide = wide.filter(|(column, width)| may_shrink(*column) && **width > least(*column));
+        let Some((_, width)) = wide.max_by_key(|(_, width)| **width) else { return };
+        *width -= 1;
+    }
+}
+
+/// Returns where the last column ends that is never cut; 0 where there is none.
+fn end_of_whole(head: &TableRow, widths: &[usize]) -> usize {
+    let last = head.iter().rposition(|head| WHOLE.contains(&head.as_str()));
+    last.map_or(0, |last| widths[..=last].iter().sum::<usize>() + BETWEEN_COLUMNS * last)
+}
+
+/// Cuts a line where the terminal would wrap it.
+fn cut(line: &str, columns_max: usize) -> String {
+    if line.width() <= columns_max {
+        return line.to_owned();
+    }
+    let mut taken = 1;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken <= columns_max
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_stay_on_one_line() {
+        let rows = vec![["a".to_owned(), "first\nsecond".to_owned()], ["long one".to_owned(), String::new()]];
+        let lines = table(["NAME", "TEXT"], rows.clone(), None);
+        assert_eq!(lines, ["NAME      TEXT", "a         first second", "long one"]);
+        assert_eq!(table(["NAME", "TEXT"], rows, Some(12))[1], "a       fir…");
+    }
+
+    #[test]
+    fn a_narrow_table_is_cut_before_its_last_column() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let head = ["APPROVAL", "STATE", "RISK", "AGE", "CALL"];
+        let rows = vec![
+            row(["9G5FAV", "waits, 23h left", "medium", "3m", "write_file: creates `src/app.py`"]),
+            row(["01ARZ3NDEKTSV4RRFFQ69G5FAX", "denied", "high", "2h", "run_command: make test"]),
+        ];
+        assert_eq!(
+            table(head, rows.clone(), Some(80)),
+            [
+                "APPROVAL  STATE            RISK    AGE  CALL",
+                "9G5FAV    waits, 23h left  medium  3m   write_file: creates `src/app.py`",
+                "9G5FAX    denied           high    2h   run_command: make test",
+            ]
+        );
+        assert_eq!(
+            table(head, rows.clone(), Some(40)),
+            [
+                "APPROVAL  AGE  CALL",
+                "9G5FAV    3m   write_file: creates `src…",
+                "9G5FAX    2h   run_command: make test",
+            ]
+        );
+        for columns in 12..90 {
+            let lines = table(head, rows.clone(), Some(columns));
+            assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let head = ["RUN", "STATE", "AGE", "TURNS", "INPUT"];
+        let rows = vec![
+            row(["9G5FAV", "done", "3m", "2", "change depot to warehouse"]),
+            row(["9G5FAX", "failed (turn_limit)", "2h", "12", "change all prices in shop.toml"]),
+        ];
+        assert_eq!(
+            table(head, rows.clone(), Some(40)),
+            [
+                "RUN     STATE       INPUT",
+                "9G5FAV  done        change depot to war…",
+                "9G5FAX  failed (t…  change all prices i…",
+            ]
+        );
+        assert!(table(head, rows, Some(80))[0].contains("TURNS"));
+    }
+
+    #[test]
+    fn a_name_that_is_typed_is_never_cut() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned);
+        let head = ["", "MODEL", "WINDOW", "NOTE"];
+        let note = "built in, offline, deterministic; understands a few plain sentences";
+        let rows = vec![
+            row(["*", "mine/scripted-1-instruct", "32768", ""]),
+            row(["", "demo/demo", "1000000", note]),
+        ];
+        for columns in 8..100 {
+            let lines = table(head, rows.clone(), Some(columns));
+            assert!(lines[1].contains("mine/scripted-1-instruct"), "{columns}: {lines:?}");
+            let most = columns.max("*  mine/scripted-1-instruct".len());
+            assert!(lines.iter().all(|line| line.width() <= most), "{columns}: {lines:?}");
+        }
+        let narrow = table(head, rows.clone(), Some(40));
+        assert!(!narrow[0].contains("WINDOW") && narrow[2].contains("  built in"), "{narrow:?}");
+        assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let rows = vec![["灯り".to_owned(), "x".to_owned()], ["ab".to_owned(), "y".to_owned()]];
+        assert_eq!(table(["N", "T"], rows, None), ["N     T", "灯り  x", "ab    y"]);
+        assert_eq!(cut("灯りの箱", 6), "灯り…");
+        assert_eq!(cut("灯りの箱", 8), "灯りの箱");
+    }
+}

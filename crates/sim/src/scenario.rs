@@ -1,0 +1,228 @@
+//! One story: several lives of one daemon under one seed, then calm, then judgement.
+//!
+//! Begin at [`tell`].
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use palyra_ports::{Clock, ReadTape};
+use palyra_runtime::GatewayRuntimeConfigSnapshot;
+use palyra_testkit::FixedEntropy;
+use palyra_testkit::JournalReads;
+use palyra_types::run::RunLimits;
+use palyra_types::tape::OrchestratorTapeRecord;
+use palyra_types::{RunId, TapeSeq};
+use tokio::sync::watch;
+
+use crate::client::{Client, OpenDoubts};
+use crate::daemon_process::{self, LifeEnd, LifePurpose, LifeSetup};
+use crate::dice::Dice;
+use crate::fault::{Matrix, Phase};
+use crate::journal::SimJournal;
+use crate::mutation::Mutation;
+use crate::oracle::Rest;
+use crate::rules;
+use crate::world::{SimWorld, TraceMode};
+
+/// Lives with faults, at most.
+const LIVES_MAX: u32 = 8;
+/// Lives without faults until everything is over, at most.
+const CALM_LIVES_MAX: u32 = 60;
+/// How long the daemon is gone, at most.
+const AWAY_MAX: Duration = Duration::from_secs(20);
+/// Within so much time everything is over once the faults have stopped.
+const REST_WITHIN: Duration = Duration::from_secs(4 * 60 * 60);
+
+/// What a story came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its seed.
+    pub seed: u64,
+    /// What is wrong, if anything; the first is what matters.
+    pub findings: Vec<String>,
+    /// What was done to it.
+    pub matrix: Matrix,
+    /// Polls of tasks.
+    pub steps: u64,
+    /// Entries of its journal.
+    pub entries: u64,
+    /// Runs.
+    pub runs: u64,
+    /// Lives of the daemon.
+    pub lives: u64,
+    /// Digest of everything that happened, every entry included.
+    pub digest: u64,
+    /// Everything that happened, in words, if it was asked for.
+    pub trace: Vec<String>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, steps, entries, runs, lives, digest, .. } = self;
+        let faults = self.matrix.faults();
+        write!(
+            f,
+            "seed {seed}: {steps} steps, {faults} faults, {lives} lives, {runs} runs, {entries} entries, digest {digest:016x}"
+        )
+    }
+}
+
+/// Tells the story of a seed, with a mistake on purpose if one is named.
+#[must_use]
+pub fn tell(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Outcome {
+    let world = SimWorld::new(seed, mutation, chronicled);
+    let (fault, phase) = world.fault_rates().sought();
+    world.note(format_args!("seed {seed} looks for {} while {}", fault.name(), phase.name()));
+    let dice = world.dice.apart();
+    let clients = (0..=dice.below(3)).map(|number| Client::new(&world, number, acts(&dice))).collect();
+    let entropy = Arc::new(FixedEntropy::new(dice.below(u64::MAX)));
+    let (policy, _) = watch::channel(Arc::clone(&rules::all()[0]));
+    let birth = LifeSetup { world: Arc::clone(&world), clients, config: config(&dice), entropy, policy };
+    let mut telling = ScenarioRun { journal: SimJournal::new(Arc::clone(&world)), birth, lives: 0 };
+    telling.storm(&dice);
+    telling.calm(&dice);
+    telling.judge();
+    let (findings, entries, runs) = {
+        let oracle = world.oracle();
+        (oracle.findings().to_vec(), oracle.entries(), oracle.runs().count() as u64)
+    };
+    let digest = world.digest();
+    let mut trace = world.trace();
+    Outcome {
+        seed,
+        findings,
+        matrix: trace.matrix.clone(),
+        steps: trace.steps,
+        entries,
+        runs,
+        lives: telling.lives,
+        digest,
+        trace: trace.lines.take().unwrap_or_default(),
+    }
+}
+
+fn acts(dice: &Dice) -> u32 {
+    8 + u32::try_from(dice.below(16)).unwrap_or(0)
+}
+
+fn config(dice: &Dice) -> GatewayRuntimeConfigSnapshot {
+    let limits = RunLimits {
+        turns_max: 3 + u32::try_from(dice.below(6)).unwrap_or(0),
+        tool_calls_max: 4 + u32::try_from(dice.below(10)).unwrap_or(0),
+        active_time_max: Duration::from_secs(30 + dice.below(100)),
+        parallel_tools_max: 1 + u32::try_from(dice.below(4)).unwrap_or(0),
+        output_tokens_max: 200 + dice.below(100_000),
+    };
+    let session_queue_max = if dice.below(4) == 0 { 2 } else { 64 };
+    GatewayRuntimeConfigSnapshot { limits, session_queue_max, ..GatewayRuntimeConfigSnapshot::default() }
+}
+
+struct ScenarioRun {
+    birth: LifeSetup,
+    journal: SimJournal,
+    lives: u64,
+}
+
+impl ScenarioRun {
+    fn live(&mut self, purpose: LifePurpose) -> LifeEnd {
+        self.lives += 1;
+        daemon_process::live(&self.birth, &self.journal, purpose)
+    }
+
+    /// The daemon is gone; the next life finds what is left of this one.
+    fn reopen(&mut self) {
+        self.birth.clients.iter().for_each(Client::cut_off);
+        self.journal = self.journal.reopened();
+    }
+
+    fn storm(&mut self, dice: &Dice) {
+        for _ in 0..LIVES_MAX {
+            match self.live(LifePurpose::Storm) {
+                LifeEnd::Gone => {
+                    self.reopen();
+                    self.birth.world.clock.advance(dice.span(AWAY_MAX));
+                }
+                LifeEnd::Told | LifeEnd::AtRest | LifeEnd::Found => break,
+            }
+        }
+    }
+
+    /// Ends all faults, lets everything come to rest, and answers whoever waits for a person.
+    fn calm(&mut self, dice: &Dice) {
+        let world = Arc::clone(&self.birth.world);
+        world.calm_down();
+        self.birth.clients.iter().for_each(Client::settle_down);
+        let began = world.clock.boot();
+        // The storm ended in the middle of a life.
+        self.reopen();
+        for _ in 0..CALM_LIVES_MAX {
+            match self.live(LifePurpose::Rest) {
+                LifeEnd::Found => return,
+                LifeEnd::Gone | LifeEnd::Told => {}
+                LifeEnd::AtRest => {
+                    if self.birth.clients.iter().any(|client| !client.is_done()) {
+                        world.oracle().find("a client never gets an answer".to_owned());
+                        return;
+                    }
+                    let rest = world.oracle().rest();
+                    match rest {
+                        Rest::Over => break,
+                        Rest::Waiting(runs) => {
+                            for run in runs {
+                                let client = dice.index(self.birth.clients.len());
+                                let asked = world.oracle().phase_of(run) == Phase::Asked;
+                                if asked {
+                                    self.birth.clients[client].will_decide(run);
+                                } else {
+                                    let doubted = world.oracle().doubts().any(|(other, _)| other == run);
+                                    let doubts = if doubted { OpenDoubts::Some } else { OpenDoubts::None };
+                                    self.birth.clients[client].will_answer(run, doubts);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            self.reopen();
+        }
+        if !world.oracle().open_runs().is_empty() || world.clock.boot().since(began) > REST_WITHIN {
+            let open = world.oracle().open_runs();
+            world.oracle().find(format!("a run is never over, whoever answers it: {open:?}"));
+        }
+    }
+
+    /// Compares what everybody saw with what the journal has.
+    fn judge(&mut self) {
+        if !self.birth.world.oracle().findings().is_empty() {
+            return;
+        }
+        self.reopen();
+        let _ = self.live(LifePurpose::Look);
+        let runs: Vec<RunId> = self.birth.world.oracle().runs().map(|(run, _)| run).collect();
+        for run in runs {
+            let tape = self.tape(run);
+            let record = self.journal.memory().run(run).now_or_never();
+            let record = record.and_then(Result::ok).flatten();
+            let mut oracle = self.birth.world.oracle();
+            oracle.compare(run, record.as_ref(), &tape);
+            for client in &self.birth.clients {
+                if !client.seen(run).iter().map(|entry| &**entry).eq(tape.iter()) {
+                    oracle.find(format!("a client did not see {run} as the journal has it"));
+                }
+            }
+        }
+    }
+
+    fn tape(&self, run: RunId) -> Vec<OrchestratorTapeRecord> {
+        let mut entries: Vec<OrchestratorTapeRecord> = Vec::new();
+        loop {
+            let after = entries.last().map_or(TapeSeq(0), |entry| entry.tape_seq);
+            match self.journal.memory().tape(run, after, 1_000).now_or_never() {
+                Some(Ok(page)) if !page.entries.is_empty() => entries.extend(page.entries),
+                Some(Ok(_) | Err(_)) | None => return entries,
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The operations of `palyra.v1`: every method with what it declares about itself in the schemas.
+//!
+//! The table is written by the build script from the options of the methods, so a method cannot be missing here.
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperationAudience {
+    /// Everyone with an identity: the owner, or the holder of a token.
+    Principals,
+    /// The owner of the daemon, over its Unix socket.
+    Owner,
+}
+
+/// Whether an operation changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperationKind {
+    /// It only reads; a client can repeat it.
+    Read,
+    /// It changes state.
+    Change,
+}
+
+/// A method of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationSpec {
+    /// The path of a gRPC call, such as `/palyra.v1.GatewayService/GetRun`.
+    pub path: &'static str,
+    /// The full name of its service.
+    pub service: &'static str,
+    /// Its name, unique among all services.
+    pub name: &'static str,
+    /// The full name of its request.
+    pub input: &'static str,
+    /// The full name of its response.
+    pub output: &'static str,
+    /// Who may call it.
+    pub audience: OperationAudience,
+    /// Whether it changes anything.
+    pub kind: OperationKind,
+    /// One line for lists of operations.
+    pub summary: &'static str,
+    /// The HTTP method and path; empty where it has no HTTP form.
+    pub http: &'static str,
+    /// Whether the client sends more than one message.
+    pub client_streams: bool,
+    /// Whether the server sends more than one message.
+    pub server_streams: bool,
+}
+
+impl OperationSpec {
+    /// Returns the operation of a gRPC path.
+    #[must_use]
+    pub fn by_path(path: &str) -> Option<&'static Self> {
+        OPERATIONS.iter().find(|operation| operation.path == path)
+    }
+
+    /// Returns the operation of a name; case does not matter.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        OPERATIONS.iter().find(|operation| operation.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A request that has one response; it names its operation.
+pub trait UnaryRequest: prost::Message {
+    /// The path of its gRPC call.
+    const PATH: &'static str;
+    /// What it is answered with.
+    type Response: prost::Message + Default;
+}
+
+include!(concat!(env!("OUT_DIR"), "/operations.rs"));
+
+macro_rules! implement_requests {
+    ($($path:literal $function:ident $request:ident $response:ident;)*) => {
+        $(
+            impl UnaryRequest for crate::v1::$request {
+                const PATH: &'static str = $path;
+                type Response = crate::v1::$response;
+            }
+        )*
+    };
+}
+
+unary_operations!(implement_requests);

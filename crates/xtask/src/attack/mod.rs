@@ -1,7 +1,0 @@
-//! The verb `attack`: builds the attack suite and hands it its arguments.
-//!
-//! Begin at [`verb`].
-
-mod verb;
-
-pub(crate) use verb::{Options, built, verb};
