@@ -224,11 +224,19 @@ pub(super) fn cannot_do(lack: MissingAbility, typed: &str) -> String {
         let is_plain = before.split(' ').count() == 2 && !text.contains(['"', '\n']) && !is_introduced;
         (begins && is_plain).then(|| format!("{before} with \"{text}\""))
     };
-    match typed.split_once(" with ").filter(|_| lack == MissingAbility::Quotes).and_then(quoted) {
-        Some(sentence) => {
+    let whole_text = typed.split_once(" with ").filter(|_| lack == MissingAbility::Quotes).and_then(quoted);
+    let added_to = typed.rsplit_once(" to ").filter(|(before, file)| {
+        lack == MissingAbility::Compose && before.to_lowercase().starts_with("add ") && !file.contains(' ')
+    });
+    match (whole_text, added_to) {
+        (Some(sentence), _) => {
             format!("I cannot tell which words are the text. Put it in quotation marks. Try: {sentence}.")
         }
-        None => cannot(lack),
+        (None, Some((_, file))) => cannot(lack).replace(
+            "create notes.txt with \"your text\"",
+            &format!("add \"your text\" to {}", file.trim_end_matches(['.', '?', '!'])),
+        ),
+        (None, None) => cannot(lack),
     }
 }
 

@@ -284,6 +284,7 @@ fn commands_are_taken_as_they_are_typed() {
         ("git commit -m \"a b\"", &[r#"run_command argv=["git","commit","-m","a b"]"#]),
         ("git push", &["cannot(network)"]),
         ("git status", &[r#"git subcommand="status""#]),
+        ("show me the difference", &[r#"git subcommand="diff""#]),
         ("python3 -c 'print(1)'", &[r#"run_command argv=["python3","-c","print(1)"]"#]),
         ("./build.sh", &[r#"run_command argv=["sh","./build.sh"]"#]),
         ("ls | wc -l", &[r#"Shell("ls | wc -l")"#]),

@@ -79,9 +79,9 @@ pub(super) const ROWS: &[PatternRow] = &[
     PatternRow {
         says: &[
             "git diff",
-            "[show|print|view|give] [git|current] diff|differences|changes",
+            "[show|print|view|give] [git|current] diff|difference|differences|changes",
             "show what changed|i [changed]",
-            "what are|is differences|diff|changes",
+            "what are|is difference|differences|diff|changes",
         ],
         means: |_| Some(ClauseIntent::Goal(ToolGoal::git("diff", &[], &[]))),
     },
@@ -99,7 +99,7 @@ pub(super) const ROWS: &[PatternRow] = &[
             "what changed|changes in|of|to {path}",
             "what did|have i|we change|changed in {path}",
             "what has changed in {path}",
-            "[show|view] [git] diff|changes|differences in|of|to|for {path}",
+            "[show|view] [git] diff|changes|difference|differences in|of|to|for {path}",
         ],
         means: |found| Some(ClauseIntent::Goal(ToolGoal::git("diff", &[], &found.paths(0)))),
     },
