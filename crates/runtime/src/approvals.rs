@@ -205,13 +205,8 @@ impl ApprovalsHandle {
             | (ApprovalDecision::Approve, ApprovalState::Denied)
             | (ApprovalDecision::Deny, ApprovalState::Approved) => Counted::No,
         };
-        let asked_again = match record.state {
-            ApprovalState::Withdrawn => self.asked_again(&record).await?,
-            ApprovalState::Pending
-            | ApprovalState::Approved
-            | ApprovalState::Denied
-            | ApprovalState::Expired => None,
-        };
+        let is_withdrawn = record.state == ApprovalState::Withdrawn;
+        let asked_again = if is_withdrawn { self.asked_again(&record).await? } else { None };
         let grant = grant.filter(|_| record.state == ApprovalState::Approved);
         Ok(Resolved { record, counted, asked_again, grant })
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use palyra_admin::skills::SkillError;
 use palyra_admin::{AdminError, OpenError};
 use palyra_ports::{AppendError, KeptFileError, ReadError, WorkspaceError};
 use palyra_types::approval::ApprovalState;
@@ -81,7 +80,7 @@ pub enum RequestError {
     #[error("no such approval")]
     ApprovalNotFound,
     /// It is decided.
-    #[error("the approval is decided already: {}", told(*.state))]
+    #[error("the approval is decided already: {}", .state.as_str())]
     ApprovalDecided {
         /// How.
         state: ApprovalState,
@@ -179,12 +178,6 @@ impl From<KeptFileError> for RequestError {
     }
 }
 
-impl From<SkillError> for RequestError {
-    fn from(error: SkillError) -> Self {
-        Self::Admin(error.into())
-    }
-}
-
 impl From<AdminError> for RequestError {
     fn from(error: AdminError) -> Self {
         match error {
@@ -203,17 +196,6 @@ impl From<AdminError> for RequestError {
             | AdminError::Vault(_)
             | AdminError::Model(_)) => Self::Admin(other),
         }
-    }
-}
-
-/// Returns where an approval stands, in a word.
-fn told(state: ApprovalState) -> &'static str {
-    match state {
-        ApprovalState::Pending => "pending",
-        ApprovalState::Approved => "approved",
-        ApprovalState::Denied => "denied",
-        ApprovalState::Expired => "expired",
-        ApprovalState::Withdrawn => "withdrawn",
     }
 }
 

@@ -186,16 +186,16 @@ impl IdsHandle {
         table: IdTable,
         id: [u8; 16],
     ) -> Result<Option<IdMatch>, RequestError> {
-        let families = &self.engine.ports.families;
+        let _families = &self.engine.ports.families;
         match table {
             IdTable::Runs => {
                 let run = RunId::from_bytes(id);
-                let run = families.query(move |rows, _| runs::record(rows, run)).await?;
+                let run = self.engine.ports.run(run).await?;
                 Ok(run.filter(|run| run.principal == caller.principal).as_ref().map(run_match))
             }
             IdTable::Sessions => {
                 let session = SessionRef { principal: caller.principal, id: SessionId::from_bytes(id) };
-                match families.query(move |rows, _| sessions::record(rows, session)).await? {
+                match self.engine.ports.session(session).await? {
                     Some(record) => Ok(Some(self.session_match(&record).await?)),
                     None => Ok(None),
                 }
@@ -278,14 +278,7 @@ impl IdsHandle {
         let families = &self.engine.ports.families;
         let sessions = families.query(move |rows, _| sessions::records(rows, &query, runs::has_input));
         for session in sessions.await? {
-            let run = match session.last_run {
-                Some(run) => families.query(move |rows, _| runs::record(rows, run)).await?,
-                None => None,
-            };
-            let is_here = match &run {
-                Some(run) => run_location(&self.engine.ports, run, folder).await? == RunLocation::Here,
-                None => folder.is_none(),
-            };
+            let is_here = self.is_here(session.last_run, folder).await?;
             if is_here && left == 0 {
                 return Ok(vec![self.session_match(&session).await?]);
             }
@@ -307,12 +300,7 @@ impl IdsHandle {
             let page = self.approvals.list(caller, query.clone()).await?;
             looked_at += page.records.len();
             for record in &page.records {
-                let run = record.run;
-                let run = self.engine.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-                let is_here = match &run {
-                    Some(run) => run_location(&self.engine.ports, run, folder).await? == RunLocation::Here,
-                    None => folder.is_none(),
-                };
+                let is_here = self.is_here(Some(record.run), folder).await?;
                 found.extend(is_here.then(|| approval_match(record)));
                 if found.len() >= limit {
                     return Ok(found);
@@ -325,17 +313,22 @@ impl IdsHandle {
         }
     }
 
+    /// Returns whether a run works in a folder; without a run, whether no folder is named.
+    async fn is_here(&self, run: Option<RunId>, folder: Option<&Path>) -> Result<bool, RequestError> {
+        let Some(run) = run else { return Ok(folder.is_none()) };
+        match self.engine.ports.run(run).await? {
+            Some(run) => Ok(run_location(&self.engine.ports, &run, folder).await? == RunLocation::Here),
+            None => Ok(folder.is_none()),
+        }
+    }
+
     async fn session_match(&self, record: &OrchestratorSessionRecord) -> Result<IdMatch, RequestError> {
         let about = match (&record.label, &record.key) {
             (Some(text), _) | (None, Some(text)) => text.clone(),
             (None, None) => {
                 let query = SessionTextQuery { sessions: vec![record.session], search: None };
-                let texts = self
-                    .engine
-                    .ports
-                    .families
-                    .query(move |rows, _| runs::session_texts(rows, &query))
-                    .await?;
+                let families = &self.engine.ports.families;
+                let texts = families.query(move |rows, _| runs::session_texts(rows, &query)).await?;
                 texts.into_iter().next().unwrap_or_default().first_input
             }
         };

@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use palyra_admin::AdminPorts;
-use palyra_journal_core::family::ReadFamilies;
+use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadTape,
-    Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
+    ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
+use palyra_types::run::RunRecord;
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::{PrincipalId, RunId};
 use tokio::sync::watch;
 
+use crate::error::RequestError;
 use crate::model_directory::ModelDirectory;
 
 /// One adapter per port.
@@ -51,6 +56,23 @@ pub struct RuntimePorts {
 }
 
 impl RuntimePorts {
+    pub(crate) async fn run(&self, run: RunId) -> Result<Option<RunRecord>, ReadError> {
+        self.families.query(move |rows, _| runs::record(rows, run)).await
+    }
+
+    /// Returns a run of a principal; another's is reported like one that does not exist.
+    pub(crate) async fn run_of(&self, principal: PrincipalId, run: RunId) -> Result<RunRecord, RequestError> {
+        let record = self.run(run).await?;
+        record.filter(|record| record.principal == principal).ok_or(RequestError::RunNotFound)
+    }
+
+    pub(crate) async fn session(
+        &self,
+        session: SessionRef,
+    ) -> Result<Option<OrchestratorSessionRecord>, ReadError> {
+        self.families.query(move |rows, _| sessions::record(rows, session)).await
+    }
+
     /// Returns what decisions of people need of it.
     pub(crate) fn for_admin(&self) -> AdminPorts {
         AdminPorts {

@@ -177,8 +177,7 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run.
     pub async fn get(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
-        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)
+        self.ports.run_of(caller.principal, run).await
     }
 
     /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers

@@ -11,8 +11,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::ErasureSubscriber;
-use palyra_journal_core::families::{runs, sessions};
-use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
@@ -131,9 +129,7 @@ impl TapeHandle {
         // Subscribed before the look at the journal, so that nothing falls between the two.
         let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
         (follower.last, follower.stage) = (after, Stage::CatchingUp);
-        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        let record =
-            record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        let record = self.ports.run_of(caller.principal, run).await?;
         if after > record.last_tape_seq {
             return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
         }
@@ -153,10 +149,7 @@ impl TapeHandle {
         after: TapeSeq,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        if record.is_none_or(|record| record.principal != caller.principal) {
-            return Err(RequestError::RunNotFound);
-        }
+        self.ports.run_of(caller.principal, run).await?;
         Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 
@@ -213,9 +206,7 @@ impl TapeHandle {
         limit: usize,
     ) -> Result<TapePage, RequestError> {
         let session = SessionRef { principal: caller.principal, id: session };
-        if self.ports.families.query(move |rows, _| sessions::record(rows, session)).await?.is_none() {
-            return Err(RequestError::SessionNotFound);
-        }
+        self.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
         Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use palyra_background::TickFailure;
-use palyra_journal_core::families::{runs, undos};
+use palyra_journal_core::families::undos;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
@@ -204,13 +204,7 @@ impl Undoing {
 
     async fn finish(&self, requested: UndoRequested) -> Result<Vec<UndoneFile>, RequestError> {
         let UndoRequested { undo, run, paths, kept } = requested;
-        let record = self
-            .engine
-            .ports
-            .families
-            .query(move |rows, _| runs::record(rows, run))
-            .await?
-            .ok_or(RequestError::RunNotFound)?;
+        let record = self.engine.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
         let mut changed = self.changed(run).await?;
         if let Some(placement) = kept {
             match self.placed(&changed, &placement).await {

@@ -79,6 +79,20 @@ pub enum ApprovalState {
     Withdrawn,
 }
 
+impl ApprovalState {
+    /// Returns it in a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
 /// One of several people whose yes is needed said yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalVoted {

@@ -595,7 +595,8 @@ async fn undo_names_the_way_to_the_run_that_changed_files() {
 
 #[tokio::test]
 async fn a_text_that_it_cannot_compose_is_asked_for_in_the_file_that_was_named() {
-    let said = play(request(READING, "add a line about taxes to TODO"), |_, _| panic!("nothing to call")).await;
+    let said =
+        play(request(READING, "add a line about taxes to TODO"), |_, _| panic!("nothing to call")).await;
     assert!(said[0].contains("Try: add \"your text\" to TODO."), "{}", said[0]);
     let said = play(request(READING, "add a line about taxes"), |_, _| panic!("nothing to call")).await;
     assert!(!said[0].contains("add \"your text\" to"), "{}", said[0]);

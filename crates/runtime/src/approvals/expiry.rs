@@ -11,7 +11,6 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_journal_core::families::approvals::{self, ExpiringApproval};
-use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::RunInput;
@@ -153,12 +152,7 @@ async fn end(
     sessions: &SessionsHandle,
     expiring: ExpiringApproval,
 ) -> Result<(), RequestError> {
-    let record = engine
-        .ports
-        .families
-        .query(move |rows, _| runs::record(rows, expiring.run))
-        .await?
-        .ok_or(RequestError::RunNotFound)?;
+    let record = engine.ports.run(expiring.run).await?.ok_or(RequestError::RunNotFound)?;
     let session = SessionRef { principal: record.principal, id: record.session };
     let input = RunInput::ApprovalExpired { approval: expiring.approval };
     match sessions.deliver(session, record.run, input, Vec::new()).await {

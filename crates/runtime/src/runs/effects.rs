@@ -1,7 +1,7 @@
 //! Effects, for callers: what runs did, and what a person says about what nobody knew.
 
 use palyra_admin::Caller;
-use palyra_journal_core::families::{approvals, effects, runs};
+use palyra_journal_core::families::{approvals, effects};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
@@ -91,11 +91,12 @@ impl RunsHandle {
             }
         }
         let note = self.engine.ports.redactor.redact(note).text;
+        let settled = EffectSettled { run, effect, resolution, by: caller.principal, note };
         let doubts_job = record.job.is_some_and(|job| job.state == JobState::InDoubt);
         let said = if doubts_job {
-            self.settle_job(caller, &record, resolution, note).await
+            self.settle_job(&record, settled).await
         } else {
-            self.settle_call(caller, &record, resolution, note).await
+            self.settle_call(&record, settled).await
         };
         match said {
             Ok(()) => self.find(caller, run, effect).await,
@@ -108,17 +109,9 @@ impl RunsHandle {
         }
     }
 
-    async fn settle_job(
-        &self,
-        caller: Caller,
-        record: &EffectRecord,
-        resolution: EffectResolution,
-        note: Redacted<String>,
-    ) -> Result<(), RequestError> {
-        match resolution {
-            EffectResolution::Happened | EffectResolution::DidNotHappen => {
-                self.settle(caller, record, resolution, note).await
-            }
+    async fn settle_job(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+        match settled.resolution {
+            EffectResolution::Happened | EffectResolution::DidNotHappen => self.settle(record, settled).await,
             EffectResolution::Retry => {
                 let what = "a job is not started again; say `happened` or `did-not-happen`".to_owned();
                 Err(RequestError::InvalidArgument { what })
@@ -127,37 +120,23 @@ impl RunsHandle {
     }
 
     /// Tells the run, which waits for it, or says it beside the tape of a run that is over.
-    async fn settle_call(
-        &self,
-        caller: Caller,
-        record: &EffectRecord,
-        resolution: EffectResolution,
-        note: Redacted<String>,
-    ) -> Result<(), RequestError> {
-        let (run, effect) = (record.run, record.effect);
-        let input = RunInput::EffectResolved { effect, resolution, by: caller.principal, note: note.clone() };
+    async fn settle_call(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+        let EffectSettled { run, effect, resolution, by, note } = settled.clone();
+        let input = RunInput::EffectResolved { effect, resolution, by, note };
         let session = SessionRef { principal: record.principal, id: record.session };
         match self.sessions.deliver(session, run, input, Vec::new()).await {
-            Err(RequestError::RunFinished) => self.settle(caller, record, resolution, note).await,
+            Err(RequestError::RunFinished) => self.settle(record, settled).await,
             delivered => delivered.map(drop),
         }
     }
 
     /// Records what a person says of an effect beside the tape of its run.
-    async fn settle(
-        &self,
-        caller: Caller,
-        record: &EffectRecord,
-        resolution: EffectResolution,
-        note: Redacted<String>,
-    ) -> Result<(), RequestError> {
-        match resolution {
+    async fn settle(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+        match settled.resolution {
             EffectResolution::Happened | EffectResolution::DidNotHappen => {}
             EffectResolution::Retry => return Err(RequestError::RunFinished),
         }
-        let ports = &self.engine.ports;
-        let (run, effect, by) = (record.run, record.effect, caller.principal);
-        let settled = EffectSettled { run, effect, resolution, by, note };
+        let (ports, run, effect) = (&self.engine.ports, settled.run, settled.effect);
         let entry = NewEntry {
             time: ports.clock.wall(),
             principal: record.principal,
@@ -181,8 +160,7 @@ impl RunsHandle {
             before: None,
             limit: RECORD_PAGE_ROWS_MAX,
         };
-        let record = self.engine.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+        self.engine.ports.run_of(caller.principal, run).await?;
         loop {
             let of_page = query.clone();
             let page =

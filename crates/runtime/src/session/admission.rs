@@ -87,7 +87,9 @@ pub(super) async fn submit(
         }
         let skills = match engine.views.skills.activate(place.agent()).await {
             Ok(skills) => skills,
-            Err(error) => return unless_repeated(engine, caller, &validated, error.into()).await,
+            Err(error) => {
+                return unless_repeated(engine, caller, &validated, AdminError::from(error).into()).await;
+            }
         };
         let admitted = match validated.admit(engine, caller, place, skills) {
             Ok(admitted) => admitted,

@@ -10,8 +10,6 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
-use palyra_journal_core::families::runs;
-use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError, AttachedData, EntryBlobs, Guard, NewEntry};
 use palyra_types::event::{JournalEvent, RunEvent, RunFinished, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, TerminationReason};
@@ -171,12 +169,7 @@ const GIVEN_UP_MESSAGE: &str =
 
 /// Records the end of a run without replaying it; what was under way stays without an outcome.
 async fn end_without_replay(engine: &Engine, session: SessionRef, run: RunId) -> Result<(), RequestError> {
-    let record = engine
-        .ports
-        .families
-        .query(move |rows, _| runs::record(rows, run))
-        .await?
-        .ok_or(RequestError::RunNotFound)?;
+    let record = engine.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
     if record.state.is_terminal() {
         return Ok(());
     }

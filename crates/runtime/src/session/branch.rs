@@ -4,7 +4,7 @@
 //! neither does what the branch sees of them.
 
 use palyra_admin::Caller;
-use palyra_journal_core::families::{resets, runs};
+use palyra_journal_core::families::resets;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_types::TapeSeq;
@@ -32,9 +32,7 @@ pub(super) async fn branch(
         let what = "a branch is a new session, so it cannot be required to exist".to_owned();
         return Err(RequestError::InvalidArgument { what });
     }
-    let record = engine.ports.families.query(move |rows, _| runs::record(rows, wish.run)).await?;
-    let record =
-        record.filter(|record| record.principal == caller.principal).ok_or(RequestError::RunNotFound)?;
+    let record = engine.ports.run_of(caller.principal, wish.run).await?;
     let point = branch_point(engine, &record, wish).await?;
     for _ in 0..RACES_MAX {
         match resolve::find(engine, caller, &selector, agent.as_deref()).await? {

@@ -200,8 +200,7 @@ impl SessionsHandle {
                 Err(error) => return Err(error),
             }
         }
-        let record = self.engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
-        let record = record.ok_or(RequestError::SessionNotFound)?;
+        let record = self.engine.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
         Ok(CleanedSession { record, cancelled_runs })
     }
 

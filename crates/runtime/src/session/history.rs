@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use palyra_journal_core::families::{resets, runs, sessions};
+use palyra_journal_core::families::{resets, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
@@ -221,12 +221,7 @@ impl Gathered {
             if point.since.is_some() {
                 return Ok(());
             }
-            next = engine
-                .ports
-                .families
-                .query(move |rows, _| sessions::record(rows, session))
-                .await?
-                .and_then(|source| source.branched_from);
+            next = engine.ports.session(session).await?.and_then(|source| source.branched_from);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
@@ -119,7 +119,7 @@ impl Loaded {
         session: SessionRef,
     ) -> Result<(Self, Option<Revival>), RequestError> {
         engine.views.grants.settle_doubt().await;
-        let record = engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
+        let record = engine.ports.session(session).await?;
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {

@@ -1,7 +1,7 @@
 //! What became of an input that came before, found by its idempotency key.
 
 use palyra_admin::Caller;
-use palyra_journal_core::families::{input_keys, runs};
+use palyra_journal_core::families::input_keys;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_types::event::{RunEvent, TapeEvent};
@@ -30,8 +30,7 @@ pub(super) async fn find_repeated(
     else {
         return Ok(None);
     };
-    let record =
-        families.query(move |rows, _| runs::record(rows, run)).await?.ok_or(RequestError::RunNotFound)?;
+    let record = engine.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
     let Some(taken) = find_taken(engine, run, digest).await? else {
         // Its entry was erased to the last fact, or is not readable: the run is all that is known.
         return Ok(Some(known(&record, Admission::Attached, record.delivery)));

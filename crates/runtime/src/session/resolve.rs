@@ -111,8 +111,7 @@ pub(super) async fn open(
     directory.send(session, Command::Open { opening: Box::new(opening), reply }).await;
     match answer.await.map_err(|_| directory.lost_answer())? {
         Ok(()) => {
-            let record = engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
-            let record = record.ok_or(RequestError::SessionNotFound)?;
+            let record = engine.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
             Ok(Some(ResolvedSession { record, created: true, reset_applied: false }))
         }
         Err(RequestError::Append(AppendError::GuardFailed { .. })) => Ok(None),
@@ -136,18 +135,11 @@ pub(super) async fn change(
         SessionChange::Archive => SessionChange::Archive,
         SessionChange::Restore => SessionChange::Restore,
     };
-    if engine.ports.families.query(move |rows, _| sessions::record(rows, session)).await?.is_none() {
-        return Err(RequestError::SessionNotFound);
-    }
+    engine.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
     let (reply, answer) = oneshot::channel();
     directory.send(session, Command::Change { change, reply }).await;
     answer.await.map_err(|_| directory.lost_answer())??;
-    engine
-        .ports
-        .families
-        .query(move |rows, _| sessions::record(rows, session))
-        .await?
-        .ok_or(RequestError::SessionNotFound)
+    engine.ports.session(session).await?.ok_or(RequestError::SessionNotFound)
 }
 
 /// Finds the session a selector means, or what would open it.
@@ -174,7 +166,7 @@ pub(super) async fn find(
     let by_id = match selector.id {
         Some(id) => {
             let session = SessionRef { principal: caller.principal, id };
-            families.query(move |rows, _| sessions::record(rows, session)).await?
+            engine.ports.session(session).await?
         }
         None => None,
     };
