@@ -39,6 +39,6 @@ pub(crate) use branch::place_in_tape;
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use request::{
-    Admission, BranchWish, CleanedSession, ExistingSession, InputReach, InputRequest, ResetWish,
-    ResolvedSession, SessionChange, SessionSelector, SubmitRequest, Submitted,
+    AdmissionKind, BranchRequest, CleanedSession, ExistingSession, InputReach, InputRequest, ResetMode,
+    ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,
 };
