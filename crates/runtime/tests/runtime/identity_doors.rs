@@ -44,23 +44,23 @@ enum Door {
     Use,
 }
 
-use Door::{Call, Daemon, Model, PriorContext, Request, Use};
+use Door::{Call, Daemon, Earlier, Model, Request, Use};
 
 const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.model", Daemon),
     ("agent_saved.profile.name", Daemon),
     ("agent_saved.profile.tools", Daemon),
-    ("approval_requested.prompt.tool", PriorContext),
+    ("approval_requested.prompt.tool", Earlier),
     ("component_added.capabilities.http", Request("a host of the component")),
     ("component_added.capabilities.secret", Request("a secret's name in the component")),
     ("component_added.name", Request("the name of the component")),
     ("component_added.schema", Request("the schema of the component")),
-    ("grant_stored.bounds.workspace", PriorContext),
+    ("grant_stored.bounds.workspace", Earlier),
     ("grant_stored.matcher.argument", Request("the argument of a rule")),
     ("grant_stored.matcher.beneath", Request("the path of a rule")),
     ("grant_stored.matcher.equal", Request("the value of a rule")),
     ("grant_stored.matcher.origin", Request("the address of a rule")),
-    ("grant_stored.tool", PriorContext),
+    ("grant_stored.tool", Earlier),
     ("input_received.input.attachments.media_type", Request("its media type")),
     ("model_message.continuation.model", Daemon),
     ("model_message.model", Daemon),
@@ -76,11 +76,11 @@ const DOORS: &[(&str, Door)] = &[
     ("run_started.response_format.schema", Request("the schema of the answer")),
     ("run_started.workspace_root", Request("the path of the workspace")),
     ("secret_bound.hosts", Request("the host of the secret")),
-    ("secret_bound.secret", PriorContext),
+    ("secret_bound.secret", Earlier),
     ("secret_put.hosts", Request("the host of the secret")),
     ("secret_put.secret", Request("the name of the secret")),
     ("secret_put.sent_as", Request("the header of the secret")),
-    ("secret_removed.secret", PriorContext),
+    ("secret_removed.secret", Earlier),
     ("secret_used.host", Use),
     ("secret_used.secret", Use),
     ("session_opened.key", Request("the session key")),
@@ -89,8 +89,8 @@ const DOORS: &[(&str, Door)] = &[
     ("tool_proposed.model_call_id", Model),
     ("tool_proposed.tool", Model),
     ("tool_started.plan.pre_images.path", Call),
-    ("undo_finished.files.path", PriorContext),
-    ("undo_requested.paths", PriorContext),
+    ("undo_finished.files.path", Earlier),
+    ("undo_requested.paths", Earlier),
 ];
 
 #[test]
@@ -202,7 +202,7 @@ async fn each_door_refuses_a_secret_and_records_nothing() {
     assert_eq!(rig.memory_entries().await.len(), before, "what was refused left nothing");
     let expected = DOORS.iter().filter_map(|(_, door)| match door {
         Request(field) => Some((*field).to_owned()),
-        Model | Call | PriorContext | Daemon | Use => None,
+        Model | Call | Earlier | Daemon | Use => None,
     });
     assert_eq!(found, expected.collect());
 }
