@@ -23,11 +23,10 @@ use crate::error::RequestError;
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run_location::{RunLocation, run_location};
+use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
-use crate::session::{
-    Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted, place_in_tape,
-};
+use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
 use crate::undo::{UndoPreview, UndoReport, Undoing};
 
 pub use crate::session::{InputReach, InputRequest};
