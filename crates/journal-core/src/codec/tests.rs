@@ -17,12 +17,12 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest, DecidedBy,
+    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy,
     EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
-use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
+use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
@@ -44,11 +44,6 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 
 fn place(event: &JournalEvent) -> KindPlace {
     if matches!(event, JournalEvent::Tape(_)) { KindPlace::Tape } else { KindPlace::Log }
-}
-
-fn switched() -> TapeEvent {
-    let model = Redacted::cleaned(Some(ModelRef::new("second", "large")));
-    TapeEvent::Model(ModelEvent::Switched { attempt: Attempt(2), passed_over: 1, model })
 }
 
 /// One event of each kind, whose bytes are kept for ever.
@@ -84,7 +79,6 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             cause: UnknownOutcomeCause::Deadline,
         }),
         TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(2), text: "It may be a daemon.".into() }),
-        switched(),
         TapeEvent::Tool(ToolEvent::Output(ToolOutput {
             effect: EffectId(3),
             shown_bytes: 1_030,
@@ -193,7 +187,6 @@ fn stored_grant() -> StoredGrant {
 }
 
 fn outside_after_runs() -> Vec<JournalEvent> {
-    let bookmark = Bookmark { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12), name: "draft".into() };
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
     let file = |path: &str, result| UndoneFile { path: Redacted::cleaned(path.to_owned()), result };
     vec![
@@ -233,8 +226,6 @@ fn outside_after_runs() -> Vec<JournalEvent> {
                 file("c.md", UndoResult::Failed("no space".into())),
             ],
         }),
-        SessionEvent::BookmarkPlaced(bookmark).into(),
-        SessionEvent::BookmarkRemoved(Seq(40)).into(),
     ]
 }
 

@@ -11,7 +11,6 @@ mod pty;
 mod scene;
 
 mod exit_codes;
-mod bookmarks;
 mod closed_outputs;
 mod completions;
 mod json;

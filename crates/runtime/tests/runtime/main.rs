@@ -16,7 +16,6 @@ mod order;
 mod idempotency;
 mod jobs;
 
-mod bookmarks;
 mod cancel;
 
 mod models;
