@@ -6,9 +6,10 @@ use palyra_ports::read_records::RunQuery;
 use palyra_runtime::Caller;
 use palyra_runtime::runs::{InputReach, InputReceipt, InputRequest, RunPage, RunsHandle};
 use palyra_runtime::session::IncomingFile;
-use palyra_types::{Content, RunId};
+use palyra_types::event::Bookmark;
+use palyra_types::{Content, RunId, Seq, TapeSeq};
 use palyra_wire::v1::{
-    CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, Input, InputAccepted,
+    self, CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, Input, InputAccepted,
     ListRunsRequest, ListRunsResponse, SendInputRequest, SendInputResponse,
 };
 
@@ -105,5 +106,45 @@ impl OperationHandlers {
         let RunPage { runs, next } = self.state.runs.list(caller, query, folder).await?;
         let next_page_token = next.map(|seq| seq.to_string()).unwrap_or_default();
         Ok(ListRunsResponse { runs: runs.iter().map(translate::run).collect(), next_page_token })
+    }
+}
+
+impl OperationHandlers {
+    /// Answers `PlaceBookmark`.
+    pub async fn place_bookmark(
+        &self,
+        caller: Caller,
+        message: v1::PlaceBookmarkRequest,
+    ) -> Result<v1::PlaceBookmarkResponse, ApiError> {
+        let run = translate::id("run_id", &message.run_id)?;
+        let tape_seq = TapeSeq(message.tape_seq);
+        self.state.runs.place_bookmark(caller, run, tape_seq, message.name.into()).await?;
+        Ok(v1::PlaceBookmarkResponse {})
+    }
+
+    /// Answers `RemoveBookmark`.
+    pub async fn remove_bookmark(
+        &self,
+        caller: Caller,
+        message: v1::RemoveBookmarkRequest,
+    ) -> Result<v1::RemoveBookmarkResponse, ApiError> {
+        self.state.runs.remove_bookmark(caller, &message.name).await?;
+        Ok(v1::RemoveBookmarkResponse {})
+    }
+
+    /// Answers `ListBookmarks`.
+    pub async fn list_bookmarks(
+        &self,
+        caller: Caller,
+        _message: v1::ListBookmarksRequest,
+    ) -> Result<v1::ListBookmarksResponse, ApiError> {
+        let bookmark = |(seq, bookmark): (Seq, Bookmark)| v1::Bookmark {
+            seq: seq.0,
+            run_id: bookmark.run.to_string(),
+            tape_seq: bookmark.tape_seq.0,
+            name: bookmark.name.into_exposed(),
+        };
+        let bookmarks = self.state.runs.bookmarks(caller).await?.into_iter().map(bookmark).collect();
+        Ok(v1::ListBookmarksResponse { bookmarks })
     }
 }

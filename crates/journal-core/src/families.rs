@@ -12,6 +12,7 @@ pub mod postures;
 pub mod shadows;
 pub mod epochs;
 pub mod resets;
+pub mod bookmarks;
 pub mod undos;
 pub mod input_keys;
 
@@ -40,6 +41,7 @@ families! {
     shadows: shadows::Shadows,
     epochs: epochs::Epochs,
     resets: resets::Resets,
+    bookmarks: bookmarks::Bookmarks,
     undos: undos::Undos,
     input_keys: input_keys::InputKeys,
     stored_grants: stored_grants::StoredGrants,

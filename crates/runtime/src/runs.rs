@@ -1,17 +1,19 @@
-//! Runs, for callers: looking, answering, cancelling.
+//! Runs, for callers: looking, answering, cancelling, bookmarks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_admin::Caller;
+use palyra_admin::{Caller, check_short_text};
+use palyra_journal_core::families::bookmarks::of_principal;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
 use palyra_types::effect::{KeptFileId, UndoneFile};
+use palyra_types::event::{Bookmark, SessionEvent};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
 use palyra_types::session::SessionRef;
-use palyra_types::{PrincipalId, RunId, Seq};
+use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
 use palyra_run_core::RunInput;
 
@@ -21,6 +23,7 @@ use crate::error::RequestError;
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run_location::{RunLocation, run_location};
+use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
@@ -28,6 +31,8 @@ use crate::undo::{UndoPreview, UndoReport, Undoing};
 
 pub use crate::session::{InputReach, InputRequest};
 
+const BOOKMARKS_MAX: usize = 500;
+const BOOKMARK_CHARS_MAX: usize = 80;
 mod effects;
 
 /// Looks at runs and speaks to them.
@@ -306,6 +311,55 @@ impl RunsHandle {
             Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl RunsHandle {
+    /// Returns the caller's bookmarks, oldest first.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn bookmarks(&self, caller: Caller) -> Result<Vec<(Seq, Bookmark)>, RequestError> {
+        let families = &self.ports.families;
+        Ok(families.query(move |rows, log| of_principal(rows, log, caller.principal)).await?)
+    }
+
+    /// Gives a place in a tape, 0 for its end, a name that no other bookmark of the caller has.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], [`RequestError::BranchOutOfRange`], [`RequestError::InvalidArgument`] for a name
+    /// that does not fit and one bookmark too many, [`RequestError::Append`].
+    pub async fn place_bookmark(
+        &self,
+        caller: Caller,
+        run: RunId,
+        tape_seq: TapeSeq,
+        name: Content<String>,
+    ) -> Result<(), RequestError> {
+        let record = self.get(caller, run).await?;
+        let tape_seq = place_in_tape(record.last_tape_seq, (tape_seq.0 > 0).then_some(tape_seq))?;
+        check_short_text("a bookmark's name", Some(&name), BOOKMARK_CHARS_MAX)?;
+        let name = self.ports.redactor.redact(name).text;
+        let existing = self.bookmarks(caller).await?;
+        if existing.len() >= BOOKMARKS_MAX || existing.iter().any(|(_, bookmark)| bookmark.name == name) {
+            let what = format!("the name is taken, or there are {BOOKMARKS_MAX} bookmarks; remove one first");
+            return Err(RequestError::InvalidArgument { what });
+        }
+        let placed = SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name });
+        Ok(self.ports.recorder.record_now(caller.principal, Some(record.session), placed).await.map(drop)?)
+    }
+
+    /// Removes a bookmark of the caller by its name, or the number of the entry that placed it.
+    ///
+    /// # Errors
+    /// [`RequestError::InvalidArgument`] where there is none; [`RequestError::Append`].
+    pub async fn remove_bookmark(&self, caller: Caller, name: &str) -> Result<(), RequestError> {
+        let mut existing = self.bookmarks(caller).await?.into_iter();
+        let named = existing.find(|(seq, one)| one.name.expose() == name || seq.to_string() == name);
+        let missing = "there is no such bookmark; `palyra runs bookmarks` lists them".to_owned();
+        let (seq, _) = named.ok_or(RequestError::InvalidArgument { what: missing })?;
+        let removed = SessionEvent::BookmarkRemoved(seq);
+        Ok(self.ports.recorder.record_now(caller.principal, None, removed).await.map(drop)?)
     }
 }
 

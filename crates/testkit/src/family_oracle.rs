@@ -17,8 +17,8 @@ use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::component::{ComponentEvent, ComponentRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, DecidedBy, EffectEvent, JournalEvent, PolicyEvent, RunEvent,
-    SessionEvent, TapeEvent, ToolEvent,
+    AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
+    RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
 use palyra_types::posture::PostureRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
@@ -53,6 +53,8 @@ pub struct FamilyOracle {
     pub resets: Vec<(SessionRef, Seq)>,
     /// The run that the first input with each key joined.
     pub input_keys: BTreeMap<(PrincipalId, IdempotencyDigest), RunId>,
+    /// Bookmarks that were not removed, by the entry that placed them, with their principal.
+    pub bookmarks: BTreeMap<Seq, (PrincipalId, Bookmark)>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -117,6 +119,12 @@ impl FamilyOracle {
                 if let Some((run, _)) = entry.run {
                     self.input_keys.entry((entry.principal, *digest)).or_insert(run);
                 }
+            }
+            JournalEvent::Session(SessionEvent::BookmarkPlaced(bookmark)) => {
+                self.bookmarks.insert(entry.seq, (entry.principal, bookmark.clone()));
+            }
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
+                self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
             }
             JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => self.undos.push(requested.clone()),
             JournalEvent::Effect(EffectEvent::UndoFinished { undo, .. }) => {

@@ -14,6 +14,7 @@ pub mod content_examples;
 pub mod appends;
 pub mod asking;
 pub mod attachments;
+pub mod bookmarks;
 pub mod content;
 pub mod crowd;
 pub mod guards;
@@ -70,6 +71,7 @@ macro_rules! journal_conformance_tests {
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,
+            bookmarks: bookmarks_stay_until_their_principal_removes_them,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,
             crowd: appends_from_many_tasks_keep_each_runs_order,

@@ -15,7 +15,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use super::grant_spans::span_of_session;
-use super::ids::{RunName, session_id};
+use super::ids::{RunName, RunPlace, session_id};
 use super::open_questions::open_question;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
@@ -128,6 +128,23 @@ pub(crate) enum RunsVerb {
         #[arg(long)]
         json: bool,
     },
+    /// List places in runs that have a name, give one a name, or remove it
+    #[command(
+        after_help = "Examples:\n  palyra runs bookmarks last@12 draft\n  palyra runs bookmarks --remove draft"
+    )]
+    Bookmarks {
+        /// The run's id or a part of it, `last`; with @SEQ, the place after that entry
+        #[arg(value_name = "RUN[@SEQ]", requires = "name")]
+        place: Option<RunPlace>,
+        /// The name of the place
+        name: Option<String>,
+        /// Remove the bookmark of this name or number
+        #[arg(long, value_name = "NAME", conflicts_with = "place")]
+        remove: Option<String>,
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop a run
     #[command(after_help = "Example:\n  palyra runs cancel last")]
     Cancel {
@@ -176,6 +193,18 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
             let order = undo::UndoOrder { run, extent, others: undo::OtherRuns::OfFolder };
             undo::undo(context, &client, order, json.into()).await
         }
+        RunsVerb::Bookmarks { place: Some(place), name: Some(name), .. } => {
+            let v1::BranchPoint { run_id, tape_seq, .. } = place.branch_point(&client).await?;
+            client.call(v1::PlaceBookmarkRequest { run_id, tape_seq, name }).await?;
+            context.output.note(NoteKind::Good, "bookmarked; `palyra runs bookmarks` lists it");
+            Ok(Exit::Done)
+        }
+        RunsVerb::Bookmarks { remove: Some(name), .. } => {
+            client.call(v1::RemoveBookmarkRequest { name }).await?;
+            context.output.note(NoteKind::Good, "the bookmark is removed");
+            Ok(Exit::Done)
+        }
+        RunsVerb::Bookmarks { json, .. } => bookmarks(context, &client, json.into()).await,
         RunsVerb::Cancel { run, json } => cancel(context, &client, run, json.into()).await,
     }
 }
@@ -407,6 +436,15 @@ async fn asked_by(client: &Client, run: RunId) -> Result<Option<String>, Failure
         Ok(run) => open_question(client, &run).await,
         Err(_) => Ok(None),
     }
+}
+
+async fn bookmarks(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+    let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+    let none = "no bookmarks; `palyra runs bookmarks last NAME` makes one";
+    context.list(format, found, none, ["NUMBER", "PLACE", "NAME"], |one| {
+        let name = if one.name.is_empty() { ERASED_MARK.to_owned() } else { one.name };
+        [one.seq.to_string(), format!("{}@{}", short_id(&one.run_id), one.tape_seq), name]
+    })
 }
 
 async fn cancel(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {

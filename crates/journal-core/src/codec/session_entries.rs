@@ -1,7 +1,7 @@
 //! Stored forms of entries about conversations.
 
 use palyra_types::event::kind::EventKind;
-use palyra_types::event::{JournalEvent, SessionEvent};
+use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
 use palyra_types::session::BranchPoint;
 use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use palyra_wire::store;
@@ -18,6 +18,14 @@ pub(super) fn encode(event: &SessionEvent) -> Pair {
         SessionEvent::Archived { session } => encode_archived(*session),
         SessionEvent::Restored { session } => encode_restored(*session),
         SessionEvent::Reset { session } => encode_reset(*session),
+        SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name }) => {
+            let (version, run, tape_seq) = (VERSION, run.to_bytes().to_vec(), tape_seq.0);
+            let payload = store::BookmarkPlacedPayload { name: name.expose().clone() };
+            pair(&store::BookmarkPlacedFacts { version, run, tape_seq }, &payload)
+        }
+        SessionEvent::BookmarkRemoved(bookmark) => {
+            facts_only(&store::BookmarkRemovedFacts { version: VERSION, bookmark: bookmark.0 })
+        }
     }
 }
 
@@ -28,6 +36,17 @@ pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<Jour
         EventKind::SessionArchived => decode_archived(facts),
         EventKind::SessionRestored => decode_restored(facts),
         EventKind::SessionReset => decode_reset(facts),
+        EventKind::BookmarkPlaced => {
+            let store::BookmarkPlacedFacts { run, tape_seq, .. } = Message::decode(facts)?;
+            let name = Redacted::from_stored(store::BookmarkPlacedPayload::decode(payload)?.name);
+            let bookmark =
+                Bookmark { run: RunId::from_bytes(fixed(&run)?), tape_seq: TapeSeq(tape_seq), name };
+            Ok(SessionEvent::BookmarkPlaced(bookmark).into())
+        }
+        EventKind::BookmarkRemoved => {
+            let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
+            Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
+        }
         _ => Err(Unreadable::Malformed),
     }
 }

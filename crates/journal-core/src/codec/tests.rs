@@ -17,7 +17,7 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy,
+    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest, DecidedBy,
     EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
@@ -187,6 +187,7 @@ fn stored_grant() -> StoredGrant {
 }
 
 fn outside_after_runs() -> Vec<JournalEvent> {
+    let bookmark = Bookmark { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12), name: "draft".into() };
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
     let file = |path: &str, result| UndoneFile { path: Redacted::cleaned(path.to_owned()), result };
     vec![
@@ -226,6 +227,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
                 file("c.md", UndoResult::Failed("no space".into())),
             ],
         }),
+        SessionEvent::BookmarkPlaced(bookmark).into(),
+        SessionEvent::BookmarkRemoved(Seq(40)).into(),
     ]
 }
 

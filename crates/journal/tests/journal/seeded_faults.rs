@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use palyra_journal::{JournalStore, row_tool};
 use palyra_journal_core::families::agents::Agents;
 use palyra_journal_core::families::approvals::Approvals;
+use palyra_journal_core::families::bookmarks::Bookmarks;
 use palyra_journal_core::families::components::Components;
 use palyra_journal_core::families::effects::Effects;
 use palyra_journal_core::families::epochs::{EpochRow, Epochs};
@@ -22,8 +23,8 @@ use palyra_journal_core::families::stored_grants::StoredGrants;
 use palyra_journal_core::families::tokens::Tokens;
 use palyra_journal_core::families::undos::{UndoStage, Undos};
 use palyra_journal_core::families::{
-    FAMILIES, FamilySet, agents, approvals, components, effects, epochs, input_keys, kinds_seen, postures,
-    principals, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    FAMILIES, FamilySet, agents, approvals, bookmarks, components, effects, epochs, input_keys, kinds_seen,
+    postures, principals, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Cache, Family, FoldedEntry, IndexKey, LogView, LoggedEntry, MemoryRows, PassedChanges, RowCache,
@@ -44,8 +45,8 @@ use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent,
-    SessionEvent, TapeEvent, ToolEvent,
+    AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, PolicyEvent,
+    RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::posture::{Posture, PostureScope};
@@ -55,7 +56,7 @@ use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{AgentId, Epoch, Redacted, RunId, Seq, SkillId, Timestamp, UndoId};
+use palyra_types::{AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, UndoId};
 
 use crate::busy_runs::busy_run;
 use crate::opened::Folder;
@@ -111,6 +112,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("skill", lines(skills::records(rows, &mut log)?, |one| one.installed.name.expose().clone())),
         ("component", lines(components::records(rows, &mut log)?, |one| one.added.name.expose().clone())),
         ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
+        ("bookmark", bookmarks_of(rows, &mut log)?),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
         ("session_reset", lines(latest, |_| String::new())),
@@ -235,6 +237,21 @@ fn started_effects(oracle: &FamilyOracle) -> Vec<EffectRecord> {
     of(|_| true).chain(unknown).chain(of(runs_job)).chain(changing).collect()
 }
 
+fn bookmarks_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<String, StoreFault> {
+    let of = |n: u32| bookmarks::of_principal(rows, log, samples::principal(n.into()));
+    let found = (0..10).map(of).collect::<Result<Vec<_>, _>>()?;
+    Ok(lines(found.into_iter().flatten(), |(_, one)| one.name.expose().clone()))
+}
+
+fn expected_bookmarks(oracle: &FamilyOracle) -> Vec<(Seq, Bookmark)> {
+    let of = |n: u32| {
+        let of_owner =
+            move |(_, (owner, _)): &(_, &(PrincipalId, Bookmark))| *owner == samples::principal(n.into());
+        oracle.bookmarks.iter().filter(of_owner).map(|(seq, (_, bookmark))| (*seq, bookmark.clone()))
+    };
+    (0..10).flat_map(of).collect()
+}
+
 /// Returns what the oracle says.
 fn expected(entries: &Entries) -> Answers {
     let oracle = FamilyOracle::of(entries);
@@ -260,6 +277,7 @@ fn expected(entries: &Entries) -> Answers {
         ("skill", lines(skills, |one| one.installed.name.expose().clone())),
         ("component", lines(components, |one| one.added.name.expose().clone())),
         ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
+        ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
         ("session_reset", lines(latest, |_| String::new())),
@@ -334,24 +352,28 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     let (begun, ended) = (undo(step), undo(step - below(step + 1)));
     let run = RunId::from_parts(90, 1);
     let begun = UndoRequested { undo: begun, run, paths: Vec::new(), kept: None };
+    let bookmark = Bookmark { run, tape_seq: TapeSeq(2), name: Redacted::cleaned(format!("place {step}")) };
     let events = [
         JournalEvent::Policy(PolicyEvent::PostureChanged(about_posture)),
         JournalEvent::Effect(EffectEvent::UndoRequested(begun)),
         JournalEvent::Effect(EffectEvent::UndoFinished { undo: ended, run, files: Vec::new() }),
         JournalEvent::Skill(about_skill),
+        SessionEvent::BookmarkPlaced(bookmark).into(),
+        SessionEvent::BookmarkRemoved(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 4)).into(),
         JournalEvent::Component(about_component),
         JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)),
         JournalEvent::Access(AccessEvent::PrincipalRegistered { principal: samples::principal(80), name }),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
-        let principal = samples::principal(0);
+        let removes = matches!(event, JournalEvent::Session(SessionEvent::BookmarkRemoved(_)));
+        let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
     };
     events.into_iter().map(entry).collect()
 }
 
-const EVENTS_PER_STEP: u64 = 7;
+const EVENTS_PER_STEP: u64 = 9;
 
 fn undo(step: u64) -> UndoId {
     UndoId::from_parts(90, step.into())
@@ -531,6 +553,16 @@ fn faults_of_the_rest() -> Vec<Fault> {
             let key = IndexKey::new().bytes(&entry.principal.to_bytes()).bytes(&digest.0);
             rows.change_by(0, &key, |row| row.run = run)?;
             InputKeys::fold(rows, entry)
+        }),
+        fault!(Bookmarks, "a bookmark is never removed", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(_)) => Ok(()),
+            _ => Bookmarks::fold(rows, entry),
+        }),
+        fault!(Bookmarks, "another person removes a bookmark", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
+                rows.change((*placed).into(), |(_, owner)| *owner = None)
+            }
+            _ => Bookmarks::fold(rows, entry),
         }),
         fault!(Undos, "an undo never ends", |rows, entry| match entry.event {
             JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => Ok(()),

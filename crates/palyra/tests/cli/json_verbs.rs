@@ -335,6 +335,8 @@ fn admin(world: &mut World) {
     world.reading(&["admin", "vault", "passphrase"], "lantern-of-amber\n");
     world.verb(&["admin", "agents"]);
     world.verb(&["admin", "tasks"]);
+    world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
+    world.verb(&["runs", "bookmarks"]);
     world.verb(&["admin", "stop"]);
 }
 

@@ -11,6 +11,7 @@ mod pty;
 mod scene;
 
 mod exit_codes;
+mod bookmarks;
 mod closed_outputs;
 mod completions;
 mod json;

@@ -16,6 +16,7 @@ mod order;
 mod idempotency;
 mod jobs;
 
+mod bookmarks;
 mod cancel;
 
 mod models;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use palyra_journal_core::families::{self, agents, postures, principals, shadows, tokens};
+use palyra_journal_core::families::{self, agents, bookmarks, postures, principals, shadows, tokens};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
@@ -14,9 +14,10 @@ use palyra_types::approval::Approvers;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ContentDigest, ContextPlan, DropReason, HeldCause, JournalEvent,
-    LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent, RunFinished,
-    RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    AbandonCause, AccessEvent, AgentEvent, Bookmark, ContentDigest, ContextPlan, DropReason, HeldCause,
+    JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent,
+    RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
+    ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -90,6 +91,15 @@ impl RandomAppends {
         all.push(exposed(&journal.query(postures::records).await.unwrap(), |posture| {
             format!("{:?} {:?}", posture.change.tool.expose(), posture.change.scope)
         }));
+        for n in 0..PRINCIPALS {
+            let principal = samples::principal(n.into());
+            let reading = journal.query(move |rows, log| bookmarks::of_principal(rows, log, principal));
+            let found = reading.await.unwrap();
+            // Texts of states that were written before there were bookmarks stay the same.
+            if !found.is_empty() {
+                all.push(exposed(&found, |(_, one)| one.name.expose().clone()));
+            }
+        }
         for candidate in [None, Some([0; 32]), Some([1; 32])] {
             all.push(format!(
                 "{:?}",
@@ -151,7 +161,9 @@ impl RandomAppends {
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
             let session_id = session.id;
-            let event = match self.below(4) {
+            let event = match self.below(6) {
+                4 => SessionEvent::BookmarkPlaced(self.bookmark()).into(),
+                5 => SessionEvent::BookmarkRemoved(Seq(self.below(self.made + 1))).into(),
                 0 => JournalEvent::Session(SessionEvent::Reset { session: session_id }),
                 1 => JournalEvent::Session(SessionEvent::Renamed {
                     session: session_id,
@@ -180,6 +192,10 @@ impl RandomAppends {
             branched_from: self.maybe(Self::branch_point),
         });
         NewEntry { time, principal, session: Some(session.id), run: None, event }
+    }
+
+    fn bookmark(&mut self) -> Bookmark {
+        Bookmark { run: RunId::from_parts(3, self.below(9).into()), tape_seq: TapeSeq(1), name: self.text() }
     }
 
     fn run_started(&mut self) -> NewEntry {

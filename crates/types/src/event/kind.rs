@@ -179,6 +179,8 @@ kinds! {
         SkillQuarantined = 0x0083, "skill_quarantined": Skill(SkillEvent::Quarantined { .. }),
         SkillRemoved = 0x0084, "skill_removed": Skill(SkillEvent::Removed { .. }),
         PostureChanged = 0x0090, "posture_changed": Policy(PolicyEvent::PostureChanged { .. }),
+        BookmarkPlaced = 0x8030, "bookmark_placed": Session(SessionEvent::BookmarkPlaced(_)),
+        BookmarkRemoved = 0x8031, "bookmark_removed": Session(SessionEvent::BookmarkRemoved(_)),
         JobStarted = 0x8070, "job_started": Job(JobEvent::Started { .. }),
         JobEnded = 0x8071, "job_ended": Job(JobEvent::Ended { .. }),
         ShadowCounted = 0x8090, "shadow_counted": Policy(PolicyEvent::ShadowCounted { .. }),

@@ -5,7 +5,7 @@
 use crate::content_walk::ContentClass::{Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::session::BranchPoint;
-use crate::{AgentId, Redacted, SessionId};
+use crate::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 
 /// Conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +45,21 @@ pub enum SessionEvent {
         /// Its id (also in the envelope).
         session: SessionId,
     },
+    /// A place in a tape of the conversation got a name.
+    BookmarkPlaced(Bookmark),
+    /// The bookmark of an entry was removed.
+    BookmarkRemoved(Seq),
+}
+
+/// A name of a place in a tape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bookmark {
+    /// The run.
+    pub run: RunId,
+    /// The last entry before the place.
+    pub tape_seq: TapeSeq,
+    /// The name; empty when it was erased.
+    pub name: Redacted<String>,
 }
 
 content_rows! {
@@ -59,7 +74,9 @@ content_rows! {
             }
             SessionEvent::Archived { session: _ }
             | SessionEvent::Restored { session: _ }
-            | SessionEvent::Reset { session: _ } => {}
+            | SessionEvent::Reset { session: _ }
+            | SessionEvent::BookmarkRemoved(_) => {}
+            SessionEvent::BookmarkPlaced(Bookmark { run: _, tape_seq: _, name }) => walk.text(Prose, "name", name),
         }
     }
 }
