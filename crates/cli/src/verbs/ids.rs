@@ -194,13 +194,13 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
     }
 }
 
-/// A run, and perhaps the last entry of it that counts.
+/// A place in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunPlace {
-    /// The run.
-    run: RunName,
-    /// The last entry that counts; 0 for all there is.
-    tape_seq: u32,
+pub(crate) enum RunPlace {
+    /// The run, and the last entry that counts; 0 for all there is.
+    Entry(RunName, u32),
+    /// The place that has this name.
+    Bookmark(String),
 }
 
 impl FromStr for RunPlace {
@@ -209,20 +209,32 @@ impl FromStr for RunPlace {
     fn from_str(text: &str) -> Result<Self, String> {
         let (run, tape_seq) = match text.split_once('@') {
             None => (text, 0),
+            Some(("", name)) if !name.is_empty() && name.parse::<u64>().is_err() => {
+                return Ok(Self::Bookmark(name.to_owned()));
+            }
             Some((run, number)) => {
                 let number = number.parse().ok().filter(|number| *number > 0);
                 (run, number.ok_or("after @ comes the number of an entry, from 1")?)
             }
         };
-        Ok(Self { run: run.parse()?, tape_seq })
+        Ok(Self::Entry(run.parse()?, tape_seq))
     }
 }
 
 impl RunPlace {
     /// Returns it as the daemon wants it.
     pub(super) async fn branch_point(self, client: &Client) -> Result<v1::BranchPoint, Failure> {
-        let run_id = self.run.resolve(client).await?.to_string();
-        Ok(v1::BranchPoint { run_id, tape_seq: self.tape_seq, ..Default::default() })
+        let (run_id, tape_seq) = match self {
+            Self::Entry(run, tape_seq) => (run.resolve(client).await?.to_string(), tape_seq),
+            Self::Bookmark(name) => {
+                let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+                let named = found.into_iter().find(|bookmark| bookmark.name == name);
+                let missing = "there is no such bookmark; `palyra runs bookmarks` lists them";
+                let named = named.ok_or_else(|| Failure::local(ErrorCode::InvalidArgument, missing))?;
+                (named.run_id, named.tape_seq)
+            }
+        };
+        Ok(v1::BranchPoint { run_id, tape_seq, ..Default::default() })
     }
 }
 
@@ -375,9 +387,10 @@ mod tests {
     #[test]
     fn a_place_is_a_run_and_perhaps_an_entry() {
         let id = RunId::from_parts(1, 1);
-        let place = |text: &str| text.parse::<RunPlace>().map(|place| (place.run, place.tape_seq));
-        assert_eq!(place("last"), Ok((RunName::Part("last".to_owned()), 0)));
-        assert_eq!(place(&format!("{id}@12")), Ok((RunName::Id(id), 12)));
+        let place = |text: &str| text.parse::<RunPlace>();
+        assert_eq!(place("last"), Ok(RunPlace::Entry(RunName::Part("last".to_owned()), 0)));
+        assert_eq!(place(&format!("{id}@12")), Ok(RunPlace::Entry(RunName::Id(id), 12)));
+        assert_eq!(place("@first draft"), Ok(RunPlace::Bookmark("first draft".to_owned())));
         for bad in ["last@", "last@0", "last@x", "@", "@3", "last@4294967296"] {
             assert!(place(bad).is_err(), "{bad}");
         }

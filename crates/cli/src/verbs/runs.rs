@@ -313,6 +313,7 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
         ("updated", date(run.updated)),
         ("used", used),
         ("entries", run.last_tape_seq.to_string()),
+        ("bookmarks", bookmarks_of(client, &run.run_id).await?),
     ] {
         if !value.is_empty() {
             context.output.line(&format!("{name:<8} {value}"))?;
@@ -326,6 +327,14 @@ async fn show(context: &Context, client: &Client, run: RunName, format: Format) 
     }
     effects::show_unknown(context, client, &run.run_id).await?;
     Ok(Exit::Done)
+}
+
+async fn bookmarks_of(client: &Client, run: &str) -> Result<String, Failure> {
+    let mut all = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
+    all.retain(|bookmark| bookmark.run_id == run && !bookmark.name.is_empty());
+    all.sort_by_key(|bookmark| bookmark.tape_seq);
+    let shown = all.iter().map(|one| format!("{} (@{})", clean_line(&one.name, 80), one.tape_seq));
+    Ok(shown.collect::<Vec<_>>().join(", "))
 }
 
 fn use_so_far(run: &v1::Run) -> String {

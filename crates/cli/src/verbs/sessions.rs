@@ -42,7 +42,7 @@ pub(crate) enum SessionsVerb {
         after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@12) \"Go on\""
     )]
     Branch {
-        /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry
+        /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry; or @NAME of a bookmark
         #[arg(value_name = "RUN[@SEQ]")]
         place: RunPlace,
         /// A title for the new session

@@ -28,3 +28,18 @@ fn a_place_is_marked_listed_and_removed() {
     home.palyra(&["journal", "rebuild"]).expect(0);
     assert_eq!(home.palyra(&["runs", "bookmarks", "--json"]).expect(0).json().len(), 1);
 }
+
+#[test]
+fn a_run_shows_its_bookmarks_and_a_session_branches_at_one() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let show = || home.palyra(&["runs", "show", "last"]).expect(0).out;
+    assert!(!show().contains("bookmarks"), "{}", show());
+    home.palyra(&["runs", "bookmarks", "last@2", "first draft"]).expect(0);
+    assert!(show().contains("bookmarks first draft (@2)"), "{}", show());
+    let branch = home.palyra(&["sessions", "branch", "@first draft", "--json"]).expect(0).json();
+    assert_eq!(branch[0]["branched_from"]["tape_seq"], 2, "{branch:?}");
+    home.palyra(&["runs", "bookmarks", "@first draft", "the same place"]).expect(0);
+    let unknown = home.palyra(&["sessions", "branch", "@nothing"]).expect(2).err;
+    assert!(unknown.contains("palyra runs bookmarks"), "{unknown}");
+}
