@@ -32,6 +32,8 @@ pub struct ModelCall {
     tried: TurnAttempts,
     chain: Redacted<Vec<ModelRef>>,
     place: usize,
+    /// The place of the model that was asked last.
+    asked_place: usize,
     tokens_wished: Option<u64>,
     retry: Option<Retry>,
 }
@@ -206,6 +208,19 @@ impl ModelCall {
         self.model().is_none_or(|wanted| wanted == model) || self.instead().contains(model)
     }
 
+    /// Returns whether a request to this model goes to another one than the request before it: then how many models
+    /// in between are passed over, because their window is too small.
+    #[must_use]
+    pub fn switch_to(&self, model: &ModelRef) -> Option<usize> {
+        let wanted = self.model()?;
+        let passed_over = if wanted == model {
+            0
+        } else {
+            1 + self.instead().iter().position(|instead| instead == model)?
+        };
+        (self.place + passed_over > self.asked_place).then_some(passed_over)
+    }
+
     /// Returns how many estimated tokens the next request should hold at most; `None` for the model's window.
     #[must_use]
     pub fn tokens_wished(&self) -> Option<u64> {
@@ -253,7 +268,13 @@ impl ModelCall {
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
                 self.tried.restart_counts = RestartCounts::default();
             }
-            TapeEvent::Run(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) | TapeEvent::Unknown { .. } => {}
+            // The request that follows a switch says where the run is in its chain: tapes of older versions have no
+            // switches.
+            TapeEvent::Model(ModelEvent::Switched { .. })
+            | TapeEvent::Run(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_)
+            | TapeEvent::Unknown { .. } => {}
         }
     }
 
@@ -261,6 +282,7 @@ impl ModelCall {
         if let Some(asked) = requested.model.expose() {
             self.pass_over_to(asked);
         }
+        self.asked_place = self.place;
         self.turn = requested.turn;
         self.last_attempt = requested.attempt;
         self.retry = None;

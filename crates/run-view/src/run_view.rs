@@ -251,6 +251,7 @@ impl RunView {
                 }
             }
             Some(Event::ModelRequested(requested)) => self.requested(requested, &mut shown),
+            Some(Event::ModelSwitched(switched)) => self.switched(switched, &mut shown),
             Some(Event::ModelReasoning(reasoning)) => self.reasoning(&reasoning.text, &mut shown),
             Some(Event::ModelMessage(message)) => self.message(message, &mut shown),
             Some(Event::ModelAttemptAbandoned(abandoned)) => {
@@ -369,6 +370,13 @@ impl RunView {
         }
         shown.push(ShownLine::Progress(format!("asking {model}")));
         self.model = model;
+    }
+
+    /// Names the model that is asked from now on; where the tape has no such entry, the request does.
+    fn switched(&mut self, switched: &v1::ModelSwitched, shown: &mut Vec<ShownLine>) {
+        self.falls_back = false;
+        self.close_line(shown);
+        shown.push(note(NoteKind::Info, tape_view::switched(switched)));
     }
 
     fn message(&mut self, message: &v1::ModelMessage, shown: &mut Vec<ShownLine>) {

@@ -44,6 +44,17 @@ pub(super) fn beside(event: &Event) -> Option<String> {
     Some(told)
 }
 
+/// Says which model is asked from now on, and why where no failure said so before.
+pub(super) fn switched(switched: &v1::ModelSwitched) -> String {
+    let model = clean_line(&switched.model, WORDS_CHARS_MAX);
+    let why = match switched.passed_over {
+        0 => String::new(),
+        1 => "; the window of the model before it is too small".to_owned(),
+        passed => format!("; the windows of {passed} models before it are too small"),
+    };
+    format!("asking {model} instead{why}")
+}
+
 /// Returns what a run used, in one line.
 pub(super) fn used(finished: &v1::RunFinished, failed_calls: Option<u32>) -> String {
     let time = finished.active_time.and_then(|time| std::time::Duration::try_from(time).ok());
@@ -72,7 +83,9 @@ pub fn used_by_run(entries: &[v1::TapeEntry]) -> Option<String> {
         Event::ModelRequested(requested) => Some(requested.model.as_str()),
         _ => None,
     });
-    Some(with_model(&used, model.unwrap_or_default()))
+    let is_fallback = events().any(|event| matches!(event, Event::ModelSwitched(_)));
+    let model = with_model(&used, model.unwrap_or_default());
+    Some(if is_fallback { format!("{model} (a fallback)") } else { model })
 }
 
 fn is_failed_call(event: &&Event) -> bool {

@@ -59,6 +59,11 @@ fn model_event(event: &ModelEvent) -> Event {
         ModelEvent::Reasoning { attempt, text } => {
             Event::ModelReasoning(v1::ModelReasoning { attempt: attempt.0, text: text.expose().clone() })
         }
+        ModelEvent::Switched { attempt, passed_over, model: to } => Event::ModelSwitched(v1::ModelSwitched {
+            attempt: attempt.0,
+            model: model(to),
+            passed_over: *passed_over,
+        }),
         ModelEvent::Message(message) => Event::ModelMessage(model_message(message)),
         ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
             Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned {

@@ -21,6 +21,10 @@ pub(super) fn encode(event: &ModelEvent) -> Pair {
         ModelEvent::Requested(requested) => encode_requested(requested),
         ModelEvent::Text { attempt, text } => encode_text(*attempt, text),
         ModelEvent::Reasoning { attempt, text } => encode_reasoning(*attempt, text),
+        ModelEvent::Switched { attempt, passed_over, model } => pair(
+            &store::ModelSwitchedFacts { version: VERSION, attempt: attempt.0, passed_over: *passed_over },
+            &store::ModelSwitchedPayload { model: redacted_model_name(model) },
+        ),
         ModelEvent::Message(message) => encode_message(message),
         ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
             let abandoned = Abandoned {
@@ -43,6 +47,7 @@ pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<Tape
         EventKind::ModelMessage => decode_message(facts, payload),
         EventKind::ModelAttemptAbandoned => decode_abandoned(facts, payload),
         EventKind::ModelReasoning => decode_reasoning(facts, payload),
+        EventKind::ModelSwitched => decode_switched(facts, payload),
         _ => Err(Unreadable::Malformed),
     }
 }
@@ -118,6 +123,16 @@ fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     Ok(TapeEvent::Model(ModelEvent::Reasoning {
         attempt: Attempt(facts.attempt),
         text: Redacted::from_stored(payload.text),
+    }))
+}
+
+fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+    let facts = store::ModelSwitchedFacts::decode(facts)?;
+    let payload = store::ModelSwitchedPayload::decode(payload)?;
+    Ok(TapeEvent::Model(ModelEvent::Switched {
+        attempt: Attempt(facts.attempt),
+        passed_over: facts.passed_over,
+        model: redacted_model_ref(payload.model.as_ref()),
     }))
 }
 

@@ -22,7 +22,7 @@ use palyra_types::event::{
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
-use palyra_types::model::{ModelFailureClass, ProviderContinuation, ResponseFormat};
+use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
@@ -44,6 +44,11 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 
 fn place(event: &JournalEvent) -> KindPlace {
     if matches!(event, JournalEvent::Tape(_)) { KindPlace::Tape } else { KindPlace::Log }
+}
+
+fn switched() -> TapeEvent {
+    let model = Redacted::cleaned(Some(ModelRef::new("second", "large")));
+    TapeEvent::Model(ModelEvent::Switched { attempt: Attempt(2), passed_over: 1, model })
 }
 
 /// One event of each kind, whose bytes are kept for ever.
@@ -79,6 +84,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             cause: UnknownOutcomeCause::Deadline,
         }),
         TapeEvent::Model(ModelEvent::Reasoning { attempt: Attempt(2), text: "It may be a daemon.".into() }),
+        switched(),
         TapeEvent::Tool(ToolEvent::Output(ToolOutput {
             effect: EffectId(3),
             shown_bytes: 1_030,

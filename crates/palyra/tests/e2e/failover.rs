@@ -58,10 +58,16 @@ fn the_second_provider_answers_once_where_the_first_cannot() {
         assert_eq!(abandoned[attempts - 1]["next"], "next_model");
         let requested = of_last_run(&home, "model_requested");
         assert_eq!(requested.last().unwrap()["model"], "second/test-model");
+        let switched = of_last_run(&home, "model_switched");
+        assert_eq!(switched.len(), 1, "{switched:?}");
+        assert_eq!(
+            (&switched[0]["model"], &switched[0]["attempt"]),
+            (&requested.last().unwrap()["model"], &requested.last().unwrap()["attempt"])
+        );
         let tail = home.palyra(&["runs", "tail", "last"]).expect(0);
         assert_eq!(tail.out.matches(" asking second/test-model instead\n").count(), 1, "{tail:?}");
         let shown = home.palyra(&["runs", "show", "last"]).expect(0);
-        assert!(shown.out.contains(", model second/test-model\n"), "{}", shown.out);
+        assert!(shown.out.contains(", model second/test-model (a fallback)\n"), "{}", shown.out);
         assert_eq!(of_last_run(&home, "model_message")[0]["model"], "second/test-model");
 
         // Who names a model means that one, and gets its failure; one that is down is left alone for a while first.

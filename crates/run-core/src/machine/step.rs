@@ -147,6 +147,11 @@ impl Step {
     pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef) {
         let attempt = self.machine.model.next_attempt();
         let turn = self.machine.model.next_turn();
+        if let Some(passed_over) = self.machine.model.switch_to(&model) {
+            let passed_over = u32::try_from(passed_over).unwrap_or(u32::MAX);
+            let model = Some(model.clone()).into();
+            self.record(TapeEvent::Model(ModelEvent::Switched { attempt, passed_over, model }));
+        }
         let requested = ModelRequested { attempt, turn, context: plan, model: Some(model).into() };
         self.record(TapeEvent::Model(ModelEvent::Requested(requested)));
         self.perform(Effect::CallModel { attempt });

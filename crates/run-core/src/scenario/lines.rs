@@ -63,6 +63,11 @@ fn model_line(event: &ModelEvent) -> String {
         ModelEvent::Reasoning { attempt, text } => {
             format!("ModelReasoning {attempt} {}", text.expose())
         }
+        ModelEvent::Switched { passed_over, model, .. } => {
+            let model = model.expose().as_ref().map_or("", |model| model.model.as_str());
+            let past = if *passed_over == 0 { String::new() } else { format!(" past {passed_over}") };
+            format!("Switched {model}{past}")
+        }
         ModelEvent::Message(message) => {
             let text = if message.text_from.0 == 0 {
                 "no text".to_owned()

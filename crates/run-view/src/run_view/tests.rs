@@ -380,6 +380,33 @@ fn what_is_done_instead_of_an_attempt_is_told() {
 }
 
 #[test]
+fn a_switch_of_the_model_is_shown_once_and_an_older_tape_shows_it_with_the_request() {
+    let requested = || {
+        let model = "b/large".to_owned();
+        Event::ModelRequested(v1::ModelRequested { turn: 1, model, ..Default::default() })
+    };
+    let switched = |passed_over| {
+        let model = "b/large".to_owned();
+        Event::ModelSwitched(v1::ModelSwitched { attempt: 2, model, passed_over })
+    };
+    let failed = || {
+        let next = v1::NextAttempt::NextModel.into();
+        Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned { next, ..Default::default() })
+    };
+    let after_failure = vec![failed(), switched(0), requested()];
+    for events in [after_failure, vec![failed(), requested()]] {
+        let (shown, _) = told(EchoMode::No, events);
+        assert_eq!(shown.matches("asking b/large instead").count(), 1, "{shown}");
+    }
+    check(
+        vec![switched(1), requested()],
+        "[· asking b/large instead; the window of the model before it is too small]\n",
+    );
+    let (shown, _) = told(EchoMode::No, vec![switched(2)]);
+    assert!(shown.contains("; the windows of 2 models before it are too small"), "{shown}");
+}
+
+#[test]
 fn an_answer_that_broke_off_for_good_is_told() {
     check(
         vec![text("half"), abandoned(1, 2, "auth"), finished(RunState::Failed, "provider_error", "PLY-3001")],

@@ -66,6 +66,7 @@ const DOORS: &[(&str, Door)] = &[
     ("model_message.model", Daemon),
     ("model_message.response_id", Model),
     ("model_requested.model", Daemon),
+    ("model_switched.model", Daemon),
     ("posture_changed.scope.workspace", Request("the path of the workspace")),
     ("posture_changed.tool", Daemon),
     ("principal_registered.name", Request("the principal's name")),

@@ -22,6 +22,7 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::Model(ModelEvent::Requested(requested)) => format!("asked {}", requested.attempt.0),
         TapeEvent::Model(ModelEvent::Text { text, .. }) => format!("text {}", text.expose()),
         TapeEvent::Model(ModelEvent::Reasoning { text, .. }) => format!("reasoning {}", text.expose()),
+        TapeEvent::Model(ModelEvent::Switched { attempt, .. }) => format!("switched {}", attempt.0),
         TapeEvent::Model(ModelEvent::Message(message)) => format!("message {}", message.attempt.0),
         TapeEvent::Model(ModelEvent::AttemptAbandoned { attempt, cause, .. }) => {
             format!("abandoned {} {cause:?}", attempt.0)

@@ -113,7 +113,7 @@ impl RunView {
         }
         let before = self.spent();
         self.machine.evolve(&record.event, record.time);
-        let wrong = self.note(&record);
+        let wrong = self.check_switch(&record.event).or_else(|| self.note(&record));
         let wrong = wrong.or_else(|| self.check_budget(before, &record));
         self.tape.push(record);
         wrong
@@ -184,12 +184,38 @@ impl RunView {
                 | RunEvent::LoopDetected { .. }
                 | RunEvent::Held { .. },
             )
-            | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. })
+            | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. } | ModelEvent::Switched { .. })
             | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Decided(_))
             | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
         }
         None
+    }
+
+    /// Checks that a switch is recorded right before a request to another model than the one before, and no other one.
+    fn check_switch(&self, event: &TapeEvent) -> Option<String> {
+        let TapeEvent::Model(ModelEvent::Requested(requested)) = event else { return None };
+        let asked = requested.model.expose();
+        let before = self.tape.iter().rev().find_map(|entry| {
+            if let TapeEvent::Model(ModelEvent::Requested(earlier)) = &entry.event {
+                Some(earlier.model.expose())
+            } else if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
+                Some(started.model.expose())
+            } else {
+                None
+            }
+        });
+        let switched = self.tape.last().and_then(|entry| {
+            if let TapeEvent::Model(ModelEvent::Switched { attempt, model, .. }) = &entry.event {
+                Some((*attempt, model.expose()))
+            } else {
+                None
+            }
+        });
+        let due = before.is_some_and(|before| before.is_some() && before != asked);
+        let fits = switched == due.then_some((requested.attempt, asked));
+        (!fits)
+            .then(|| format!("tape {} asks {asked:?} after {before:?}, with {switched:?} before", self.run))
     }
 
     /// Takes note of a question, a yes that is not enough, or a decision.

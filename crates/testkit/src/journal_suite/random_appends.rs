@@ -279,7 +279,7 @@ impl RandomAppends {
 
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
-        match self.below(5) {
+        match self.below(6) {
             0 => TapeEvent::Model(ModelEvent::Requested(ModelRequested {
                 attempt,
                 turn: self.number(),
@@ -296,6 +296,11 @@ impl RandomAppends {
             })),
             1 => TapeEvent::Model(ModelEvent::Text { attempt, text: self.text() }),
             4 => TapeEvent::Model(ModelEvent::Reasoning { attempt, text: self.text() }),
+            5 => TapeEvent::Model(ModelEvent::Switched {
+                attempt,
+                passed_over: self.number(),
+                model: Redacted::cleaned(self.maybe(Self::model)),
+            }),
             2 => TapeEvent::Model(ModelEvent::Message(ModelMessage {
                 attempt,
                 text_from: TapeSeq(self.number()),

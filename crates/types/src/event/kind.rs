@@ -215,6 +215,7 @@ kinds! {
         GrantStored = 0x0068, "grant_stored": Approval(ApprovalEvent::GrantStored { .. }),
         EffectResolved = 0x0069, "effect_resolved": Tool(ToolEvent::EffectResolved { .. }),
         ModelReasoning = 0x8050, "model_reasoning": Model(ModelEvent::Reasoning { .. }),
+        ModelSwitched = 0x8051, "model_switched": Model(ModelEvent::Switched { .. }),
         ToolOutput = 0x8060, "tool_output": Tool(ToolEvent::Output { .. }),
     }
 }

@@ -26,6 +26,16 @@ pub enum ModelEvent {
         /// The words; never empty unless erased.
         text: Redacted<String>,
     },
+    /// The next request goes to another model of the run's chain than the one before it; it follows this entry. A
+    /// remark for people: the request names its model too.
+    Switched {
+        /// The request that goes to it.
+        attempt: Attempt,
+        /// Models before it in the chain whose window is too small; 0 when the model before it failed.
+        passed_over: u32,
+        /// Which model.
+        model: Redacted<Option<ModelRef>>,
+    },
     /// The model's answer is complete.
     Message(ModelMessage),
     /// An attempt ended without an answer; its text does not count.
@@ -137,7 +147,8 @@ pub enum AbandonCause {
 content_rows! {
     fn model_event(walk, event: ModelEvent) {
         match event {
-            ModelEvent::Requested(ModelRequested { attempt: _, turn: _, context: _, model }) => {
+            ModelEvent::Requested(ModelRequested { attempt: _, turn: _, context: _, model })
+            | ModelEvent::Switched { attempt: _, passed_over: _, model } => {
                 walk.within(model, |walk, model| {
                     walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
                 });

@@ -127,10 +127,10 @@ fn the_next_model_is_asked_at_once_and_kept_for_the_rest_of_the_run() {
             fails(3, Class::Quota),
             fails(4, Class::Permanent),
         ],
-        "Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2
+        "Abandoned 1 0-0 Auth NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2
          ModelMessage 2 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
          Finished 1, ModelRequested 3 turn 2 fallback-1 > ask 3
-         Abandoned 3 0-0 Quota NextModel, ModelRequested 4 turn 2 fallback-2 > ask 4
+         Abandoned 3 0-0 Quota NextModel, Switched fallback-2, ModelRequested 4 turn 2 fallback-2 > ask 4
          Abandoned 4 0-0 Permanent, RunFinished Failed ProviderError > end",
     );
 }
@@ -153,7 +153,7 @@ fn reasoning_is_not_text() {
         with_fallbacks(1),
         &[reasoning(1, "hm"), fails(1, Class::Auth), reasoning(2, "so"), text(2, "yes"), answer(2)],
         "ModelReasoning 1 hm
-         Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2
+         Abandoned 1 0-0 Auth NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2
          ModelReasoning 2 so
          ModelText 2 yes
          ModelMessage 2 text 8-8, RunFinished Done FinalAnswer > end",
@@ -229,7 +229,7 @@ fn a_rate_limit_of_hours_goes_to_the_next_model_or_says_when_to_come_back() {
     check_from(
         with_fallbacks(1),
         &[fails_asking(1, Class::RateLimit, hours)],
-        "Abandoned 1 0-0 RateLimit NextModel, ModelRequested 2 turn 1 fallback-1 > ask 2",
+        "Abandoned 1 0-0 RateLimit NextModel, Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2",
     );
     let mut alone = with_fallbacks(0);
     alone.now = Timestamp(1_795_302_605_000_000);
@@ -262,7 +262,11 @@ fn nobody_waits_long_for_a_model_while_another_one_can_be_asked() {
         for (asked, next) in
             [(5_000, "SameModel > pause after 1"), (5_001, "NextModel"), (30_000, "NextModel")]
         {
-            let more = if next == "NextModel" { ", ModelRequested 2 turn 1 fallback-1 > ask 2" } else { "" };
+            let more = if next == "NextModel" {
+                ", Switched fallback-1, ModelRequested 2 turn 1 fallback-1 > ask 2"
+            } else {
+                ""
+            };
             check_from(
                 with_fallbacks(1),
                 &[fails_asking(1, class, Duration::from_millis(asked))],
@@ -411,7 +415,7 @@ fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run()
     check_from(
         run,
         &[fails(1, Class::Auth), calls(2, &[read("a")]), restart(), done(1), answer(3)],
-        "Abandoned 1 0-0 Auth NextModel, ModelRequested 2 turn 1 fallback-2 > ask 2
+        "Abandoned 1 0-0 Auth NextModel, Switched fallback-2 past 1, ModelRequested 2 turn 1 fallback-2 > ask 2
          ModelMessage 2 no text 1 calls, Proposed 1 read, Allowed, Started 1 > execute 1
          nothing > execute 1
          Finished 1, ModelRequested 3 turn 2 fallback-2 > ask 3
@@ -423,8 +427,29 @@ fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run()
         run,
         &[start_with_fallbacks(RunLimits::default(), 2), begin(), answer(1)],
         "RunStarted
-         ModelRequested 1 turn 1 fallback-1 > ask 1
+         Switched fallback-1 past 1, ModelRequested 1 turn 1 fallback-1 > ask 1
          ModelMessage 1 no text, RunFinished Done FinalAnswer > end",
+    );
+}
+
+#[test]
+fn a_tape_of_an_older_version_that_names_no_switch_goes_on_with_the_same_model() {
+    let mut run = with_fallbacks(2);
+    for act in [fails(1, Class::Auth), calls(2, &[read("a")])] {
+        run.act(&act).expect("an input").expect("taken");
+    }
+    let entries = run.tape.len();
+    let switch = |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::Switched { .. }));
+    run.tape.retain(|(event, _)| !switch(event));
+    assert_eq!(run.tape.len() + 1, entries);
+    run.machine = crate::scenario::replay(&run.tape);
+    check_from(
+        run,
+        &[done(1), fails(3, Class::Quota), restart(), answer(5)],
+        "Finished 1, ModelRequested 3 turn 2 fallback-1 > ask 3
+         Abandoned 3 0-0 Quota NextModel, Switched fallback-2, ModelRequested 4 turn 2 fallback-2 > ask 4
+         Abandoned 4 0-0 Restart, ModelRequested 5 turn 2 fallback-2 > ask 5
+         ModelMessage 5 no text, RunFinished Done FinalAnswer > end",
     );
 }
 

@@ -1,9 +1,11 @@
 //! What holds for any sequence of inputs, however foolish.
 
+use palyra_types::TapeSeq;
 use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::run::RunLimits;
 use proptest::prelude::*;
 
+use crate::model_call::ModelCall;
 use crate::scenario::replay;
 use crate::scenario::world::{World, moves, small_limits};
 
@@ -33,6 +35,33 @@ proptest! {
             prop_assert_eq!(of_the_whole, &committed[..], "the past changed");
             prop_assert_eq!(replay(of_the_whole), moment.driver.machine);
         }
+    }
+
+    #[test]
+    fn a_switch_is_a_remark_that_an_older_version_may_skip(limits in small_limits(), moves in moves(60)) {
+        let mut world = World::new(limits);
+        for a_move in &moves {
+            world.make(a_move);
+        }
+        let mut older = world.driver.tape.clone();
+        for (event, _) in &mut older {
+            if let (TapeEvent::Model(ModelEvent::Switched { .. }), Some(kind)) = (&*event, event.kind()) {
+                *event = TapeEvent::Unknown { kind: kind.number() };
+            }
+        }
+        for length in 0..=older.len() {
+            prop_assert_eq!(replay(&older[..length]), replay(&world.driver.tape[..length]));
+        }
+        let calls = |with: bool| {
+            let mut call = ModelCall::default();
+            for (seq, (event, time)) in (1..).zip(&world.driver.tape) {
+                if with || !matches!(event, TapeEvent::Model(ModelEvent::Switched { .. })) {
+                    call.evolve(event, TapeSeq(seq), *time);
+                }
+            }
+            call
+        };
+        prop_assert_eq!(calls(true), calls(false), "a tape without switches replays differently");
     }
 }
 

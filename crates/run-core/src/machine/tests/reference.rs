@@ -49,6 +49,7 @@ enum Fact {
     Over(TerminationReason),
     Foreign,
     Skipped,
+    Switched { attempt: u32, model: usize, passed_over: usize },
 }
 
 /// A verdict on a call.
@@ -92,6 +93,11 @@ fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
             model: asked.model.expose().as_ref().map_or(0, place_of),
             tokens: asked.context.tokens_estimated,
             at,
+        },
+        TapeEvent::Model(ModelEvent::Switched { attempt, passed_over, model }) => Fact::Switched {
+            attempt: attempt.0,
+            model: model.expose().as_ref().map_or(0, place_of),
+            passed_over: *passed_over as usize,
         },
         TapeEvent::Model(ModelEvent::Text { attempt, text }) => said(*attempt, text),
         TapeEvent::Model(ModelEvent::Reasoning { attempt, text }) => thought(*attempt, text),
@@ -501,6 +507,14 @@ impl Reference {
         }
         let (attempt, turn) = (self.attempts() + 1, self.next_turn());
         self.work.push(format!("ask {attempt}"));
+        let before = self.tape.iter().rev().find_map(|fact| match fact {
+            Fact::Asked { model, .. } => Some(*model),
+            _ => None,
+        });
+        if model > before.unwrap_or_default() {
+            let passed_over = model - self.model();
+            self.tape.push(Fact::Switched { attempt, model, passed_over });
+        }
         self.tape.push(Fact::Asked { attempt, turn, model, tokens, at: self.now });
         true
     }
