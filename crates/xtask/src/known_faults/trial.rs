@@ -63,7 +63,8 @@ impl TrialVerdict {
 
 /// Returns the verdict on a mend whose own commit was joined with many others.
 pub(super) fn of_many_steps(files: usize) -> TrialVerdict {
-    let why = format!("its commit joins many steps ({files} files of the product), so the mend alone cannot be");
+    let why =
+        format!("its commit joins many steps ({files} files of the product), so the mend alone cannot be");
     TrialVerdict::NotRevertible(format!("{why} taken back"))
 }
 

@@ -48,7 +48,8 @@ mod tests {
 
     #[test]
     fn a_document_that_names_a_missing_commit_is_found_with_its_line() {
-        let page = "Commits:\n`0123456789ab` adds it, `ba9876543210` shows it; `0123456789AB` and `abc` are none.\n";
+        let page =
+            "Commits:\n`0123456789ab` adds it, `ba9876543210` shows it; `0123456789AB` and `abc` are none.\n";
         let texts = [("docs/how-to/a.md", page), ("README.md", "`0123456789ab`"), ("docs/a.txt", page)];
         let mut house = house(&texts);
         assert_eq!(named(&house), ["0123456789ab", "ba9876543210"]);
