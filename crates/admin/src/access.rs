@@ -32,20 +32,20 @@ const PRINCIPAL_NAME_CHARS_MAX: usize = 100;
 pub struct AccessHandle {
     ports: Arc<AdminPorts>,
     local: PrincipalId,
-    known: watch::Receiver<Arc<Known>>,
-    change: Arc<Mutex<watch::Sender<Arc<Known>>>>,
+    known: watch::Receiver<Arc<AccessSnapshot>>,
+    change: Arc<Mutex<watch::Sender<Arc<AccessSnapshot>>>>,
 }
 
 /// What is known of principals and tokens; replaced as a whole.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct AccessSnapshot {
     /// All principals.
     pub principals: Vec<PrincipalRecord>,
     /// All tokens, ended ones too.
     pub tokens: Vec<TokenRecord>,
 }
 
-impl Known {
+impl AccessSnapshot {
     /// Returns a principal's name.
     #[must_use]
     pub fn name_of(&self, id: PrincipalId) -> Option<&str> {
@@ -64,7 +64,7 @@ impl AccessHandle {
     /// # Errors
     /// [`OpenError`].
     pub async fn open(ports: Arc<AdminPorts>) -> Result<Self, OpenError> {
-        let mut known = Known {
+        let mut known = AccessSnapshot {
             principals: ports.families.query(|rows, _| principals::all(rows)).await?,
             tokens: ports.families.query(|rows, _| tokens::all(rows)).await?,
         };
@@ -86,7 +86,7 @@ impl AccessHandle {
     async fn reload(&self) -> Result<(), OpenError> {
         let change = self.change.lock().await;
         let families = &self.ports.families;
-        let mut known = Known {
+        let mut known = AccessSnapshot {
             principals: families.query(|rows, _| principals::all(rows)).await?,
             tokens: families.query(|rows, _| tokens::all(rows)).await?,
         };
@@ -99,7 +99,7 @@ impl AccessHandle {
 
     /// Returns all principals and tokens.
     #[must_use]
-    pub fn known(&self) -> Arc<Known> {
+    pub fn known(&self) -> Arc<AccessSnapshot> {
         Arc::clone(&self.known.borrow())
     }
 
@@ -134,7 +134,7 @@ impl AccessHandle {
             return Err(AdminError::InvalidArgument { what });
         }
         let change = self.change.lock().await;
-        let mut known = Known::clone(&change.borrow());
+        let mut known = AccessSnapshot::clone(&change.borrow());
         let owner = match known.id_of(principal) {
             Some(owner) => owner,
             None => register(&self.ports, &mut known, name).await?,
@@ -171,7 +171,7 @@ impl AccessHandle {
     /// [`AdminError::InvalidArgument`] when there is no such token; [`AdminError::Append`].
     pub async fn revoke_token(&self, id: TokenId) -> Result<(), AdminError> {
         let change = self.change.lock().await;
-        let mut known = Known::clone(&change.borrow());
+        let mut known = AccessSnapshot::clone(&change.borrow());
         let token = known.tokens.iter_mut().find(|token| token.id == id);
         let token = token.ok_or(AdminError::InvalidArgument { what: "no such token".to_owned() })?;
         if token.revoked.is_none() {
@@ -222,7 +222,7 @@ fn check_name(name: &str) -> Result<(), AdminError> {
 /// any other, so it has the lowest id of those without a name.
 async fn register_local(
     ports: &AdminPorts,
-    known: &mut Known,
+    known: &mut AccessSnapshot,
 ) -> Result<PrincipalId, palyra_ports::AppendError> {
     let nameless = known.principals.iter().filter(|principal| principal.name.expose().is_empty());
     match nameless.map(|principal| principal.id).min() {
@@ -233,7 +233,7 @@ async fn register_local(
 
 async fn register(
     ports: &AdminPorts,
-    known: &mut Known,
+    known: &mut AccessSnapshot,
     name: Redacted<String>,
 ) -> Result<PrincipalId, palyra_ports::AppendError> {
     let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
@@ -244,7 +244,7 @@ async fn register(
 
 async fn register_as(
     ports: &AdminPorts,
-    known: &mut Known,
+    known: &mut AccessSnapshot,
     id: PrincipalId,
     name: Redacted<String>,
 ) -> Result<(), palyra_ports::AppendError> {

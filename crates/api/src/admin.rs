@@ -1,7 +1,7 @@
 //! `AdminService`: status, configuration, tokens and the end of the daemon, for the owner of the socket.
 
 use palyra_admin::access::AccessHandle;
-use palyra_admin::health::Check;
+use palyra_admin::health::HealthCheck;
 use palyra_runtime::Caller;
 use palyra_runtime::model_directory::ModelOrigin;
 use palyra_types::access::TokenRecord;
@@ -135,7 +135,7 @@ async fn revoke_token(
     Ok(RevokeTokenResponse {})
 }
 
-fn check(check: Check) -> v1::Check {
+fn check(check: HealthCheck) -> v1::Check {
     v1::Check {
         name: check.name.to_owned(),
         level: translate::check_level(check.level),

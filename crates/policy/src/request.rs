@@ -12,7 +12,7 @@ mod risk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::StoredGrantId;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::run::Surface;
 use palyra_types::shell_line::is_shell_line;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
@@ -176,8 +176,8 @@ impl PolicyRequest {
         }
     }
 
-    pub(crate) fn approvers(&self) -> Approvers {
-        if self.context.approvers == INBOX { Approvers::Inbox } else { Approvers::Nobody }
+    pub(crate) fn approvers(&self) -> ApproverPresence {
+        if self.context.approvers == INBOX { ApproverPresence::Inbox } else { ApproverPresence::Nobody }
     }
 }
 
@@ -312,9 +312,9 @@ fn surface_name(surface: Surface) -> &'static str {
     }
 }
 
-fn approvers_name(approvers: Approvers) -> &'static str {
+fn approvers_name(approvers: ApproverPresence) -> &'static str {
     match approvers {
-        Approvers::Inbox => INBOX,
-        Approvers::Nobody => "nobody",
+        ApproverPresence::Inbox => INBOX,
+        ApproverPresence::Nobody => "nobody",
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use palyra_admin::AdminError;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
 use palyra_admin::postures::PostureWhere;
 use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
@@ -44,23 +44,23 @@ enum Door {
     Use,
 }
 
-use Door::{Call, Daemon, Earlier, Model, Request, Use};
+use Door::{Call, Daemon, Model, PriorContext, Request, Use};
 
 const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.model", Daemon),
     ("agent_saved.profile.name", Daemon),
     ("agent_saved.profile.tools", Daemon),
-    ("approval_requested.prompt.tool", Earlier),
+    ("approval_requested.prompt.tool", PriorContext),
     ("component_added.capabilities.http", Request("a host of the component")),
     ("component_added.capabilities.secret", Request("a secret's name in the component")),
     ("component_added.name", Request("the name of the component")),
     ("component_added.schema", Request("the schema of the component")),
-    ("grant_stored.bounds.workspace", Earlier),
+    ("grant_stored.bounds.workspace", PriorContext),
     ("grant_stored.matcher.argument", Request("the argument of a rule")),
     ("grant_stored.matcher.beneath", Request("the path of a rule")),
     ("grant_stored.matcher.equal", Request("the value of a rule")),
     ("grant_stored.matcher.origin", Request("the address of a rule")),
-    ("grant_stored.tool", Earlier),
+    ("grant_stored.tool", PriorContext),
     ("input_received.input.attachments.media_type", Request("its media type")),
     ("model_message.continuation.model", Daemon),
     ("model_message.model", Daemon),
@@ -76,11 +76,11 @@ const DOORS: &[(&str, Door)] = &[
     ("run_started.response_format.schema", Request("the schema of the answer")),
     ("run_started.workspace_root", Request("the path of the workspace")),
     ("secret_bound.hosts", Request("the host of the secret")),
-    ("secret_bound.secret", Earlier),
+    ("secret_bound.secret", PriorContext),
     ("secret_put.hosts", Request("the host of the secret")),
     ("secret_put.secret", Request("the name of the secret")),
     ("secret_put.sent_as", Request("the header of the secret")),
-    ("secret_removed.secret", Earlier),
+    ("secret_removed.secret", PriorContext),
     ("secret_used.host", Use),
     ("secret_used.secret", Use),
     ("session_opened.key", Request("the session key")),
@@ -89,8 +89,8 @@ const DOORS: &[(&str, Door)] = &[
     ("tool_proposed.model_call_id", Model),
     ("tool_proposed.tool", Model),
     ("tool_started.plan.pre_images.path", Call),
-    ("undo_finished.files.path", Earlier),
-    ("undo_requested.paths", Earlier),
+    ("undo_finished.files.path", PriorContext),
+    ("undo_requested.paths", PriorContext),
 ];
 
 #[test]
@@ -140,7 +140,8 @@ async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
     ];
     for rule in cases {
         let rules = vec![rule];
-        let remember = Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules };
+        let remember =
+            RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules };
         let reply =
             ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
         found.insert(named(answer(rig, rig.me(), approval, reply).await));
@@ -201,7 +202,7 @@ async fn each_door_refuses_a_secret_and_records_nothing() {
     assert_eq!(rig.memory_entries().await.len(), before, "what was refused left nothing");
     let expected = DOORS.iter().filter_map(|(_, door)| match door {
         Request(field) => Some((*field).to_owned()),
-        Model | Call | Earlier | Daemon | Use => None,
+        Model | Call | PriorContext | Daemon | Use => None,
     });
     assert_eq!(found, expected.collect());
 }
