@@ -23,11 +23,11 @@ use crate::error::RequestError;
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run_location::{RunLocation, run_location};
+use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{
     AdmissionKind, ExistingSession, SessionSelector, SessionsHandle, SubmitReceipt, SubmitRequest,
-    place_in_tape,
 };
 use crate::undo::{UndoPreview, UndoReport, UndoService};
 

@@ -12,7 +12,7 @@ mod admission;
 
 mod resolve;
 
-mod branch;
+pub(crate) mod branch;
 
 mod directory;
 
@@ -35,7 +35,6 @@ mod loaded;
 mod history;
 
 pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
-pub(crate) use branch::place_in_tape;
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use request::{

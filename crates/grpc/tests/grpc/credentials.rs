@@ -53,6 +53,7 @@ const CALLS: &[(&str, For)] = &[
     ("/palyra.v1.GatewayService/CancelRun", For::Principals),
     ("/palyra.v1.GatewayService/GetRun", For::Principals),
     ("/palyra.v1.GatewayService/ListBookmarks", For::Principals),
+    ("/palyra.v1.GatewayService/ListErrorCodes", For::Principals),
     ("/palyra.v1.GatewayService/ListRuns", For::Principals),
     ("/palyra.v1.GatewayService/PlaceBookmark", For::Principals),
     ("/palyra.v1.GatewayService/ReadAttachment", For::Principals),
