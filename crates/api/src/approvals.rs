@@ -10,7 +10,7 @@ use palyra_runtime::approvals::{
     AnswerCounted, ApprovalReply, ApprovalUpdate, ApprovalWatcher, ApprovalsHandle, RememberRequest,
     RememberScope, ResolvedApproval,
 };
-use palyra_runtime::{Caller, RequestError};
+use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
 use palyra_types::{ApprovalId, Content, PrincipalId, Timestamp};
 use palyra_wire::v1;
@@ -119,10 +119,11 @@ impl OperationHandlers {
 
 /// Answers `ResolveApproval`, and the same frame of a stream.
 pub async fn resolve(
-    approvals: &ApprovalsHandle,
+    state: &GatewayRuntimeState,
     caller: Caller,
     message: v1::ResolveApprovalRequest,
 ) -> Result<v1::ResolveApprovalResponse, ApiError> {
+    let approvals = &state.approvals;
     let approval: ApprovalId = translate::id("approval_id", &message.approval_id)?;
     let reply = reply_of(message)?;
     let resolved = match approvals.resolve(caller, approval, reply).await {
@@ -131,6 +132,10 @@ pub async fn resolve(
         Err(RequestError::ApprovalDecided { .. }) => {
             let record = approvals.get(caller, approval).await?;
             return Ok(answered(&record, false));
+        }
+        Err(error @ RequestError::ApproverNotEligible) => {
+            state.admin.access.record_refusal(caller.actor(), "ResolveApproval", error.code()).await;
+            return Err(error.into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -259,7 +264,7 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::ResolveApprovalRequest,
     ) -> Result<v1::ResolveApprovalResponse, ApiError> {
-        let mut answer = resolve(&self.state.approvals, caller, message).await?;
+        let mut answer = resolve(&self.state, caller, message).await?;
         if let Some(approval) = &mut answer.approval
             && let Ok(by) = approval.decided_by.parse()
         {
