@@ -24,7 +24,7 @@ use palyra_types::tool::{ToolName, ToolSpec};
 use palyra_types::{ComponentId, Content, PrincipalId, Redacted, Seq};
 use tracing::Instrument;
 
-use names::Standing;
+use names::NameState;
 
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
@@ -45,7 +45,7 @@ pub struct ComponentsHandle {
 
 /// A file that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examination {
+pub struct ComponentExamination {
     /// What it is.
     pub examined: ExaminedComponent,
     /// The component of its name that is there.
@@ -54,7 +54,7 @@ pub struct Examination {
 
 /// What was added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
+pub struct ComponentAddition {
     /// The component.
     pub component: ComponentRecord,
     /// The one that it replaced.
@@ -87,13 +87,17 @@ impl ComponentsHandle {
     ///
     /// # Errors
     /// [`ComponentError`] says what is wrong with it.
-    pub async fn examine(&self, caller: Caller, source: Content<PathBuf>) -> Result<Examination, AdminError> {
+    pub async fn examine(
+        &self,
+        caller: Caller,
+        source: Content<PathBuf>,
+    ) -> Result<ComponentExamination, AdminError> {
         self.check_person(caller)?;
         let examined = self.look_at(source).await?;
         self.check_identities(caller, &examined)?;
         let records = there(&*self.ports.families).await?;
         let replaces = self.check_name(&examined.description.name, &records)?.cloned();
-        Ok(Examination { examined, replaces })
+        Ok(ComponentExamination { examined, replaces })
     }
 
     /// Adds a component whose bytes have the digest that was shown; another one of its name is removed.
@@ -105,7 +109,7 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
+    ) -> Result<ComponentAddition, AdminError> {
         self.check_person(caller)?;
         // Nobody waits while it is compiled; below, it is ready.
         if self.look_at(source.clone()).await?.sha256 != shown {
@@ -119,7 +123,7 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
+    ) -> Result<ComponentAddition, AdminError> {
         let ports = &self.ports;
         let examined = self.look_at(source.clone()).await?;
         if examined.sha256 != shown {
@@ -155,7 +159,7 @@ impl ComponentsHandle {
         let behind = events.len() as u64 - 1;
         let seq = Seq(append(ports, caller.actor(), events).await?.0 + behind);
         ports.components.offer(there(&*ports.families).await?).await.map_err(ComponentError::from)?;
-        Ok(Added { component: record(seq), replaced })
+        Ok(ComponentAddition { component: record(seq), replaced })
     }
 
     /// Removes a component, with what it kept between its calls. Calls that run already go on.
@@ -240,7 +244,7 @@ impl ComponentsHandle {
     ) -> Result<Option<&'r ComponentRecord>, ComponentError> {
         let own = records.iter().find(|record| record.added.name.expose() == name.as_str());
         let catalog = self.ports.tools.catalog();
-        let standing = if own.is_some() { Standing::Replaces } else { Standing::New };
+        let standing = if own.is_some() { NameState::Replaces } else { NameState::New };
         names::check(name, standing, catalog.iter().map(|tool| &tool.name))?;
         Ok(own)
     }

@@ -16,7 +16,7 @@ use prost::{Message, Name};
 use tokio::time::Instant;
 
 use crate::daemon_hooks::DaemonHooks;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model_names::{ENVIRONMENT_PROVIDER, means_same_model};
@@ -219,13 +219,13 @@ impl Context {
     /// Prints items as lines of JSON or as a table; where there are none, a person reads `none`.
     pub(crate) fn list<M: Message + Name, const N: usize>(
         &self,
-        format: Format,
+        format: OutputFormat,
         items: Vec<M>,
         none: &str,
         head: [&str; N],
         row: impl Fn(M) -> [String; N],
     ) -> Result<Exit, Failure> {
-        if format == Format::Json {
+        if format == OutputFormat::Json {
             items.iter().try_for_each(|item| self.output.json(&to_json(item)))?;
         } else if items.is_empty() {
             self.output.note(NoteKind::Info, none);

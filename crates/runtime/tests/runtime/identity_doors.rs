@@ -9,7 +9,7 @@ use std::time::Duration;
 use palyra_admin::AdminError;
 use palyra_admin::access::TokenRequest;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
 use palyra_admin::postures::PostureWhere;
 use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
@@ -142,7 +142,8 @@ async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
     ];
     for rule in cases {
         let rules = vec![rule];
-        let remember = Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules };
+        let remember =
+            RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules };
         let reply =
             ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
         found.insert(named(answer(rig, rig.me(), approval, reply).await));

@@ -8,7 +8,7 @@ use palyra_types::{PrincipalId, Timestamp};
 
 /// What is known of principals and tokens.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct AccessSnapshot {
     /// All principals.
     pub principals: Vec<PrincipalRecord>,
     /// All tokens, ended ones too.
@@ -17,7 +17,7 @@ pub struct Known {
     pub(super) local: Option<PrincipalId>,
 }
 
-impl Known {
+impl AccessSnapshot {
     pub(super) async fn read(families: &dyn ReadFamilies) -> Result<Self, ReadError> {
         Ok(Self {
             principals: families.query(|rows, _| principals::all(rows)).await?,

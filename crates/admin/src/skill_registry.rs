@@ -2,11 +2,11 @@
 //!
 //! Owns the copy in memory and the checks of what is kept on the disk. Invariants: words come only from bytes whose
 //! digest was compared with the pinned one; what cannot be told for sure leaves a run no tool. Begin at
-//! [`SkillBook::activate`].
+//! [`SkillRegistry::activate`].
 
 mod pinned;
 
-mod shown;
+mod skill_prompt;
 
 mod error;
 
@@ -29,7 +29,7 @@ use palyra_types::{AgentId, PrincipalId, SkillId};
 
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::parts::AdminPorts;
-use shown::{ShownSkill, section};
+use skill_prompt::{ShownSkill, section};
 
 pub use error::{SkillError, told};
 pub(crate) use pinned::{copy_name, digest_of, pin};
@@ -45,21 +45,21 @@ pub const SKILLS_OF_AGENT_MAX: usize = 16;
 
 /// A skill that is known.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownSkill {
     pub(crate) record: SkillRecord,
     /// Its words, from bytes that were checked; `None` for one that takes no part, or was removed.
     pub(crate) text: Option<Arc<str>>,
 }
 
 /// The skills there are.
-pub struct SkillBook {
+pub struct SkillRegistry {
     ports: Arc<AdminPorts>,
-    known: Mutex<BTreeMap<SkillId, Known>>,
+    known: Mutex<BTreeMap<SkillId, KnownSkill>>,
     /// Held while one is changed: changes come one by one.
     pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
-impl SkillBook {
+impl SkillRegistry {
     /// Reads what the journal says. No copy is looked at yet.
     pub(crate) async fn load(ports: Arc<AdminPorts>) -> Result<Self, ReadError> {
         let book = Self { ports, known: Mutex::default(), changing: tokio::sync::Mutex::default() };
@@ -76,7 +76,7 @@ impl SkillBook {
         for record in records {
             let skill = record.installed.skill;
             let text = texts.remove(&skill).flatten().filter(|_| takes_part(&record));
-            known.insert(skill, Known { record, text });
+            known.insert(skill, KnownSkill { record, text });
         }
         Ok(())
     }
@@ -237,37 +237,37 @@ impl SkillBook {
     }
 
     /// Returns the skills that are switched on for an agent, in order of id.
-    pub(crate) fn enabled_for(&self, agent: AgentId) -> Vec<Known> {
+    pub(crate) fn enabled_for(&self, agent: AgentId) -> Vec<KnownSkill> {
         let mut enabled = self.all();
         enabled.retain(|known| known.record.agents.contains(&agent));
         enabled
     }
 
     /// Returns all that are known, in order of id.
-    pub(crate) fn all(&self) -> Vec<Known> {
+    pub(crate) fn all(&self) -> Vec<KnownSkill> {
         self.lock().values().cloned().collect()
     }
 
-    pub(crate) fn get(&self, skill: SkillId) -> Option<Known> {
+    pub(crate) fn get(&self, skill: SkillId) -> Option<KnownSkill> {
         self.lock().get(&skill).cloned()
     }
 
-    pub(crate) fn insert(&self, known: Known) {
+    pub(crate) fn insert(&self, known: KnownSkill) {
         self.lock().insert(known.record.installed.skill, known);
     }
 
-    pub(crate) fn change(&self, skill: SkillId, change: impl FnOnce(&mut Known)) {
+    pub(crate) fn change(&self, skill: SkillId, change: impl FnOnce(&mut KnownSkill)) {
         if let Some(known) = self.lock().get_mut(&skill) {
             change(known);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<SkillId, Known>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<SkillId, KnownSkill>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ErasureSubscriber for SkillBook {
+impl ErasureSubscriber for SkillRegistry {
     fn forget_erased(&self) -> BoxFuture<'_, ()> {
         async {
             if let Err(error) = self.reload().await {
