@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, LOCATION, TRANSFER_ENCODING};
+use axum::http::header::{CONNECTION, LOCATION, TRANSFER_ENCODING};
 use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
 use hyper::body::Incoming;
 use palyra_api::ApiError;
-use palyra_connections::NewcomerState;
 use palyra_types::ErrorCode;
 use tokio::time::Instant;
 use tower::ServiceExt;
@@ -25,10 +24,11 @@ use crate::limits::INPUT_BODY_BYTES_MAX;
 use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind};
 use crate::quota::PrincipalQuota;
 use crate::refusal::refusal_response;
-use crate::request_body::{BodyAllowance, BodyShare, MeteredBody};
+use crate::request_body::{BodyAllowance, BodyShare, MeteredBody, check_length};
 use crate::router::{self, AnsweredBy};
 use crate::security_headers::harden;
 use crate::services::HttpServices;
+use crate::socket::ConnectionState;
 
 /// The header that names a request in answers and in the log.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -117,23 +117,23 @@ impl Gate {
         with_tls: bool,
         mounted: Vec<MountedRoutes>,
     ) -> Self {
-        let own = router::build_router(Arc::clone(&services));
+        let own = router::build_router(&services);
         let limits = services.limits;
         let bodies = Arc::new(PrincipalQuota::new(limits.bodies_kib_max, limits.bodies_of_one_kib_max));
         Self { rules, with_tls, services, own, mounted, bodies, names: RequestNames::new() }
     }
 
     /// Answers a request.
-    pub(crate) async fn answer(&self, request: Request<Incoming>, newcomer: &NewcomerState) -> Response {
+    pub(crate) async fn answer(&self, request: Request<Incoming>, connection: &ConnectionState) -> Response {
         let began = Instant::now();
-        newcomer.note_call();
+        connection.newcomer.note_call();
         let name = self.names.next();
         let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
         let mount = self.mounted.iter().find(|mount| request.uri().path().starts_with(mount.prefix));
         let mut response = match self.admit(&request, mount) {
             Ok(admitted) => {
                 if admitted.identity.is_some() {
-                    newcomer.prove();
+                    connection.newcomer.prove();
                 }
                 self.pass(request, admitted, mount, name.clone()).await
             }
@@ -142,6 +142,9 @@ impl Gate {
             }
             Err(GateRefusal::Moved) => self.moved(&request),
         };
+        if is_chunked || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            connection.note_unread_body();
+        }
         harden(response.headers_mut(), self.with_tls && self.rules.canonical().is_https());
         if let Ok(value) = HeaderValue::from_str(name.as_str()) {
             response.headers_mut().insert(REQUEST_ID, value);
@@ -180,7 +183,7 @@ impl Gate {
             (TargetKind::Data, Some(mount)) => mount.body_bytes_max,
             (TargetKind::Data, None) => INPUT_BODY_BYTES_MAX,
         };
-        check_length(request, bytes_max)?;
+        check_length(request.headers(), bytes_max)?;
         Ok(AdmittedRequest { identity, bytes_max })
     }
 
@@ -251,19 +254,6 @@ fn target_of(path: &str) -> TargetKind {
         TargetKind::Probe
     } else {
         TargetKind::Data
-    }
-}
-
-/// Refuses a body whose length is announced and too large, before a byte of it is read.
-fn check_length(request: &Request<Incoming>, bytes_max: usize) -> Result<(), ApiError> {
-    let length =
-        request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    match length {
-        Some(length) if length > bytes_max as u64 => {
-            let text = format!("the body has {length} bytes; at most {bytes_max} are taken here");
-            Err(ApiError::new(ErrorCode::MessageTooLarge, text))
-        }
-        Some(_) | None => Ok(()),
     }
 }
 

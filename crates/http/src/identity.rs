@@ -57,11 +57,16 @@ pub(crate) fn authorize(operation: &OperationSpec, _caller: Caller) -> Result<()
     }
 }
 
+/// Returns the value of a header that occurs once and is text.
+pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    if values.next().is_some() { None } else { value.to_str().ok() }
+}
+
 /// Returns the token of exactly one well-formed `authorization` header.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let (value, None) = (values.next()?, values.next()) else { return None };
-    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    let (scheme, token) = only_value(headers, AUTHORIZATION.as_str())?.split_once(' ')?;
     let whole = token.strip_prefix(TOKEN_PREFIX).is_some_and(|secret| !secret.is_empty());
     (scheme.eq_ignore_ascii_case("bearer") && whole).then_some(token)
 }

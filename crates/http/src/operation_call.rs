@@ -16,7 +16,7 @@ use crate::identity::{HttpIdentity, authorize};
 use crate::limits::{BODY_BYTES_MAX, INPUT_BODY_BYTES_MAX};
 use crate::query;
 use crate::refusal::refusal_response;
-use crate::request_body::read_body;
+use crate::request_body::{check_length, read_body_at_most};
 use crate::response_stream::{self, JSON, StreamForm};
 use crate::services::HttpServices;
 
@@ -90,7 +90,9 @@ async fn message_of(
     let in_query = in_query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
     let reads = request.method() != Method::POST;
     let (parts, body) = request.into_parts();
-    let body = read_body(body).await?;
+    let bytes_max = body_bytes_max(operation);
+    check_length(&parts.headers, bytes_max)?;
+    let body = read_body_at_most(body, bytes_max).await?;
     if reads && !body.is_empty() {
         return Err(ApiError::invalid_argument(
             "this operation takes its fields in the query, not in a body",
@@ -109,7 +111,7 @@ async fn message_of(
         path: params.iter().collect(),
         query: in_query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         body: text,
-        bytes_max: body_bytes_max(operation),
+        bytes_max,
     };
     message.read(operation.input).map_err(json_refusal)
 }

@@ -12,7 +12,7 @@ pub(crate) async fn start(daemon: &TestDaemon, token: &str, says: &str) -> Strin
     daemon.provider.push(Script::new().text(says));
     let started = Call::post("/api/v1/runs", token, json!({ "input": "hello" })).send(daemon).await;
     assert_eq!(started.status, 200, "{started:?}");
-    started.json()["run_id"].as_str().unwrap().to_owned()
+    started.json()["opened"]["run_id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -24,7 +24,7 @@ async fn a_run_is_started_read_listed_and_cancelled() {
     let shown = Call::get(&path, &token).send(&daemon).await;
     assert_eq!((shown.status, shown.header("content-type")), (200, Some("application/json")));
     assert_eq!(shown.json()["run"]["run_id"], run.as_str());
-    let listed = Call::get("/api/v1/runs?page_size=1&only=all", &token).send(&daemon).await.json();
+    let listed = Call::get("/api/v1/runs?page_size=1&only=", &token).send(&daemon).await.json();
     assert_eq!(listed["runs"][0]["run_id"], run.as_str(), "{listed}");
     assert_eq!(listed["next_page_token"], "", "a default is written");
     let tape = Call::get(&format!("{path}/tape?after_tape_seq=0&limit=1"), &token).send(&daemon).await.json();
@@ -131,8 +131,8 @@ async fn a_run_that_asks_is_answered_with_its_file() {
     let body = json!({ "input": "look", "idempotency_key": "k", "attachments": [file] });
     let first = Call::post("/api/v1/runs", &token, &body).send(&daemon).await.json();
     let again: Value = Call::post("/api/v1/runs", &token, &body).send(&daemon).await.json();
-    assert_eq!(first["run_id"], again["run_id"], "a repeat is the same run");
-    let path = format!("/api/v1/runs/{}/attachments/1/0", first["run_id"].as_str().unwrap());
+    assert_eq!(first["opened"]["run_id"], again["opened"]["run_id"], "a repeat is the same run");
+    let path = format!("/api/v1/runs/{}/attachments/1/0", first["opened"]["run_id"].as_str().unwrap());
     let read = Call::get(&path, &token).send(&daemon).await;
     assert_eq!(read.header("content-type"), Some("application/x-ndjson"), "{read:?}");
     let line: Value = serde_json::from_str(read.body.trim_end()).unwrap();

@@ -14,7 +14,7 @@ async fn ask(daemon: &TestDaemon, token: &str) -> String {
     daemon.provider.push(Script::new().call("change", r#"{"path":"a"}"#));
     let started =
         Call::post("/api/v1/runs", token, json!({ "input": "change it" })).send(daemon).await.json();
-    started["run_id"].as_str().unwrap().to_owned()
+    started["opened"]["run_id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
