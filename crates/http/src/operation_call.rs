@@ -3,8 +3,9 @@
 //! Everything comes from the declaration of the operation; there is no code for a single one.
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderValue, Method};
 use axum::response::Response;
 use palyra_api::ApiError;
@@ -30,11 +31,30 @@ pub(crate) fn body_bytes_max(operation: &OperationSpec) -> usize {
     if TAKES_FILES.contains(&operation.name) { INPUT_BODY_BYTES_MAX } else { BODY_BYTES_MAX }
 }
 
+/// The fields in a path, as the router found them.
+pub(crate) struct PathParams(RawPathParams);
+
+impl PathParams {
+    /// Returns names and values, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter()
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PathParams {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let refused = |_| refusal_response(&ApiError::invalid_argument("the path is not percent-encoded UTF-8"));
+        RawPathParams::from_request_parts(parts, state).await.map(Self).map_err(refused)
+    }
+}
+
 /// Answers a request for an operation.
 pub(crate) async fn respond(
     services: &HttpServices,
     operation: &'static OperationSpec,
-    params: RawPathParams,
+    params: PathParams,
     request: Request,
 ) -> Response {
     let called = call(services, operation, &params, request).await;
@@ -44,7 +64,7 @@ pub(crate) async fn respond(
 async fn call(
     services: &HttpServices,
     operation: &'static OperationSpec,
-    params: &RawPathParams,
+    params: &PathParams,
     request: Request,
 ) -> Result<Response, ApiError> {
     let identity = identity_of(request.extensions())?;
@@ -83,7 +103,7 @@ pub(crate) fn json_response(json: &serde_json::Value) -> Response {
 /// Reads the message of a request; returns its bytes.
 async fn message_of(
     operation: &OperationSpec,
-    params: &RawPathParams,
+    params: &PathParams,
     request: Request,
 ) -> Result<Vec<u8>, ApiError> {
     let in_query = query::pairs(request.uri().query().unwrap_or_default());

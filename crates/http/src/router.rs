@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::Request;
 use axum::http::header::LOCATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
@@ -14,7 +14,7 @@ use palyra_api::ApiError;
 use palyra_types::ErrorCode;
 use palyra_wire::operations::{OPERATIONS, OperationSpec};
 
-use crate::operation_call::{self, identity_of};
+use crate::operation_call::{self, PathParams, identity_of};
 use crate::refusal::refusal_response;
 use crate::services::HttpServices;
 use crate::{downloads, metrics, probes, query, reference_page, run_events};
@@ -65,7 +65,7 @@ pub(crate) fn build_router(services: &Arc<HttpServices>) -> Router {
 /// What a route by hand is given.
 struct RouteCall {
     services: Arc<HttpServices>,
-    params: RawPathParams,
+    params: PathParams,
     parts: Parts,
 }
 
@@ -75,7 +75,7 @@ where
     F: Future<Output = (&'static str, Result<Response, ApiError>)> + Send + 'static,
 {
     let services = Arc::clone(services);
-    get(async move |params: RawPathParams, request: Request| {
+    get(async move |params: PathParams, request: Request| {
         // A body cannot be shared between threads, and what follows waits.
         let (parts, _) = request.into_parts();
         let (name, answer) = route(RouteCall { services, params, parts }).await;
@@ -93,7 +93,7 @@ fn operation_route(
     let (method, path) = operation.http.split_once(' ')?;
     let method = if method == "POST" { MethodFilter::POST } else { MethodFilter::GET };
     let services = Arc::clone(services);
-    let handler = async move |params: RawPathParams, request: Request| {
+    let handler = async move |params: PathParams, request: Request| {
         let mut response = operation_call::respond(&services, operation, params, request).await;
         response.extensions_mut().insert(AnsweredBy(operation.name));
         response
@@ -133,7 +133,7 @@ async fn metrics_route(call: RouteCall) -> (&'static str, Result<Response, ApiEr
     ("Metrics", Ok(metrics::exposition(&call.services).await))
 }
 
-fn param<'a>(params: &'a RawPathParams, name: &str) -> &'a str {
+fn param<'a>(params: &'a PathParams, name: &str) -> &'a str {
     params.iter().find(|(known, _)| *known == name).map(|(_, value)| value).unwrap_or_default()
 }
 

@@ -24,7 +24,7 @@ async fn a_run_is_started_read_listed_and_cancelled() {
     let shown = Call::get(&path, &token).send(&daemon).await;
     assert_eq!((shown.status, shown.header("content-type")), (200, Some("application/json")));
     assert_eq!(shown.json()["run"]["run_id"], run.as_str());
-    let listed = Call::get("/api/v1/runs?page_size=1&only=", &token).send(&daemon).await.json();
+    let listed = Call::get("/api/v1/runs?page_size=50&only=", &token).send(&daemon).await.json();
     assert_eq!(listed["runs"][0]["run_id"], run.as_str(), "{listed}");
     assert_eq!(listed["next_page_token"], "", "a default is written");
     let tape = Call::get(&format!("{path}/tape?after_tape_seq=0&limit=1"), &token).send(&daemon).await.json();
