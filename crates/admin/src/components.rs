@@ -15,6 +15,7 @@ use palyra_background::TickFailure;
 use palyra_journal_core::families::components;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendClass, AppendError, NewEntry};
+use palyra_types::access::Actor;
 use palyra_types::component::{
     AddedComponent, ComponentCapability, ComponentEvent, ComponentRecord, ExaminedComponent,
 };
@@ -152,7 +153,7 @@ impl ComponentsHandle {
         let removal = replaced.map(|component| ComponentEvent::Removed { component });
         let events: Vec<_> = removal.into_iter().chain([ComponentEvent::Added(added.clone())]).collect();
         let behind = events.len() as u64 - 1;
-        let seq = Seq(append(ports, caller.principal, events).await?.0 + behind);
+        let seq = Seq(append(ports, caller.actor(), events).await?.0 + behind);
         ports.components.offer(there(&*ports.families).await?).await.map_err(ComponentError::from)?;
         Ok(Added { component: record(seq), replaced })
     }
@@ -179,7 +180,7 @@ impl ComponentsHandle {
         let record = records.remove(place);
         ports.components.check(&records).map_err(ComponentError::from)?;
         let removed = ComponentEvent::Removed { component: record.added.component };
-        append(ports, caller.principal, vec![removed]).await?;
+        append(ports, caller.actor(), vec![removed]).await?;
         ports.components.offer(records).await.map_err(ComponentError::from)?;
         Ok(record)
     }
@@ -294,7 +295,7 @@ impl ComponentsHandle {
     }
 
     fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(ComponentError::NotAPerson) }
+        if caller.is_in_person() { Ok(()) } else { Err(ComponentError::NotAPerson) }
     }
 }
 
@@ -317,16 +318,12 @@ async fn there(families: &dyn ReadFamilies) -> Result<Vec<ComponentRecord>, paly
 }
 
 /// Records what became of components, in one commit.
-async fn append(
-    ports: &AdminPorts,
-    principal: PrincipalId,
-    events: Vec<ComponentEvent>,
-) -> Result<Seq, AppendError> {
+async fn append(ports: &AdminPorts, actor: Actor, events: Vec<ComponentEvent>) -> Result<Seq, AppendError> {
     let time = ports.clock.wall();
     let entry = |event| {
         let event = JournalEvent::Component(event);
-        NewEntry { time, principal, session: None, run: None, event }
+        NewEntry { time, principal: actor.principal, session: None, run: None, event }
     };
     let entries = events.into_iter().map(entry).collect();
-    Ok(ports.recorder.record(entries, AppendClass::Normal, Vec::new()).await?.first_seq)
+    Ok(ports.recorder.record_act(actor, entries, AppendClass::Normal, Vec::new()).await?.first_seq)
 }

@@ -21,6 +21,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_policy::{ActiveSkill, SkillStanding, forbidding_skill, standing};
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{AppendClass, AppendError, NewEntry, ReadError, SkillFolderError};
+use palyra_types::access::Actor;
 use palyra_types::event::JournalEvent;
 use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault, SkillQuarantine, SkillRecord};
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
@@ -165,7 +166,7 @@ impl SkillBook {
         tracing::warn!(%skill, "a skill is quarantined: its copy {}", told(fault));
         let event = SkillEvent::Quarantined { skill, fault };
         // It is out either way; at the next start its copy is compared again.
-        if let Err(error) = append(&self.ports, PrincipalId::NIL, vec![event]).await {
+        if let Err(error) = append(&self.ports, None, vec![event]).await {
             tracing::error!(%skill, "the quarantine of a skill was not recorded: {error}");
         }
     }
@@ -293,13 +294,14 @@ fn takes_part(record: &SkillRecord) -> bool {
     record.removed.is_none() && record.quarantine.is_none() && !record.installed.is_erased()
 }
 
-/// Records what became of skills, in one commit.
+/// Records what became of skills, in one commit; without an actor the daemon itself did it.
 pub(crate) async fn append(
     ports: &AdminPorts,
-    principal: PrincipalId,
+    actor: Option<Actor>,
     events: Vec<SkillEvent>,
 ) -> Result<palyra_types::Seq, AppendError> {
     let time = ports.clock.wall();
+    let principal = actor.map_or(PrincipalId::NIL, |actor| actor.principal);
     let quarantines = events.iter().any(|event| matches!(event, SkillEvent::Quarantined { .. }));
     let entry = |event| {
         let event = JournalEvent::Skill(event);
@@ -307,5 +309,9 @@ pub(crate) async fn append(
     };
     let entries = events.into_iter().map(entry).collect();
     let class = if quarantines { AppendClass::Ending } else { AppendClass::Normal };
-    Ok(ports.recorder.record(entries, class, Vec::new()).await?.first_seq)
+    let committed = match actor {
+        Some(actor) => ports.recorder.record_act(actor, entries, class, Vec::new()).await?,
+        None => ports.recorder.record(entries, class, Vec::new()).await?,
+    };
+    Ok(committed.first_seq)
 }

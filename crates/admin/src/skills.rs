@@ -166,7 +166,7 @@ impl SkillsHandle {
         let mut events: Vec<_> = replaced.map(|skill| SkillEvent::Removed { skill }).into_iter().collect();
         events.push(SkillEvent::Installed(installed.clone()));
         let behind = events.len() as u64 - 1;
-        let first = append(ports, caller.principal, events).await?;
+        let first = append(ports, Some(caller.actor()), events).await?;
         let created = ports.clock.wall();
         if let Some(old) = replaced {
             skills.change(old, |known| {
@@ -211,7 +211,7 @@ impl SkillsHandle {
         if !on {
             self.check_room(&known, agent)?;
         }
-        append(ports, caller.principal, vec![SkillEvent::Enabled { skill, agent }]).await?;
+        append(ports, Some(caller.actor()), vec![SkillEvent::Enabled { skill, agent }]).await?;
         skills.change(skill, |known| {
             known.record.quarantine = None;
             if let Err(place) = known.record.agents.binary_search(&agent) {
@@ -253,7 +253,7 @@ impl SkillsHandle {
         let skill = known.record.installed.skill;
         if known.record.agents.contains(&agent) {
             let event = SkillEvent::Disabled { skill, agent };
-            append(&self.ports, caller.principal, vec![event]).await?;
+            append(&self.ports, Some(caller.actor()), vec![event]).await?;
             skills.change(skill, |known| known.record.agents.retain(|enabled| *enabled != agent));
         }
         self.view_of(skill)
@@ -269,7 +269,7 @@ impl SkillsHandle {
         let _changing = skills.changing.lock().await;
         let known = self.named(name)?;
         let installed = &known.record.installed;
-        append(ports, caller.principal, vec![SkillEvent::Removed { skill: installed.skill }]).await?;
+        append(ports, Some(caller.actor()), vec![SkillEvent::Removed { skill: installed.skill }]).await?;
         let removed = ports.clock.wall();
         skills.change(installed.skill, |known| {
             (known.text, known.record.removed) = (None, Some(removed));
@@ -300,7 +300,7 @@ impl SkillsHandle {
     }
 
     fn check_person(&self, caller: Caller) -> Result<(), SkillError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(SkillError::NotAPerson) }
+        if caller.is_in_person() { Ok(()) } else { Err(SkillError::NotAPerson) }
     }
 
     fn installed(&self) -> Vec<Known> {

@@ -377,7 +377,7 @@ impl VaultHandle {
     }
 
     fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(VaultError::NotAPerson) }
+        if caller.is_in_person() { Ok(()) } else { Err(VaultError::NotAPerson) }
     }
 
     async fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, VaultError> {
@@ -414,7 +414,8 @@ impl VaultHandle {
             run: None,
             event: JournalEvent::Vault(event),
         };
-        self.ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await?;
+        let recorder = &self.ports.recorder;
+        recorder.record_act(caller.actor(), vec![entry], AppendClass::Normal, Vec::new()).await?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_runtime::approvals::{
     ApprovalReply, ApprovalWatcher, ApprovalsHandle, Counted, Remember, RememberScope, Resolved, Watched,
 };
-use palyra_runtime::{Caller, RequestError};
+use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
 use palyra_types::{ApprovalId, Content, PrincipalId, Timestamp};
 use palyra_wire::v1;
@@ -118,10 +118,11 @@ impl OperationHandlers {
 
 /// Answers `ResolveApproval`, and the same frame of a stream.
 pub async fn resolve(
-    approvals: &ApprovalsHandle,
+    state: &GatewayRuntimeState,
     caller: Caller,
     message: v1::ResolveApprovalRequest,
 ) -> Result<v1::ResolveApprovalResponse, ApiError> {
+    let approvals = &state.approvals;
     let approval: ApprovalId = translate::id("approval_id", &message.approval_id)?;
     let reply = reply_of(message)?;
     let resolved = match approvals.resolve(caller, approval, reply).await {
@@ -130,6 +131,10 @@ pub async fn resolve(
         Err(RequestError::ApprovalDecided { .. }) => {
             let record = approvals.get(caller, approval).await?;
             return Ok(answered(&record, false));
+        }
+        Err(error @ RequestError::ApproverNotEligible) => {
+            state.admin.access.record_refusal(caller.actor(), "ResolveApproval", error.code()).await;
+            return Err(error.into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -258,7 +263,7 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::ResolveApprovalRequest,
     ) -> Result<v1::ResolveApprovalResponse, ApiError> {
-        let mut answer = resolve(&self.state.approvals, caller, message).await?;
+        let mut answer = resolve(&self.state, caller, message).await?;
         if let Some(approval) = &mut answer.approval
             && let Ok(by) = approval.decided_by.parse()
         {

@@ -103,8 +103,7 @@ impl Harness {
     ) -> anyhow::Result<(SessionId, Vec<Arc<OrchestratorTapeRecord>>)> {
         // Its session hears of a run's end after those who follow it; whoever comes between is queued.
         self.settled.wait().await;
-        let caller =
-            Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+        let caller = Caller::at_socket(self.gateway.admin.access.local_principal());
         let selector = SessionSelector { id: session, ..SessionSelector::default() };
         let request = SubmitRequest::new(selector, UserInput::text(text.into()));
         let submitted = self.gateway.sessions.submit(caller, request).await?;

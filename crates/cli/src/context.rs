@@ -24,6 +24,7 @@ use palyra_screen_text::{span, table};
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
+const CONFIRMATION_VARIABLE: &str = "PALYRA_CONFIRMATION";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
@@ -106,9 +107,10 @@ impl Context {
     pub(crate) fn connect_options(&self) -> Result<ConnectOptions, Failure> {
         let target = match &self.global.connect {
             Some(address) => {
-                let token =
-                    std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Content::new);
-                let address = TcpAddress::parse(address, token)?;
+                let secret =
+                    |name| std::env::var(name).ok().filter(|text| !text.is_empty()).map(Content::new);
+                let address = TcpAddress::parse(address, secret(TOKEN_VARIABLE))?;
+                let address = address.with_confirmation(secret(CONFIRMATION_VARIABLE));
                 if let Some(uid) = address.token_reader() {
                     let whose =
                         format!("a program of user {uid} listens at {address}", address = self.shown());

@@ -19,7 +19,7 @@ use palyra_types::ErrorCode;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use crate::identity::{HttpIdentity, identify};
+use crate::identity::{EndedCredential, HttpIdentity, ShownIdentity, identify};
 use crate::limits::INPUT_BODY_BYTES_MAX;
 use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind};
 use crate::quota::PrincipalQuota;
@@ -94,6 +94,8 @@ pub(crate) struct Gate {
 /// A request that goes on.
 struct AdmittedRequest {
     identity: Option<HttpIdentity>,
+    /// Who held the token that no longer works: the request is refused, and the route records what was asked.
+    ended: Option<EndedCredential>,
     bytes_max: usize,
 }
 
@@ -167,24 +169,34 @@ impl Gate {
             return Err(ApiError::invalid_frame("this server is no proxy: send the path alone").into());
         }
         let target = target_of(request.uri().path());
-        let identified = identify(&self.services.state.admin.access, request.headers());
-        let credential = match &identified {
-            Ok(None) => ShownCredential::Nothing,
-            Ok(Some(_)) | Err(_) => ShownCredential::Token,
+        let shown = identify(&self.services.state.admin.access, request.headers());
+        let credential = match &shown {
+            ShownIdentity::Nothing => ShownCredential::Nothing,
+            ShownIdentity::Holder(_) | ShownIdentity::Rejected(_) => ShownCredential::Token,
         };
         let checked = self.rules.check(request.method(), request.headers(), target, credential);
         checked.map_err(|refusal| self.origin_refusal(&refusal))?;
-        let identity = identified?;
-        if identity.is_none() && target == TargetKind::Data {
-            return Err(ApiError::unauthenticated().into());
-        }
+        let identity = match shown {
+            ShownIdentity::Holder(identity) => Some(*identity),
+            ShownIdentity::Nothing if target != TargetKind::Data => None,
+            ShownIdentity::Rejected(Some(actor)) if target == TargetKind::Data && mount.is_none() => {
+                return Ok(AdmittedRequest {
+                    identity: None,
+                    ended: Some(EndedCredential(actor)),
+                    bytes_max: 0,
+                });
+            }
+            ShownIdentity::Nothing | ShownIdentity::Rejected(_) => {
+                return Err(ApiError::unauthenticated().into());
+            }
+        };
         let bytes_max = match (target, mount) {
             (TargetKind::Page | TargetKind::Probe, _) => 0,
             (TargetKind::Data, Some(mount)) => mount.body_bytes_max,
             (TargetKind::Data, None) => INPUT_BODY_BYTES_MAX,
         };
         check_length(request.headers(), bytes_max)?;
-        Ok(AdmittedRequest { identity, bytes_max })
+        Ok(AdmittedRequest { identity, ended: None, bytes_max })
     }
 
     fn origin_refusal(&self, refusal: &OriginRefusal) -> GateRefusal {
@@ -230,10 +242,13 @@ impl Gate {
         if let Some(identity) = admitted.identity {
             request.extensions_mut().insert(identity);
         }
+        if let Some(ended) = admitted.ended {
+            request.extensions_mut().insert(ended);
+        }
         let routes = mount.map_or(&self.own, |mount| &mount.router);
         let response = routes.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         drop(share);
-        response
+        if admitted.ended.is_some() { refusal_response(&ApiError::unauthenticated()) } else { response }
     }
 
     fn moved(&self, request: &Request<Incoming>) -> Response {

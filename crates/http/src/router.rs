@@ -12,9 +12,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use palyra_api::ApiError;
 use palyra_types::ErrorCode;
+use palyra_types::access::Scope;
 use palyra_wire::operations::{OPERATIONS, OperationSpec};
 
-use crate::operation_call::{self, PathParams, identity_of};
+use crate::identity::HttpIdentity;
+use crate::operation_call::{self, PathParams};
 use crate::refusal::refusal_response;
 use crate::services::HttpServices;
 use crate::{downloads, metrics, probes, query, reference_page, run_events};
@@ -69,6 +71,14 @@ struct RouteCall {
     parts: Parts,
 }
 
+impl RouteCall {
+    /// Returns who calls, if what an operation reads is for them.
+    async fn admitted(&self, operation: &str) -> Result<HttpIdentity, ApiError> {
+        let operation = OperationSpec::by_name(operation).ok_or_else(ApiError::unauthenticated)?;
+        operation_call::admitted(&self.services, operation, &self.parts).await
+    }
+}
+
 /// Returns a GET route by hand; its name is the one in metrics.
 fn with_services<F>(services: &Arc<HttpServices>, route: fn(RouteCall) -> F) -> MethodRouter
 where
@@ -103,7 +113,7 @@ fn operation_route(
 
 async fn run_event_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
     let answer = async {
-        let identity = identity_of(&call.parts.extensions)?;
+        let identity = call.admitted("ReadTape").await?;
         let query = query::pairs(call.parts.uri.query().unwrap_or_default());
         let query = query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
         let run_id = param(&call.params, "run_id");
@@ -114,7 +124,7 @@ async fn run_event_route(call: RouteCall) -> (&'static str, Result<Response, Api
 
 async fn file_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
     let answer = async {
-        let identity = identity_of(&call.parts.extensions)?;
+        let identity = call.admitted("ReadAttachment").await?;
         let place = downloads::FilePlace {
             run_id: param(&call.params, "run_id"),
             tape_seq: param(&call.params, "tape_seq"),
@@ -130,7 +140,17 @@ async fn readiness_route(call: RouteCall) -> (&'static str, Result<Response, Api
 }
 
 async fn metrics_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
-    ("Metrics", Ok(metrics::exposition(&call.services).await))
+    let may_see = call
+        .parts
+        .extensions
+        .get::<HttpIdentity>()
+        .is_some_and(|identity| identity.caller().scopes.contains(Scope::Metrics));
+    let answer = if may_see {
+        Ok(metrics::exposition(&call.services).await)
+    } else {
+        Err(ApiError::scope_missing(Scope::Metrics))
+    };
+    ("Metrics", answer)
 }
 
 fn param<'a>(params: &'a PathParams, name: &str) -> &'a str {

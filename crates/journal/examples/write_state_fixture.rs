@@ -22,6 +22,7 @@ use palyra_ports::{
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
+use palyra_types::access::PrincipalKind;
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -338,6 +339,8 @@ fn first_entries() -> JournalAppendRequest {
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
+            kind: PrincipalKind::Person,
+            role: None,
         })),
         own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
         samples::session_opened(session(), Some("home"), Timestamp(2)),

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::StoredGrantId;
 use palyra_types::approval::Approvers;
-use palyra_types::run::Surface;
 use palyra_types::shell_line::is_shell_line;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -232,7 +231,7 @@ pub(crate) fn request_of(
             paths: named.paths,
             risk: risk_name(risk).to_owned(),
             sandbox: context.isolation.as_str().to_owned(),
-            surface: surface_name(context.surface).to_owned(),
+            surface: context.surface.name().to_owned(),
             taints: context.taints.names().map(str::to_owned).collect(),
             tool_calls: context.tool_calls,
             touches: named.places.iter().map(|place| place.name().to_owned()).collect(),
@@ -302,13 +301,6 @@ fn contract_name(contract: EffectContract) -> &'static str {
         EffectContract::Probe => "probe",
         EffectContract::Local => "local",
         EffectContract::Opaque => "opaque",
-    }
-}
-
-fn surface_name(surface: Surface) -> &'static str {
-    match surface {
-        Surface::LocalSocket => "local_socket",
-        Surface::Tcp => "tcp",
     }
 }
 

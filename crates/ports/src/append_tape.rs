@@ -1,6 +1,7 @@
 //! Appending to the journal.
 
 use futures::future::BoxFuture;
+use palyra_types::access::Actor;
 use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
@@ -33,6 +34,8 @@ pub struct JournalAppendRequest {
     pub guards: Vec<Guard>,
     /// Entries, at most [`APPEND_ENTRIES_MAX`].
     pub entries: Vec<NewEntry>,
+    /// Who acted with entries, beside them.
+    pub actors: Vec<EntryActor>,
     /// Files that entries brought along, beside them.
     pub blobs: Vec<EntryBlobs>,
     /// Daemon-made texts that the entries name by digest; stored once each.
@@ -65,6 +68,15 @@ pub struct NewEntry {
     pub run: Option<(RunId, TapeSeq)>,
     /// What happened.
     pub event: JournalEvent,
+}
+
+/// Who acted with one entry; recorded with its facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryActor {
+    /// Which of the append's entries, from 0.
+    pub entry: usize,
+    /// Who.
+    pub actor: Actor,
 }
 
 /// The blobs of one entry, as its attachments number them.

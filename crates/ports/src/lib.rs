@@ -36,7 +36,7 @@ pub mod clock;
 pub mod entropy;
 
 pub use append_tape::{
-    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryBlobs, Guard,
+    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryActor, EntryBlobs, Guard,
     JournalAppendRequest, NewEntry, StaticText,
 };
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};

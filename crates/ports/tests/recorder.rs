@@ -87,7 +87,7 @@ fn class_guards_and_data_beside_the_entries_are_handed_on() {
     let run = RunId::from_parts(1, 2);
     let guard = Guard::RunAt { run, tape_seq: TapeSeq(3) };
     let blobs = vec![EntryBlobs { entry: 0, blobs: vec![Redacted::cleaned(Arc::from(&b"bytes"[..]))] }];
-    let attached = AttachedData { blobs, statics: Vec::new() };
+    let attached = AttachedData { blobs, ..AttachedData::default() };
     let session = samples::session(samples::principal(0), 0);
     let opened = samples::session_opened(session, Some("k"), Timestamp(1));
     let recorder = recorder(&journal);

@@ -14,9 +14,9 @@ use palyra_ports::SecretFound;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{ApprovalAnswer, RunInput};
+use palyra_types::access::Scope;
 use palyra_types::approval::{
     ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope, GrantWish,
-    Separation,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
@@ -171,6 +171,9 @@ impl ApprovalsHandle {
         if reply.run.is_some_and(|run| run != record.run) {
             return Err(RequestError::ApprovalNotFound);
         }
+        if !self.may_decide(caller, &record) {
+            return Err(RequestError::ApproverNotEligible);
+        }
         if let Some(repeated) = repeated(&self.engine, caller, &record, &reply).await? {
             return Ok(repeated);
         }
@@ -179,7 +182,7 @@ impl ApprovalsHandle {
         let grant = answer.remember.as_ref().map(|wish| wish.grant);
         let session = SessionRef { principal: record.principal, id: record.session };
         let input = RunInput::ApprovalAnswered(Box::new(answer));
-        let delivered = self.sessions.answer_approval(session, record.run, input).await;
+        let delivered = self.sessions.answer_approval(session, record.run, input, caller.actor()).await;
         let record = self.get(caller, approval).await?;
         match delivered {
             Ok(_) => self.resolved(record, reply.decision, grant).await,
@@ -330,10 +333,15 @@ impl ApprovalsHandle {
         ApprovalWatcher::new(self.clone(), caller, run)
     }
 
-    /// One's own, as the owner of the daemon all, and those that want somebody else's yes.
+    /// One's own, and as an owner all.
     fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        let wants_others = record.terms.separation == Separation::AnotherPerson || record.terms.needed > 1;
-        caller.principal == self.owner || caller.principal == record.principal || wants_others
+        caller.principal == self.owner || caller.principal == record.principal || caller.is_owner()
+    }
+
+    /// The person of the run and owners decide, with a credential that may. The run itself sees to it that it is another
+    /// person, or several, where a rule wants that.
+    fn may_decide(&self, caller: Caller, record: &ApprovalRecord) -> bool {
+        caller.scopes.contains(Scope::Approve) && self.sees(caller, record)
     }
 
     fn changes(&self) -> tokio::sync::broadcast::Receiver<Change> {

@@ -31,6 +31,6 @@ pub(crate) mod replay;
 pub(crate) use actor::{Earlier, LiveRun, spawn_run};
 pub(crate) use judging::fresh_approval;
 pub(crate) use mailbox::{
-    DeliverReply, Delivered, FinishedRun, Left, RunAcceptance, RunCommand, RunExit, RunMailbox, RunSeed,
-    Stall,
+    DeliverReply, Delivered, FinishedRun, InputData, Left, RunAcceptance, RunCommand, RunExit, RunMailbox,
+    RunSeed, Stall,
 };

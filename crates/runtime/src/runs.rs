@@ -9,10 +9,12 @@ use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
+use palyra_types::access::Actor;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
-use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
+use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
 use palyra_run_core::RunInput;
@@ -22,6 +24,7 @@ use crate::error::RequestError;
 
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
+use crate::run::InputData;
 use crate::run_location::{RunLocation, run_location};
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
@@ -195,7 +198,9 @@ impl RunsHandle {
         let query = RunQuery { principal: caller.principal, ..query };
         let mut runs = self.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
-        if let Some(folder) = folder.filter(|_| caller.surface == Surface::LocalSocket) {
+        if let Some(folder) =
+            folder.filter(|_| caller.surface.profile().workspace_root == WorkspaceRootSource::Client)
+        {
             let mut here = Vec::with_capacity(runs.len());
             for run in runs {
                 if run_location(&self.ports, &run, Some(&folder)).await? == RunLocation::Here {
@@ -225,7 +230,7 @@ impl RunsHandle {
             }
         };
         let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session, run, input, Vec::new()).await {
+        match self.sessions.deliver(session, run, input, InputData::by(caller.actor())).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
@@ -257,7 +262,7 @@ impl RunsHandle {
             return Ok(receipt(submitted, Vec::new()));
         }
         let mut notes = Vec::new();
-        match self.offer(&record, &said, prepared).await {
+        match self.offer(&record, &said, prepared, caller.actor()).await {
             // A repetition of it was taken meanwhile; the way of a new run finds it.
             Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
             Err(error) => return Err(error),
@@ -292,8 +297,10 @@ impl RunsHandle {
         record: &RunRecord,
         said: &InputRequest,
         prepared: PreparedInput,
+        actor: Actor,
     ) -> Result<Offered, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
+        let beside = InputData { actor: Some(actor), blobs };
         let (input, over, takes_none) = match said.delivery {
             InputDelivery::Interrupt => {
                 return Ok(Offered::NotTaken { note: None, why: RequestError::RunNotWaiting });
@@ -306,7 +313,7 @@ impl RunsHandle {
         if record.state.is_terminal() {
             return Ok(Offered::NotTaken { note: over, why: RequestError::RunFinished });
         }
-        match self.sessions.deliver(session_of(record), record.run, input, blobs).await {
+        match self.sessions.deliver(session_of(record), record.run, input, beside).await {
             Ok(_) => Ok(Offered::Taken),
             Err(why @ RequestError::RunFinished) => Ok(Offered::NotTaken { note: over, why }),
             Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),

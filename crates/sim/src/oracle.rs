@@ -98,6 +98,7 @@ impl Oracle {
             tape_seq,
             time: entry.time,
             content: entry.content,
+            actor: entry.actor,
             event: event.clone(),
         };
         if let TapeEvent::Run(RunEvent::Started(started)) = event {

@@ -19,7 +19,7 @@ mod session;
 mod tool;
 
 pub use crate::digest::ContentDigest;
-pub use access::{AccessEvent, AgentEvent};
+pub use access::{AccessEvent, ActRefused, AgentEvent, TokenCreated};
 pub use approval::ApprovalEvent;
 pub use effect::EffectEvent;
 pub use log::{EpochSealing, LogEvent};

@@ -1,8 +1,10 @@
-//! `palyra admin`: tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
+//! `palyra admin`: people, tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
 mod complete;
 mod completions;
+mod confirm;
 mod man;
+mod people;
 mod tasks;
 mod tokens;
 mod vault;
@@ -20,13 +22,18 @@ use crate::failure::Failure;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
-/// Tokens, secrets, agents, completions, manuals, the daemon itself.
+/// People, tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin stop")]
 pub(crate) enum AdminVerb {
-    /// Access tokens for the TCP listener
+    /// People and their roles
+    #[command(subcommand)]
+    People(people::PeopleVerb),
+    /// Access tokens for programs
     #[command(subcommand)]
     Tokens(tokens::TokensVerb),
+    /// Print a one-time code that confirms one change over the network
+    Confirm(confirm::ConfirmArgs),
     /// Secrets for servers, which are never shown
     #[command(subcommand)]
     Vault(vault::VaultVerb),
@@ -58,7 +65,9 @@ pub(crate) enum AdminVerb {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Failure> {
     match verb {
+        AdminVerb::People(verb) => people::run(context, &context.connect().await?, verb).await,
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
+        AdminVerb::Confirm(args) => confirm::run(context, &args).await,
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::erasure_of_entries;
 use palyra_run_view::date;
-use palyra_screen_text::{bytes, count};
+use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{NoteKind, Output};
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
@@ -266,6 +266,14 @@ async fn list(
     Ok(Some(format!("{range}; --from and --limit show others")))
 }
 
+/// Returns who acted, with what, and where, in a few words.
+fn by_whom(by: &v1::ActedBy) -> String {
+    let who = if by.principal.is_empty() { short_id(&by.principal_id) } else { by.principal.clone() };
+    let token = if by.token_id.is_empty() { String::new() } else { format!(" {}", short_id(&by.token_id)) };
+    let surface = by.surface().as_str_name().trim_start_matches("SURFACE_").to_lowercase();
+    format!("{who}{token} {surface}")
+}
+
 fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {
     if format == Format::Json {
         entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
@@ -280,10 +288,15 @@ fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Re
         };
         let kind = if entry.erased { format!("{} (erased)", entry.kind) } else { entry.kind };
         let leaf = entry.leaf.get(..16).unwrap_or(&entry.leaf).to_owned();
-        [entry.seq.to_string(), date(entry.time), kind, leaf, place]
+        let by = entry.acted_by.as_ref().map(by_whom).unwrap_or_default();
+        let kind = match entry.refused_operation.as_str() {
+            "" => kind,
+            operation => format!("{kind} {operation} {}", entry.refused_code),
+        };
+        [entry.seq.to_string(), date(entry.time), kind, by, leaf, place]
     };
     let rows = entries.into_iter().map(row).collect();
-    context.table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)?;
+    context.table(["SEQ", "TIME", "KIND", "BY", "LEAF", "RUN"], rows)?;
     if let Some(erasure) = erasure {
         context.output.line(&erasure)?;
     }

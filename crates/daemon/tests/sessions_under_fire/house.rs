@@ -8,6 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::access::TokenRequest;
 use palyra_api::{DaemonFacts, ReloadHandle};
 use palyra_grpc::{Listeners, ServeLimits, serve};
 use palyra_journal::{JournalStore, OpenOptions};
@@ -91,7 +93,9 @@ impl House {
 
     pub(crate) async fn token(&self, principal: &str) -> Content<String> {
         let life = Duration::from_secs(3_600);
-        self.state.admin.access.create_token(principal, "fire", life).await.unwrap().1
+        let access = &self.state.admin.access;
+        let owner = Caller::at_socket(access.local_principal());
+        access.create_token(owner, TokenRequest::program(principal, "fire", life)).await.unwrap().1
     }
 
     /// Drops every task wherever it is; what the journal's own thread has queued is still written, as the disk

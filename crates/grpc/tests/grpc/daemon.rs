@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::access::TokenRequest;
 use palyra_api::{ConfigFact, DaemonFacts, ReloadError, ReloadHandle, ReloadReport};
 use palyra_grpc::{Listeners, ServeError, ServeLimits, serve};
 use palyra_ports::{
@@ -99,9 +101,19 @@ impl TestDaemon {
         Endpoint::from_shared(format!("http://{}", self.tcp)).unwrap().connect().await.unwrap()
     }
 
-    /// Makes a token for a principal.
+    /// The owner at the daemon's own socket.
+    pub(crate) fn owner(&self) -> Caller {
+        Caller::at_socket(self.state.admin.access.local_principal())
+    }
+
+    /// Makes a token that a program keeps, for a principal.
     pub(crate) async fn token(&self, principal: &str) -> String {
-        let made = self.state.admin.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
+        self.token_of(TokenRequest::program(principal, "test", Duration::from_secs(3_600))).await
+    }
+
+    /// Makes a token.
+    pub(crate) async fn token_of(&self, request: TokenRequest) -> String {
+        let made = self.state.admin.access.create_token(self.owner(), request).await;
         made.unwrap().1.into_exposed()
     }
 }

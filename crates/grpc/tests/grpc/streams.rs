@@ -211,7 +211,7 @@ async fn a_revoked_token_ends_its_streams() {
     let mut talk = Talk::open_bearing(daemon.remote().await, &token, Say::Start(start("hi"))).await.unwrap();
     talk.opened().await;
     let made = daemon.state.admin.access.known().tokens[0].id;
-    daemon.state.admin.access.revoke_token(made).await.unwrap();
+    daemon.state.admin.access.revoke_token(daemon.owner(), made).await.unwrap();
     assert_refused(&talk.failure().await, Code::Unauthenticated, ErrorCode::Unauthenticated);
 }
 

@@ -82,8 +82,7 @@ async fn a_silent_stream_says_that_it_lives_and_ends_with_its_token() {
         }
     };
     assert_eq!(heartbeat.json()["tape_seq"], last);
-    let known = daemon.state.admin.access.known();
-    daemon.state.admin.access.revoke_token(known.tokens[0].id).await.unwrap();
+    daemon.revoke().await;
     let ended = reader.rest().await;
     let error = ended.last().unwrap();
     assert_eq!((error.name.as_str(), &error.json()["error"]["code"]), ("error", &json!("PLY-1201")));

@@ -1,5 +1,6 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
+use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope};
 use palyra_types::approval::{ApprovalState, Approvers, AtExpiry, Separation};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
@@ -61,7 +62,12 @@ stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withd
 stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
 stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
-stored_enum!(Surface, Surface, LocalSocket Tcp);
+stored_enum!(Surface, Surface,
+    LocalSocket Tcp Http Console Openai Schedule Background Channel Quic);
+stored_enum!(with zero PrincipalKind, PrincipalKind, Person ChannelAccount Service Worker);
+stored_enum!(Role, Role, Owner Member Approver Viewer Worker);
+stored_enum!(with zero CredentialKind, CredentialKind, Program PersonSession);
+stored_enum!(Scope, Scope, Runs RunsRead Approve Openai Memory Schedules Channel Metrics Admin);
 stored_enum!(HeldCause, HeldCause, LogReopened);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure Restarts);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);

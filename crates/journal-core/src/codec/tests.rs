@@ -1,10 +1,12 @@
 //! The codec's laws, and one golden file per kind.
 
+mod access;
 mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::journal_suite::{components, policies, skills};
+use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
@@ -17,9 +19,10 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest, DecidedBy,
-    EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
-    PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest,
+    DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent,
+    NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent, ToolStarted,
+    UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
@@ -37,6 +40,7 @@ use palyra_types::{
     SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
+use self::access::access_kinds;
 use super::event::Coded;
 use super::field::{Malformed, VERSION};
 use super::{NotStorable, decode, encode};
@@ -340,14 +344,33 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
+            kind: PrincipalKind::Person,
+            role: None,
         }),
-        JournalEvent::Access(AccessEvent::TokenCreated {
+        JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
             token,
             sha256: [8; 32],
             expires: Some(Timestamp(1_735_689_600_000_000)),
             label: "laptop".into(),
-        }),
+            kind: CredentialKind::Program,
+            scopes: None,
+        })),
         JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::PrincipalRenamed {
+            principal: samples::principal(0),
+            name: "anna".into(),
+        }),
+        JournalEvent::Access(AccessEvent::RoleGiven {
+            principal: samples::principal(0),
+            role: Role::Approver,
+        }),
+        JournalEvent::Access(AccessEvent::PrincipalDisabled { principal: samples::principal(0) }),
+        JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
+        JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
+            operation: "ResolveApproval".into(),
+            code: ErrorCode::ScopeMissing,
+            unrecorded: 2,
+        })),
         JournalEvent::Agent(AgentEvent::Saved { agent, profile }),
         JournalEvent::Agent(AgentEvent::Archived { agent }),
         JournalEvent::Session(SessionEvent::Opened {
@@ -539,7 +562,9 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
 #[test]
 fn released_kinds_keep_their_bytes() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (kind, name, event) in one_of_each_kind().into_iter().chain(grown_kinds()).chain(asking_kinds()) {
+    for (kind, name, event) in
+        one_of_each_kind().into_iter().chain(grown_kinds()).chain(asking_kinds()).chain(access_kinds())
+    {
         let coded = encode(&event).unwrap();
         let written = format!("facts {}\npayload {}\n", hex(&coded.facts), hex(&coded.payload));
         let path = folder.join(format!("{:04x}-{name}-v{VERSION}.txt", kind.number()));

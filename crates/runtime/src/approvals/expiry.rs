@@ -19,6 +19,7 @@ use palyra_types::session::SessionRef;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::run::InputData;
 use crate::session::SessionsHandle;
 
 /// Approvals known ahead of their time.
@@ -155,7 +156,7 @@ async fn end(
     let record = engine.ports.run(expiring.run).await?.ok_or(RequestError::RunNotFound)?;
     let session = SessionRef { principal: record.principal, id: record.session };
     let input = RunInput::ApprovalExpired { approval: expiring.approval };
-    match sessions.deliver(session, record.run, input, Vec::new()).await {
+    match sessions.deliver(session, record.run, input, InputData::default()).await {
         // Somebody answered, or the run ended, in the same moment.
         Ok(_) | Err(RequestError::ApprovalDecided { .. } | RequestError::RunFinished) => Ok(()),
         Err(error) => Err(error),

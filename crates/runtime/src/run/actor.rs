@@ -413,6 +413,7 @@ impl RunActor {
                 events: &draft.events,
                 statics: &draft.statics,
                 blobs: &draft.blobs,
+                actors: &draft.actors,
                 accepts,
             };
             match step.append(&self.run_context).await {

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
-use palyra_ports::{EntryBlobs, StaticText};
+use palyra_ports::{EntryActor, EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
-use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ModelRequest;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
@@ -29,6 +29,8 @@ pub(super) struct Draft {
     pub(super) statics: Vec<StaticText>,
     /// Which of the events brought files along.
     pub(super) blobs: Vec<EntryBlobs>,
+    /// Who acted with which of the events.
+    pub(super) actors: Vec<EntryActor>,
     session: SessionRef,
     /// What the runs before this one had read.
     inherited: Taints,
@@ -49,6 +51,7 @@ impl Draft {
             request: None,
             statics: Vec::new(),
             blobs: Vec::new(),
+            actors: Vec::new(),
             session,
             inherited,
         }
@@ -65,8 +68,12 @@ impl Draft {
         self.decide(&command.input, state, source)?;
         // An input that the run has already is not recorded again.
         let heard = matches!(self.events.get(entry), Some(TapeEvent::Run(RunEvent::InputReceived { .. })));
-        if heard && !command.blobs.is_empty() {
-            self.blobs.push(EntryBlobs { entry, blobs: command.blobs.clone() });
+        if heard && !command.beside.blobs.is_empty() {
+            self.blobs.push(EntryBlobs { entry, blobs: command.beside.blobs.clone() });
+        }
+        if let Some(actor) = command.beside.actor {
+            let acts = (entry..).zip(&self.events[entry..]).filter(|(_, event)| is_act(event));
+            self.actors.extend(acts.map(|(entry, _)| EntryActor { entry, actor }));
         }
         Ok(())
     }
@@ -141,4 +148,16 @@ impl Draft {
         self.statics = prepared.statics;
         RunInput::ContextReady { plan, model }
     }
+}
+
+/// Returns whether an event says what somebody did, and not what followed from it.
+fn is_act(event: &TapeEvent) -> bool {
+    matches!(
+        event,
+        TapeEvent::Run(
+            RunEvent::Started(_) | RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. }
+        ) | TapeEvent::Approval(
+            ApprovalEvent::Voted(_) | ApprovalEvent::Resolved(_) | ApprovalEvent::GrantStored(_)
+        ) | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
+    )
 }

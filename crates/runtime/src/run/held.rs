@@ -183,7 +183,7 @@ impl Held {
     /// room.
     pub(super) fn send_callers_home(&mut self) {
         let mut stopping = false;
-        for RunCommand { mut input, blobs, reply } in std::mem::take(&mut self.0) {
+        for RunCommand { mut input, beside, reply } in std::mem::take(&mut self.0) {
             if let RunInput::ToolPrinted { text, rest, .. } = &mut input {
                 (*text, *rest) = (Redacted::default(), OutputRest::InOutcome);
             }
@@ -203,7 +203,7 @@ impl Held {
                 let _ = reply.send(Err(AppendError::DiskFull.into()));
             }
             if stays {
-                self.push(RunCommand { input, blobs, reply: None });
+                self.push(RunCommand { input, beside, reply: None });
             }
         }
     }
@@ -216,7 +216,7 @@ impl Held {
 
 /// Returns the size of what a command brings to record.
 fn bytes_of(command: &RunCommand) -> usize {
-    let beside: usize = command.blobs.iter().map(|blob| blob.expose().len()).sum();
+    let beside: usize = command.beside.blobs.iter().map(|blob| blob.expose().len()).sum();
     let said = match &command.input {
         RunInput::Input { input, .. } | RunInput::Steer { input, .. } => {
             let inline = input.attachments.iter().map(|attachment| match &attachment.body {

@@ -3,6 +3,7 @@
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
+use palyra_types::access::Actor;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
@@ -27,23 +28,38 @@ pub(crate) struct Delivered {
     pub(crate) state: RunLifecycleState,
 }
 
+/// What comes with an input and is recorded beside its entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InputData {
+    /// Who acts, where a person or a program of theirs does.
+    pub(crate) actor: Option<Actor>,
+    /// The files of a person's input that are not text, as its attachments number them.
+    pub(crate) blobs: Vec<Blob>,
+}
+
+impl InputData {
+    /// Makes the data of an act without files.
+    pub(crate) fn by(actor: Actor) -> Self {
+        Self { actor: Some(actor), blobs: Vec::new() }
+    }
+}
+
 /// Something for a run, and where to say what became of it.
 pub(crate) struct RunCommand {
     pub(crate) input: RunInput,
-    /// The files of a person's input that are not text, as its attachments number them.
-    pub(crate) blobs: Vec<Blob>,
+    pub(crate) beside: InputData,
     pub(crate) reply: Option<DeliverReply>,
 }
 
 impl RunCommand {
     /// Makes a command that nobody waits for.
     pub(crate) fn told(input: RunInput) -> Self {
-        Self { input, blobs: Vec::new(), reply: None }
+        Self { input, beside: InputData::default(), reply: None }
     }
 
     /// Makes a command whose caller waits.
-    pub(crate) fn asked(input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) -> Self {
-        Self { input, blobs, reply: Some(reply) }
+    pub(crate) fn asked(input: RunInput, beside: InputData, reply: DeliverReply) -> Self {
+        Self { input, beside, reply: Some(reply) }
     }
 
     /// Tells the caller, if there is one.
@@ -69,6 +85,8 @@ pub(crate) struct RunAcceptance {
     pub(crate) started: RunStarted,
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
+    /// Who asked for it.
+    pub(crate) actor: Option<Actor>,
     /// The files of its input that are not text, as its attachments number them.
     pub(crate) blobs: Vec<Blob>,
 }

@@ -17,7 +17,6 @@ use palyra_journal_core::families::input_keys;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError};
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, InputDelivery};
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
@@ -26,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::alarm::Alarm;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
+use crate::run::{DeliverReply, InputData, Left, LiveRun, RunCommand, Stall};
 use crate::session::admitted::{AdmittedRun, Opening};
 use crate::session::appends::{AcceptedRun, Appended, Appends};
 use crate::session::deliveries::Deliveries;
@@ -160,16 +159,16 @@ impl SessionActor {
                 let _ = reply.send(self.open(&opening).await);
             }
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
-            Command::Steer { input, idempotency, blobs, reply } => {
+            Command::Steer { input, idempotency, beside, reply } => {
                 let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
                 let run = active.map(|active| active.run);
                 match self.may_be_said(run, idempotency).await {
-                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, blobs, reply),
+                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, beside, reply),
                     Err(error) => drop(reply.send(Err(error))),
                 }
             }
-            Command::Deliver { run, input, blobs, reply } => {
-                self.take_delivery(run, *input, blobs, reply).await;
+            Command::Deliver { run, input, beside, reply } => {
+                self.take_delivery(run, *input, beside, reply).await;
             }
             Command::Change { change, reply } => self.change(change, reply),
             Command::Wake | Command::Forget => {}
@@ -241,7 +240,7 @@ impl SessionActor {
     }
 
     /// Hands something to one of the session's runs: a wish to stop always, words of a person if they may be said.
-    async fn take_delivery(&mut self, run: RunId, input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) {
+    async fn take_delivery(&mut self, run: RunId, input: RunInput, beside: InputData, reply: DeliverReply) {
         let said = if let RunInput::Input { idempotency, .. } | RunInput::Steer { idempotency, .. } = &input {
             Some(*idempotency)
         } else {
@@ -255,7 +254,7 @@ impl SessionActor {
             (Ok(()), Some(key)) => self.deliveries.watch(key, run, reply),
             (Ok(()), None) | (Err(_), _) => reply,
         };
-        let command = RunCommand::asked(input, blobs, reply);
+        let command = RunCommand::asked(input, beside, reply);
         match may {
             Ok(()) => self.deliver(run, command),
             Err(error) => command.answer(Err(error)),
@@ -330,7 +329,7 @@ impl SessionActor {
         &mut self,
         input: RunInput,
         key: Option<IdempotencyDigest>,
-        blobs: Vec<Blob>,
+        beside: InputData,
         reply: SteerReply,
     ) {
         let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
@@ -343,7 +342,7 @@ impl SessionActor {
             Some(key) => self.deliveries.watch(key, run, answer_in),
             None => answer_in,
         };
-        self.deliver(run, RunCommand::asked(input, blobs, answer_in));
+        self.deliver(run, RunCommand::asked(input, beside, answer_in));
         // A caller that left does not want to know.
         let _ = reply.send(Ok(Some(HandedOver { run, answer })));
     }

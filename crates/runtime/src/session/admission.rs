@@ -10,8 +10,9 @@ use palyra_ports::{AppendError, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::run::{InputDelivery, Surface, UserInput};
+use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::skill::ActivatedSkill;
+use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, Redacted, RunId};
 use tokio::sync::oneshot;
@@ -76,7 +77,9 @@ pub(super) async fn submit(
         };
         if validated.request.delivery == InputDelivery::Steer {
             let steered = match &place {
-                Place::Existing { session, .. } => steer(directory, *session, &validated.prepared).await?,
+                Place::Existing { session, .. } => {
+                    steer(directory, *session, &validated.prepared, caller.actor()).await?
+                }
                 Place::New(_) => Steered::NotTaken(NO_ACTIVE_RUN),
             };
             match steered {
@@ -151,7 +154,9 @@ impl ValidatedSubmit {
             .as_ref()
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
-        if request.workspace_root.is_some() && caller.surface != Surface::LocalSocket {
+        if request.workspace_root.is_some()
+            && caller.surface.profile().workspace_root != WorkspaceRootSource::Client
+        {
             return Err(RequestError::WorkspaceRefused);
         }
         if let Some(root) = &request.workspace_root {
@@ -223,7 +228,7 @@ impl ValidatedSubmit {
         let spec = RunSpec { run: RunId::from_parts(ms, random), session, started };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
-        Ok(AdmittedRun { spec, opening, reset, blobs, notes })
+        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor(), notes })
     }
 }
 

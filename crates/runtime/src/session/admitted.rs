@@ -1,6 +1,7 @@
 //! A run that is ready to be accepted, with the session it opens if that is new.
 
 use palyra_ports::{Guard, NewEntry};
+use palyra_types::access::Actor;
 use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
 use palyra_types::session::{BranchPoint, SessionRef};
@@ -55,6 +56,8 @@ pub(super) struct AdmittedRun {
     pub(super) reset: ResetWish,
     /// The files of its input that are not text, as their attachments number them.
     pub(super) blobs: Vec<Blob>,
+    /// Who asked for it.
+    pub(super) actor: Actor,
     pub(super) notes: Vec<String>,
 }
 
@@ -108,6 +111,7 @@ impl AdmittedRun {
             started: self.spec.started.clone(),
             guards: self.guards(),
             entries_before: self.entries_before(now),
+            actor: Some(self.actor),
             blobs: self.blobs.clone(),
         }
     }

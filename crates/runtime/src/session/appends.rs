@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{AppendClass, AppendError, AttachedData, EntryBlobs, Guard, NewEntry};
+use palyra_ports::{AppendClass, AppendError, AttachedData, EntryActor, EntryBlobs, Guard, NewEntry};
 use palyra_types::event::{JournalEvent, RunEvent, RunFinished, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, TerminationReason};
 use palyra_types::session::SessionRef;
@@ -114,7 +114,9 @@ impl Appends {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
         }
         let guards = admitted.guards();
-        let attached = AttachedData { blobs, statics: Vec::new() };
+        let actor = admitted.actor;
+        let actors = (0..entries.len()).map(|entry| EntryActor { entry, actor }).collect();
+        let attached = AttachedData { actors, blobs, statics: Vec::new() };
         let recorder = &engine.ports.recorder;
         let appending = recorder.record_with(entries, AppendClass::Normal, guards, attached);
         let key = admitted.spec.started.idempotency;

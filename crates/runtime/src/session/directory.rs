@@ -9,14 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, RunId};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
 use crate::error::RequestError;
-use crate::run::{DeliverReply, Delivered};
+use crate::run::{DeliverReply, Delivered, InputData};
 use crate::session::admitted::{AdmittedRun, Opening};
 use crate::session::request::{RecordedChange, Submitted};
 
@@ -45,9 +44,9 @@ pub(super) enum Command {
     /// A new run.
     Submit { admitted: Box<AdmittedRun>, reply: SubmitReply },
     /// Something for the run that is active.
-    Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, blobs: Vec<Blob>, reply: SteerReply },
+    Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, beside: InputData, reply: SteerReply },
     /// Something for one of its runs.
-    Deliver { run: RunId, input: Box<RunInput>, blobs: Vec<Blob>, reply: DeliverReply },
+    Deliver { run: RunId, input: Box<RunInput>, beside: InputData, reply: DeliverReply },
     /// Something about the session itself.
     Change { change: RecordedChange, reply: ChangeReply },
     /// Take up what is open.

@@ -12,7 +12,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
+use palyra_types::access::Actor;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -21,7 +21,7 @@ use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::Delivered;
+use crate::run::{Delivered, InputData};
 use crate::session::actor::SessionActor;
 use crate::session::admission::{FollowMode, SubmitOptions};
 use crate::session::directory::{Command, Directory};
@@ -194,7 +194,7 @@ impl SessionsHandle {
         let mut cancelled_runs = 0;
         for record in open {
             let cancel = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-            match self.deliver(session, record.run, cancel, Vec::new()).await {
+            match self.deliver(session, record.run, cancel, InputData::by(caller.actor())).await {
                 Ok(_) => cancelled_runs += 1,
                 Err(RequestError::RunFinished) => {}
                 Err(error) => return Err(error),
@@ -281,10 +281,10 @@ impl SessionsHandle {
         session: SessionRef,
         run: RunId,
         input: RunInput,
-        blobs: Vec<Blob>,
+        beside: InputData,
     ) -> Result<Delivered, RequestError> {
         let (reply, answer) = oneshot::channel();
-        self.directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
+        self.directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
         answer.await.map_err(|_| self.directory.lost_answer())?
     }
 
@@ -294,9 +294,10 @@ impl SessionsHandle {
         session: SessionRef,
         run: RunId,
         input: RunInput,
+        actor: Actor,
     ) -> Result<Delivered, RequestError> {
         self.check_open()?;
-        self.deliver(session, run, input, Vec::new()).await
+        self.deliver(session, run, input, InputData::by(actor)).await
     }
 
     /// Makes a session take up what is open in it.

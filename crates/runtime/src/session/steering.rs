@@ -1,11 +1,13 @@
 //! An input that wishes to join the run that is active.
 
 use palyra_ports::AppendError;
+use palyra_types::access::Actor;
 use palyra_types::run::InputDelivery;
 use palyra_types::session::SessionRef;
 use tokio::sync::oneshot;
 
 use crate::error::RequestError;
+use crate::run::InputData;
 use crate::session::directory::{Command, Directory, HandedOver};
 use crate::session::prepared::PreparedInput;
 use crate::session::request::{Admission, Submitted};
@@ -34,12 +36,13 @@ pub(super) async fn steer(
     directory: &Directory,
     session: SessionRef,
     prepared: &PreparedInput,
+    actor: Actor,
 ) -> Result<Steered, RequestError> {
     let (reply, handed) = oneshot::channel();
     let command = Command::Steer {
         input: prepared.input.clone(),
         idempotency: prepared.idempotency,
-        blobs: prepared.blobs.clone(),
+        beside: InputData { actor: Some(actor), blobs: prepared.blobs.clone() },
         reply,
     };
     directory.send(session, command).await;

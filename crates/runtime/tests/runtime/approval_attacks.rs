@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+use palyra_admin::Caller;
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX, Remember, RememberScope};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
+use palyra_types::access::{Credential, CredentialKind, Role, Scopes};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::PROPOSALS_MAX;
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::surface::Surface;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
-use palyra_types::{ApprovalId, Redacted, RunId};
+use palyra_types::{ApprovalId, Redacted, RunId, TokenId};
 
 use crate::asking::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
 use crate::rig::{Parts, Rig, SECRET, entries_of, looking, settle, soon};
@@ -173,7 +176,39 @@ async fn where_another_person_is_wanted_one_s_own_yes_does_not_count() {
     let own = deny(&rig, approval).await;
     assert!(matches!(own, Err(RequestError::ApproverNotEligible)), "{own:?}");
     assert!(rig.tools.executions().is_empty());
-    answer(&rig, rig.stranger(), approval, yes()).await.unwrap();
+    // A member who has nothing to do with the run does not even learn of it.
+    let stranger = answer(&rig, rig.stranger(), approval, yes()).await;
+    assert!(matches!(stranger, Err(RequestError::ApprovalNotFound)), "{stranger:?}");
+    answer(&rig, rig.other_owner(), approval, yes()).await.unwrap();
+    rig.finished(run).await;
+    assert_eq!(rig.tools.executions().len(), 1);
+}
+
+/// Credentials that programs keep, also of the run's own person and of an owner.
+#[tokio::test]
+async fn no_credential_of_a_program_decides_an_approval() {
+    let rig = asking_rig().await;
+    let (run, approval) = ask(&rig, "k", ACT, "{}").await;
+    for surface in [Surface::Tcp, Surface::Http, Surface::Openai, Surface::Console] {
+        let (principal, token) = (rig.me().principal, TokenId::from_parts(3, 3));
+        let (kind, scopes) = (CredentialKind::Program, Scopes::ALL);
+        let program = Caller::with_credential(&Credential { principal, token, kind, scopes }, surface);
+        for reply in [yes(), ApprovalReply::plain(ApprovalDecision::Deny)] {
+            let refused = answer(&rig, program, approval, reply).await;
+            assert!(matches!(refused, Err(RequestError::ApproverNotEligible)), "{surface:?}: {refused:?}");
+        }
+    }
+    settle().await;
+    assert!(rig.tools.executions().is_empty());
+    assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
+    // The control: the same person in a session of their own.
+    let credential = Credential {
+        principal: rig.me().principal,
+        token: TokenId::from_parts(3, 4),
+        kind: CredentialKind::PersonSession,
+        scopes: Role::Member.scopes(),
+    };
+    answer(&rig, Caller::with_credential(&credential, Surface::Console), approval, yes()).await.unwrap();
     rig.finished(run).await;
     assert_eq!(rig.tools.executions().len(), 1);
 }

@@ -332,7 +332,7 @@ async fn two_people_have_to_say_yes_where_a_rule_wants_it() {
     assert_eq!((again.counted, again.record.voters.len()), (Counted::Yes, 1));
     assert!(rig.tools.executions().is_empty());
     let yes = ApprovalReply::plain(ApprovalDecision::Approve);
-    let second = answer(&rig, rig.stranger(), approval, yes).await.unwrap();
+    let second = answer(&rig, rig.other_owner(), approval, yes).await.unwrap();
     assert_eq!(second.record.state, ApprovalState::Approved);
     rig.finished(run).await;
     assert_eq!(rig.tools.executions().len(), 1);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::access::TokenRequest;
 use palyra_admin::postures::PostureWhere;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
@@ -234,7 +235,8 @@ impl Guesser {
                 drop(admin.policy.judge(me, LOOK, arguments.into()));
             }
             GuessField::TokenPrincipal => {
-                let _ = admin.access.create_token(word, "laptop", Duration::from_secs(3_600)).await;
+                let request = TokenRequest::program(word, "laptop", Duration::from_secs(3_600));
+                let _ = admin.access.create_token(me, request).await;
             }
             GuessField::SkillName | GuessField::SkillTool => {
                 let (name, tool) =

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::AdminError;
+use palyra_admin::access::TokenRequest;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
 
@@ -15,6 +16,7 @@ use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
 use palyra_testkit::journal_suite::content_examples::examples;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_testkit::skill_file;
+use palyra_types::access::Role;
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
 use palyra_types::component::ComponentCapability;
 use palyra_types::event::content::ContentClass;
@@ -171,8 +173,10 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     let place = PostureWhere::Workspace(format!("/{SECRET}"));
     let rules = rig.gateway.admin.policy.clone();
     found.insert(named(rules.set_posture(rig.me(), ToolName::new(LOOK), place, Posture::Ask).await));
-    let token = rig.gateway.admin.access.create_token(SECRET, "laptop", Duration::from_secs(3_600)).await;
-    found.insert(named(token));
+    let request = TokenRequest::program(SECRET, "laptop", Duration::from_secs(3_600));
+    let access = &rig.gateway.admin.access;
+    found.insert(named(access.create_token(rig.me(), request).await));
+    found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

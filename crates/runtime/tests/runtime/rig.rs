@@ -31,14 +31,16 @@ use palyra_testkit::{
     FakeClock, FixedEntropy, MemoryJournal, MemorySecrets, MemorySkillFolders, ScriptedProvider,
     ScriptedTools,
 };
+use palyra_types::access::{Credential, CredentialKind, Role};
 use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::model::ModelRef;
-use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
+use palyra_types::run::{RunPhase, RunRecord, UserInput};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::surface::Surface;
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::tool::ToolCatalog;
-use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, TokenId};
 use tokio::sync::watch;
 
 use crate::faults::FaultyJournal;
@@ -338,12 +340,23 @@ impl Rig {
     }
 
     pub(crate) fn me(&self) -> Caller {
-        Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket }
+        Caller::at_socket(self.gateway.admin.access.local_principal())
     }
 
-    /// Somebody else.
+    /// Another member, in a session of their own.
     pub(crate) fn stranger(&self) -> Caller {
-        Caller { principal: PrincipalId::from_parts(9, 9), surface: Surface::Tcp }
+        Self::person(9, Role::Member)
+    }
+
+    /// Another owner, in a session of their own.
+    pub(crate) fn other_owner(&self) -> Caller {
+        Self::person(10, Role::Owner)
+    }
+
+    fn person(n: u64, role: Role) -> Caller {
+        let (principal, token) = (PrincipalId::from_parts(n, 9), TokenId::from_parts(n, 9));
+        let (kind, scopes) = (CredentialKind::PersonSession, role.scopes());
+        Caller::with_credential(&Credential { principal, token, kind, scopes }, Surface::Console)
     }
 
     /// Returns how many commits there were.

@@ -119,6 +119,9 @@ impl State {
             self.bytes += content::content_bytes(&entry.event) as u64;
             self.push(entry);
         }
+        for by in request.actors {
+            self.entries[first + by.entry].actor = Some(by.actor);
+        }
         for beside in request.blobs {
             self.bytes += beside.blobs.iter().map(|blob| blob.expose().len() as u64).sum::<u64>();
             self.entries[first + beside.entry].blobs = beside.blobs;
@@ -131,7 +134,14 @@ impl State {
 
     pub(super) fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
-        let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new, blobs: Vec::new() };
+        let entry = Entry {
+            seq,
+            epoch: self.epoch,
+            content: ContentState::Present,
+            new,
+            actor: None,
+            blobs: Vec::new(),
+        };
         self.families.fold(&entry);
         self.entries.push(entry);
     }
@@ -261,6 +271,7 @@ impl State {
             kind,
             leaf: [0; 32],
             content: entry.content,
+            actor: entry.actor,
             event: entry.new.event.clone(),
         }
     }
@@ -276,6 +287,9 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
         + beside.sum::<usize>();
     if bytes > APPEND_BYTES_MAX {
         return invalid("its content is too large");
+    }
+    if request.actors.iter().any(|by| by.entry >= request.entries.len()) {
+        return invalid("an actor names no entry of it");
     }
     check_blobs(request)?;
     for entry in &request.entries {

@@ -158,12 +158,12 @@ impl SessionActor {
         };
         let (mailbox, directory, session) = (mailbox.clone(), self.directory.clone(), self.session);
         tokio::spawn(async move {
-            let Err(mpsc::error::SendError(RunCommand { input, blobs, reply: Some(reply) })) =
+            let Err(mpsc::error::SendError(RunCommand { input, beside, reply: Some(reply) })) =
                 mailbox.send(command).await
             else {
                 return;
             };
-            directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
+            directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
         });
     }
 
