@@ -16,7 +16,8 @@ use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{ApprovalAnswer, RunInput};
 use palyra_types::access::Scope;
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope, StoredGrantRequest,
+    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope,
+    StoredGrantRequest,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
