@@ -90,7 +90,7 @@ impl Recorder {
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
-    ) -> Result<Committed, AppendError> {
+    ) -> Result<CommitReceipt, AppendError> {
         let actors = (0..entries.len()).map(|entry| EntryActor { entry, actor }).collect();
         let attached = AttachedData { actors, ..AttachedData::default() };
         self.record_with(entries, class, guards, attached).await
