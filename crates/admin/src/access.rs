@@ -26,9 +26,9 @@ use crate::parts::AdminPorts;
 
 pub use confirmations::CONFIRMATION_SPAN;
 use confirmations::Confirmations;
-pub use snapshot::AccessSnapshot;
 use refusals::RefusalLog;
 pub use refusals::{REFUSALS_RECORDED_MAX, REFUSALS_SPAN};
+pub use snapshot::AccessSnapshot;
 pub use tokens::{TOKEN_LIFE_MAX, TOKEN_PREFIX, TokenRequest};
 
 /// Characters of a principal's name, at most.
@@ -162,7 +162,11 @@ async fn register_local(ports: &AdminPorts, known: &mut AccessSnapshot) -> Resul
     Ok(id)
 }
 
-async fn register_owner(ports: &AdminPorts, known: &mut AccessSnapshot, id: PrincipalId) -> Result<(), AppendError> {
+async fn register_owner(
+    ports: &AdminPorts,
+    known: &mut AccessSnapshot,
+    id: PrincipalId,
+) -> Result<(), AppendError> {
     let (name, kind): (Redacted<String>, _) = (LOCAL_PRINCIPAL_NAME.into(), PrincipalKind::Person);
     let event =
         AccessEvent::PrincipalRegistered { principal: id, name: name.clone(), kind, role: Some(Role::Owner) };

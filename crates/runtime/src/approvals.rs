@@ -16,7 +16,8 @@ use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{ApprovalAnswer, RunInput};
 use palyra_types::access::Scope;
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope, StoredGrantRequest,
+    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope,
+    StoredGrantRequest,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
@@ -130,8 +131,8 @@ impl ApprovalsHandle {
         Self { engine, sessions, owner }
     }
 
-    pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
-        (Arc::clone(&self.engine), self.owner)
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine)
     }
 
     /// Returns an approval.

@@ -31,6 +31,6 @@ pub(crate) mod replay;
 pub(crate) use actor::{LiveRun, PriorContext, spawn_run};
 pub(crate) use call_evaluator::fresh_approval;
 pub(crate) use mailbox::{
-    DeliverReply, DeliveryReceipt, FinishedRun, InputData, ActorExit, RunAcceptance, RunCommand, RunExit, RunMailbox,
-    RunSeed, StallKind,
+    ActorExit, DeliverReply, DeliveryReceipt, FinishedRun, InputData, RunAcceptance, RunCommand, RunExit,
+    RunMailbox, RunSeed, StallKind,
 };

@@ -20,10 +20,10 @@ use palyra_types::effect::{
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalEvent, ApprovalAsk, CallAttestation, Bookmark, ContentDigest,
-    DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent,
-    NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent, ToolStarted,
-    UnknownOutcomeCause,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalAsk, ApprovalEvent, Bookmark, CallAttestation,
+    ContentDigest, DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard,
+    ModelEvent, NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
+    ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};

@@ -4,7 +4,8 @@
 //! quicker than that.
 
 use palyra_ports::{
-    AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry, StaticText,
+    AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry,
+    StaticText,
 };
 use palyra_types::access::Actor;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};

@@ -25,9 +25,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::alarm::LoopTimer;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{DeliverReply, InputData, ActorExit, LiveRun, RunCommand, StallKind};
+use crate::run::{ActorExit, DeliverReply, InputData, LiveRun, RunCommand, StallKind};
 use crate::session::admitted::{AdmittedRun, SessionOpening};
-use crate::session::appends::{CommittedRun, FinishedAppend, AppendQueue};
+use crate::session::appends::{AppendQueue, CommittedRun, FinishedAppend};
 use crate::session::deliveries::DeliveryQueue;
 use crate::session::directory::{
     ChangeReply, Command, Directory, HandedOver, RetireOutcome, SteerReply, SubmitReply,
