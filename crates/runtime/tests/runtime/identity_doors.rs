@@ -72,6 +72,7 @@ const DOORS: &[(&str, Door)] = &[
     ("posture_changed.scope.workspace", Request("the path of the workspace")),
     ("posture_changed.tool", Daemon),
     ("principal_registered.name", Request("the principal's name")),
+    ("principal_renamed.name", Request("the principal's name")),
     ("run_started.fallbacks", Daemon),
     ("run_started.input.attachments.media_type", Request("its media type")),
     ("run_started.model", Daemon),
@@ -178,6 +179,7 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     let access = &rig.gateway.admin.access;
     found.insert(named(access.create_token(rig.me(), request).await));
     found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
+    found.insert(named(access.rename_person(rig.me(), rig.me().principal, SECRET).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");
