@@ -7,6 +7,7 @@ use std::sync::Arc;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryActor, EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
+use palyra_types::approval::ApprovalResolved;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ModelRequest;
 use palyra_types::session::SessionRef;
@@ -155,10 +156,12 @@ impl StepDraft {
 fn is_act(event: &TapeEvent) -> bool {
     matches!(
         event,
-        TapeEvent::Run(
-            RunEvent::Started(_) | RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. }
-        ) | TapeEvent::Approval(
-            ApprovalEvent::Voted(_) | ApprovalEvent::Resolved(_) | ApprovalEvent::GrantStored(_)
-        ) | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
+        TapeEvent::Run(RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. })
+            | TapeEvent::Approval(
+                ApprovalEvent::Voted(_)
+                    | ApprovalEvent::Resolved(ApprovalResolved { by: Some(_), .. })
+                    | ApprovalEvent::GrantStored(_)
+            )
+            | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
     )
 }
