@@ -21,7 +21,7 @@ use palyra_types::component::{
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::tool::{ToolName, ToolSpec};
-use palyra_types::{ComponentId, Content, PrincipalId, Redacted, Seq};
+use palyra_types::{ComponentId, Content, Redacted, Seq};
 use tracing::Instrument;
 
 use names::NameState;
@@ -40,7 +40,6 @@ pub struct ComponentsHandle {
     ports: Arc<AdminPorts>,
     /// Changes come one by one.
     changing: Arc<tokio::sync::Mutex<()>>,
-    owner: PrincipalId,
 }
 
 /// A file that was looked at.
@@ -64,8 +63,8 @@ pub struct ComponentAddition {
 impl ComponentsHandle {
     /// Makes a handle.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, owner: PrincipalId) -> Self {
-        Self { ports, changing: Arc::default(), owner }
+    pub fn new(ports: Arc<AdminPorts>) -> Self {
+        Self { ports, changing: Arc::default() }
     }
 
     /// Lists the tools there are, each with the component that it is.

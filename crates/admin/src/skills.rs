@@ -11,7 +11,7 @@ use palyra_policy::{UnknownTool, unknown_tools};
 use palyra_types::agent::AgentRecord;
 use palyra_types::skill::{ActivatedSkill, InstalledSkill, SkillEvent, SkillFault, SkillRecord};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Content, PrincipalId, SkillId};
+use palyra_types::{AgentId, Content, SkillId};
 
 use crate::agents::AgentRegistry;
 use crate::caller::Caller;
@@ -31,7 +31,6 @@ pub struct SkillsHandle {
     ports: Arc<AdminPorts>,
     skills: Arc<SkillRegistry>,
     agents: AgentRegistry,
-    owner: PrincipalId,
 }
 
 /// A skill as people are shown it.
@@ -70,9 +69,9 @@ pub enum SkillNovelty {
 impl SkillsHandle {
     /// Makes a handle that changes what `views` shows to runs.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, views: &AdminViews, owner: PrincipalId) -> Self {
+    pub fn new(ports: Arc<AdminPorts>, views: &AdminViews) -> Self {
         let skills = Arc::clone(&views.skills);
-        Self { ports, skills, agents: views.agents.clone(), owner }
+        Self { ports, skills, agents: views.agents.clone() }
     }
 
     /// Lists the skills that are installed, by name.

@@ -27,7 +27,7 @@ use palyra_testkit::fixed_entropy::FixedEntropy;
 use palyra_testkit::scripted_provider::ScriptedProvider;
 use palyra_tools::BuiltinTools;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{Surface, UserInput};
+use palyra_types::run::UserInput;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, Content, SessionId, TapeSeq, Timestamp};

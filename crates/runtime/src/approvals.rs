@@ -131,8 +131,8 @@ impl ApprovalsHandle {
         Self { engine, sessions, owner }
     }
 
-    pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
-        (Arc::clone(&self.engine), self.owner)
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine)
     }
 
     /// Returns an approval.

@@ -107,7 +107,7 @@ pub async fn start_with_policy(
     let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
     let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
     background.at_start("skill_copies", views.skills.check_all()).await;
-    let components = ComponentsHandle::new(Arc::clone(&admin_ports), owner);
+    let components = ComponentsHandle::new(Arc::clone(&admin_ports));
     background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = UndoService::new(Arc::clone(&engine));
@@ -138,7 +138,7 @@ pub async fn start_with_policy(
     let admin = AdminHandles {
         access,
         vault,
-        skills: SkillsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        skills: SkillsHandle::new(Arc::clone(&admin_ports), &views),
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
