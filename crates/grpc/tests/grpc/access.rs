@@ -253,5 +253,5 @@ async fn an_owner_s_change_over_the_network_needs_a_code_that_holds_once() {
     stop.metadata_mut().insert("palyra-confirmation", fresh.parse().unwrap());
     let refused = admin.shutdown(stop).await.unwrap_err();
     assert_refused(&refused, Code::PermissionDenied, ErrorCode::PermissionDenied);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }
