@@ -143,9 +143,8 @@ impl AccessHandle {
         let secret =
             self.ports.entropy.bytes32().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let text = format!("{TOKEN_PREFIX}{secret}");
-        let (ms, random) = self.ports.entropy.id_parts(now);
         let record = TokenRecord {
-            id: TokenId::from_parts(ms, random),
+            id: self.ports.entropy.new_id(now),
             principal: owner,
             sha256: palyra_ledger::sha256(text.as_bytes()),
             created: now,
@@ -236,8 +235,7 @@ async fn register(
     known: &mut AccessSnapshot,
     name: Redacted<String>,
 ) -> Result<PrincipalId, palyra_ports::AppendError> {
-    let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
-    let id = PrincipalId::from_parts(ms, random);
+    let id = ports.entropy.new_id(ports.clock.wall());
     register_as(ports, known, id, name).await?;
     Ok(id)
 }

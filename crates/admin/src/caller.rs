@@ -18,4 +18,12 @@ impl Caller {
     pub fn is_in_person(self, owner: PrincipalId) -> bool {
         self.surface == Surface::LocalSocket && self.principal == owner
     }
+
+    /// Checks that this is the owner at the daemon's own socket.
+    ///
+    /// # Errors
+    /// The refusal that is given, for every other caller.
+    pub fn check_person<E>(self, owner: PrincipalId, refusal: E) -> Result<(), E> {
+        if self.is_in_person(owner) { Ok(()) } else { Err(refusal) }
+    }
 }

@@ -298,8 +298,7 @@ impl ApprovalsHandle {
             RememberScope::Principal => GrantScope::Principal,
             RememberScope::Everywhere => GrantScope::Everywhere,
         };
-        let (ms, random) = self.engine.ports.entropy.id_parts(now);
-        let grant = StoredGrantId::from_parts(ms, random);
+        let grant = self.engine.ports.entropy.new_id(now);
         // The run adds what was not chosen, and sees whether it makes sense for the call.
         Ok(StoredGrantRequest { grant, scope, expires, uses_max: requested.uses_max, matcher })
     }
