@@ -176,6 +176,5 @@ async fn register_owner(
 }
 
 fn new_principal(ports: &AdminPorts) -> PrincipalId {
-    let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
-    PrincipalId::from_parts(ms, random)
+    ports.entropy.new_id(ports.clock.wall())
 }

@@ -106,10 +106,7 @@ async fn save_default(
     id: Option<AgentId>,
 ) -> Result<AgentRecord, OpenError> {
     let now = ports.clock.wall();
-    let agent = id.unwrap_or_else(|| {
-        let (ms, random) = ports.entropy.id_parts(now);
-        AgentId::from_parts(ms, random)
-    });
+    let agent = id.unwrap_or_else(|| ports.entropy.new_id(now));
     let profile =
         AgentProfile { name: DEFAULT_AGENT_NAME.into(), instructions: "".into(), model: None, tools: None };
     let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile.clone() });

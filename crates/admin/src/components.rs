@@ -72,7 +72,7 @@ impl ComponentsHandle {
     /// # Errors
     /// [`ComponentError::NotAPerson`]; [`AdminError::Read`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<(ToolSpec, Option<ComponentRecord>)>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let added = there(&*self.ports.families).await?;
         let catalog = self.ports.tools.catalog();
         let with_component = |tool: &ToolSpec| {
@@ -91,7 +91,7 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
     ) -> Result<ComponentExamination, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let examined = self.look_at(source).await?;
         self.check_identities(caller, &examined)?;
         let records = there(&*self.ports.families).await?;
@@ -109,7 +109,7 @@ impl ComponentsHandle {
         source: Content<PathBuf>,
         shown: [u8; 32],
     ) -> Result<ComponentAddition, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         // Nobody waits while it is compiled; below, it is ready.
         if self.look_at(source.clone()).await?.sha256 != shown {
             return Err(ComponentError::Changed.into());
@@ -167,7 +167,7 @@ impl ComponentsHandle {
     /// [`ComponentError::NotAPerson`], [`ComponentError::NotFound`]; [`ComponentError::Shelf`] when a policy in force
     /// names it; [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<ComponentRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let name = name.to_owned();
         self.to_its_end(move |this| async move { this.remove_now(caller, &name).await }).await
     }
@@ -256,7 +256,6 @@ impl ComponentsHandle {
         all: &[ComponentRecord],
     ) -> AddedComponent {
         let ports = &self.ports;
-        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let ExaminedComponent { sha256, bytes, description } = examined;
         let same_name = all.iter().filter(|record| {
             // One whose name was erased may have had this one.
@@ -264,7 +263,7 @@ impl ComponentsHandle {
         });
         let clean = |text: String| ports.redactor.redact(text.into()).text;
         AddedComponent {
-            component: ComponentId::from_parts(ms, random),
+            component: ports.entropy.new_id(ports.clock.wall()),
             sha256,
             bytes,
             tool_version: same_name.map(|record| record.added.tool_version).max().unwrap_or(0) + 1,
@@ -295,10 +294,6 @@ impl ComponentsHandle {
         offered.unwrap_or_else(|lost| Err(lost.to_string())).map_err(|error| {
             TickFailure::new(format_args!("components are not offered as the journal says: {error}"))
         })
-    }
-
-    fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
-        if caller.is_in_person() { Ok(()) } else { Err(ComponentError::NotAPerson) }
     }
 }
 

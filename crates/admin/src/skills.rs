@@ -79,7 +79,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`].
     pub fn list(&self, caller: Caller) -> Result<Vec<SkillView>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let mut installed = self.installed();
         installed.sort_by(|a, b| a.record.installed.name.expose().cmp(b.record.installed.name.expose()));
         Ok(installed.iter().map(|known| self.view(known)).collect())
@@ -90,7 +90,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`], [`SkillError::NotFound`].
     pub fn get(&self, caller: Caller, name: &str) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         Ok(self.view(&self.named(name)?))
     }
 
@@ -104,7 +104,7 @@ impl SkillsHandle {
         caller: Caller,
         source: Content<PathBuf>,
     ) -> Result<SkillInstallation, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         if !source.expose().is_absolute() {
             return Err(AdminError::InvalidArgument {
                 what: "the folder has to be an absolute path".to_owned(),
@@ -142,10 +142,9 @@ impl SkillsHandle {
                 novelty: SkillNovelty::Repaired,
             });
         }
-        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let clean = |text: String| ports.redactor.redact(text.into()).text;
         let installed = InstalledSkill {
-            skill: SkillId::from_parts(ms, random),
+            skill: ports.entropy.new_id(ports.clock.wall()),
             sha256: pinned.sha256,
             files: pinned.files,
             bytes: pinned.bytes,
@@ -201,7 +200,7 @@ impl SkillsHandle {
         name: &str,
         agent: Option<&str>,
     ) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let agent = self.agents.by_name(agent)?.id;
         let (ports, skills) = (&self.ports, &self.skills);
         let _changing = skills.changing.lock().await;
@@ -252,7 +251,7 @@ impl SkillsHandle {
         name: &str,
         agent: Option<&str>,
     ) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let agent = self.agents.by_name(agent)?.id;
         let skills = &self.skills;
         let _changing = skills.changing.lock().await;
@@ -271,7 +270,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`], [`SkillError::NotFound`]; [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<SkillRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let (ports, skills) = (&self.ports, &self.skills);
         let _changing = skills.changing.lock().await;
         let known = self.named(name)?;
@@ -295,7 +294,7 @@ impl SkillsHandle {
         &self,
         caller: Caller,
     ) -> Result<Vec<(SkillView, Result<(), SkillFault>)>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let _changing = self.skills.changing.lock().await;
         let mut found = Vec::new();
         for view in self.list(caller)? {
@@ -304,10 +303,6 @@ impl SkillsHandle {
             found.push((self.view_of(skill)?, outcome));
         }
         Ok(found)
-    }
-
-    fn check_person(&self, caller: Caller) -> Result<(), SkillError> {
-        if caller.is_in_person() { Ok(()) } else { Err(SkillError::NotAPerson) }
     }
 
     fn installed(&self) -> Vec<KnownSkill> {

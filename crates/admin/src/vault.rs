@@ -80,7 +80,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn status(&self, caller: Caller) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.status()).await?)
     }
 
@@ -89,7 +89,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<SecretRecord>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.list()).await?)
     }
 
@@ -98,7 +98,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`]; nothing was kept then.
     pub async fn put(&self, caller: Caller, request: PutRequest) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(&request.name)?;
         let sent_as = request.sent_as.map(|text| text.parse::<SentAs>()).transpose();
         let sent_as = sent_as.map_err(|error| unsuitable(error.to_string()))?;
@@ -144,7 +144,7 @@ impl VaultHandle {
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn bind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, AdminError> {
         let host = plain_host(host);
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         self.check_named(caller, &name_of(name)?, [&host])?;
         self.rebind(caller, name, BindingChange::WithHost(host)).await
     }
@@ -167,7 +167,7 @@ impl VaultHandle {
         name: &str,
         principal: &str,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let principal = self.principal(principal).await?;
         self.rebind(caller, name, BindingChange::WithPrincipal(principal)).await
     }
@@ -182,7 +182,7 @@ impl VaultHandle {
         name: &str,
         principal: &str,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let principal = self.principal(principal).await?;
         self.rebind(caller, name, BindingChange::WithoutPrincipal(principal)).await
     }
@@ -213,7 +213,7 @@ impl VaultHandle {
         name: &str,
         rebinding: BindingChange,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let record = vault.find(&name).await?.ok_or_else(|| not_found(&name))?;
@@ -237,7 +237,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<(), AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Removed {
@@ -258,7 +258,7 @@ impl VaultHandle {
         caller: Caller,
         passphrase: Content<String>,
     ) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         self.to_its_end(async move |vault| {
             let outcome = match vault.ask(move |store| store.try_passphrase(&passphrase)).await? {
                 PassphraseCheck::Opened => UnlockOutcome::Opened,
@@ -290,7 +290,7 @@ impl VaultHandle {
         caller: Caller,
         passphrase: Content<String>,
     ) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         if !(PASSPHRASE_BYTES_MIN..=PASSPHRASE_BYTES_MAX).contains(&passphrase.expose().len()) {
             let told = format!("a passphrase has {PASSPHRASE_BYTES_MIN} to {PASSPHRASE_BYTES_MAX} bytes");
             return Err(unsuitable(told).into());
@@ -374,10 +374,6 @@ impl VaultHandle {
         };
         let done = tokio::spawn(working.in_current_span()).await;
         done.unwrap_or_else(|_| Err(VaultError::Interrupted.into()))
-    }
-
-    fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
-        if caller.is_in_person() { Ok(()) } else { Err(VaultError::NotAPerson) }
     }
 
     async fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, VaultError> {

@@ -266,6 +266,11 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
 fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
     match notice {
         DaemonNotice::Starting { .. } => output.note(NoteKind::Info, "starting the daemon"),
+        DaemonNotice::Rebuilding { done, total } => {
+            let note_text =
+                format!("the daemon rebuilds the records of its journal: {done} of {total} entries");
+            output.note(NoteKind::Info, &note_text);
+        }
         DaemonNotice::Started { model, took } => {
             output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
         }

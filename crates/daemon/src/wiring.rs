@@ -34,7 +34,9 @@ pub(crate) fn open_journal(place: JournalPlace<'_>, derived: Derived) -> Result<
     let JournalPlace { state_dir, environment, sealing } = place;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let options = OpenOptions { sealing, derived, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
+    let rebuild_progress = Some(crate::readiness::rebuild_progress());
+    let usual = OpenOptions::new(state_dir.to_owned(), clock, entropy);
+    let options = OpenOptions { sealing, derived, rebuild_progress, ..usual };
     crate::history::open(options, environment)
 }
 

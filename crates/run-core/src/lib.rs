@@ -48,8 +48,8 @@ mod scenario;
 pub use approvals::PendingApproval;
 pub use grant::{ExecutionAttempt, Grant, Intent};
 pub use input::{
-    ApprovalAnswer, Effect, JudgedCall, MachineDecision, PrepareRefusal, PreparedEffect, RawPrepareRefusal,
-    RejudgedCall, RunInput,
+    AnswerStage, ApprovalAnswer, Effect, JudgedAnswer, JudgedCall, MachineDecision, PrepareRefusal,
+    PreparedAnswer, PreparedEffect, RawPrepareRefusal, RejudgedCall, RunInput,
 };
 pub use machine::{JudgementNeed, RunConsumption, RunError, RunStateMachine};
 pub use tool_calls::ToolCallState;

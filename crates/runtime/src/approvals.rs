@@ -13,7 +13,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::SecretFound;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
-use palyra_run_core::{ApprovalAnswer, RunInput};
+use palyra_run_core::{AnswerStage, ApprovalAnswer, RunInput};
 use palyra_types::access::Scope;
 use palyra_types::approval::{
     ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope,
@@ -182,7 +182,7 @@ impl ApprovalsHandle {
         let answer = self.answer(caller, &record, &reply)?;
         let grant = answer.remember.as_ref().map(|requested| requested.grant);
         let session = SessionRef { principal: record.principal, id: record.session };
-        let input = RunInput::ApprovalAnswered(Box::new(answer));
+        let input = RunInput::ApprovalAnswered(AnswerStage::Said(Box::new(answer)));
         let delivered = self.sessions.answer_approval(session, record.run, input, caller.actor()).await;
         let record = self.get(caller, approval).await?;
         match delivered {
@@ -271,8 +271,6 @@ impl ApprovalsHandle {
             note: redactor.redact(reply.note.clone()).text,
             edited,
             remember,
-            judged: None,
-            prepared: None,
             fresh: fresh_approval(&self.engine.runs),
         })
     }
@@ -304,8 +302,7 @@ impl ApprovalsHandle {
             RememberScope::Principal => GrantScope::Principal,
             RememberScope::Everywhere => GrantScope::Everywhere,
         };
-        let (ms, random) = self.engine.ports.entropy.id_parts(now);
-        let grant = StoredGrantId::from_parts(ms, random);
+        let grant = self.engine.ports.entropy.new_id(now);
         // The run adds what was not chosen, and sees whether it makes sense for the call.
         Ok(StoredGrantRequest { grant, scope, expires, uses_max: requested.uses_max, matcher })
     }

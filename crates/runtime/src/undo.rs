@@ -158,8 +158,7 @@ impl UndoService {
         kept: Option<KeptPlacement>,
     ) -> Result<Vec<UndoneFile>, RequestError> {
         let now = self.engine.ports.clock.wall();
-        let (ms, random) = self.engine.ports.entropy.id_parts(now);
-        let undo = UndoId::from_parts(ms, random);
+        let undo: UndoId = self.engine.ports.entropy.new_id(now);
         let paths = changed.files.iter().rev().map(|file| file.path.clone()).collect();
         let wish = JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
             undo,

@@ -128,6 +128,25 @@ async fn a_daemon_that_never_gets_ready_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test]
+async fn a_daemon_that_says_how_far_it_is_gets_more_time_and_each_tenth_is_a_notice() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let _daemon = ScriptedDaemon::serve_unannounced(state.path(), &script);
+    let line = |done: &str| format!(r#"echo '{{"rebuilding":{{"done":'{done}',"total":60}}}}'"#);
+    // 3 s in all, each line well within the time that the one before it gave.
+    let works = format!("for n in 0 1 2 12 13 24; do {}; sleep 0.5; done\n", line("$n"));
+    let (mut options, mut notices) = starting(state.path(), &(works + &ready_line(state.path())));
+    options.ready_within = Duration::from_millis(2_000);
+    let client = Client::connect(options).await.unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Starting { .. })));
+    for done in [0, 12, 24] {
+        assert_eq!(notices.recv().await, Some(DaemonNotice::Rebuilding { done, total: 60 }));
+    }
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Started { .. })));
+}
+
+#[tokio::test]
 async fn a_program_that_cannot_be_run_is_named() {
     let state = tempfile::tempdir().unwrap();
     let (mut options, _notices) = options(state.path());

@@ -117,7 +117,7 @@ fn judge(
     match look() {
         Ok(sound @ (Standing::Sound { .. }, _)) => Ok(sound),
         Ok(behind @ (Standing::Doubtful { cause: ReadOnlyCause::BehindAnchor { .. } }, _)) => Ok(behind),
-        doubtful => match derived::rebuild(connection, "the log is in doubt by what they say") {
+        doubtful => match derived::rebuild(options, connection, "the log is in doubt by what they say") {
             Ok(()) => look(),
             Err(error) => {
                 tracing::error!(%error, "what is derived from the log cannot be rebuilt");

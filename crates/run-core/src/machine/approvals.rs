@@ -17,7 +17,7 @@ use super::proceed::proceed;
 use super::step::{ApprovalEnd, Step};
 use super::{HoldState, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
-use crate::input::ApprovalAnswer;
+use crate::input::{AnswerStage, JudgedAnswer};
 use crate::transcript::with_note;
 
 pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
@@ -61,19 +61,22 @@ pub(super) fn judgement(
 
 pub(super) fn admit_answer(
     machine: &RunStateMachine,
-    answer: &ApprovalAnswer,
+    stage: &AnswerStage,
     now: Timestamp,
 ) -> Result<(), RunError> {
+    let answer = stage.answer();
     match judgement(machine, answer.approval, answer.by, answer.decision, now)? {
         JudgementNeed::NotNeeded => return Ok(()),
         JudgementNeed::Needed => {}
     }
     let pending = machine.approvals.get(answer.approval).ok_or(RunError::ApprovalDecided)?;
-    let (Some(call), Some(judged)) = (machine.tools.get(pending.effect), &answer.judged) else {
+    let (Some(call), Some(JudgedAnswer { prepared, judged, .. })) =
+        (machine.tools.get(pending.effect), stage.judged())
+    else {
         return Err(RunError::OutOfPlace);
     };
     let denied = judged.verdict == ToolVerdict::Deny;
-    if call.terms.conduct == ToolConduct::Prepared && !denied && answer.prepared.is_none() {
+    if call.terms.conduct == ToolConduct::Prepared && !denied && prepared.is_none() {
         return Err(RunError::OutOfPlace);
     }
     let separation = judged.approval.separation;
@@ -82,7 +85,7 @@ pub(super) fn admit_answer(
     }
     // What one person writes is not what the others saw.
     let shared = needed(pending, judged) > 1;
-    let impossible = matches!(answer.prepared, Some(Err(_)));
+    let impossible = matches!(prepared, Some(Err(_)));
     if answer.edited.is_some() && (denied || shared || impossible) {
         return Err(RunError::EditRefused);
     }
@@ -107,7 +110,8 @@ fn needed(pending: &PendingApproval, judged: &ToolDecision) -> u32 {
 }
 
 /// Takes an answer that was admitted.
-pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
+pub(super) fn answered(step: &mut Step, stage: &AnswerStage) {
+    let answer = stage.answer();
     let Some(pending) = step.machine.approvals.get(answer.approval).cloned() else { return };
     if pending.is_expired(step.now) {
         expire(step, &pending);
@@ -126,8 +130,8 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
             rule(step, pending.effect, ruling);
         }
         ApprovalDecision::Approve => {
-            if let Some(judged) = &answer.judged {
-                approve(step, &pending, answer, judged);
+            if let Some(judged) = stage.judged() {
+                approve(step, &pending, judged);
             }
         }
     }
@@ -135,7 +139,8 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
 }
 
 /// Weighs a yes: against what policy says now, against what would run now, and against how many are needed.
-fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, judged: &ToolDecision) {
+fn approve(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer) {
+    let JudgedAnswer { answer, prepared, judged } = said;
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
@@ -149,7 +154,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         withdraw_and_deny(step, pending, DecisionReason::Drifted, TOOL_CHANGED.into());
         return;
     }
-    let plan = match (before.conduct, &answer.prepared) {
+    let plan = match (before.conduct, prepared) {
         (ToolConduct::Prepared, Some(Err(refusal))) => {
             withdraw_and_deny(step, pending, DecisionReason::NotPossible, refusal.message.clone());
             return;
@@ -174,17 +179,12 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         })));
         return;
     }
-    let_run(step, pending, answer, judged, plan);
+    let_run(step, pending, said, plan);
 }
 
 /// Records that enough people said yes, and starts the call if it is its turn: all in one commit.
-fn let_run(
-    step: &mut Step,
-    pending: &PendingApproval,
-    answer: &ApprovalAnswer,
-    judged: &ToolDecision,
-    plan: Option<EffectPlan>,
-) {
+fn let_run(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer, plan: Option<EffectPlan>) {
+    let JudgedAnswer { answer, prepared, judged } = said;
     let effect = pending.effect;
     step.resolve(pending, ApprovalEnd::by_person(ApprovalState::Approved, answer));
     rule(
@@ -199,7 +199,7 @@ fn let_run(
         },
     );
     if let Some(requested) = &answer.remember {
-        let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+        let prepared = prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
         let programs = prepared.and_then(|prepared| prepared.programs);
         store_grant(step, pending, answer.by, requested, programs);
     }

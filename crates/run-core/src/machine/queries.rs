@@ -34,8 +34,7 @@ impl RunStateMachine {
         self.tools.get(effect).map(|call| (effect, call))
     }
 
-    /// Returns whether [`ApprovalAnswer::judged`](crate::ApprovalAnswer) and
-    /// [`ApprovalAnswer::prepared`](crate::ApprovalAnswer) are needed for this answer.
+    /// Returns whether this answer has to be [`AnswerStage::Judged`](crate::AnswerStage::Judged).
     ///
     /// # Errors
     /// Those with which the answer itself would be refused: [`RunError::ApprovalDecided`],

@@ -77,7 +77,7 @@ impl ScenarioWorld {
         let mut input = input.clone();
         match &mut input {
             RunInput::ToolPrepared { fresh, .. } => *fresh = approval(self.fresh()),
-            RunInput::ApprovalAnswered(answer) => answer.fresh = approval(self.fresh()),
+            RunInput::ApprovalAnswered(answer) => answer.answer_mut().fresh = approval(self.fresh()),
             _ => {}
         }
         input

@@ -19,7 +19,8 @@ use palyra_types::{ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, Sessi
 use super::{ScenarioAct, ScenarioDriver, ScriptedCall, digest, read, shell};
 use crate::tool_calls::{CallState, ToolCallState};
 use crate::{
-    ApprovalAnswer, JudgementNeed, PrepareRefusal, PreparedEffect, RejudgedCall, RunInput, RunStateMachine,
+    AnswerStage, ApprovalAnswer, JudgedAnswer, JudgementNeed, PrepareRefusal, PreparedEffect, RejudgedCall,
+    RunInput, RunStateMachine,
 };
 
 /// What every scripted tool finds when it is prepared, unless a test says otherwise.
@@ -213,7 +214,7 @@ impl ScenarioDriver {
             let edited = digest(&format!("{} {}", call.tool, arguments.expose()));
             (arguments, edited)
         });
-        RunInput::ApprovalAnswered(Box::new(ApprovalAnswer {
+        let said = ApprovalAnswer {
             approval: id,
             by: answer.by,
             via: Surface::LocalSocket,
@@ -221,12 +222,16 @@ impl ScenarioDriver {
             note: answer.note.into(),
             edited,
             remember: answer.remember.map(grant_request),
-            judged: call.map(|(_, call)| judged(call, answer.policy)),
-            prepared: intent.map(|intent| {
-                prepared(intent.tool().as_str(), intent.arguments().expose(), answer.found.as_deref())
-            }),
             fresh: approval(answer.fresh),
-        }))
+        };
+        let Some((_, call)) = call else {
+            return RunInput::ApprovalAnswered(AnswerStage::Said(Box::new(said)));
+        };
+        let prepared = intent.map(|intent| {
+            prepared(intent.tool().as_str(), intent.arguments().expose(), answer.found.as_deref())
+        });
+        let judged = JudgedAnswer { answer: said, prepared, judged: judged(call, answer.policy) };
+        RunInput::ApprovalAnswered(AnswerStage::Judged(Box::new(judged)))
     }
 
     /// Makes the answer of a tool to the question what a call would do.

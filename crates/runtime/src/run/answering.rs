@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
 use palyra_ports::RedactionFindings;
-use palyra_run_core::{ApprovalAnswer, Intent, JudgementNeed, RunInput};
+use palyra_run_core::{
+    AnswerStage, ApprovalAnswer, Intent, JudgedAnswer, JudgementNeed, RunInput, ToolCallState,
+};
+use palyra_types::StoredGrantId;
 use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{ToolName, ToolVerdict};
-use palyra_types::{Redacted, StoredGrantId};
 
 use super::actor::RunActor;
 use crate::error::RequestError;
@@ -27,11 +29,11 @@ impl RunActor {
 
     /// Returns a command that can be decided; an answer for which a tool has to be asked again comes back later.
     pub(super) fn reprepare(&mut self, mut command: RunCommand) -> Option<RunCommand> {
-        let RunInput::ApprovalAnswered(answer) = &mut command.input else { return Some(command) };
-        if answer.prepared.is_some() {
+        let RunInput::ApprovalAnswered(stage) = &mut command.input else { return Some(command) };
+        let AnswerStage::Said(answer) = stage else {
             self.answering = self.answering.saturating_sub(1);
             return Some(command);
-        }
+        };
         let Some(tool) = self.asked_tool(answer) else { return Some(command) };
         if let Some((arguments, digest)) = &mut answer.edited {
             *digest = self.judging().digest_of(&tool, arguments);
@@ -47,11 +49,14 @@ impl RunActor {
             (Arc::clone(&self.run_context), self.own_mailbox.clone(), self.bound());
         tokio::spawn(async move {
             let prepared = prepare_tool_call(&run_context, intent, &bound).await;
-            if let RunInput::ApprovalAnswered(answer) = &mut command.input {
-                answer.prepared = Some(prepared);
-            }
+            let RunCommand { input, blobs, reply } = command;
+            let input = if let RunInput::ApprovalAnswered(stage) = input {
+                RunInput::ApprovalAnswered(stage.with_prepared(prepared))
+            } else {
+                input
+            };
             // A run that has gone decides nothing; who asks again finds it as it is.
-            let _ = mailbox.send(command).await;
+            let _ = mailbox.send(RunCommand { input, blobs, reply }).await;
         });
         None
     }
@@ -75,12 +80,13 @@ impl RunActor {
             self.session,
             self.earlier.taints,
         );
-        self.inputs.each_answer(|answer| {
+        self.inputs.each_answer(|stage| {
+            let answer = stage.answer();
             if answer.decision == ApprovalDecision::Deny {
-                return Ok(());
+                return Ok(stage);
             }
-            let Some((_, call)) = machine.call_of(answer.approval) else { return Ok(()) };
-            judge_answer(&mut judging, &call.tool, &call.arguments, answer)
+            let Some((_, call)) = machine.call_of(answer.approval) else { return Ok(stage) };
+            judge_answer(&mut judging, call, stage).map(|judged| AnswerStage::Judged(Box::new(judged)))
         });
     }
 
@@ -139,13 +145,14 @@ impl RunActor {
 
 fn judge_answer(
     judging: &mut CallEvaluator<'_>,
-    tool: &ToolName,
-    arguments: &Redacted<String>,
-    answer: &mut ApprovalAnswer,
-) -> Result<(), RequestError> {
+    call: &ToolCallState,
+    stage: AnswerStage,
+) -> Result<JudgedAnswer, RequestError> {
+    let (mut answer, prepared) = stage.into_parts();
     let edited = answer.edited.as_ref().map(|(edited, _)| edited);
-    let mut judged = judging.decide(tool, edited.unwrap_or(arguments), RedactionFindings::default());
-    if let Some(Ok(prepared)) = &answer.prepared {
+    let arguments = edited.unwrap_or(&call.arguments);
+    let mut judged = judging.decide(&call.tool, arguments, RedactionFindings::default());
+    if let Some(Ok(prepared)) = &prepared {
         judged = judging.deny_other_folders(judged, &prepared.read_only);
     }
     let refused = |what: &str| Err(RequestError::EditRefused { what: what.to_owned() });
@@ -153,13 +160,12 @@ fn judge_answer(
         return refused(judged.explanation.expose());
     }
     if edited.is_some()
-        && let Some(Err(refusal)) = &answer.prepared
+        && let Some(Err(refusal)) = &prepared
     {
         return refused(refusal.message.expose());
     }
     if let Some(requested) = &mut answer.remember {
-        judging.check_grant_request(requested, tool, edited.unwrap_or(arguments), &judged)?;
+        judging.check_grant_request(requested, &call.tool, arguments, &judged)?;
     }
-    answer.judged = Some(judged);
-    Ok(())
+    Ok(JudgedAnswer { answer, prepared, judged })
 }

@@ -309,8 +309,7 @@ pub(super) fn salt_of(started: Option<&RunStarted>) -> Redacted<[u8; 32]> {
 
 /// Makes the id of an approval that may be asked for.
 pub(crate) fn fresh_approval(run_context: &RunContext) -> ApprovalId {
-    let (ms, random) = run_context.ports.entropy.id_parts(run_context.ports.clock.wall());
-    ApprovalId::from_parts(ms, random)
+    run_context.ports.entropy.new_id(run_context.ports.clock.wall())
 }
 
 fn refuse(decision: &mut ToolDecision, reason: DecisionReason, message: Redacted<String>) {

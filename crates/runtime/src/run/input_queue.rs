@@ -4,14 +4,14 @@
 //! callers home. Knows no journal and no machine.
 
 use palyra_ports::AppendError;
-use palyra_run_core::{ApprovalAnswer, JudgedCall, PreparedEffect, RunInput};
+use palyra_run_core::{AnswerStage, JudgedCall, PreparedEffect, RunInput};
 use palyra_types::attachment::AttachmentBody;
 use palyra_types::effect::{FileBefore, OutputRest, PreImage};
 use palyra_types::tool::ToolDecision;
 use palyra_types::{Attempt, EffectId, Redacted};
 
 use crate::error::RequestError;
-use crate::run::mailbox::RunCommand;
+use crate::run::mailbox::{RunCommand, answer_caller};
 
 /// Inputs decided in one step, at most; what is left is the next step's.
 pub(super) const BATCH_MAX: usize = 64;
@@ -133,20 +133,20 @@ impl InputQueue {
         &self.0[..fitting]
     }
 
-    /// Shows every answer to an approval; one that is refused goes home.
+    /// Judges every answer to an approval; one that is refused goes home.
     pub(super) fn each_answer(
         &mut self,
-        mut see: impl FnMut(&mut ApprovalAnswer) -> Result<(), RequestError>,
+        mut judge: impl FnMut(AnswerStage) -> Result<AnswerStage, RequestError>,
     ) {
-        for mut command in std::mem::take(&mut self.0) {
-            let refused = if let RunInput::ApprovalAnswered(answer) = &mut command.input {
-                see(answer).err()
+        for RunCommand { input, blobs, reply } in std::mem::take(&mut self.0) {
+            let judged = if let RunInput::ApprovalAnswered(stage) = input {
+                judge(stage).map(RunInput::ApprovalAnswered)
             } else {
-                None
+                Ok(input)
             };
-            match refused {
-                Some(error) => command.answer(Err(error)),
-                None => self.push(command),
+            match judged {
+                Ok(input) => self.push(RunCommand { input, blobs, reply }),
+                Err(error) => answer_caller(reply, Err(error)),
             }
         }
     }
@@ -236,9 +236,10 @@ fn bytes_of(command: &RunCommand) -> usize {
         RunInput::ToolFinished { outcome, .. } => outcome.output.expose().len(),
         RunInput::ModelFailed { detail, .. } => detail.expose().len(),
         RunInput::ToolPrepared { prepared, .. } => prepared.as_ref().map_or(0, prepared_bytes),
-        RunInput::ApprovalAnswered(answer) => {
+        RunInput::ApprovalAnswered(stage) => {
+            let answer = stage.answer();
             let edited = answer.edited.as_ref().map_or(0, |(arguments, _)| arguments.expose().len());
-            let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+            let prepared = stage.prepared().and_then(|prepared| prepared.as_ref().ok());
             answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
         }
         RunInput::EffectResolved { note, .. } => note.expose().len(),

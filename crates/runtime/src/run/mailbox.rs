@@ -64,10 +64,15 @@ impl RunCommand {
 
     /// Tells the caller, if there is one.
     pub(crate) fn answer(self, result: Result<DeliveryReceipt, RequestError>) {
-        if let Some(reply) = self.reply {
-            // A caller that left does not want to know.
-            let _ = reply.send(result);
-        }
+        answer_caller(self.reply, result);
+    }
+}
+
+/// Says to a caller, if there is one, what became of a command.
+pub(crate) fn answer_caller(reply: Option<DeliverReply>, result: Result<DeliveryReceipt, RequestError>) {
+    if let Some(reply) = reply {
+        // A caller that left does not want to know.
+        let _ = reply.send(result);
     }
 }
 

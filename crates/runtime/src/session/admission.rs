@@ -201,7 +201,7 @@ impl ValidatedSubmit {
         let workspace_root = check_root(engine, caller, workspace.root)?;
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
-        let (ms, random) = engine.ports.entropy.id_parts(now);
+        let run = engine.ports.entropy.new_id(now);
         // Who names a model means that one.
         let fallbacks = match request.model {
             Some(_) => Vec::new(),
@@ -225,7 +225,7 @@ impl ValidatedSubmit {
             response_format: self.response_format.clone(),
             run_salt: engine.ports.entropy.bytes32().into(),
         };
-        let spec = RunSpec { run: RunId::from_parts(ms, random), session, started };
+        let spec = RunSpec { run, session, started };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
         Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor(), notes })

@@ -218,6 +218,5 @@ fn check_label(label: Option<&Content<String>>) -> Result<(), RequestError> {
 }
 
 fn new_session_id(engine: &Engine) -> SessionId {
-    let (ms, random) = engine.ports.entropy.id_parts(engine.ports.clock.wall());
-    SessionId::from_parts(ms, random)
+    engine.ports.entropy.new_id(engine.ports.clock.wall())
 }

@@ -14,7 +14,7 @@ use crate::scenario::{
     ScenarioAct, ScenarioDriver, ScriptedCall, answer, begin, broken, calls, cancel, check, check_from,
     digest, done, fails_with, input, lost, read, restart, scan, start, steer, wait,
 };
-use crate::{Effect, RunError, RunInput};
+use crate::{AnswerStage, Effect, RunError, RunInput};
 
 /// A run whose first answer wants these calls.
 fn wanting(wanted: &[ScriptedCall]) -> ScenarioDriver {
@@ -413,12 +413,17 @@ fn what_is_to_be_remembered_is_stored_with_the_approval() {
 #[test]
 fn a_yes_without_judgement_is_the_callers_mistake() {
     let run = after(wanting(&[edit("a")]), &[ready(1)]);
-    let RunInput::ApprovalAnswered(mut yes) = run.answer(&approve(11)) else { unreachable!("an answer") };
-    yes.prepared = None;
-    let answered = |yes: &crate::ApprovalAnswer| RunInput::ApprovalAnswered(Box::new(yes.clone()));
-    assert_eq!(run.machine.decide(&answered(&yes), run.now), Err(RunError::OutOfPlace));
-    yes.judged = None;
-    assert_eq!(run.machine.decide(&answered(&yes), run.now), Err(RunError::OutOfPlace));
+    let RunInput::ApprovalAnswered(AnswerStage::Judged(yes)) = run.answer(&approve(11)) else {
+        unreachable!("an answer that was judged")
+    };
+    let prepared = yes.prepared.clone().expect("a call that is prepared");
+    let mut unprepared = yes.clone();
+    unprepared.prepared = None;
+    let said = AnswerStage::Said(Box::new(yes.answer));
+    for early in [AnswerStage::Judged(unprepared), said.clone().with_prepared(prepared), said] {
+        let early = RunInput::ApprovalAnswered(early);
+        assert_eq!(run.machine.decide(&early, run.now), Err(RunError::OutOfPlace));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use palyra_types::{ApprovalId, PrincipalId};
 
 use super::{AskedPerson, Fact, Judged, Reference};
 use crate::scenario::asks::{PolicyNow, approval, person};
-use crate::{ApprovalAnswer, PrepareRefusal, PreparedEffect, RunError};
+use crate::{AnswerStage, JudgedAnswer, PrepareRefusal, PreparedEffect, RunError};
 
 /// Where a call stands, by the last that was said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,7 +303,8 @@ impl Reference {
         votes.collect()
     }
 
-    pub(super) fn refuses_answer(&self, answer: &ApprovalAnswer) -> Option<RunError> {
+    pub(super) fn refuses_answer(&self, stage: &AnswerStage) -> Option<RunError> {
+        let answer = stage.answer();
         let Some(asked) = self.pending(answer.approval) else { return Some(RunError::ApprovalDecided) };
         if self.foreign() {
             return Some(RunError::NotWaiting);
@@ -321,14 +322,15 @@ impl Reference {
         if self.votes(answer.approval).contains(&answer.by) {
             return Some(RunError::NotEligible);
         }
-        let Some(judged) = &answer.judged else { return Some(RunError::OutOfPlace) };
+        let Some(JudgedAnswer { prepared, judged, .. }) = stage.judged() else {
+            return Some(RunError::OutOfPlace);
+        };
         let denied = judged.verdict == ToolVerdict::Deny;
-        let unprepared =
-            self.judged(asked.effect).conduct == ToolConduct::Prepared && answer.prepared.is_none();
+        let unprepared = self.judged(asked.effect).conduct == ToolConduct::Prepared && prepared.is_none();
         if unprepared && !denied {
             return Some(RunError::OutOfPlace);
         }
-        let fails = matches!(answer.prepared, Some(Err(_)));
+        let fails = matches!(prepared, Some(Err(_)));
         let shared = self.people_needed(&asked, judged) > 1;
         (answer.edited.is_some() && (denied || fails || shared)).then_some(RunError::EditRefused)
     }
@@ -366,7 +368,8 @@ impl Reference {
         self.deny(asked.effect, DecidedBy::Approval(approval));
     }
 
-    pub(super) fn take_approval(&mut self, answer: &ApprovalAnswer) {
+    pub(super) fn take_approval(&mut self, stage: &AnswerStage) {
+        let answer = stage.answer();
         let Some(asked) = self.pending(answer.approval) else { return };
         let effect = asked.effect;
         if self.is_late(&asked) {
@@ -376,7 +379,7 @@ impl Reference {
             self.resolve(&asked, ApprovalState::Denied, false);
             return self.deny(effect, DecidedBy::Approval(answer.approval));
         }
-        let Some(judged) = &answer.judged else { return };
+        let Some(JudgedAnswer { prepared, judged, .. }) = stage.judged() else { return };
         if judged.verdict == ToolVerdict::Deny {
             self.resolve(&asked, ApprovalState::Denied, false);
             return self.judge(effect, judged, (ToolVerdict::Deny, DecidedBy::Policy, None));
@@ -385,7 +388,7 @@ impl Reference {
             self.resolve(&asked, ApprovalState::Withdrawn, false);
             return self.deny(effect, DecidedBy::Policy);
         }
-        let binding = match &answer.prepared {
+        let binding = match prepared {
             Some(Err(_)) => {
                 self.resolve(&asked, ApprovalState::Withdrawn, false);
                 return self.deny(effect, DecidedBy::Policy);

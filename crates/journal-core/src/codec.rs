@@ -4,6 +4,7 @@
 //! else. Knows no envelope, no salt, no database. Invariant: decoding undoes encoding, and decoding without
 //! the payload yields the same event with empty content. Begin at [`event::encode`].
 
+mod decoders;
 mod event;
 
 mod actor;

@@ -6,7 +6,7 @@
 mod prepare;
 mod queue;
 #[cfg(test)]
-#[path = "queue/tests.rs"]
+#[path = "write/queue/tests.rs"]
 mod queue_tests;
 #[cfg(test)]
 mod schedules;
