@@ -197,7 +197,7 @@ fn a_selection_that_cannot_be_used_is_not_answered_by_the_demo_model() {
     assert!(refused.err.contains("OPENAI_BASE_URL cannot be used"), "{}", refused.err);
     let mut command = home.command(&["run", "hello"]);
     let noted = ended(command.env("PALYRA_MODEL", "m").spawn().unwrap()).expect(0);
-    assert!(noted.err.contains("! PALYRA_MODEL of this environment are not used"), "{}", noted.err);
+    assert!(noted.err.contains("! PALYRA_MODEL of this environment is not used"), "{}", noted.err);
 }
 
 #[test]
