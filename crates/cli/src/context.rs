@@ -331,7 +331,8 @@ fn variables_not_used(variables: &[&str], in_force: &str, place: &str, file: Opt
         }
         (false, false) => format!("{place} names it; `--model {DEMO_MODEL}` asks another"),
     };
-    format!("{} of this environment is not used: the model is {in_force}, {counts}", variables.join(", "))
+    let are = if variables.len() > 1 { "are" } else { "is" };
+    format!("{} of this environment {are} not used: the model is {in_force}, {counts}", variables.join(", "))
 }
 
 /// Returns the command that takes the default model out of the file that names it.

@@ -18,9 +18,9 @@ use tokio::time::Instant;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use held_output::HeldOutput;
-use palyra_run_view::{AnswerForm, GrantSpan, TypedAnswer};
+use palyra_run_view::{AnswerForm, TypedAnswer};
 use palyra_run_view::{EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state};
-use palyra_screen_text::{count, span};
+use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
@@ -185,17 +185,6 @@ pub(crate) async fn drive(
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
     drive_after(run, 0, seat, opened).await
-}
-
-/// As [`drive`], for a run whose session ends with it: a grant holds for this run.
-pub(crate) async fn drive_once(
-    run: &mut impl FollowedRun,
-    seat: TerminalSession<'_>,
-    opened: impl FnMut(&v1::Opened),
-) -> Result<Exit, Failure> {
-    let mut drive = RunDriver::begin(run, seat, opened);
-    drive.view.grant_span = GrantSpan::Run;
-    drive.until_over().await
 }
 
 /// Drives a run to its end, of which the person has seen the entries up to a number: they count and are not shown.
@@ -508,9 +497,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         for note in &opened.notes {
             self.seat.output.note(NoteKind::Info, note);
         }
-        self.seat
-            .interrupts
-            .say_at_parting(&format!("left; `palyra runs tail {}` shows how it ends", opened.run_id));
+        self.seat.interrupts.say_at_parting(&format!(
+            "left; `palyra runs tail {}` shows how it ends",
+            short_id(&opened.run_id)
+        ));
         (self.opened)(opened);
     }
 
@@ -518,8 +508,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         if !accepted.queued {
             return Ok(());
         }
-        let notice =
-            format!("the run went on in that time; the input is run {} of this session", accepted.run_id);
+        let notice = format!(
+            "the run went on in that time; the input is run {} of this session",
+            short_id(&accepted.run_id)
+        );
         self.note(NoteKind::Info, &notice)
     }
 
@@ -579,7 +571,12 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 self.on_screen = Some(approval_id);
             }
             ShownLine::Printed(line) => output.printed(&line),
-            ShownLine::Error(code, message) => output.error(code, &message),
+            ShownLine::Error(code, message) => {
+                let failure = Failure::local(code, message);
+                let run = self.run.run().map(|run| run.to_string()).unwrap_or_default();
+                let failure = if run.is_empty() { failure } else { failure.naming(&run) };
+                output.error_lines(&failure.lines());
+            }
         }
         Ok(())
     }
@@ -588,9 +585,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     fn detail(&self) -> PreviewDetail {
         match self.seat.person {
             InteractionMode::Unattended => PreviewDetail::Unattended,
-            InteractionMode::LinePrompt(_) | InteractionMode::WatchedKeyboard { .. } => {
-                PreviewDetail::at_prompt(self.view.grant_span)
-            }
+            InteractionMode::LinePrompt(_) | InteractionMode::WatchedKeyboard { .. } => PreviewDetail::Prompt,
         }
     }
 
@@ -668,7 +663,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         }
         let form =
             AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked.prompt.clone().unwrap_or_default());
-        let form = Box::new(form.spanning(self.view.grant_span));
+        let form = Box::new(form);
         let prompt = form.prompt();
         self.asking = PendingQuestion::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;

@@ -103,6 +103,7 @@ mod tests {
                 name: String::new(),
                 variables: Vec::new(),
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
+                unnamed_fingerprint: std::sync::Arc::new(|_| None),
             },
             policies: |_, _, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,

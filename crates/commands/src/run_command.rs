@@ -188,6 +188,7 @@ pub(crate) async fn run(
         return Err(CommandFailure::Cancelled);
     }
     let (tier, argv) = (planned.plan.tier.of_process(), planned.plan.argv.clone());
+    let read_only = planned.plan.read_only.clone();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
     let hearing =
         OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
@@ -196,8 +197,32 @@ pub(crate) async fn run(
         ProgramEnd::Exited { .. } => how(ended) + &of_last_program(&argv),
         ended => how(ended),
     };
-    let ended = to_its_end(parts, running, invocation, how_of_line, span).await;
+    let mut ended = to_its_end(parts, running, invocation, how_of_line, span).await;
+    if let Some(reason) = read_only_reason(&ended, &read_only) {
+        ended.text.push_str(&reason);
+        ended.bytes_total += reason.len() as u64;
+    }
     Ok(ToolResult { site: parts.site(tier), ..ended })
+}
+
+/// What a program prints when it writes where it may not (`EROFS`).
+const READ_ONLY_ERROR: &str = "Read-only file system";
+
+/// Says why a program that failed could not write, where its output suggests a folder that policy made read-only.
+fn read_only_reason(ended: &ToolResult, read_only: &[String]) -> Option<String> {
+    let failed = ended.failure == Some(ErrorCode::CommandFailed) && ended.text.contains(READ_ONLY_ERROR);
+    if !failed || read_only.is_empty() {
+        return None;
+    }
+    let folders = read_only.iter().map(|folder| match folder.as_str() {
+        "." => "the whole folder".to_owned(),
+        folder => format!("`{}`", folder.escape_debug()),
+    });
+    let folders = folders.collect::<Vec<_>>().join(" and ");
+    Some(format!(
+        "\n\na rule of the policy makes {folders} read-only for this command: the question about it names the rule, and \
+         `palyra policy explain` does"
+    ))
 }
 
 /// Waits for a program's end, and says how it was; ends it when its time is over, or when its run was stopped.

@@ -28,8 +28,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
             return false;
         };
         let prompt = asked.prompt.clone().unwrap_or_default();
-        let form =
-            AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt).spanning(self.view.grant_span);
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt);
         form.read(line) != TypedAnswer::Unclear
     }
 

@@ -191,6 +191,9 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
             let request =
                 v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
             if wait {
@@ -200,9 +203,12 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::Always { approval, remember, json } => {
-            let approval = approval.resolve(&client).await?.to_string();
-            let request =
-                v1::ResolveApprovalRequest { remember: Some(remember.grant_request()), ..yes(approval) };
+            let approval = client.get_approval(approval.resolve(&client).await?).await?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
+            let remember = Some(remember.grant_request());
+            let request = v1::ResolveApprovalRequest { remember, ..yes(approval.approval_id) };
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::No { approval: Some(approval), reason, note, json, .. } => {

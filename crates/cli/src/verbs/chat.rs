@@ -20,17 +20,19 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
+use super::approve::folder_of;
 use super::attachments;
-use super::ids::{MissingSession, find_or_make_session, find_session};
+use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
 use super::runs::acting::{acting_before, instead_of_last};
 use super::sessions;
-use super::start_run::{RunChoice, note_other_model, start, workspace_root};
+use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{
     DaemonRun, DrivePause, FollowedRun, InteractionMode, OutputFormat, RunDriver, TerminalSession, drive,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::shell_word::shell_word;
 use chat_line::ChatLine;
 use chat_session::ChatSession;
 use input::Input;
@@ -150,7 +152,10 @@ impl Chat<'_> {
     /// Follows open runs of the session, so that what is typed next does not wait behind them unseen.
     async fn join(&mut self, open: Vec<RunId>) -> Result<(), Failure> {
         for run in open {
-            self.note(NoteKind::Info, &format!("run {run} of this chat is still open; following it"));
+            self.note(
+                NoteKind::Info,
+                &format!("run {} of this chat is still open; following it", short_id(&run.to_string())),
+            );
             let run = DaemonRun::attach(&self.chat_session.client, run, 0);
             let waiting = opened(run, EchoMode::Inputs).await?;
             self.waiting.push_back(waiting);
@@ -216,7 +221,10 @@ impl Chat<'_> {
     /// Obeys a line; what it says waits to be followed.
     async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
         let dispatched = match chat_line::read(line) {
-            ChatLine::Quit => return Ok(LineEffect::Leave),
+            ChatLine::Quit => {
+                self.say_how_to_return();
+                return Ok(LineEffect::Leave);
+            }
             ChatLine::Say(delivery, text) => self.say_next(text, delivery).await,
             ChatLine::Cancel => {
                 self.note(NoteKind::Info, "no run is active");
@@ -229,12 +237,25 @@ impl Chat<'_> {
                 Ok(())
             }
             ChatLine::Reset => self.reset().await,
-            ChatLine::Undo => self.undo().await,
+            ChatLine::Undo(run) => self.undo(run).await,
             ChatLine::Branch(place) => self.branch(place).await,
             ChatLine::Sessions(name) => self.sessions(name).await,
             other => self.look(other).await,
         };
         self.tell(dispatched)
+    }
+
+    /// Says how this chat is found again, where its folder alone does not find it.
+    fn say_how_to_return(&self) {
+        let selector = &self.chat_session.selector;
+        let named = match (selector.session_key.as_str(), selector.session_id.as_str()) {
+            (key, _) if key == folder_key(&self.workspace_root) => "palyra chat".to_owned(),
+            ("", id) => format!("palyra chat --session {}", short_id(id)),
+            (key, _) => format!("palyra chat --session {}", shell_word(key)),
+        };
+        if self.input.is_person() {
+            self.note(NoteKind::Info, &format!("`{named}` goes on here"));
+        }
     }
 
     /// Obeys a line while a run is active.
@@ -267,7 +288,7 @@ impl Chat<'_> {
             }
             ChatLine::Approve => self.ask_again(drive).await,
             ChatLine::Cancel => drive.cancel(),
-            ChatLine::Reset | ChatLine::Undo | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
+            ChatLine::Reset | ChatLine::Undo(_) | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
                 self.note(NoteKind::Bad, "a run is active; that goes once it is over, or after /cancel");
                 Ok(())
             }
@@ -349,10 +370,24 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Takes back what the last run of this session changed.
-    async fn undo(&self) -> Result<(), Failure> {
+    /// Takes back what a run changed, or the last run of this session.
+    async fn undo(&self, named: &str) -> Result<(), Failure> {
         let session = self.chat_session.session().await?;
         let client = &self.chat_session.client;
+        if !named.is_empty() {
+            let run = named.parse::<RunName>().map_err(Failure::Usage)?.resolve(client).await?;
+            let known = client.get_run(run).await?;
+            if known.session_id != session.session_id
+                && folder_of(client, &known.run_id).await != self.workspace_root
+            {
+                let id = short_id(&known.run_id);
+                return Err(Failure::Usage(format!(
+                    "run {id} is neither of this chat nor of this folder; `palyra runs undo {id}` in another terminal \
+                     takes its changes back"
+                )));
+            }
+            return super::runs::undo_run(self.context, client, run, session.session_id).await;
+        }
         let mut run_id = session.last_run_id;
         let among = v1::ListRunsRequest { session_id: session.session_id.clone(), ..Default::default() };
         if let Some(run) = acting_before(client, &run_id, among).await? {
@@ -371,7 +406,7 @@ impl Chat<'_> {
         if place.is_empty() {
             return self.list_entries().await;
         }
-        let session = self.chat_session.branch(place).await?;
+        let session = self.chat_session.branch(place).await.map_err(in_chat_out_of_range)?;
         let id = short_id(&session.session_id);
         let message = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
         self.note(NoteKind::Good, &message);
@@ -389,8 +424,8 @@ impl Chat<'_> {
             self.note(
                 NoteKind::Info,
                 &format!(
-                    "that is the last of {runs} runs; `palyra runs list --session {id}` shows the others, and \
-                     /branch RUN@NUMBER goes on from one"
+                    "that is the last of {runs} runs; in another terminal `palyra runs list --session {id}` shows the \
+                     others and `palyra runs tail RUN` the numbers of one; /branch RUN@NUMBER goes on from there"
                 ),
             );
         }
@@ -421,7 +456,13 @@ impl Chat<'_> {
                 }
             };
         }
-        self.list_sessions("").await.map(|_| ())
+        if self.list_sessions("").await? > 0 {
+            self.note(
+                NoteKind::Info,
+                "/sessions ID goes on in one of them, /sessions WORD searches for a word",
+            );
+        }
+        Ok(())
     }
 
     /// Says where the input is that a search found, if what is said next does not follow on it.
@@ -550,8 +591,11 @@ impl Chat<'_> {
         };
         let run = start(&self.chat_session.client, &self.choice, request);
         let echo = if active.is_some() { EchoMode::Inputs } else { EchoMode::No };
-        let waiting = opened(run, echo).await?;
+        let session = &self.chat_session.selector;
+        let name = if session.session_id.is_empty() { &session.session_key } else { &session.session_id };
+        let waiting = opened(run, echo).await.map_err(|failure| failure.naming_session(name))?;
         self.files.clear();
+        note_unapplied_images(self.context, &waiting.opened.notes);
         if !std::mem::replace(&mut self.told_model, true) {
             note_other_model(self.context, &self.choice, &waiting.opened.model);
         }
@@ -668,6 +712,20 @@ fn seat<'a>(
 ) -> TerminalSession<'a> {
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, echo);
     TerminalSession { in_chat: true, ..seat }
+}
+
+/// Names what lists the places to branch from, in a chat.
+fn in_chat_out_of_range(failure: Failure) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
+            code: error.code(),
+            message: error.to_string(),
+            mend: "/branch lists the places of the last run; in another terminal, `palyra runs tail RUN` shows those of a \
+                   run"
+                .to_owned(),
+        },
+        failure => failure,
+    }
 }
 
 fn is_missing_session(failure: &Failure) -> bool {

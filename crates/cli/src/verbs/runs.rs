@@ -14,15 +14,13 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::grant_spans::span_of_session;
 use super::ids::{RunName, RunPlace, session_id};
 use super::open_questions::open_question;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive, drive_once};
+use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::GrantSpan;
 use palyra_run_view::{ERASED_MARK, EchoMode, age, date, run_state, run_state_name, used_by_run};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
@@ -272,7 +270,7 @@ async fn list(
     }
     let row = |run: v1::Run| {
         let standing = standing(&run);
-        [short_id(&run.run_id), standing, age(run.updated), run.turns.to_string(), run.input_preview]
+        [short_id(&run.run_id), standing, age(run.created), run.turns.to_string(), run.input_preview]
     };
     let rows = shown.into_iter().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
@@ -376,10 +374,7 @@ async fn tail(
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = InteractionMode::at(reader.as_mut());
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape);
-    match span_of_session(client, &client.get_run(run).await?.session_id).await? {
-        GrantSpan::Run => drive_once(&mut followed, seat, |_| {}).await,
-        GrantSpan::Session => drive(&mut followed, seat, |_| {}).await,
-    }
+    drive(&mut followed, seat, |_| {}).await
 }
 
 fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {

@@ -17,26 +17,6 @@ const PATH: &str = "path";
 const PREVIEW_HEAD_LINES: usize = 3;
 const FOLDER_CHARS_MAX: usize = 60;
 
-/// For how long an answer can be remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GrantSpan {
-    /// The session goes on after the run.
-    #[default]
-    Session,
-    /// The session is of this run alone.
-    Run,
-}
-
-impl GrantSpan {
-    /// Returns the word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Run => "run",
-        }
-    }
-}
-
 /// What is offered beside a plain yes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionOffer {
@@ -83,9 +63,9 @@ impl SessionOffer {
     }
 
     /// Returns the line that says what the key `f` does; `None` where it is not offered.
-    pub fn folder_line(&self, span: GrantSpan) -> Option<String> {
+    pub fn folder_line(&self) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
-        Some(format!("[f]older: yes, and every further {tool} {}, this {}", place_of(folder), span.word()))
+        Some(format!("[f]older: yes, and every further {tool} {}, this session", place_of(folder)))
     }
 }
 
@@ -137,7 +117,7 @@ mod tests {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
-            assert_eq!(offered.folder_line(GrantSpan::Session), Some(told));
+            assert_eq!(offered.folder_line(), Some(told));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
             let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();

@@ -275,13 +275,14 @@ fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option
     if directory.is_blind(model) {
         return Some(format!(
             "{model} did not understand the test picture, so only the name of {names} was sent; \
-             `images = true` below `[providers.{provider}]` in the configuration file sends it all the same"
+             `images = true` below `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends \
+             it all the same"
         ));
     }
     Some(format!(
         "{model} is not known to take images, so only the name of {names} was sent; `images = true` below \
-         `[providers.{provider}]` in the configuration file sends it all the same; where no test has shown the model a \
-         picture yet, `palyra model test {model}` does"
+         `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends it all the same; where no \
+         test has shown the model a picture yet, `palyra model test {model}` does"
     ))
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use palyra_client::Client;
+use palyra_client::{Client, ClientError};
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -149,14 +149,16 @@ pub(super) async fn send(
     request: v1::ResolveApprovalRequest,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
+    let approval = request.approval_id.clone();
+    let refused = |error: ClientError| Failure::from(error).naming(&approval);
     if format == OutputFormat::Json {
-        let answer = client.call(request).await?;
+        let answer = client.call(request).await.map_err(refused)?;
         context.output.json(&to_json_with_defaults(&answer))?;
         return Ok(exit_of(&answer));
     }
     let id = request.approval_id.parse().map_err(|_| unnamed("the daemon named no approval"))?;
     let before = client.get_approval(id).await?;
-    let answer = client.call(request).await?;
+    let answer = client.call(request).await.map_err(refused)?;
     if let Some(message) = repeated(&before, &answer) {
         context.output.note(NoteKind::Info, &message);
     } else {

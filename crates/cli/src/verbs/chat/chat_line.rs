@@ -20,7 +20,7 @@ const COMMANDS: [(&str, &str, &str); 14] = [
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
     ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
     ("/reset", "", "begin a fresh context; nothing is deleted"),
-    ("/undo", "", "take back the changes of files by the last run here"),
+    ("/undo", "[RUN]", "take back the changes of files by the last run, or by RUN"),
     ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
     ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
     ("/quit", "", "leave; Ctrl-D does too, and an active run goes on"),
@@ -53,8 +53,8 @@ pub(super) enum ChatLine<'a> {
     Cancel,
     /// Asks again what waits for an answer.
     Approve,
-    /// Takes back what the last run changed.
-    Undo,
+    /// Takes back what a run changed, or the last one.
+    Undo(&'a str),
     /// With the place, or nothing for a list.
     Branch(&'a str),
     /// With the model, or nothing for a list.
@@ -99,7 +99,7 @@ pub(super) fn read(line: &str) -> ChatLine<'_> {
         ("/status", _) => ChatLine::Status,
         ("/cancel", _) => ChatLine::Cancel,
         ("/approve" | "/answer", _) => ChatLine::Approve,
-        ("/undo", "") => ChatLine::Undo,
+        ("/undo", run) => ChatLine::Undo(run),
         ("/branch", place) => ChatLine::Branch(place),
         ("/model", name) => ChatLine::Model(name),
         ("/sessions", name) => ChatLine::Sessions(name),
@@ -173,8 +173,8 @@ mod tests {
             ("/status", ChatLine::Status),
             ("/cancel", ChatLine::Cancel),
             ("/approve", ChatLine::Approve),
-            ("/undo", ChatLine::Undo),
-            ("/undo all", ChatLine::Unknown("/undo")),
+            ("/undo", ChatLine::Undo("")),
+            ("/undo B6RQJ9", ChatLine::Undo("B6RQJ9")),
             ("/branch", ChatLine::Branch("")),
             ("/branch 12", ChatLine::Branch("12")),
             ("/model  a/b ", ChatLine::Model("a/b")),

@@ -261,7 +261,7 @@ fn planned(about: &str, plan: &v1::Erasure) -> Vec<String> {
     let stay = "every entry stays in the journal, without its content";
     lines.push(match empty {
         0 => stay.to_owned(),
-        empty => format!("{stay}; {} between them holds none", entries(empty)),
+        empty => format!("{stay}; the ranges also name {} without content", entries(empty)),
     });
     lines
 }

@@ -166,11 +166,12 @@ async fn resolve(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = request.run_id.clone();
-    let effect = client.resolve_effect(request).await?;
+    let effect = client.resolve_effect(request).await.map_err(|error| Failure::from(error).naming(&run))?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {
-        let message = format!("recorded; a run that waited for it goes on: `palyra runs tail {run}`");
+        let message =
+            format!("recorded; a run that waited for it goes on: `palyra runs tail {}`", short_id(&run));
         context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)
