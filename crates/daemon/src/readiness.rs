@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::DaemonLockRecord;
 
@@ -23,7 +23,7 @@ pub(crate) fn tell_ready(record: &DaemonLockRecord) {
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// Returns what tells how far the rebuild of the journal's records is.
-pub(crate) fn rebuild_progress() -> Progress {
+pub(crate) fn rebuild_progress() -> ProgressCallback {
     let pace = Mutex::new(ProgressPace::default());
     Arc::new(move |done, total| {
         if pace.lock().unwrap_or_else(PoisonError::into_inner).is_due(Instant::now()) {

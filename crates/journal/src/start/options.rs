@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{Clock, Entropy};
 use palyra_types::proof::ReopenReason;
 
@@ -43,7 +43,7 @@ pub struct OpenOptions {
     /// Whether derived tables that fit are kept.
     pub derived: Derived,
     /// Receives counts of entries while what is derived from the log is made anew.
-    pub rebuild_progress: Option<Progress>,
+    pub rebuild_progress: Option<ProgressCallback>,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,
 }
