@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_admin::access::TokenRequest;
 use palyra_testkit::Script;
 use palyra_types::access::{CredentialKind, Scope, Scopes};
-use palyra_types::event::JournalEvent;
+use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{ErrorCode, Seq};
 use serde_json::json;
 
@@ -17,11 +17,14 @@ fn program(principal: &str, scopes: &[Scope]) -> TokenRequest {
     TokenRequest { scopes: Some(Scopes::of(scopes)), ..request }
 }
 
-/// Returns what the journal records as refused, with its code.
+/// Returns the operations that the journal records as refused.
 async fn refusals(daemon: &TestDaemon) -> Vec<String> {
     let entries = daemon.state.journal.entries(Seq(0), 1_000).await.unwrap();
-    let refused = entries.iter().filter(|entry| matches!(entry.event, JournalEvent::Log(_)));
-    refused.map(|entry| format!("{:?}", entry.event)).filter(|event| event.contains("ActRefused")).collect()
+    let operation = |event: &JournalEvent| match event {
+        JournalEvent::Access(AccessEvent::ActRefused(refused)) => Some(format!("{:?}", refused.operation)),
+        _ => None,
+    };
+    entries.iter().filter_map(|entry| operation(&entry.event)).collect()
 }
 
 /// Starts a run that asks whether `change` may run; returns its approval.
