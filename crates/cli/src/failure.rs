@@ -83,20 +83,16 @@ impl Failure {
 
     /// Names what the failure is about in the mend of its code, where that has only a placeholder.
     pub(crate) fn naming(self, id: &str) -> Self {
-        let (code, own) = match &self {
-            Self::Client(error) => (error.code(), own_mend(error)),
-            Self::Local { code, .. } => (*code, None),
-            Self::Usage(_) | Self::Input { .. } | Self::WithMend { .. } | Self::Output(_) => return self,
-        };
-        match (own, code.mend().contains(ID_PLACEHOLDER)) {
-            (None, true) => {
-                let message = match &self {
-                    Self::Client(error) => chain(error),
-                    other => other.to_string(),
-                };
+        let has_place = |code: ErrorCode| code.mend().contains(ID_PLACEHOLDER);
+        match self {
+            Self::Client(error) if has_place(error.code()) && own_mend(&error).is_none() => {
+                let code = error.code();
+                Self::WithMend { code, message: chain(&error), mend: mend_naming(code, id) }
+            }
+            Self::Local { code, message } if has_place(code) => {
                 Self::WithMend { code, message, mend: mend_naming(code, id) }
             }
-            _ => self,
+            other => other,
         }
     }
 

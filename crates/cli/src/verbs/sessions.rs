@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use palyra_run_view::{ERASED_MARK, branch_origin, date, run_state, run_state_name};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// Runs that are shown of a session.
 const RUNS_SHOWN_MAX: u32 = 5;
@@ -238,12 +238,12 @@ async fn show(
             context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
-    show_last_runs(context, client, session).await?;
+    show_last_runs(&context.output, client, session).await?;
     Ok(Exit::Done)
 }
 
 /// Shows the last runs of a session, oldest first, and how to see more of it.
-async fn show_last_runs(context: &Context, client: &Client, session: &v1::Session) -> Result<(), Failure> {
+async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session) -> Result<(), Failure> {
     let request = v1::ListRunsRequest {
         session_id: session.session_id.clone(),
         page_size: RUNS_SHOWN_MAX,
@@ -255,13 +255,13 @@ async fn show_last_runs(context: &Context, client: &Client, session: &v1::Sessio
         let input = clean_line(&run.input_preview, INPUT_CHARS_MAX);
         let input = if input.is_empty() { ERASED_MARK } else { &input };
         let state = run_state_name(run_state(run.state));
-        context.output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
+        output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
     }
     let id = short_id(&session.session_id);
     let note = format!(
         "`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one, `palyra chat --session {id}` goes on \
          in it"
     );
-    context.output.note(NoteKind::Info, &note);
+    output.note(NoteKind::Info, &note);
     Ok(())
 }

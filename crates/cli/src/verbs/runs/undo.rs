@@ -3,6 +3,7 @@
 //! Invariant: each path is reported once, by what became of it in the end.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use palyra_client::{Client, ClientError};
 use palyra_types::{ErrorCode, RunId};
@@ -71,10 +72,10 @@ pub(super) async fn undo(
     };
     let files = match files {
         Err(error) if error.code() == ErrorCode::UndoNothing => {
-            return Err(no_changes(context, client, run, &error, &others).await);
+            return Err(no_changes(context.folder().as_deref(), client, run, &error, &others).await);
         }
         Err(error) if error.code() == ErrorCode::UndoOpenRun => {
-            return Err(still_open(context, client, run, &error, &others).await);
+            return Err(still_open(context.folder().as_deref(), client, run, &error, &others).await);
         }
         files => files?,
     };
@@ -124,7 +125,7 @@ async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -
     }
     let root = folder_of(client, &run.to_string()).await;
     let is_empty = |folder: &String| {
-        std::fs::read_dir(std::path::Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
+        std::fs::read_dir(Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
     };
     folders.into_iter().filter(is_empty).collect()
 }
@@ -156,7 +157,7 @@ fn summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
 
 /// Says why there is nothing to take back, and names the run that the person may mean.
 async fn no_changes(
-    context: &Context,
+    folder: Option<&Path>,
     client: &Client,
     run: RunId,
     error: &ClientError,
@@ -177,13 +178,13 @@ async fn no_changes(
             // Another run is not named where this one did something: it has nothing to do with what the person saw.
             OtherRuns::OfFolder => calls,
             // A chat shows its runs in their order, so the one before is known to the person.
-            OtherRuns::OfSession(_) => match newest_changes(context, client, others).await {
+            OtherRuns::OfSession(_) => match newest_changes(folder, client, others).await {
                 Ok(Some(changes)) => format!("{calls}; {}", changes.describe(others)),
                 Ok(None) => calls,
                 Err(failure) => return failure,
             },
         },
-        Ok(None) => match nearest_changes(context, client, others).await {
+        Ok(None) => match nearest_changes(folder, client, others).await {
             Ok(mend) => mend,
             Err(failure) => return failure,
         },
@@ -194,7 +195,7 @@ async fn no_changes(
 
 /// Says what is to be done about a run that is not over, and which other run the person may mean.
 async fn still_open(
-    context: &Context,
+    folder: Option<&Path>,
     client: &Client,
     run: RunId,
     error: &ClientError,
@@ -209,7 +210,7 @@ async fn still_open(
     let mut mend = format!("{answers}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`");
     match calls_without_undo(client, run).await {
         // It has not changed anything yet, so another run may be meant.
-        Ok(None) => match newest_changes(context, client, others).await {
+        Ok(None) => match newest_changes(folder, client, others).await {
             Ok(Some(changes)) => {
                 mend = format!("it has changed nothing yet; {}. To end it: {mend}", changes.describe(others));
             }
@@ -223,8 +224,12 @@ async fn still_open(
 }
 
 /// Names the newest run with changes that can be taken back, or says that there is none.
-async fn nearest_changes(context: &Context, client: &Client, others: &OtherRuns) -> Result<String, Failure> {
-    Ok(match (newest_changes(context, client, others).await?, others) {
+async fn nearest_changes(
+    folder: Option<&Path>,
+    client: &Client,
+    others: &OtherRuns,
+) -> Result<String, Failure> {
+    Ok(match (newest_changes(folder, client, others).await?, others) {
         (Some(changes), others) => changes.describe(others),
         (None, OtherRuns::OfFolder) => {
             "no run of this folder has changes that could be taken back".to_owned()
@@ -295,7 +300,7 @@ impl UndoChanges {
 
 /// Returns the newest of the runs that left a change in a file which is not taken back.
 async fn newest_changes(
-    context: &Context,
+    folder: Option<&Path>,
     client: &Client,
     others: &OtherRuns,
 ) -> Result<Option<UndoChanges>, Failure> {
@@ -306,7 +311,7 @@ async fn newest_changes(
     };
     match others {
         OtherRuns::OfSession(session) => finished.session_id.clone_from(session),
-        OtherRuns::OfFolder => match context.folder() {
+        OtherRuns::OfFolder => match folder {
             Some(folder) => finished.workspace_root = folder.display().to_string(),
             None => return Ok(None),
         },
