@@ -43,6 +43,8 @@ mod readiness;
 mod refusal;
 
 mod listeners;
+mod http_listener;
+mod transports;
 
 mod reload;
 mod edited_files;

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
 use palyra_api::{DaemonFacts, ReloadHandle};
-use palyra_grpc::ServeLimits;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
@@ -38,7 +37,8 @@ use crate::system::SystemClock;
 use crate::tool_setup::{ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
-    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, wiring,
+    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, transports,
+    wiring,
 };
 
 /// How the daemon is started.
@@ -235,8 +235,7 @@ async fn run(
     let socket = listeners.socket.clone();
     let (rebound, rebinding) = tokio::sync::mpsc::channel(1);
     tokio::spawn(listeners::keep_socket(socket.clone(), place.clone(), rebound, stop.requested.clone()));
-    let listeners = listeners.into_grpc(connections, rebinding);
-    let served = palyra_grpc::serve(gateway, facts, listeners, ServeLimits::default(), stop.now).await;
+    let served = transports::serve(gateway, facts, listeners, connections, rebinding, stop.now).await;
     reloading.abort();
     journal.close().await;
     if place.is_held() {
@@ -245,7 +244,7 @@ async fn run(
         lock.clear();
     }
     tracing::info!("stopped");
-    served.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))
+    served
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {

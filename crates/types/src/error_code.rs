@@ -62,6 +62,18 @@ error_codes! {
         "send less, or put it into a file of this folder and ask to read that";
     InvalidArgument = 1004, "invalid_argument", InvalidArgument, "A field of a request has a value that is not allowed.",
         "correct what the message names; nothing was recorded";
+    UnsupportedMediaType = 1005, "unsupported_media_type", UnsupportedMedia, "The body of a request is not in a form that is read here.",
+        "send `content-type: application/json`";
+    RequestTimeout = 1006, "request_timeout", RequestTimeout, "The body of a request did not arrive in time.",
+        "send it again, or send less; nothing was recorded";
+    RouteNotFound = 1007, "route_not_found", NotFound, "There is nothing at this path.",
+        "/api/v1/openapi.json lists the paths there are";
+    MethodNotAllowed = 1008, "method_not_allowed", MethodNotAllowed, "The path takes another method.",
+        "/api/v1/openapi.json lists the methods of each path";
+    CallTimeout = 1009, "call_timeout", DeadlineExceeded, "The call took too long and was given up.",
+        "look whether it happened, then try again";
+    TooManyStreams = 1010, "too_many_streams", LimitReached, "The caller has too many streams open.",
+        "close one of them";
     SessionNotFound = 1101, "session_not_found", NotFound, "No such session is visible to this principal.",
         "`palyra sessions list` shows the sessions there are";
     SessionMismatch = 1102, "session_mismatch", Conflict, "The session id and the session key name different sessions.",
@@ -92,6 +104,10 @@ error_codes! {
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
+    UnknownHost = 1211, "unknown_host", Misdirected, "The request names a host that is not this server.",
+        "use the address that `palyra status` shows, or set `http.public_url`";
+    CrossSiteRequest = 1212, "cross_site_request", PermissionDenied, "A page of another origin made the request.",
+        "call from a program with a token, or open the page at the address that `palyra status` shows";
     ConfigInvalid = 1301, "config_invalid", NotReady, "A configuration value or key is not valid.",
         "correct it, or move the file away and `palyra init`";
     ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",

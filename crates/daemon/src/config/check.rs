@@ -1,8 +1,9 @@
 //! Checks values against their settings, and reads those that come as text: variables and flags.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use palyra_http::PublicOrigin;
 use palyra_types::model::ModelRef;
 
 use super::mistake::{ConfigError, ErrorCollector};
@@ -103,6 +104,13 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
             }
             Ok(_) => return None,
         },
+        "http.listen" if text != "off" && text.parse::<SocketAddr>().is_err() => {
+            "takes an address and a port, such as 127.0.0.1:7787, or off"
+        }
+        "http.public_url" if PublicOrigin::parse(text).is_none() => {
+            "takes a URL without a path, such as https://palyra.example"
+        }
+        "http.tls_cert" | "http.tls_key" if !text.starts_with('/') => "takes an absolute path",
         _ => return None,
     };
     Some(told.to_owned())
@@ -146,6 +154,11 @@ fn item_kind(setting: &str) -> ItemKind {
             what: "host",
             takes: "hosts with their ports, such as build.internal:8080",
             fits: |place| palyra_egress::PrivateHosts::read([place]).is_ok(),
+        },
+        "http.trusted_proxies" => ItemKind {
+            what: "proxy",
+            takes: "addresses, such as 10.0.0.7",
+            fits: |item| item.parse::<IpAddr>().is_ok(),
         },
         _ if setting.starts_with("policy.") => {
             ItemKind { what: "tool", takes: "names of tools, such as read_file", fits: is_tool_name }

@@ -1,7 +1,7 @@
 //! Connections that have not shown a token yet: how long they may stay, and which of them makes way.
 //!
 //! Everybody on this machine can connect to the TCP listener, so a connection alone is worth little. Invariant: at most
-//! [`ServeLimits::newcomers_max`] connections are without a token, and when there are as many the oldest of the address
+//! [`AdmissionLimits::newcomers_max`] connections are without a token, and when there are as many the oldest of the address
 //! that has most of them makes way. Begin at [`NewcomerList::admit`].
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,13 +15,12 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::ConnectionPermit;
-use super::closed_log::ClosedLog;
-use crate::limits::ServeLimits;
+use crate::admission::{AdmissionLimits, ConnectionPermit};
+use crate::closed_log::ClosedLog;
 
 /// The connections of one listener that have not shown a token.
 #[derive(Debug)]
-pub(super) struct NewcomerList {
+pub(crate) struct NewcomerList {
     /// In the order in which they came.
     waiting: Mutex<VecDeque<Arc<NewcomerState>>>,
     newcomers_max: usize,
@@ -31,7 +30,7 @@ pub(super) struct NewcomerList {
 
 /// What a connection has shown of itself.
 #[derive(Debug)]
-pub(crate) struct NewcomerState {
+pub struct NewcomerState {
     address: IpAddr,
     among: Weak<NewcomerList>,
     place: Mutex<Option<ConnectionPermit>>,
@@ -41,15 +40,15 @@ pub(crate) struct NewcomerState {
 }
 
 impl NewcomerList {
-    pub(super) fn new(limits: ServeLimits) -> Self {
+    pub(crate) fn new(limits: AdmissionLimits) -> Self {
         // Half of the permits at most, so that there is room for those with a token.
         let newcomers_max = limits.newcomers_max.min(limits.connections_max.div_ceil(2)).max(1);
-        let ServeLimits { first_call_span, newcomer_span, .. } = limits;
+        let AdmissionLimits { first_call_span, newcomer_span, .. } = limits;
         Self { waiting: Mutex::default(), newcomers_max, first_call_span, newcomer_span }
     }
 
     /// Takes a connection in, which has its place until it leaves or has to make way.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr, place: ConnectionPermit) -> Arc<NewcomerState> {
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, place: ConnectionPermit) -> Arc<NewcomerState> {
         let standing = Arc::new(NewcomerState {
             address,
             among: Arc::downgrade(self),
@@ -63,7 +62,7 @@ impl NewcomerList {
     }
 
     /// Lets one make way where there are as many as may be, or no place is free; returns the place it had.
-    pub(super) fn make_room(&self, permits_free: usize) -> Option<ConnectionPermit> {
+    pub(crate) fn make_room(&self, permits_free: usize) -> Option<ConnectionPermit> {
         let mut waiting = self.waiting();
         if waiting.len() < self.newcomers_max && permits_free > 0 {
             return None;
@@ -90,19 +89,19 @@ impl NewcomerList {
 
 impl NewcomerState {
     /// Takes note of a call, whoever it is from.
-    pub(crate) fn note_call(&self) {
+    pub fn note_call(&self) {
         self.called.store(true, Ordering::Relaxed);
     }
 
     /// Takes note of a call with a token that holds: the connection stays.
-    pub(crate) fn prove(&self) {
+    pub fn prove(&self) {
         if !self.proven.swap(true, Ordering::Relaxed) {
             self.forget();
         }
     }
 
     /// The connection is gone.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.forget();
         drop(self.take_permit());
     }
@@ -120,7 +119,7 @@ impl NewcomerState {
 
 /// What is to become of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ProbationVerdict {
+pub(crate) enum ProbationVerdict {
     /// It has time left.
     Goes,
     /// It has shown a token.
@@ -130,7 +129,7 @@ pub(super) enum ProbationVerdict {
 }
 
 /// Watches over one connection until it has shown a token.
-pub(super) struct ProbationTimer {
+pub(crate) struct ProbationTimer {
     standing: Arc<NewcomerState>,
     closed: Arc<ClosedLog>,
     makes_way: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -140,7 +139,7 @@ pub(super) struct ProbationTimer {
 }
 
 impl ProbationTimer {
-    pub(super) fn new(standing: Arc<NewcomerState>, closed: Arc<ClosedLog>) -> Self {
+    pub(crate) fn new(standing: Arc<NewcomerState>, closed: Arc<ClosedLog>) -> Self {
         let spans = standing.among.upgrade().map(|among| (among.first_call_span, among.newcomer_span));
         let (first_call_span, newcomer_span) = spans.unwrap_or_default();
         let now = Instant::now();
@@ -153,7 +152,7 @@ impl ProbationTimer {
         }
     }
 
-    pub(super) fn look(&mut self, context: &mut Context<'_>) -> ProbationVerdict {
+    pub(crate) fn look(&mut self, context: &mut Context<'_>) -> ProbationVerdict {
         if self.makes_way.as_mut().poll(context).is_ready() {
             return ProbationVerdict::Over;
         }

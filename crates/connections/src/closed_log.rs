@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Between two lines, at least.
-pub(super) const LINE_SPAN: Duration = Duration::from_secs(60);
+pub(crate) const LINE_SPAN: Duration = Duration::from_secs(60);
 
 /// Counts what the next line says.
 #[derive(Debug, Default)]
-pub(super) struct ClosedLog(Mutex<LogCounts>);
+pub struct ClosedLog(Mutex<LogCounts>);
 
 #[derive(Debug, Default)]
 struct LogCounts {
@@ -40,19 +40,19 @@ impl LogCounts {
 
 impl ClosedLog {
     /// A connection was closed: there were too many, or it showed no token in time.
-    pub(super) fn note_closed(&self) {
+    pub fn note_closed(&self) {
         self.state().closed += 1;
         self.log(None);
     }
 
     /// A connection could not be accepted.
-    pub(super) fn note_failed(&self, error: &io::Error) {
+    pub fn note_failed(&self, error: &io::Error) {
         self.state().failed += 1;
         self.log(Some(error));
     }
 
     /// Says what is still to be said, when its time has come; waits for ever where there is nothing.
-    pub(super) async fn log_when_due(&self) {
+    pub async fn log_when_due(&self) {
         let due = {
             let state = self.state();
             (state.closed + state.failed > 0).then(|| state.last_line.map(|last| last + LINE_SPAN)).flatten()
