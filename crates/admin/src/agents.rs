@@ -96,11 +96,13 @@ impl AgentRegistry {
         match self.by_name(Some(TOOLLESS_AGENT_NAME)) {
             Ok(agent) if agent.profile.tools.as_ref().is_some_and(Vec::is_empty) => {}
             Ok(_) => {
-                let what = format!("the agent `{TOOLLESS_AGENT_NAME}` has tools; rename it or take them away");
+                let what =
+                    format!("the agent `{TOOLLESS_AGENT_NAME}` has tools; rename it or take them away");
                 return Err(AdminError::InvalidArgument { what });
             }
             Err(_) => {
-                let profile = AgentProfile { tools: Some(Vec::new()), ..shipped_profile(TOOLLESS_AGENT_NAME) };
+                let profile =
+                    AgentProfile { tools: Some(Vec::new()), ..shipped_profile(TOOLLESS_AGENT_NAME) };
                 let saved = save(&self.ports, self.local, None, profile).await?;
                 self.agents.send_modify(|agents| Arc::make_mut(agents).push(saved));
             }
