@@ -74,7 +74,8 @@ impl GrantsHandle {
             event: JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, by: caller.principal }),
         };
         let recorder = &self.ports.recorder;
-        let appended = recorder.record(vec![entry], AppendClass::Ending, Vec::new()).await;
+        let appended =
+            recorder.record_act(caller.actor(), vec![entry], AppendClass::Ending, Vec::new()).await;
         if appended == Err(AppendError::Unknown) {
             self.grants.doubt();
             self.grants.settle_doubt().await;

@@ -132,7 +132,7 @@ impl PolicyHandle {
             via: caller.surface,
             tool: (&tool).into(),
         };
-        let record = self.append(change).await?;
+        let record = self.append(caller, change).await?;
         self.load_postures().await?;
         Ok(record)
     }
@@ -166,13 +166,13 @@ impl PolicyHandle {
             via: caller.surface,
             ..held.change.clone()
         };
-        self.append(change).await?;
+        self.append(caller, change).await?;
         self.load_postures().await?;
         Ok(held)
     }
 
     /// Appends a change. After an outcome that nobody knows, what is there is read again.
-    async fn append(&self, change: PostureChanged) -> Result<PostureRecord, AdminError> {
+    async fn append(&self, caller: Caller, change: PostureChanged) -> Result<PostureRecord, AdminError> {
         let set = self.ports.clock.wall();
         let entry = NewEntry {
             time: set,
@@ -182,7 +182,7 @@ impl PolicyHandle {
             event: JournalEvent::Policy(PolicyEvent::PostureChanged(change.clone())),
         };
         let recorder = &self.ports.recorder;
-        match recorder.record(vec![entry], AppendClass::Ending, Vec::new()).await {
+        match recorder.record_act(caller.actor(), vec![entry], AppendClass::Ending, Vec::new()).await {
             Ok(committed) => Ok(PostureRecord { seq: committed.first_seq, set, change }),
             Err(error) => {
                 self.load_postures().await?;

@@ -11,8 +11,8 @@ use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
-    AppendClass, AppendError, NewEntry, NewSecret, NotASecretName, ReadError, SecretChange, SecretName,
-    SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
+    AppendClass, AppendError, NewEntry, NewSecret, NotASecretName, PassphraseCheck, ReadError, SecretChange,
+    SecretName, SecretRecord, SecretStore, SecretStoreError, SentAs, VaultStatus,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretPut, UnlockOutcome, VaultEvent};
@@ -146,7 +146,7 @@ impl VaultHandle {
         let host = plain_host(host);
         self.check_person(caller)?;
         self.check_named(caller, &name_of(name)?, [&host])?;
-        self.rebind(caller, name, Rebinding::WithHost(host)).await
+        self.rebind(caller, name, BindingChange::WithHost(host)).await
     }
 
     /// Lets a secret no longer be given to a host.
@@ -154,7 +154,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn unbind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, AdminError> {
-        self.rebind(caller, name, Rebinding::WithoutHost(plain_host(host))).await
+        self.rebind(caller, name, BindingChange::WithoutHost(plain_host(host))).await
     }
 
     /// Lets a principal beside the owner use a secret, for the hosts that it is bound to.
@@ -169,7 +169,7 @@ impl VaultHandle {
     ) -> Result<SecretRecord, AdminError> {
         self.check_person(caller)?;
         let principal = self.principal(principal).await?;
-        self.rebind(caller, name, Rebinding::WithPrincipal(principal)).await
+        self.rebind(caller, name, BindingChange::WithPrincipal(principal)).await
     }
 
     /// Lets a principal no longer use a secret.
@@ -184,7 +184,7 @@ impl VaultHandle {
     ) -> Result<SecretRecord, AdminError> {
         self.check_person(caller)?;
         let principal = self.principal(principal).await?;
-        self.rebind(caller, name, Rebinding::WithoutPrincipal(principal)).await
+        self.rebind(caller, name, BindingChange::WithoutPrincipal(principal)).await
     }
 
     /// Returns the principal of a name, or of an id where the name was erased.
@@ -211,7 +211,7 @@ impl VaultHandle {
         &self,
         caller: Caller,
         name: &str,
-        rebinding: Rebinding,
+        rebinding: BindingChange,
     ) -> Result<SecretRecord, AdminError> {
         self.check_person(caller)?;
         let name = name_of(name)?;
@@ -261,8 +261,8 @@ impl VaultHandle {
         self.check_person(caller)?;
         self.to_its_end(async move |vault| {
             let outcome = match vault.ask(move |store| store.try_passphrase(&passphrase)).await? {
-                Unlock::Opened => UnlockOutcome::Opened,
-                Unlock::Wrong => UnlockOutcome::Wrong,
+                PassphraseCheck::Opened => UnlockOutcome::Opened,
+                PassphraseCheck::Wrong => UnlockOutcome::Wrong,
             };
             if let Err(error) =
                 vault.append(caller, VaultEvent::Unlocked { via: caller.surface, outcome }).await
@@ -377,7 +377,7 @@ impl VaultHandle {
     }
 
     fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(VaultError::NotAPerson) }
+        if caller.is_in_person() { Ok(()) } else { Err(VaultError::NotAPerson) }
     }
 
     async fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, VaultError> {
@@ -414,7 +414,8 @@ impl VaultHandle {
             run: None,
             event: JournalEvent::Vault(event),
         };
-        self.ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await?;
+        let recorder = &self.ports.recorder;
+        recorder.record_act(caller.actor(), vec![entry], AppendClass::Normal, Vec::new()).await?;
         Ok(())
     }
 
@@ -433,14 +434,14 @@ impl VaultHandle {
 
 /// What a secret is to be bound to, or not any more.
 #[derive(Debug)]
-enum Rebinding {
+enum BindingChange {
     WithHost(String),
     WithoutHost(String),
     WithPrincipal(PrincipalId),
     WithoutPrincipal(PrincipalId),
 }
 
-impl Rebinding {
+impl BindingChange {
     /// Returns the change of a secret; `None` where it is so already.
     fn of(self, record: &SecretRecord) -> Option<SecretChange> {
         let (mut hosts, mut principals) = (record.hosts.clone(), record.principals.clone());

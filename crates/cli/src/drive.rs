@@ -27,7 +27,7 @@ use palyra_terminal::{
 
 mod held_output;
 mod left_open;
-mod words;
+mod answer_prompt;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -99,14 +99,14 @@ impl FollowedRun for DaemonRun {
 
 /// What goes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// The model's text; all else is notes.
     Text,
     /// Every entry as a line of JSON.
     Json,
 }
 
-impl From<bool> for Format {
+impl From<bool> for OutputFormat {
     /// Reads the flag `--json`.
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
@@ -157,7 +157,7 @@ pub(crate) struct TerminalSession<'a> {
     pub(crate) output: &'a Output,
     pub(crate) interrupts: &'a InterruptListener,
     pub(crate) person: InteractionMode<'a>,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     pub(crate) echo: EchoMode,
     /// Whether this is a chat, which has commands of its own.
     pub(crate) in_chat: bool,
@@ -171,7 +171,7 @@ impl<'a> TerminalSession<'a> {
         output: &'a Output,
         interrupts: &'a InterruptListener,
         person: InteractionMode<'a>,
-        format: Format,
+        format: OutputFormat,
         echo: EchoMode,
     ) -> Self {
         Self { output, interrupts, person, format, echo, in_chat: false, time_limit: None }
@@ -193,7 +193,7 @@ pub(crate) async fn drive_once(
     seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
-    let mut drive = Drive::begin(run, seat, opened);
+    let mut drive = RunDriver::begin(run, seat, opened);
     drive.view.grant_span = GrantSpan::Run;
     drive.until_over().await
 }
@@ -205,13 +205,13 @@ pub(crate) async fn drive_after(
     seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
-    let mut drive = Drive::begin(run, seat, opened);
+    let mut drive = RunDriver::begin(run, seat, opened);
     drive.seen = seen;
     drive.until_over().await
 }
 
 /// A run that is being driven.
-pub(crate) struct Drive<'a, R, F> {
+pub(crate) struct RunDriver<'a, R, F> {
     run: &'a mut R,
     seat: TerminalSession<'a>,
     opened: F,
@@ -262,7 +262,7 @@ enum DriveEvent {
     Event(Option<FollowEvent>),
 }
 
-impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
+impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Begins to drive a run.
     pub(crate) fn begin(run: &'a mut R, seat: TerminalSession<'a>, opened: F) -> Self {
         seat.interrupts.begin("");
@@ -301,14 +301,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     async fn until_over(mut self) -> Result<Exit, Failure> {
         loop {
-            if let DrivePause::Over(exit) = self.go_on().await? {
+            if let DrivePause::Over(exit) = self.resume().await? {
                 return Ok(exit);
             }
         }
     }
 
     /// Drives until the run is over, or a key is pressed.
-    pub(crate) async fn go_on(&mut self) -> Result<DrivePause, Failure> {
+    pub(crate) async fn resume(&mut self) -> Result<DrivePause, Failure> {
         let pause = self.until_pause().await?;
         self.seat.output.flush_text()?;
         Ok(pause)
@@ -316,7 +316,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     async fn until_pause(&mut self) -> Result<DrivePause, Failure> {
         loop {
-            match self.happening().await? {
+            match self.next_event().await? {
                 DriveEvent::Interrupted => self.cancel()?,
                 DriveEvent::TimeUp if self.timed_out => {
                     self.close_question()?;
@@ -353,7 +353,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
     }
 
-    async fn happening(&mut self) -> Result<DriveEvent, Failure> {
+    async fn next_event(&mut self) -> Result<DriveEvent, Failure> {
         let (asking, drawn) = (self.is_asking(), self.drawn);
         let (time_up, text_pauses) = (self.time_up, self.text_pauses);
         let person = &mut self.seat.person;
@@ -532,7 +532,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if entry.tape_seq <= self.seen {
             return Ok(());
         }
-        if self.seat.format == Format::Json {
+        if self.seat.format == OutputFormat::Json {
             return Ok(self.seat.output.json(&to_json(entry))?);
         }
         shown.into_iter().try_for_each(|shown| self.put(self.as_output(shown)))

@@ -52,6 +52,7 @@ impl fmt::Display for DaemonTarget {
 pub struct TcpAddress {
     pub(crate) uri: String,
     pub(crate) token: Option<Content<String>>,
+    pub(crate) confirmation: Option<Content<String>>,
 }
 
 impl TcpAddress {
@@ -84,7 +85,13 @@ impl TcpAddress {
         if !loopback {
             return Err(invalid("the connection is not encrypted, so only loopback addresses are allowed"));
         }
-        Ok(Self { uri: format!("http://{authority}"), token })
+        Ok(Self { uri: format!("http://{authority}"), token, confirmation: None })
+    }
+
+    /// Sends a one-time code along, with which an owner confirms a change.
+    #[must_use]
+    pub fn with_confirmation(self, confirmation: Option<Content<String>>) -> Self {
+        Self { confirmation, ..self }
     }
 
     /// Returns the user who would read the token, where that is neither this one nor root: nothing encrypts the way, and

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_ports::{Ended, PreparedCall};
+use palyra_ports::{PreparedCall, ProgramEnd};
 use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -193,7 +193,7 @@ pub(crate) async fn run(
         OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
     let running = running::start(parts.launch_context(invocation), planned, hearing).await?;
     let how_of_line = |ended| match ended {
-        Ended::Exited { .. } => how(ended) + &of_last_program(&argv),
+        ProgramEnd::Exited { .. } => how(ended) + &of_last_program(&argv),
         ended => how(ended),
     };
     let ended = to_its_end(parts, running, invocation, how_of_line, span).await;
@@ -205,7 +205,7 @@ pub(crate) async fn to_its_end(
     parts: &CommandParts,
     mut running: RunningProgram<HeadTailBuffer>,
     invocation: &ToolInvocation,
-    how: impl Fn(Ended) -> String,
+    how: impl Fn(ProgramEnd) -> String,
     span: Duration,
 ) -> ToolResult {
     let clock = &parts.clock;
@@ -226,7 +226,7 @@ pub(crate) async fn to_its_end(
         }
     };
     running.process.stop();
-    if running.wait().await != (Ended::Exited { code: 0 }) && code.is_none() {
+    if running.wait().await != (ProgramEnd::Exited { code: 0 }) && code.is_none() {
         code = Some(ErrorCode::CommandFailed);
     }
     let output = running.output.get();
@@ -245,17 +245,17 @@ pub(crate) async fn to_its_end(
 pub(crate) const EVADES: &str = "ended, because it made again what had been kept aside, and what runs later";
 
 /// Says how a program ended.
-pub(crate) fn how(ended: Ended) -> String {
+pub(crate) fn how(ended: ProgramEnd) -> String {
     match ended {
-        Ended::Exited { code } => format!("exit code {code}"),
-        Ended::Signalled { signal } => format!("ended by signal {signal}"),
-        Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
-        Ended::OverProcesses => "ended, because it had more processes than it may".to_owned(),
-        Ended::KeptLost => {
+        ProgramEnd::Exited { code } => format!("exit code {code}"),
+        ProgramEnd::Signalled { signal } => format!("ended by signal {signal}"),
+        ProgramEnd::OverMemory => "ended, because it used more memory than it may".to_owned(),
+        ProgramEnd::OverProcesses => "ended, because it had more processes than it may".to_owned(),
+        ProgramEnd::KeptLost => {
             "ended, because a file that it may not change was replaced from outside while it ran; it may be \
                             started again"
                 .to_owned()
         }
-        Ended::Stopped => "ended from outside".to_owned(),
+        ProgramEnd::Stopped => "ended from outside".to_owned(),
     }
 }

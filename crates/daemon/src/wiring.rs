@@ -8,7 +8,7 @@ use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{Clock, ComponentShelf, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{Clock, ComponentStore, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -56,7 +56,7 @@ impl RecordedJournal {
 pub(crate) struct PortAdapters {
     pub(crate) tools: Arc<dyn ToolRuntime>,
     pub(crate) restore: Arc<dyn RestoreFiles>,
-    pub(crate) components: Arc<dyn ComponentShelf>,
+    pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) secrets: Arc<dyn SecretStore>,
 }
 

@@ -10,25 +10,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, LOCATION, TRANSFER_ENCODING};
+use axum::http::header::{CONNECTION, LOCATION, TRANSFER_ENCODING};
 use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::response::Response;
 use hyper::body::Incoming;
 use palyra_api::ApiError;
-use palyra_connections::NewcomerState;
 use palyra_types::ErrorCode;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use crate::identity::{HttpIdentity, identify};
+use crate::identity::{EndedCredential, HttpIdentity, ShownIdentity, identify};
 use crate::limits::INPUT_BODY_BYTES_MAX;
 use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind};
 use crate::quota::PrincipalQuota;
 use crate::refusal::refusal_response;
-use crate::request_body::{BodyAllowance, BodyShare, MeteredBody};
+use crate::request_body::{BodyAllowance, BodyShare, MeteredBody, check_length};
 use crate::router::{self, AnsweredBy};
 use crate::security_headers::harden;
 use crate::services::HttpServices;
+use crate::socket::ConnectionState;
 
 /// The header that names a request in answers and in the log.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -94,6 +94,8 @@ pub(crate) struct Gate {
 /// A request that goes on.
 struct AdmittedRequest {
     identity: Option<HttpIdentity>,
+    /// Who held the token that no longer works: the request is refused, and the route records what was asked.
+    ended: Option<EndedCredential>,
     bytes_max: usize,
 }
 
@@ -117,23 +119,23 @@ impl Gate {
         with_tls: bool,
         mounted: Vec<MountedRoutes>,
     ) -> Self {
-        let own = router::build_router(Arc::clone(&services));
+        let own = router::build_router(&services);
         let limits = services.limits;
         let bodies = Arc::new(PrincipalQuota::new(limits.bodies_kib_max, limits.bodies_of_one_kib_max));
         Self { rules, with_tls, services, own, mounted, bodies, names: RequestNames::new() }
     }
 
     /// Answers a request.
-    pub(crate) async fn answer(&self, request: Request<Incoming>, newcomer: &NewcomerState) -> Response {
+    pub(crate) async fn answer(&self, request: Request<Incoming>, connection: &ConnectionState) -> Response {
         let began = Instant::now();
-        newcomer.note_call();
+        connection.newcomer.note_call();
         let name = self.names.next();
         let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
         let mount = self.mounted.iter().find(|mount| request.uri().path().starts_with(mount.prefix));
         let mut response = match self.admit(&request, mount) {
             Ok(admitted) => {
                 if admitted.identity.is_some() {
-                    newcomer.prove();
+                    connection.newcomer.prove();
                 }
                 self.pass(request, admitted, mount, name.clone()).await
             }
@@ -142,6 +144,9 @@ impl Gate {
             }
             Err(GateRefusal::Moved) => self.moved(&request),
         };
+        if is_chunked || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            connection.note_unread_body();
+        }
         harden(response.headers_mut(), self.with_tls && self.rules.canonical().is_https());
         if let Ok(value) = HeaderValue::from_str(name.as_str()) {
             response.headers_mut().insert(REQUEST_ID, value);
@@ -164,24 +169,34 @@ impl Gate {
             return Err(ApiError::invalid_frame("this server is no proxy: send the path alone").into());
         }
         let target = target_of(request.uri().path());
-        let identified = identify(&self.services.state.admin.access, request.headers());
-        let credential = match &identified {
-            Ok(None) => ShownCredential::Nothing,
-            Ok(Some(_)) | Err(_) => ShownCredential::Token,
+        let shown = identify(&self.services.state.admin.access, request.headers());
+        let credential = match &shown {
+            ShownIdentity::Nothing => ShownCredential::Nothing,
+            ShownIdentity::Holder(_) | ShownIdentity::Rejected(_) => ShownCredential::Token,
         };
         let checked = self.rules.check(request.method(), request.headers(), target, credential);
         checked.map_err(|refusal| self.origin_refusal(&refusal))?;
-        let identity = identified?;
-        if identity.is_none() && target == TargetKind::Data {
-            return Err(ApiError::unauthenticated().into());
-        }
+        let identity = match shown {
+            ShownIdentity::Holder(identity) => Some(*identity),
+            ShownIdentity::Nothing if target != TargetKind::Data => None,
+            ShownIdentity::Rejected(Some(actor)) if target == TargetKind::Data && mount.is_none() => {
+                return Ok(AdmittedRequest {
+                    identity: None,
+                    ended: Some(EndedCredential(actor)),
+                    bytes_max: 0,
+                });
+            }
+            ShownIdentity::Nothing | ShownIdentity::Rejected(_) => {
+                return Err(ApiError::unauthenticated().into());
+            }
+        };
         let bytes_max = match (target, mount) {
             (TargetKind::Page | TargetKind::Probe, _) => 0,
             (TargetKind::Data, Some(mount)) => mount.body_bytes_max,
             (TargetKind::Data, None) => INPUT_BODY_BYTES_MAX,
         };
-        check_length(request, bytes_max)?;
-        Ok(AdmittedRequest { identity, bytes_max })
+        check_length(request.headers(), bytes_max)?;
+        Ok(AdmittedRequest { identity, ended: None, bytes_max })
     }
 
     fn origin_refusal(&self, refusal: &OriginRefusal) -> GateRefusal {
@@ -227,10 +242,13 @@ impl Gate {
         if let Some(identity) = admitted.identity {
             request.extensions_mut().insert(identity);
         }
+        if let Some(ended) = admitted.ended {
+            request.extensions_mut().insert(ended);
+        }
         let routes = mount.map_or(&self.own, |mount| &mount.router);
         let response = routes.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         drop(share);
-        response
+        if admitted.ended.is_some() { refusal_response(&ApiError::unauthenticated()) } else { response }
     }
 
     fn moved(&self, request: &Request<Incoming>) -> Response {
@@ -251,19 +269,6 @@ fn target_of(path: &str) -> TargetKind {
         TargetKind::Probe
     } else {
         TargetKind::Data
-    }
-}
-
-/// Refuses a body whose length is announced and too large, before a byte of it is read.
-fn check_length(request: &Request<Incoming>, bytes_max: usize) -> Result<(), ApiError> {
-    let length =
-        request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    match length {
-        Some(length) if length > bytes_max as u64 => {
-            let text = format!("the body has {length} bytes; at most {bytes_max} are taken here");
-            Err(ApiError::new(ErrorCode::MessageTooLarge, text))
-        }
-        Some(_) | None => Ok(()),
     }
 }
 

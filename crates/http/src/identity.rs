@@ -1,4 +1,4 @@
-//! Who calls, from the `authorization` header alone, and whether an operation is for them.
+//! Who calls, from the `authorization` header alone.
 //!
 //! Invariant: a principal comes from a live token, never from a message, a path or a proxy's header. Whether a token is
 //! malformed, unknown, expired or revoked, the answer is the same.
@@ -6,62 +6,86 @@
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use palyra_admin::access::{AccessHandle, TOKEN_PREFIX};
-use palyra_api::ApiError;
 use palyra_runtime::Caller;
 use palyra_types::Content;
-use palyra_types::run::Surface;
-use palyra_wire::operations::{OperationAudience, OperationSpec};
+use palyra_types::access::{Actor, Credential};
+use palyra_types::surface::Surface;
 
 /// An identity that was proven with a request; handlers find it in the request's extensions.
 #[derive(Debug, Clone)]
 pub struct HttpIdentity {
     caller: Caller,
+    credential: Credential,
     token: Content<String>,
 }
 
 impl HttpIdentity {
-    /// Returns on whose behalf, and over which surface.
+    /// Returns on whose behalf, with which credential, and over which surface.
     #[must_use]
     pub fn caller(&self) -> Caller {
         self.caller
     }
 
-    /// Returns whether the credential would be accepted again now; it may have been revoked meanwhile.
+    /// Returns the same with what a confirmation adds.
+    #[must_use]
+    pub(crate) fn acting_as(self, caller: Caller) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// Returns the credential that proved it.
+    #[must_use]
+    pub fn credential(&self) -> &Credential {
+        &self.credential
+    }
+
+    /// Returns whether the credential would be accepted again now, for the same: a token may have been revoked meanwhile, or
+    /// its principal disabled or given another role.
     #[must_use]
     pub fn still_holds(&self, access: &AccessHandle) -> bool {
-        access.authenticate(self.token.expose()) == Some(self.caller.principal)
+        access.authenticate(self.token.expose()) == Some(self.credential)
     }
 }
 
-/// Returns the identity of a request: `None` where there is no `authorization` header.
-///
-/// # Errors
-/// [`ApiError`] for a header that proves nothing.
-pub(crate) fn identify(access: &AccessHandle, headers: &HeaderMap) -> Result<Option<HttpIdentity>, ApiError> {
+/// What a request shows of who calls.
+#[derive(Debug)]
+pub(crate) enum ShownIdentity {
+    /// No `authorization` header.
+    Nothing,
+    /// A token that holds.
+    Holder(Box<HttpIdentity>),
+    /// A header that proves nothing; with who held the token that no longer works.
+    Rejected(Option<Actor>),
+}
+
+/// Who held the token of a request that is refused, for the record of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedCredential(pub(crate) Actor);
+
+/// Returns what a request shows of who calls.
+pub(crate) fn identify(access: &AccessHandle, headers: &HeaderMap) -> ShownIdentity {
     if !headers.contains_key(AUTHORIZATION) {
-        return Ok(None);
+        return ShownIdentity::Nothing;
     }
-    let token = bearer_token(headers).ok_or_else(ApiError::unauthenticated)?;
-    let principal = access.authenticate(token).ok_or_else(ApiError::unauthenticated)?;
-    let caller = Caller { principal, surface: Surface::Tcp };
-    Ok(Some(HttpIdentity { caller, token: token.into() }))
+    let Some(token) = bearer_token(headers) else { return ShownIdentity::Rejected(None) };
+    match access.authenticate(token) {
+        Some(credential) => {
+            let caller = Caller::with_credential(&credential, Surface::Http);
+            ShownIdentity::Holder(Box::new(HttpIdentity { caller, credential, token: token.into() }))
+        }
+        None => ShownIdentity::Rejected(access.ended_credential(token, Surface::Http)),
+    }
 }
 
-/// Refuses an operation that is not for a caller.
-pub(crate) fn authorize(operation: &OperationSpec, _caller: Caller) -> Result<(), ApiError> {
-    match operation.audience {
-        OperationAudience::Principals => Ok(()),
-        OperationAudience::Owner => {
-            Err(ApiError::permission_denied("this call is only answered on the daemon's Unix socket"))
-        }
-    }
+/// Returns the value of a header that occurs once and is text.
+pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    if values.next().is_some() { None } else { value.to_str().ok() }
 }
 
 /// Returns the token of exactly one well-formed `authorization` header.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let (value, None) = (values.next()?, values.next()) else { return None };
-    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    let (scheme, token) = only_value(headers, AUTHORIZATION.as_str())?.split_once(' ')?;
     let whole = token.strip_prefix(TOKEN_PREFIX).is_some_and(|secret| !secret.is_empty());
     (scheme.eq_ignore_ascii_case("bearer") && whole).then_some(token)
 }

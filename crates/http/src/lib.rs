@@ -34,6 +34,9 @@ mod refusal;
 mod security_headers;
 mod limits;
 
+#[doc(hidden)]
+pub mod untrusted;
+
 pub use gate::{MountedRoutes, RequestId};
 pub use identity::HttpIdentity;
 pub use limits::{HttpLimits, OPENAI_BODY_BYTES_MAX};

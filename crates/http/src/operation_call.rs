@@ -3,20 +3,21 @@
 //! Everything comes from the declaration of the operation; there is no code for a single one.
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
-use axum::http::{Extensions, HeaderValue, Method};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method};
 use axum::response::Response;
-use palyra_api::ApiError;
+use palyra_api::{ApiError, CONFIRMATION_HEADER};
 use palyra_types::ErrorCode;
 use palyra_wire::json::{JsonFault, JsonInputError, MessageText, bytes_to_json_with_defaults};
 use palyra_wire::operations::OperationSpec;
 
-use crate::identity::{HttpIdentity, authorize};
+use crate::identity::{EndedCredential, HttpIdentity};
 use crate::limits::{BODY_BYTES_MAX, INPUT_BODY_BYTES_MAX};
 use crate::query;
 use crate::refusal::refusal_response;
-use crate::request_body::read_body;
+use crate::request_body::{check_length, read_body_at_most};
 use crate::response_stream::{self, JSON, StreamForm};
 use crate::services::HttpServices;
 
@@ -30,11 +31,31 @@ pub(crate) fn body_bytes_max(operation: &OperationSpec) -> usize {
     if TAKES_FILES.contains(&operation.name) { INPUT_BODY_BYTES_MAX } else { BODY_BYTES_MAX }
 }
 
+/// The fields in a path, as the router found them.
+pub(crate) struct PathParams(RawPathParams);
+
+impl PathParams {
+    /// Returns names and values, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter()
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PathParams {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        let refused =
+            |_| refusal_response(&ApiError::invalid_argument("the path is not percent-encoded UTF-8"));
+        RawPathParams::from_request_parts(parts, state).await.map(Self).map_err(refused)
+    }
+}
+
 /// Answers a request for an operation.
 pub(crate) async fn respond(
     services: &HttpServices,
     operation: &'static OperationSpec,
-    params: RawPathParams,
+    params: PathParams,
     request: Request,
 ) -> Response {
     let called = call(services, operation, &params, request).await;
@@ -44,20 +65,22 @@ pub(crate) async fn respond(
 async fn call(
     services: &HttpServices,
     operation: &'static OperationSpec,
-    params: &RawPathParams,
+    params: &PathParams,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let identity = identity_of(request.extensions())?;
-    authorize(operation, identity.caller())?;
-    let form = StreamForm::of(request.headers());
-    let message = message_of(operation, params, request).await?;
+    // A body cannot be shared between threads, and what follows waits.
+    let (parts, body) = request.into_parts();
+    let identity = admitted(services, operation, &parts).await?;
+    let caller = identity.caller();
+    let message = message_of(operation, params, &parts, body).await?;
     if operation.server_streams {
-        let share = services.stream_share(identity.caller().principal)?;
-        let steps = services.operations.dispatch_stream(operation.path, identity.caller(), &message).await;
+        let share = services.stream_share(caller.principal)?;
+        let steps = services.operations.dispatch_stream(operation.path, caller, &message).await;
         let steps = steps.ok_or_else(no_handler)??;
+        let form = StreamForm::of(&parts.headers);
         return response_stream::respond(form, operation, steps, services.watch(identity), share).await;
     }
-    let answer = services.operations.dispatch(operation.path, identity.caller(), &message);
+    let answer = services.operations.dispatch(operation.path, caller, &message);
     let answer = tokio::time::timeout(services.limits.call_span, answer).await;
     let answer =
         answer.map_err(|_| ApiError::new(ErrorCode::CallTimeout, "the call took too long".to_owned()))?;
@@ -65,9 +88,24 @@ async fn call(
     Ok(json_response(&json.unwrap_or_default()))
 }
 
-/// Returns the identity that the gate put into a request.
-pub(crate) fn identity_of(extensions: &Extensions) -> Result<HttpIdentity, ApiError> {
-    extensions.get().cloned().ok_or_else(ApiError::unauthenticated)
+/// Returns who calls, if the operation is for them; a refused change is recorded.
+pub(crate) async fn admitted(
+    services: &HttpServices,
+    operation: &'static OperationSpec,
+    parts: &Parts,
+) -> Result<HttpIdentity, ApiError> {
+    let access = &services.state.admin.access;
+    let Some(identity) = parts.extensions.get::<HttpIdentity>() else {
+        let refusal = ApiError::unauthenticated();
+        if let Some(EndedCredential(actor)) = parts.extensions.get() {
+            palyra_api::record_refusal(access, operation, *actor, &refusal).await;
+        }
+        return Err(refusal);
+    };
+    let code = parts.headers.get(CONFIRMATION_HEADER).and_then(|code| code.to_str().ok());
+    let caller = palyra_api::confirmed(access, operation, identity.caller(), code);
+    palyra_api::admit(access, operation, &caller).await?;
+    Ok(identity.clone().acting_as(caller))
 }
 
 fn no_handler() -> ApiError {
@@ -83,14 +121,16 @@ pub(crate) fn json_response(json: &serde_json::Value) -> Response {
 /// Reads the message of a request; returns its bytes.
 async fn message_of(
     operation: &OperationSpec,
-    params: &RawPathParams,
-    request: Request,
+    params: &PathParams,
+    parts: &Parts,
+    body: Body,
 ) -> Result<Vec<u8>, ApiError> {
-    let in_query = query::pairs(request.uri().query().unwrap_or_default());
+    let in_query = query::pairs(parts.uri.query().unwrap_or_default());
     let in_query = in_query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
-    let reads = request.method() != Method::POST;
-    let (parts, body) = request.into_parts();
-    let body = read_body(body).await?;
+    let reads = parts.method != Method::POST;
+    let bytes_max = body_bytes_max(operation);
+    check_length(&parts.headers, bytes_max)?;
+    let body = read_body_at_most(body, bytes_max).await?;
     if reads && !body.is_empty() {
         return Err(ApiError::invalid_argument(
             "this operation takes its fields in the query, not in a body",
@@ -109,7 +149,7 @@ async fn message_of(
         path: params.iter().collect(),
         query: in_query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         body: text,
-        bytes_max: body_bytes_max(operation),
+        bytes_max,
     };
     message.read(operation.input).map_err(json_refusal)
 }

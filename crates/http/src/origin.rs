@@ -7,6 +7,8 @@
 use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use axum::http::{Method, Uri};
 
+use crate::identity::only_value;
+
 /// The host of the canonical origin where no public URL is configured.
 pub const CANONICAL_HOST: &str = "localhost";
 /// Names of this machine that programs with a token may use.
@@ -168,13 +170,6 @@ impl OriginRules {
             Some(_) => Err(OriginRefusal::CrossSite),
         }
     }
-}
-
-/// Returns the value of a header that occurs once and is text.
-fn only_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let mut values = headers.get_all(name).iter();
-    let (value, None) = (values.next()?, values.next()) else { return None };
-    value.to_str().ok()
 }
 
 /// Returns the host of an authority; empty where it is not one.

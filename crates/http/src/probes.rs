@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use palyra_ports::ReadError;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_types::{Seq, Timestamp};
 use serde_json::{Value, json};
@@ -30,23 +31,22 @@ pub(crate) async fn readiness(services: &HttpServices) -> Response {
     let checks = [
         ("serving", !services.daemon.stop_requested.is_cancelled()),
         ("journal_writable", journal.health == JournalHealth::Writable),
-        ("journal_answers", newest.is_ok()),
+        ("journal_answers", matches!(newest, Ok(Ok(_)))),
         ("runs_answer", matches!(runs, Ok(Ok(_)))),
     ];
     let is_ready = checks.iter().all(|(_, holds)| *holds);
     let named: serde_json::Map<String, Value> =
         checks.iter().map(|(name, holds)| ((*name).to_owned(), (*holds).into())).collect();
-    let age = newest.ok().flatten().map(age_seconds);
+    let age = newest.ok().and_then(Result::ok).flatten().map(age_seconds);
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = json!({ "ready": is_ready, "checks": named, "newest_entry_age_seconds": age });
     (status, json_response(&body)).into_response()
 }
 
 /// Returns when the newest entry was written, as the journal says when it is read.
-async fn newest_entry(services: &HttpServices, entries: u64) -> Option<Timestamp> {
-    let last = entries.checked_sub(1)?;
-    let read = services.state.journal.entries(Seq(last), 1).await.ok()?;
-    read.first().map(|entry| entry.time)
+async fn newest_entry(services: &HttpServices, entries: u64) -> Result<Option<Timestamp>, ReadError> {
+    let read = services.state.journal.entries(Seq(entries.saturating_sub(1)), 1).await?;
+    Ok(read.first().map(|entry| entry.time))
 }
 
 fn age_seconds(time: Timestamp) -> u64 {

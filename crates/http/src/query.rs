@@ -36,8 +36,8 @@ fn decoded(text: &str) -> Result<String, QueryFault> {
             b'+' => b' ',
             b'%' => {
                 let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-                let (high, low) = (digit(rest.next()), digit(rest.next()));
-                let value = high.zip(low).map(|(high, low)| high * 16 + low);
+                let high = digit(rest.next());
+                let value = high.zip(digit(rest.next())).map(|(high, low)| high * 16 + low);
                 value.and_then(|value| u8::try_from(value).ok()).ok_or(QueryFault::Encoding)?
             }
             other => other,

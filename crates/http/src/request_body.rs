@@ -10,6 +10,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_LENGTH;
+use futures::StreamExt;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use palyra_api::ApiError;
 use palyra_types::{ErrorCode, PrincipalId};
@@ -54,10 +57,34 @@ impl From<BodyFault> for ApiError {
 /// # Errors
 /// [`BodyFault`].
 pub async fn read_body(body: Body) -> Result<Bytes, BodyFault> {
-    // The body itself ends at its limit.
-    axum::body::to_bytes(body, usize::MAX)
-        .await
-        .map_err(|error| error.into_inner().downcast_ref().copied().unwrap_or(BodyFault::Broken))
+    read_body_at_most(body, usize::MAX).await
+}
+
+/// Reads a body that may be shorter than the gate allows.
+pub(crate) async fn read_body_at_most(body: Body, bytes_max: usize) -> Result<Bytes, BodyFault> {
+    let mut chunks = body.into_data_stream();
+    let mut whole = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|error| error.into_inner().downcast_ref().copied().unwrap_or(BodyFault::Broken))?;
+        if chunk.len() > bytes_max - whole.len() {
+            return Err(BodyFault::TooLarge { bytes_max });
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(whole.into())
+}
+
+/// Refuses a body whose length is announced and too large, before a byte of it is read.
+pub(crate) fn check_length(headers: &HeaderMap, bytes_max: usize) -> Result<(), ApiError> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match length {
+        Some(length) if length > bytes_max as u64 => {
+            let text = format!("the body has {length} bytes; at most {bytes_max} are taken here");
+            Err(ApiError::new(ErrorCode::MessageTooLarge, text))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// What the bodies of one request take of the memory, until it is answered.
@@ -94,9 +121,8 @@ impl MeteredBody {
         if self.bytes > bytes_max {
             return Err(BodyFault::TooLarge { bytes_max });
         }
-        let (Some(principal), kib) = (self.allowance.principal, self.bytes.div_ceil(1024)) else {
-            return Ok(());
-        };
+        let Some(principal) = self.allowance.principal else { return Ok(()) };
+        let kib = self.bytes.div_ceil(1024);
         let more = u32::try_from(kib - self.kib).map_err(|_| BodyFault::NoRoom)?;
         self.kib = kib;
         let taken = self.allowance.quota.take(principal, more).ok_or(BodyFault::NoRoom)?;

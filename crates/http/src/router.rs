@@ -1,18 +1,22 @@
 //! The routes: one for every operation that declares an HTTP form, and the few that are no operation.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{RawPathParams, Request};
+use axum::extract::Request;
 use axum::http::header::LOCATION;
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use palyra_api::ApiError;
 use palyra_types::ErrorCode;
+use palyra_types::access::Scope;
 use palyra_wire::operations::{OPERATIONS, OperationSpec};
 
-use crate::operation_call::{self, identity_of};
+use crate::identity::HttpIdentity;
+use crate::operation_call::{self, PathParams};
 use crate::refusal::refusal_response;
 use crate::services::HttpServices;
 use crate::{downloads, metrics, probes, query, reference_page, run_events};
@@ -39,30 +43,56 @@ const FILE_PATH: &str = "/api/v1/runs/{run_id}/attachments/{tape_seq}/{index}/co
 pub(crate) struct AnsweredBy(pub(crate) &'static str);
 
 /// Returns the router of everything that is ours.
-pub(crate) fn build_router(services: Arc<HttpServices>) -> Router {
+pub(crate) fn build_router(services: &Arc<HttpServices>) -> Router {
     let mut router = Router::new();
     for operation in OPERATIONS {
-        if let Some((path, route)) = operation_route(&services, operation) {
+        if let Some((path, route)) = operation_route(services, operation) {
             router = router.route(path, route);
         }
     }
-    let (events, files) = (Arc::clone(&services), Arc::clone(&services));
-    let (ready, counters) = (Arc::clone(&services), services);
     router
-        .route(
-            EVENTS_PATH,
-            get(async move |params, request| run_event_route(&events, &params, request).await),
-        )
-        .route(FILE_PATH, get(async move |params, request| file_route(&files, &params, request).await))
+        .route(EVENTS_PATH, with_services(services, run_event_route))
+        .route(FILE_PATH, with_services(services, file_route))
+        .route(READINESS_PATH, with_services(services, readiness_route))
+        .route(METRICS_PATH, with_services(services, metrics_route))
         .route(HEALTH_PATH, get(probes::health))
-        .route(READINESS_PATH, get(async move || probes::readiness(&ready).await))
-        .route(METRICS_PATH, get(async move || metrics::exposition(&counters).await))
         .route(DOCUMENT_PATH, get(reference_page::document))
         .route(REFERENCE_PATH, get(reference_page::page))
         .route(STYLE_PATH, get(reference_page::style))
         .route("/", get(to_reference))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
+}
+
+/// What a route by hand is given.
+struct RouteCall {
+    services: Arc<HttpServices>,
+    params: PathParams,
+    parts: Parts,
+}
+
+impl RouteCall {
+    /// Returns who calls, if what an operation reads is for them.
+    async fn admitted(&self, operation: &str) -> Result<HttpIdentity, ApiError> {
+        let operation = OperationSpec::by_name(operation).ok_or_else(ApiError::unauthenticated)?;
+        operation_call::admitted(&self.services, operation, &self.parts).await
+    }
+}
+
+/// Returns a GET route by hand; its name is the one in metrics.
+fn with_services<F>(services: &Arc<HttpServices>, route: fn(RouteCall) -> F) -> MethodRouter
+where
+    F: Future<Output = (&'static str, Result<Response, ApiError>)> + Send + 'static,
+{
+    let services = Arc::clone(services);
+    get(async move |params: PathParams, request: Request| {
+        // A body cannot be shared between threads, and what follows waits.
+        let (parts, _) = request.into_parts();
+        let (name, answer) = route(RouteCall { services, params, parts }).await;
+        let mut response = answer.unwrap_or_else(|refusal| refusal_response(&refusal));
+        response.extensions_mut().insert(AnsweredBy(name));
+        response
+    })
 }
 
 /// Returns the path and the handler of an operation; `None` where it has no HTTP form.
@@ -73,7 +103,7 @@ fn operation_route(
     let (method, path) = operation.http.split_once(' ')?;
     let method = if method == "POST" { MethodFilter::POST } else { MethodFilter::GET };
     let services = Arc::clone(services);
-    let handler = async move |params: RawPathParams, request: Request| {
+    let handler = async move |params: PathParams, request: Request| {
         let mut response = operation_call::respond(&services, operation, params, request).await;
         response.extensions_mut().insert(AnsweredBy(operation.name));
         response
@@ -81,39 +111,49 @@ fn operation_route(
     Some((path, on(method, handler)))
 }
 
-async fn run_event_route(services: &HttpServices, params: &RawPathParams, request: Request) -> Response {
-    // A body cannot be shared between threads, and what follows waits.
-    let (parts, _) = request.into_parts();
-    let opened = async {
-        let identity = identity_of(&parts.extensions)?;
-        let query = query::pairs(parts.uri.query().unwrap_or_default());
+async fn run_event_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
+    let answer = async {
+        let identity = call.admitted("ReadTape").await?;
+        let query = query::pairs(call.parts.uri.query().unwrap_or_default());
         let query = query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
-        run_events::respond(services, identity, param(params, "run_id"), &query, &parts.headers).await
+        let run_id = param(&call.params, "run_id");
+        run_events::respond(&call.services, identity, run_id, &query, &call.parts.headers).await
     };
-    named("RunEvents", opened.await)
+    ("RunEvents", answer.await)
 }
 
-async fn file_route(services: &HttpServices, params: &RawPathParams, request: Request) -> Response {
-    let (parts, _) = request.into_parts();
-    let opened = async {
-        let identity = identity_of(&parts.extensions)?;
+async fn file_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
+    let answer = async {
+        let identity = call.admitted("ReadAttachment").await?;
         let place = downloads::FilePlace {
-            run_id: param(params, "run_id"),
-            tape_seq: param(params, "tape_seq"),
-            index: param(params, "index"),
+            run_id: param(&call.params, "run_id"),
+            tape_seq: param(&call.params, "tape_seq"),
+            index: param(&call.params, "index"),
         };
-        downloads::respond(services, &identity, place, parts.uri.query().unwrap_or_default()).await
+        downloads::respond(&call.services, &identity, place, call.parts.uri.query().unwrap_or_default()).await
     };
-    named("AttachmentContent", opened.await)
+    ("AttachmentContent", answer.await)
 }
 
-fn named(name: &'static str, answer: Result<Response, ApiError>) -> Response {
-    let mut response = answer.unwrap_or_else(|refusal| refusal_response(&refusal));
-    response.extensions_mut().insert(AnsweredBy(name));
-    response
+async fn readiness_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
+    ("Readiness", Ok(probes::readiness(&call.services).await))
 }
 
-fn param<'a>(params: &'a RawPathParams, name: &str) -> &'a str {
+async fn metrics_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
+    let may_see = call
+        .parts
+        .extensions
+        .get::<HttpIdentity>()
+        .is_some_and(|identity| identity.caller().scopes.contains(Scope::Metrics));
+    let answer = if may_see {
+        Ok(metrics::exposition(&call.services).await)
+    } else {
+        Err(ApiError::scope_missing(Scope::Metrics))
+    };
+    ("Metrics", answer)
+}
+
+fn param<'a>(params: &'a PathParams, name: &str) -> &'a str {
     params.iter().find(|(known, _)| *known == name).map(|(_, value)| value).unwrap_or_default()
 }
 

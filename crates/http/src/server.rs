@@ -175,10 +175,11 @@ impl Connection {
     async fn serve(self, stream: TcpStream, admitted: AdmittedConnection, stop: CancellationToken) {
         let Some(stream) = self.handshake(stream).await else { return };
         let socket = WatchedSocket::new(stream, admitted, self.limits.write_span);
-        let newcomer = socket.newcomer();
+        let state = socket.state();
         let service = service_fn(|request| {
-            let (gate, newcomer) = (Arc::clone(&self.gate), Arc::clone(&newcomer));
-            async move { Ok::<_, Infallible>(gate.answer(request, &newcomer).await) }
+            let gate = Arc::clone(&self.gate);
+            let state = Arc::clone(&state);
+            async move { Ok::<_, Infallible>(gate.answer(request, &state).await) }
         });
         let mut builder = hyper::server::conn::http1::Builder::new();
         builder

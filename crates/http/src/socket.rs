@@ -1,10 +1,14 @@
 //! An accepted connection: plain or under TLS, on probation until it has shown a token, and closed when its client does
 //! not read.
+//!
+//! A connection that ends with a body unread goes on reading for a moment after its last byte: closed at once, the kernel
+//! would reset it, and the client would never see why.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,10 +18,43 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 
+/// How long a connection with an unread body is read from after its end.
+const LINGER_SPAN: Duration = Duration::from_secs(2);
+/// Bytes that are thrown away at a time.
+const SCRATCH_BYTES: usize = 16 * 1024;
+
+/// What the calls of a connection report to.
+pub(crate) struct ConnectionState {
+    pub(crate) newcomer: Arc<NewcomerState>,
+    has_unread_body: AtomicBool,
+}
+
+impl ConnectionState {
+    /// A request was refused with its body unread.
+    pub(crate) fn note_unread_body(&self) {
+        self.has_unread_body.store(true, Ordering::Relaxed);
+    }
+}
+
 /// What bytes go over.
 pub(crate) enum SocketStream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+macro_rules! with_stream {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match &mut $socket.stream {
+            SocketStream::Plain(stream) => {
+                let $stream = Pin::new(stream);
+                $call
+            }
+            SocketStream::Tls(stream) => {
+                let $stream = Pin::new(stream.as_mut());
+                $call
+            }
+        }
+    };
 }
 
 /// A connection with its admission.
@@ -27,16 +64,38 @@ pub(crate) struct WatchedSocket {
     write_span: Duration,
     /// Runs while the client does not take what is written.
     stalled: Option<Pin<Box<Sleep>>>,
+    state: Arc<ConnectionState>,
+    /// Runs once the last byte is written and a body is unread.
+    lingers: Option<Pin<Box<Sleep>>>,
 }
 
 impl WatchedSocket {
     pub(crate) fn new(stream: SocketStream, admitted: AdmittedConnection, write_span: Duration) -> Self {
-        Self { stream, admitted, write_span, stalled: None }
+        let newcomer = Arc::clone(admitted.state());
+        let state = Arc::new(ConnectionState { newcomer, has_unread_body: AtomicBool::new(false) });
+        Self { stream, admitted, write_span, stalled: None, state, lingers: None }
     }
 
     /// Returns what the calls of the connection report to.
-    pub(crate) fn newcomer(&self) -> Arc<NewcomerState> {
-        Arc::clone(self.admitted.state())
+    pub(crate) fn state(&self) -> Arc<ConnectionState> {
+        Arc::clone(&self.state)
+    }
+
+    /// Reads and forgets until the client is done, for [`LINGER_SPAN`] at most.
+    fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let deadline = self.lingers.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER_SPAN)));
+        if deadline.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        loop {
+            let mut scratch = [0; SCRATCH_BYTES];
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match with_stream!(self, stream => stream.poll_read(context, &mut buffer)) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
     }
 
     /// Watches over a write that may have to wait; an error once it has waited too long.
@@ -55,21 +114,6 @@ impl WatchedSocket {
             Poll::Pending => Poll::Pending,
         }
     }
-}
-
-macro_rules! with_stream {
-    ($socket:expr, $stream:ident => $call:expr) => {
-        match &mut $socket.stream {
-            SocketStream::Plain(stream) => {
-                let $stream = Pin::new(stream);
-                $call
-            }
-            SocketStream::Tls(stream) => {
-                let $stream = Pin::new(stream.as_mut());
-                $call
-            }
-        }
-    };
 }
 
 impl AsyncRead for WatchedSocket {
@@ -112,7 +156,13 @@ impl AsyncWrite for WatchedSocket {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let closed = with_stream!(self, stream => stream.poll_shutdown(context));
-        self.watch_write(context, closed)
+        if self.lingers.is_none() {
+            let closed = with_stream!(self, stream => stream.poll_shutdown(context));
+            match self.watch_write(context, closed) {
+                Poll::Ready(Ok(())) if self.state.has_unread_body.load(Ordering::Relaxed) => {}
+                closed => return closed,
+            }
+        }
+        self.poll_linger(context).map(Ok)
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::event::{
     AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, RunEvent, RunFinished,
     RunStarted, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, ResponseFormat, TokenUsage};
-use palyra_types::run::{InputDelivery, RunLimits, Surface, TerminationReason, UserInput};
+use palyra_types::run::{InputDelivery, RunLimits, TerminationReason, UserInput};
+use palyra_types::surface::Surface;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::tool::Taints;
 use palyra_types::{
@@ -40,12 +41,12 @@ impl TapeBuilder {
     fn started(self, response_format: Option<ResponseFormat>) -> Self {
         let started = RunStarted {
             agent: AgentId::from_parts(1, 1),
-            surface: Surface::Tcp,
+            surface: Surface::Openai,
             limits: RunLimits::default(),
             config_digest: [0; 32],
             idempotency: None,
             delivery: InputDelivery::Queue,
-            approvers: Approvers::default(),
+            approvers: ApproverPresence::default(),
             taints: Taints::NONE,
             skills: Vec::new(),
             input: UserInput::text("what is asked".into()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::approval::{ApprovalDecision, GrantWish};
+use palyra_types::approval::{ApprovalDecision, StoredGrantRequest};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
@@ -103,7 +103,7 @@ pub enum RunInput {
         /// Which effect.
         effect: EffectId,
         /// What it would do.
-        prepared: Result<Prepared, PrepareRefusal>,
+        prepared: Result<PreparedEffect, PrepareRefusal>,
         /// What policy says to it now; `None` only for a refusal.
         judged: Option<Box<ToolDecision>>,
         /// The id of the approval, should it have to be asked for again.
@@ -184,7 +184,7 @@ pub struct RejudgedCall {
 
 /// What a call would do, worked out by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedEffect {
     /// What goes on the record with its start.
     pub plan: EffectPlan,
     /// One line that says what it does.
@@ -229,11 +229,11 @@ pub struct ApprovalAnswer {
     /// The arguments that shall run instead, with the keyed digest of the call.
     pub edited: Option<(Redacted<String>, ContentDigest)>,
     /// What shall be remembered beyond the call.
-    pub remember: Option<GrantWish>,
+    pub remember: Option<StoredGrantRequest>,
     /// What policy says now to what would run; `None` for a denial.
     pub judged: Option<ToolDecision>,
     /// What the call would do now; `None` for a denial, and for a call that is not prepared.
-    pub prepared: Option<Result<Prepared, PrepareRefusal>>,
+    pub prepared: Option<Result<PreparedEffect, PrepareRefusal>>,
     /// The id of the approval, should it have to be asked for again.
     pub fresh: ApprovalId,
 }
@@ -286,7 +286,7 @@ pub enum Effect {
 
 /// What to record and what to do, for one input.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Decision {
+pub struct MachineDecision {
     /// Facts to append, in order, in one commit.
     pub events: Vec<TapeEvent>,
     /// Work to do after the commit.

@@ -144,11 +144,11 @@ impl AnswerForm {
             ("l" | "later", "", _) => TypedAnswer::Skip,
             ("y" | "yes", rest, _) => self.yes(rest, None),
             ("s" | "session", rest, SessionOffer::SameCall) => {
-                let wish = v1::GrantWish { scope: v1::GrantScope::Session.into(), ..Default::default() };
-                self.yes(rest, Some(wish))
+                let requested = v1::GrantWish { scope: v1::GrantScope::Session.into(), ..Default::default() };
+                self.yes(rest, Some(requested))
             }
-            ("f" | "folder", rest, SessionOffer::BelowFolder { wish, .. }) => {
-                self.yes(rest, Some(wish.clone()))
+            ("f" | "folder", rest, SessionOffer::BelowFolder { requested, .. }) => {
+                self.yes(rest, Some(requested.clone()))
             }
             (_, "", _) if self.word.as_deref().is_some_and(|word| first.eq_ignore_ascii_case(word)) => {
                 self.yes(first, None)

@@ -18,9 +18,10 @@ use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::id_name::{IdFragment, IdKind, IdName};
-use palyra_types::run::{RunRecord, Surface};
+use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::surface::WorkspaceRootSource;
+use palyra_types::{ApprovalId, Redacted, RunId, SessionId, Timestamp};
 
 use crate::approvals::ApprovalsHandle;
 use crate::engine::Engine;
@@ -38,7 +39,6 @@ pub struct IdsHandle {
     engine: Arc<Engine>,
     approvals: ApprovalsHandle,
     grants: GrantsHandle,
-    owner: PrincipalId,
 }
 
 /// What a name fits.
@@ -81,8 +81,7 @@ impl IdsHandle {
     /// Makes one of the handles that look at approvals and at stored grants.
     #[must_use]
     pub fn of(approvals: &ApprovalsHandle, grants: &GrantsHandle) -> Self {
-        let (engine, owner) = approvals.engine_and_owner();
-        Self { engine, approvals: approvals.clone(), grants: grants.clone(), owner }
+        Self { engine: approvals.engine(), approvals: approvals.clone(), grants: grants.clone() }
     }
 
     /// Finds what a name of this kind fits; `folder` is where `last` counts, for callers that have folders.
@@ -96,7 +95,8 @@ impl IdsHandle {
         name: &IdName,
         folder: Option<PathBuf>,
     ) -> Result<IdMatches, RequestError> {
-        let folder = folder.filter(|_| caller.surface == Surface::LocalSocket);
+        let folder =
+            folder.filter(|_| caller.surface.profile().workspace_root == WorkspaceRootSource::Client);
         let mut found = match name {
             IdName::Fragment(fragment) => self.by_fragment(caller, kind, fragment).await?,
             IdName::Last(back) => self.last(caller, kind, *back, folder.as_deref()).await?,
@@ -136,7 +136,7 @@ impl IdsHandle {
                 });
                 Ok(newest_first(found.collect()))
             }
-            IdKind::Token if caller.is_in_person(self.owner) => {
+            IdKind::Token if caller.is_owner() => {
                 let tokens = self.engine.ports.families.query(|rows, _| tokens::all(rows)).await?;
                 let fits = tokens.iter().filter(|token| fragment.matches(token.id.to_bytes()));
                 let found = fits.map(|token| IdMatch {

@@ -9,10 +9,12 @@ use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
+use palyra_types::access::Actor;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
-use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
+use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
 use palyra_run_core::RunInput;
@@ -22,13 +24,15 @@ use crate::error::RequestError;
 
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
+use crate::run::InputData;
 use crate::run_location::{RunLocation, run_location};
+use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{
-    Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted, place_in_tape,
+    AdmissionKind, ExistingSession, SessionSelector, SessionsHandle, SubmitReceipt, SubmitRequest,
 };
-use crate::undo::{UndoPreview, UndoReport, Undoing};
+use crate::undo::{UndoPreview, UndoReport, UndoService};
 
 pub use crate::session::{InputReach, InputRequest};
 
@@ -42,7 +46,7 @@ pub struct RunsHandle {
     engine: Arc<Engine>,
     ports: Arc<RuntimePorts>,
     sessions: SessionsHandle,
-    undoing: Undoing,
+    undoing: UndoService,
     owner: PrincipalId,
 }
 
@@ -81,7 +85,7 @@ impl RunsHandle {
     pub(crate) fn new(
         engine: Arc<Engine>,
         sessions: SessionsHandle,
-        undoing: Undoing,
+        undoing: UndoService,
         owner: PrincipalId,
     ) -> Self {
         Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing, owner }
@@ -205,7 +209,9 @@ impl RunsHandle {
         let query = RunQuery { principal: caller.principal, ..query };
         let mut runs = self.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
-        if let Some(folder) = folder.filter(|_| caller.surface == Surface::LocalSocket) {
+        if let Some(folder) =
+            folder.filter(|_| caller.surface.profile().workspace_root == WorkspaceRootSource::Client)
+        {
             let mut here = Vec::with_capacity(runs.len());
             for run in runs {
                 if run_location(&self.ports, &run, Some(&folder)).await? == RunLocation::Here {
@@ -235,7 +241,7 @@ impl RunsHandle {
             }
         };
         let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session, run, input, Vec::new()).await {
+        match self.sessions.deliver(session, run, input, InputData::by(caller.actor())).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
@@ -267,16 +273,16 @@ impl RunsHandle {
             return Ok(receipt(submitted, Vec::new()));
         }
         let mut notes = Vec::new();
-        match self.offer(&record, &said, prepared).await {
+        match self.offer(&record, &said, prepared, caller.actor()).await {
             // A repetition of it was taken meanwhile; the way of a new run finds it.
             Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
             Err(error) => return Err(error),
-            Ok(Offered::Taken) => {
+            Ok(OfferOutcome::Taken) => {
                 let (queued, delivered) = (false, said.delivery);
                 return Ok(InputReceipt { run, queued, delivered, notes });
             }
-            Ok(Offered::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
-            Ok(Offered::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
+            Ok(OfferOutcome::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
+            Ok(OfferOutcome::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),
@@ -302,11 +308,13 @@ impl RunsHandle {
         record: &RunRecord,
         said: &InputRequest,
         prepared: PreparedInput,
-    ) -> Result<Offered, RequestError> {
+        actor: Actor,
+    ) -> Result<OfferOutcome, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
+        let beside = InputData { actor: Some(actor), blobs };
         let (input, over, takes_none) = match said.delivery {
             InputDelivery::Interrupt => {
-                return Ok(Offered::NotTaken { note: None, why: RequestError::RunNotWaiting });
+                return Ok(OfferOutcome::NotTaken { note: None, why: RequestError::RunNotWaiting });
             }
             InputDelivery::Queue => (RunInput::Input { input, idempotency }, None, None),
             InputDelivery::Steer => {
@@ -314,12 +322,12 @@ impl RunsHandle {
             }
         };
         if record.state.is_terminal() {
-            return Ok(Offered::NotTaken { note: over, why: RequestError::RunFinished });
+            return Ok(OfferOutcome::NotTaken { note: over, why: RequestError::RunFinished });
         }
-        match self.sessions.deliver(session_of(record), record.run, input, blobs).await {
-            Ok(_) => Ok(Offered::Taken),
-            Err(why @ RequestError::RunFinished) => Ok(Offered::NotTaken { note: over, why }),
-            Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
+        match self.sessions.deliver(session_of(record), record.run, input, beside).await {
+            Ok(_) => Ok(OfferOutcome::Taken),
+            Err(why @ RequestError::RunFinished) => Ok(OfferOutcome::NotTaken { note: over, why }),
+            Err(why @ RequestError::RunNotWaiting) => Ok(OfferOutcome::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
     }
@@ -375,7 +383,7 @@ impl RunsHandle {
 }
 
 /// What came of offering an input to a run.
-enum Offered {
+enum OfferOutcome {
     Taken,
     /// It becomes a run of its own, unless it is for this run only.
     NotTaken {
@@ -386,10 +394,10 @@ enum Offered {
     },
 }
 
-fn receipt(submitted: Submitted, notes: Vec<String>) -> InputReceipt {
-    let Submitted { run, admission, delivered, notes: more, .. } = submitted;
+fn receipt(submitted: SubmitReceipt, notes: Vec<String>) -> InputReceipt {
+    let SubmitReceipt { run, admission, delivered, notes: more, .. } = submitted;
     let notes = notes.into_iter().chain(more).collect();
-    InputReceipt { run, queued: admission != Admission::Joined, delivered, notes }
+    InputReceipt { run, queued: admission != AdmissionKind::Joined, delivered, notes }
 }
 
 fn session_of(record: &RunRecord) -> SessionRef {

@@ -100,10 +100,16 @@ error_codes! {
         "send fewer or smaller files, with the type they have";
     BranchOutOfRange = 1113, "branch_out_of_range", Conflict, "The tape has not reached the place to branch from.",
         "`palyra runs tail ID` shows the numbers there are";
+    PrincipalNotFound = 1114, "principal_not_found", NotFound, "No such principal exists.",
+        "`palyra admin people list` shows the people there are";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
+    ScopeMissing = 1203, "scope_missing", PermissionDenied, "The credential was not made for this call.",
+        "`palyra admin tokens create --scope NAME` makes one that is; approvals are decided by people";
+    ConfirmationNeeded = 1204, "confirmation_needed", PermissionDenied, "An owner's change over the network needs a fresh confirmation.",
+        "use the daemon's own socket, or pass a code of `palyra admin confirm`";
     UnknownHost = 1211, "unknown_host", Misdirected, "The request names a host that is not this server.",
         "use the address that `palyra status` shows, or set `http.public_url`";
     CrossSiteRequest = 1212, "cross_site_request", PermissionDenied, "A page of another origin made the request.",

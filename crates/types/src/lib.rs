@@ -15,7 +15,7 @@ pub mod redacted;
 pub mod time;
 
 pub mod approval;
-pub mod asking;
+pub mod approval_terms;
 pub mod digest;
 pub mod effect;
 pub mod path_reading;

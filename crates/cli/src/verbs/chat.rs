@@ -3,12 +3,12 @@
 //! Owns the order of things: who types when, what waits while a run is active, what ends the chat. At a
 //! terminal lines are edited, and typing while an answer streams holds the answer for the moment;
 //! elsewhere one line is one input, and the next is read when its answer is there.
-//! Begin at [`run`]; `words` says what a line means.
+//! Begin at [`run`]; `chat_line` says what a line means.
 
 mod input;
 mod chat_session;
 mod session_search;
-mod words;
+mod chat_line;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -27,10 +27,11 @@ use super::sessions;
 use super::start_run::{RunChoice, note_other_model, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{
-    DaemonRun, Drive, DrivePause, FollowedRun, Format, InteractionMode, TerminalSession, drive,
+    DaemonRun, DrivePause, FollowedRun, InteractionMode, OutputFormat, RunDriver, TerminalSession, drive,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
+use chat_line::ChatLine;
 use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{EchoMode, age, branch_origin};
@@ -38,7 +39,6 @@ use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
 use session_search::SearchMatch;
-use words::ChatLine;
 
 const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
@@ -119,7 +119,7 @@ struct Chat<'a> {
     chat_session: ChatSession,
     choice: RunChoice,
     workspace_root: String,
-    format: Format,
+    format: OutputFormat,
     told_model: bool,
     /// Files that go along with what is said next.
     files: Vec<v1::Attachment>,
@@ -198,15 +198,15 @@ impl Chat<'_> {
     /// Obeys line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
         while let Some(line) = self.input.typed(self.context).await? {
-            if self.obey(&line).await? == LineEffect::Leave {
+            if self.dispatch(&line).await? == LineEffect::Leave {
                 break;
             }
-            let (ended, obeyed) = self.follow_waiting().await?;
+            let (ended, dispatched) = self.follow_waiting().await?;
             // The exit code shows a script that something went wrong on the way.
             if exit == Exit::Done {
                 exit = ended;
             }
-            if obeyed == LineEffect::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
+            if dispatched == LineEffect::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
                 break;
             }
         }
@@ -214,8 +214,8 @@ impl Chat<'_> {
     }
 
     /// Obeys a line; what it says waits to be followed.
-    async fn obey(&mut self, line: &str) -> Result<LineEffect, Failure> {
-        let obeyed = match words::read(line) {
+    async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
+        let dispatched = match chat_line::read(line) {
             ChatLine::Quit => return Ok(LineEffect::Leave),
             ChatLine::Say(delivery, text) => self.say_next(text, delivery).await,
             ChatLine::Cancel => {
@@ -234,17 +234,17 @@ impl Chat<'_> {
             ChatLine::Sessions(name) => self.sessions(name).await,
             other => self.look(other).await,
         };
-        self.tell(obeyed)
+        self.tell(dispatched)
     }
 
     /// Obeys a line while a run is active.
-    async fn obey_meanwhile<F: FnMut(&v1::Opened)>(
+    async fn dispatch_during_run<F: FnMut(&v1::Opened)>(
         &mut self,
-        drive: &mut Drive<'_, DaemonRun, F>,
+        drive: &mut RunDriver<'_, DaemonRun, F>,
         line: &str,
     ) -> Result<LineEffect, Failure> {
         let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
-        let obeyed = match words::read(line) {
+        let dispatched = match chat_line::read(line) {
             ChatLine::Quit => {
                 self.note(NoteKind::Info, &drive.parting_words());
                 return Ok(LineEffect::Leave);
@@ -273,13 +273,13 @@ impl Chat<'_> {
             }
             other => self.look(other).await,
         };
-        self.tell(obeyed)
+        self.tell(dispatched)
     }
 
     /// Asks again what the active run waits for.
     async fn ask_again<F: FnMut(&v1::Opened)>(
         &self,
-        drive: &mut Drive<'_, DaemonRun, F>,
+        drive: &mut RunDriver<'_, DaemonRun, F>,
     ) -> Result<(), Failure> {
         if !drive.ask_again().await? {
             self.note(NoteKind::Info, NOTHING_ASKED);
@@ -290,12 +290,12 @@ impl Chat<'_> {
     /// What may be obeyed at any time and starts nothing.
     async fn look(&mut self, line: ChatLine<'_>) -> Result<(), Failure> {
         match line {
-            ChatLine::Help => words::help().for_each(|line| self.context.output.row(&line)),
+            ChatLine::Help => chat_line::help().for_each(|line| self.context.output.row(&line)),
             ChatLine::Status => return self.status().await,
             ChatLine::Model(name) => return self.model(name).await,
             ChatLine::Attach(files) => return self.attach(files),
             ChatLine::OfShell(verb) => {
-                let here = words::of_chat(verb)
+                let here = chat_line::of_chat(verb)
                     .map(|(command, what)| format!("; in this chat, {command} does this: {what}"));
                 let message = format!(
                     "this is a command of your shell{}; type it in another terminal, or after /quit. A space before it \
@@ -312,7 +312,7 @@ impl Chat<'_> {
                 self.note(NoteKind::Bad, &message);
             }
             ChatLine::Incomplete(command) => {
-                let what = words::what_follows(command);
+                let what = chat_line::what_follows(command);
                 self.note(NoteKind::Bad, &format!("write {command} {what}; /help lists commands"));
             }
             _ => {}
@@ -331,7 +331,7 @@ impl Chat<'_> {
                 Ok(LineEffect::GoOn)
             }
             Err(failure) if self.input.is_person() => {
-                words::in_chat(failure).show(&self.context.output);
+                chat_line::in_chat(failure).show(&self.context.output);
                 Ok(LineEffect::GoOn)
             }
             Err(failure) => Err(failure),
@@ -584,7 +584,7 @@ impl Chat<'_> {
                     self.follow_lines(waiting).await.map(|exit| (exit, LineEffect::GoOn))
                 }
             };
-            let (ended, obeyed) = match followed {
+            let (ended, dispatched) = match followed {
                 // The next line may fare better; only what ends the chat is an error.
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
                     let failure = self.context.with_mend(Failure::Client(error));
@@ -596,11 +596,11 @@ impl Chat<'_> {
             if ended != Exit::Done {
                 exit = ended;
             }
-            if (ended, obeyed) == (Exit::Done, LineEffect::GoOn) {
+            if (ended, dispatched) == (Exit::Done, LineEffect::GoOn) {
                 self.last_done = run;
             }
-            if obeyed == LineEffect::Leave {
-                return Ok((exit, obeyed));
+            if dispatched == LineEffect::Leave {
+                return Ok((exit, dispatched));
             }
         }
         Ok((exit, LineEffect::GoOn))
@@ -630,24 +630,24 @@ impl Chat<'_> {
             _ => InteractionMode::Unattended,
         };
         let seat = seat(context, person, self.format, waiting.echo);
-        let mut drive = Drive::begin(&mut waiting.run, seat, |_| {});
+        let mut drive = RunDriver::begin(&mut waiting.run, seat, |_| {});
         drive.take_opened(&waiting.opened);
         loop {
-            match drive.go_on().await? {
+            match drive.resume().await? {
                 DrivePause::Over(exit) => return Ok((exit, LineEffect::GoOn)),
                 DrivePause::Touched => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
             let prompt = if drive.is_asking() { "? " } else { "> " };
             let typed = editor.read(prompt, &context.output).await?;
-            let obeyed = match typed {
-                LineOutcome::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
-                LineOutcome::End => self.obey_meanwhile(&mut drive, "/quit").await?,
+            let dispatched = match typed {
+                LineOutcome::Text(line) => self.dispatch_during_run(&mut drive, &line).await?,
+                LineOutcome::End => self.dispatch_during_run(&mut drive, "/quit").await?,
                 // As if it had been pressed while the answer streamed.
                 LineOutcome::Interrupted if context.interrupts.press() => LineEffect::Leave,
                 LineOutcome::Interrupted => LineEffect::GoOn,
             };
-            if obeyed == LineEffect::Leave {
+            if dispatched == LineEffect::Leave {
                 return Ok((Exit::Done, LineEffect::Leave));
             }
             keyboard.iter().for_each(Keyboard::rearm);
@@ -663,7 +663,7 @@ fn folder_key(workspace_root: &str) -> String {
 fn seat<'a>(
     context: &'a Context,
     person: InteractionMode<'a>,
-    format: Format,
+    format: OutputFormat,
     echo: EchoMode,
 ) -> TerminalSession<'a> {
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, echo);

@@ -19,7 +19,7 @@ use self::posture::PostureVerb;
 use super::ids::RunName;
 use crate::context::Context;
 use crate::daemon_hooks::{PolicyReport, PolicyWork};
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::clean_line;
@@ -147,9 +147,9 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
     }
 }
 
-async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let shadow = client.call(v1::GetShadowRequest {}).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&shadow))?;
         return Ok(Exit::Done);
     }
@@ -184,12 +184,12 @@ fn local(
     context: &Context,
     work: PolicyWork,
     folder: Option<&Path>,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let (config, state) = (context.config_file().ok(), context.state_dir().ok());
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
     let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let notice = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
             "in_force": in_force.as_ref().map(|folder| folder.display().to_string()),
@@ -233,9 +233,9 @@ fn local(
     Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-async fn show(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn show(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let policy = client.call(v1::GetPolicyRequest {}).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json(&policy))?;
         return Ok(Exit::Done);
     }
@@ -253,7 +253,7 @@ async fn explain(
     context: &Context,
     client: &Client,
     decision: Decision,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let recorded = match &decision {
         Decision::Recorded(recorded) => Some(recorded.clone()),
@@ -262,7 +262,7 @@ async fn explain(
     let effect = recorded.as_ref().map(|recorded| recorded.effect_id);
     let request = v1::ExplainDecisionRequest { decision: Some(decision) };
     let explained = client.call(request).await.map_err(|error| without_effect(error, effect))?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
@@ -328,7 +328,7 @@ async fn diff(
     context: &Context,
     client: &Client,
     request: v1::DiffPolicyRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let mut watch = client.diff_policy(request).await?;
     loop {
@@ -336,7 +336,7 @@ async fn diff(
             PolicyDiffStep::Judged(judged) => {
                 context.output.progress(&format!("judging, {} so far", count(judged, "decision")));
             }
-            PolicyDiffStep::Difference(difference) if format == Format::Json => {
+            PolicyDiffStep::Difference(difference) if format == OutputFormat::Json => {
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
@@ -362,8 +362,12 @@ fn told_difference(difference: &v1::DecisionDifference) -> String {
     )
 }
 
-fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn tell_report(
+    context: &Context,
+    report: &v1::PolicyDiffReport,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(report))?;
     } else {
         for mistake in &report.mistakes {

@@ -10,7 +10,7 @@ use palyra_wire::v1;
 
 use super::ids::{MissingSession, RunPlace, find_session, require_branched};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{branch_origin, date};
@@ -142,10 +142,15 @@ fn id_of(session: &v1::Session) -> Result<SessionId, Failure> {
     Ok(session.session_id.parse().map_err(no_id)?)
 }
 
-fn say(context: &Context, session: &v1::Session, format: Format, notice: &str) -> Result<Exit, Failure> {
+fn say(
+    context: &Context,
+    session: &v1::Session,
+    format: OutputFormat,
+    notice: &str,
+) -> Result<Exit, Failure> {
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(session))?,
-        Format::Text => context.output.note(NoteKind::Good, notice),
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(session))?,
+        OutputFormat::Text => context.output.note(NoteKind::Good, notice),
     }
     Ok(Exit::Done)
 }
@@ -155,7 +160,7 @@ async fn branch(
     client: &Client,
     place: RunPlace,
     label: String,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let point = place.branch_point(client).await?;
     let run = point.run_id.clone();
@@ -167,8 +172,8 @@ async fn branch(
     let session = resolve(client, request).await.map_err(|failure| out_of_range(failure, &run))?;
     require_branched(&session)?;
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(&session))?,
-        Format::Text => context.output.line(&session.session_id)?,
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&session))?,
+        OutputFormat::Text => context.output.line(&session.session_id)?,
     }
     let id = short_id(&session.session_id);
     let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
@@ -202,8 +207,8 @@ async fn cleanup(context: &Context, client: &Client, named: &NamedSession) -> Re
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn show(context: &Context, session: &v1::Session, format: OutputFormat) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(session))?;
         return Ok(Exit::Done);
     }

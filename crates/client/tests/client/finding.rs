@@ -7,7 +7,9 @@ use palyra_client::{Client, ClientError, ConnectOptions, DaemonNotice, StartPoli
 use palyra_types::ErrorCode;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::scripted_daemon::{Asked, Script, ScriptedDaemon, announce, options, own_build, program};
+use crate::scripted_daemon::{
+    Script, ScriptedDaemon, ScriptedRequest, announce, options, own_build, program,
+};
 
 fn starting(state: &Path, script: &str) -> (ConnectOptions, UnboundedReceiver<DaemonNotice>) {
     let (mut options, notices) = options(state);
@@ -144,7 +146,7 @@ async fn an_idle_daemon_of_another_build_makes_room() {
     let _new = ScriptedDaemon::serve_unannounced(elsewhere.path(), &script);
     let (options, mut notices) = starting(state.path(), &ready_line(elsewhere.path()));
     let connecting = tokio::spawn(Client::connect(options));
-    assert_eq!(asked.recv().await, Some(Asked::Shutdown));
+    assert_eq!(asked.recv().await, Some(ScriptedRequest::Shutdown));
     old.kill();
     let client = connecting.await.unwrap().unwrap();
     assert_eq!(client.status().await.unwrap().open_runs, 0);

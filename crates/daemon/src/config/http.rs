@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use palyra_http::{PublicOrigin, TlsFiles};
 
 use super::check::ConfigLayer;
-use super::mistake::{ConfigError, ErrorCollector};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::value::{ConfigValue, ValueOrigin};
 
 /// What turns the HTTP API off.
@@ -48,26 +48,20 @@ pub(super) fn settings(values: &ConfigLayer) -> Option<HttpSettings> {
     let listen = text(values, "http.listen");
     let address = Some(listen).filter(|listen| *listen != OFF)?.parse().ok()?;
     let is_default = matches!(values.get("http.listen"), Some((_, ValueOrigin::Default)));
-    let (certificate, key) = (text(values, "http.tls_cert"), text(values, "http.tls_key"));
-    let files = TlsFiles { certificate: PathBuf::from(certificate), key: PathBuf::from(key) };
     Some(HttpSettings {
         address,
         chosen: if is_default { AddressChoice::Default } else { AddressChoice::Explicit },
         public_url: PublicOrigin::parse(text(values, "http.public_url")),
-        tls: (!certificate.is_empty() && !key.is_empty()).then_some(files),
+        tls: tls_files(values),
         proxies: list(values, "http.trusted_proxies").iter().filter_map(|item| item.parse().ok()).collect(),
     })
 }
 
 /// Notes what the settings of the HTTP API lack together.
 pub(super) fn check_all(values: &ConfigLayer, mistakes: &mut ErrorCollector) {
-    let (certificate, key) = (text(values, "http.tls_cert"), text(values, "http.tls_key"));
-    for (given, key, missing) in
-        [(certificate, "http.tls_cert", "http.tls_key"), (key, "http.tls_key", "http.tls_cert")]
-    {
-        let other = if missing == "http.tls_key" { text(values, "http.tls_key") } else { certificate };
-        if !given.is_empty() && other.is_empty() {
-            note(values, key, &format!("needs {missing} beside it"), mistakes);
+    for (given, other) in [("http.tls_cert", "http.tls_key"), ("http.tls_key", "http.tls_cert")] {
+        if !text(values, given).is_empty() && text(values, other).is_empty() {
+            note(values, given, &format!("needs {other} beside it"), mistakes);
         }
     }
     let Some(settings) = settings(values) else { return };
@@ -88,6 +82,11 @@ pub(super) fn check_all(values: &ConfigLayer, mistakes: &mut ErrorCollector) {
         Some(_) if is_protected => {}
         Some(_) | None => note(values, "http.listen", BEYOND, mistakes),
     }
+}
+
+fn tls_files(values: &ConfigLayer) -> Option<TlsFiles> {
+    let file = |key: &str| Some(text(values, key)).filter(|path| !path.is_empty()).map(PathBuf::from);
+    Some(TlsFiles { certificate: file("http.tls_cert")?, key: file("http.tls_key")? })
 }
 
 fn note(values: &ConfigLayer, key: &str, what: &str, mistakes: &mut ErrorCollector) {

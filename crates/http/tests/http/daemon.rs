@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::access::TokenRequest;
 use palyra_api::{DaemonFacts, NeverReplaced, ReloadHandle};
 use palyra_http::{
     HttpLimits, HttpListener, HttpServer, ListenerReach, MountedRoutes, PublicOrigin, ServeError, serve,
@@ -17,7 +18,7 @@ use palyra_ports::{
 };
 use palyra_run_core::{Grant, Intent, PrepareRefusal, RawPrepareRefusal};
 use palyra_runtime::{
-    GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
+    Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, ScriptedProvider};
 use palyra_types::effect::{RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
@@ -89,10 +90,27 @@ impl TestDaemon {
         Self { state, provider, address, stop, stop_requested, open: open_seen, served, _folder: folder }
     }
 
-    /// Makes a token for a principal.
+    /// The owner at the daemon's own socket.
+    pub(crate) fn owner(&self) -> Caller {
+        Caller::at_socket(self.state.admin.access.local_principal())
+    }
+
+    /// Makes a token that a program keeps, for a principal.
     pub(crate) async fn token(&self, principal: &str) -> String {
-        let made = self.state.admin.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
+        self.token_of(TokenRequest::program(principal, "test", Duration::from_secs(3_600))).await
+    }
+
+    /// Makes a token.
+    pub(crate) async fn token_of(&self, request: TokenRequest) -> String {
+        let made = self.state.admin.access.create_token(self.owner(), request).await;
         made.unwrap().1.into_exposed()
+    }
+
+    /// Revokes the newest token.
+    pub(crate) async fn revoke(&self) {
+        let access = &self.state.admin.access;
+        let newest = access.known().tokens.last().unwrap().id;
+        access.revoke_token(self.owner(), newest).await.unwrap();
     }
 }
 

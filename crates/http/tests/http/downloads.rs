@@ -21,7 +21,7 @@ async fn attached(daemon: &TestDaemon, token: &str) -> String {
     let body = json!({ "input": "look", "attachments": files });
     let started = Call::post("/api/v1/runs", token, body).send(daemon).await;
     assert_eq!(started.status, 200, "{started:?}");
-    started.json()["run_id"].as_str().unwrap().to_owned()
+    started.json()["opened"]["run_id"].as_str().unwrap().to_owned()
 }
 
 fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {

@@ -7,7 +7,7 @@ use palyra_testkit::Script;
 use serde_json::json;
 
 use crate::calls::start;
-use crate::daemon::{DaemonOptions, TestDaemon};
+use crate::daemon::{DaemonOptions, PATIENCE, TestDaemon};
 use crate::talk::{Call, EventReader, ReadEvent};
 
 const SOON: Duration = Duration::from_millis(50);
@@ -71,7 +71,7 @@ async fn a_silent_stream_says_that_it_lives_and_ends_with_its_token() {
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());
     let started = Call::post("/api/v1/runs", &token, json!({ "input": "wait" })).send(&daemon).await.json();
-    let path = format!("/api/v1/runs/{}/events", started["run_id"].as_str().unwrap());
+    let path = format!("/api/v1/runs/{}/events", started["opened"]["run_id"].as_str().unwrap());
     let mut reader = EventReader::open(&daemon, Call::get(&path, &token)).await;
     let mut last = 0;
     let heartbeat = loop {
@@ -82,8 +82,7 @@ async fn a_silent_stream_says_that_it_lives_and_ends_with_its_token() {
         }
     };
     assert_eq!(heartbeat.json()["tape_seq"], last);
-    let known = daemon.state.admin.access.known();
-    daemon.state.admin.access.revoke_token(known.tokens[0].id).await.unwrap();
+    daemon.revoke().await;
     let ended = reader.rest().await;
     let error = ended.last().unwrap();
     assert_eq!((error.name.as_str(), &error.json()["error"]["code"]), ("error", &json!("PLY-1201")));
@@ -91,14 +90,17 @@ async fn a_silent_stream_says_that_it_lives_and_ends_with_its_token() {
 
 #[tokio::test]
 async fn the_stop_ends_a_stream_with_a_reason_and_the_run_stays() {
-    let daemon = TestDaemon::start().await;
+    let mut daemon = TestDaemon::start().await;
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());
     let started = Call::post("/api/v1/runs", &token, json!({ "input": "wait" })).send(&daemon).await.json();
-    let path = format!("/api/v1/runs/{}/events", started["run_id"].as_str().unwrap());
+    let path = format!("/api/v1/runs/{}/events", started["opened"]["run_id"].as_str().unwrap());
     let mut reader = EventReader::open(&daemon, Call::get(&path, &token)).await;
     while reader.next().await.unwrap().name != "caught_up" {}
     daemon.stop.cancel();
     let error = reader.rest().await.pop().unwrap();
     assert_eq!((error.name.as_str(), &error.json()["error"]["code"]), ("error", &json!("PLY-1407")));
+    drop(reader);
+    let served = tokio::time::timeout(PATIENCE, &mut daemon.served).await.expect("an end in time");
+    served.unwrap().unwrap();
 }

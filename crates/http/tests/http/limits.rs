@@ -117,12 +117,13 @@ async fn a_client_that_does_not_read_ends() {
     daemon.provider.push(Script::new().text(&"long ".repeat(40_000)));
     let started =
         Call::post("/api/v1/runs", &token, json!({ "input": "say much" })).send(&daemon).await.json();
-    let path = format!("/api/v1/runs/{}/events", started["run_id"].as_str().unwrap());
+    let path = format!("/api/v1/runs/{}/events", started["opened"]["run_id"].as_str().unwrap());
     EventReader::open(&daemon, Call::get(&path, &token)).await.rest().await;
     // Many answers on one connection, so that the kernel's buffers are full.
     let mut deaf = Wire::open(daemon.address).await;
-    let text = Call::get(&format!("/api/v1/runs/{}/tape", started["run_id"].as_str().unwrap()), &token)
-        .text(daemon.address);
+    let text =
+        Call::get(&format!("/api/v1/runs/{}/tape", started["opened"]["run_id"].as_str().unwrap()), &token)
+            .text(daemon.address);
     let asking = async {
         loop {
             deaf.send(&text).await;

@@ -9,6 +9,8 @@ mod talk;
 
 mod calls;
 
+mod access;
+
 mod events;
 
 mod streams;

@@ -1,5 +1,10 @@
 //! Probes of supervisors, and counters for Prometheus.
 
+use std::time::Duration;
+
+use palyra_admin::access::TokenRequest;
+use palyra_types::access::{Scope, Scopes};
+
 use crate::calls::start;
 use crate::daemon::TestDaemon;
 use crate::talk::Call;
@@ -30,7 +35,11 @@ async fn metrics_are_for_holders_of_a_token_and_hold_nothing_of_anyone() {
     Call::get("/api/v1/runs/canary", &token).send(&daemon).await;
     Call::get("/canary", &token).send(&daemon).await;
     Call::open("/metrics").send(&daemon).await.refused(401, "PLY-1201");
-    let metrics = Call::get("/metrics", &token).send(&daemon).await;
+    Call::get("/metrics", &token).send(&daemon).await.refused(403, "PLY-1203");
+    let scopes = Some(Scopes::of(&[Scope::Metrics]));
+    let scraper = TokenRequest::program("user:local", "scraper", Duration::from_secs(3_600));
+    let scraper = daemon.token_of(TokenRequest { scopes, ..scraper }).await;
+    let metrics = Call::get("/metrics", &scraper).send(&daemon).await;
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     for line in [
         "palyra_build_info{version=\"1.2.3\"} 1",

@@ -14,7 +14,7 @@ async fn ask(daemon: &TestDaemon, token: &str) -> String {
     daemon.provider.push(Script::new().call("change", r#"{"path":"a"}"#));
     let started =
         Call::post("/api/v1/runs", token, json!({ "input": "change it" })).send(daemon).await.json();
-    started["run_id"].as_str().unwrap().to_owned()
+    started["opened"]["run_id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -52,8 +52,7 @@ async fn a_watch_ends_with_a_last_line_that_is_the_refusal() {
     let mut lines = Wire::open(daemon.address).await;
     lines.send(&Call::get("/api/v1/approvals-watch", &token).text(daemon.address)).await;
     assert_eq!(lines.head().await.unwrap().0, 200);
-    let known = daemon.state.admin.access.known();
-    daemon.state.admin.access.revoke_token(known.tokens[0].id).await.unwrap();
+    daemon.revoke().await;
     let mut last = Value::Null;
     while let Some(line) = lines.chunk().await {
         last = serde_json::from_slice(&line).unwrap();

@@ -45,6 +45,12 @@ pub(crate) fn item(
             "name": field.name(), "in": place, "required": place == "path", "description": description, "schema": schema,
         }));
     }
+    if operation.audience == OperationAudience::Owner {
+        parameters.push(json!({
+            "name": "palyra-confirmation", "in": "header", "required": false, "schema": { "type": "string" },
+            "description": "A one-time code of `palyra admin confirm`.",
+        }));
+    }
     if !parameters.is_empty() {
         item["parameters"] = parameters.into();
     }
@@ -67,9 +73,12 @@ pub(crate) fn item(
 
 fn description(operation: &OperationSpec, method: &MethodDescriptor) -> String {
     let mut text = comments::of_method(method);
-    if operation.audience == OperationAudience::Owner {
-        text.push_str("\n\nFor the owner of the daemon, on its Unix socket.");
-    }
+    let audience = match operation.audience {
+        OperationAudience::Principals => "",
+        OperationAudience::Owner => " Over the network it needs a fresh confirmation of an owner.",
+        OperationAudience::OwnerSocket => " Only the owner at the daemon's Unix socket may call it.",
+    };
+    text.push_str(&format!("\n\nNeeds the scope `{}`.{audience}", operation.scope.name()));
     if operation.server_streams {
         text.push_str(
             "\n\nAnswers with one message a line, or with server-sent events where `accept` names `text/event-stream`. \

@@ -15,7 +15,7 @@ pub(crate) fn items() -> Map<String, Value> {
             "tags": ["Gateway"],
             "summary": "Follow a run as server-sent events",
             "description": "Every entry of the run's tape is one event without a name, with its `tape_seq` as id and a TapeEntry as data; \
-                numbers are dense, and each entry comes once. The events `caught_up`, `heartbeat` (at most 10 seconds apart), \
+                numbers are dense, and each entry comes once. Needs the scope `runs.read`. The events `caught_up`, `heartbeat` (at most 10 seconds apart), \
                 `end` (after the last entry, with the state) and `error` have names and no id. A client that comes back with \
                 `last-event-id` goes on after that entry; after the last entry of a run that is over it gets 204.",
             "security": [{ "token": [] }],
@@ -36,7 +36,7 @@ pub(crate) fn items() -> Map<String, Value> {
             "operationId": "AttachmentContent",
             "tags": ["Gateway"],
             "summary": "Download a file that came with an input",
-            "description": "The bytes as they are, to be saved. With `inline=true` an image whose bytes prove it is one is shown.",
+            "description": "The bytes as they are, to be saved. Needs the scope `runs.read`. With `inline=true` an image whose bytes prove it is one is shown.",
             "security": [{ "token": [] }],
             "parameters": [
                 run,
@@ -56,6 +56,7 @@ pub(crate) fn items() -> Map<String, Value> {
             "operationId": "Metrics",
             "tags": ["Probes"],
             "summary": "Show counters for Prometheus",
+            "description": "Needs the scope `metrics`.",
             "security": [{ "token": [] }],
             "responses": { "200": { "description": "The counters.", "content": { "text/plain": { "schema": text } } }, "default": refusal },
         } },

@@ -2,16 +2,16 @@
 
 use palyra_types::event::kind::{EventGroup, EventKind, KindPlace};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent,
-    TapeEvent, ToolEvent,
+    AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent, TapeEvent,
+    ToolEvent,
 };
 
 use super::field::{Malformed, Pair, Read, Unreadable, check_version};
 use super::{
-    approval_entries as approval, component_entries as component, effect_entries as effect,
-    job_entries as job, log_entries as log, model_entries as model, policy_entries as policy,
-    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill,
-    tool_entries as tool, vault_entries as vault,
+    access_entries as access, approval_entries as approval, component_entries as component,
+    effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
+    policy_entries as policy, proof_entries as proof, run_entries as run, session_entries as session,
+    skill_entries as skill, tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -34,7 +34,7 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
     let kind = event.kind().ok_or(NotStorable)?;
     let (facts, payload) = match event {
         JournalEvent::Log(event) => encode_log(event),
-        JournalEvent::Access(event) => encode_access(event),
+        JournalEvent::Access(event) => access::encode(event),
         JournalEvent::Agent(event) => encode_agent(event),
         JournalEvent::Session(event) => session::encode(event),
         JournalEvent::Effect(event) => encode_effect(event),
@@ -62,16 +62,6 @@ fn encode_log(event: &LogEvent) -> Pair {
         LogEvent::Reopened { log_id, nonce, key, abandoned, reason } => {
             proof::encode_reopened(*log_id, nonce, key, *abandoned, *reason)
         }
-    }
-}
-
-fn encode_access(event: &AccessEvent) -> Pair {
-    match event {
-        AccessEvent::PrincipalRegistered { principal, name } => log::encode_principal(*principal, name),
-        AccessEvent::TokenCreated { token, sha256, expires, label } => {
-            log::encode_token(*token, sha256, *expires, label)
-        }
-        AccessEvent::TokenRevoked { token } => log::encode_token_revoked(*token),
     }
 }
 
@@ -157,12 +147,12 @@ fn decode_known(kind: EventKind, place: KindPlace, facts: &[u8], payload: &[u8])
     match kind.group() {
         EventGroup::Session => session::decode(kind, facts, payload),
         EventGroup::Skill => skill::decode(kind, facts, payload),
+        EventGroup::Access => access::decode(kind, facts, payload),
         EventGroup::Component => component::decode(kind, facts, payload),
         EventGroup::Job => job::decode(kind, facts),
         EventGroup::Vault => vault::decode(kind, facts, payload),
         EventGroup::Model => model::decode(kind, facts, payload).map(JournalEvent::Tape),
         EventGroup::Log
-        | EventGroup::Access
         | EventGroup::Agent
         | EventGroup::Effect
         | EventGroup::Policy
@@ -179,9 +169,6 @@ fn decode_spread(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalE
         EventKind::EpochStarted => log::decode_epoch(facts),
         EventKind::Erased => proof::decode_erased(facts),
         EventKind::LogReopened => proof::decode_reopened(facts),
-        EventKind::PrincipalRegistered => log::decode_principal(facts, payload),
-        EventKind::TokenCreated => log::decode_token(facts, payload),
-        EventKind::TokenRevoked => log::decode_token_revoked(facts),
         EventKind::AgentSaved => log::decode_agent(facts, payload),
         EventKind::AgentArchived => log::decode_agent_archived(facts),
         EventKind::GrantRevoked => approval::decode_grant_revoked(facts),

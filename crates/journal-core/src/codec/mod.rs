@@ -6,6 +6,9 @@
 
 mod event;
 
+mod actor;
+
+mod access_entries;
 mod approval_entries;
 mod attachments;
 mod effect_entries;
@@ -25,6 +28,7 @@ mod stored_enums;
 
 mod field;
 
+pub use actor::{actor_of, name_actor};
 pub use event::{Coded, NotStorable, decode, encode};
 pub use field::Malformed;
 

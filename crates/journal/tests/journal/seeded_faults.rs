@@ -40,13 +40,14 @@ use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
     components as component_samples, policies as policy_samples, samples, skills as skill_samples,
 };
+use palyra_types::access::{PrincipalKind, Scopes};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, PolicyEvent,
-    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+    RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::posture::{Posture, PostureScope};
@@ -362,7 +363,12 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         SessionEvent::BookmarkRemoved(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 4)).into(),
         JournalEvent::Component(about_component),
         JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)),
-        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal: samples::principal(80), name }),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered {
+            principal: samples::principal(80),
+            name,
+            kind: PrincipalKind::Person,
+            role: None,
+        }),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
@@ -446,6 +452,28 @@ fn faults_of_access() -> Vec<Fault> {
                 Ok(()),
             _ => Principals::fold(rows, entry),
         }),
+        fault!(Principals, "a disabled principal stays enabled", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::PrincipalDisabled { .. }) => Ok(()),
+            _ => Principals::fold(rows, entry),
+        }),
+        fault!(Principals, "the first role counts", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::RoleGiven { .. }) => Ok(()),
+            _ => Principals::fold(rows, entry),
+        }),
+        fault!(Principals, "a name that is given again enables", |rows, entry| {
+            Principals::fold(rows, entry)?;
+            if let JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, .. }) = entry.event {
+                rows.change_by(0, &id_key(principal.to_bytes()), |row| row.record.disabled = None)?;
+            }
+            Ok(())
+        }),
+        fault!(Tokens, "a token has every scope", |rows, entry| {
+            Tokens::fold(rows, entry)?;
+            if let JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, .. })) = entry.event {
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.scopes = Scopes::ALL)?;
+            }
+            Ok(())
+        }),
         fault!(Tokens, "a revoked token stays valid", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => Ok(()),
             _ => Tokens::fold(rows, entry),
@@ -457,7 +485,7 @@ fn faults_of_access() -> Vec<Fault> {
             _ => Tokens::fold(rows, entry),
         }),
         fault!(Tokens, "a second token with the id replaces the first", |rows, entry| match entry.event {
-            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, .. }) => {
+            JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, sha256, .. })) => {
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.sha256 = *sha256)?;
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = None)?;
                 Tokens::fold(rows, entry)

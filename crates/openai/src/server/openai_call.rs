@@ -10,6 +10,7 @@ use axum::response::Response;
 use palyra_api::ApiError;
 use palyra_http::{HttpIdentity, StreamWatch, read_body};
 use palyra_runtime::Caller;
+use palyra_types::surface::Surface;
 use palyra_types::{Content, ErrorCode};
 use serde_json::Value;
 
@@ -51,8 +52,9 @@ impl OpenAiCall {
         })
     }
 
+    /// Returns who calls: over this surface, whose profile says what a program may not decide.
     pub(crate) fn caller(&self) -> Caller {
-        self.identity.caller()
+        Caller::with_credential(self.identity.credential(), Surface::Openai)
     }
 
     pub(crate) fn watch(&self) -> StreamWatch {

@@ -4,7 +4,7 @@
 //! of the conversation, so this holds after a restart as well. Begin at [`OpenAiServices::start`].
 
 use palyra_runtime::session::{
-    Admission, BranchWish, ExistingSession, IncomingFile, InputReach, InputRequest, SessionSelector,
+    AdmissionKind, BranchRequest, ExistingSession, IncomingFile, InputReach, InputRequest, SessionSelector,
     SubmitRequest,
 };
 use palyra_runtime::tape::TapeFollower;
@@ -205,7 +205,7 @@ impl OpenAiServices {
         if session.last_run == Some(run.run) && session.archived.is_none() && agent.id == session.agent {
             return Ok(own);
         }
-        let wish = BranchWish { run: run.run, tape_seq: None };
+        let wish = BranchRequest { run: run.run, tape_seq: None };
         let agent = answering.agent.clone().or_else(|| Some(agent.profile.name.into_exposed()));
         let branch = self.state.sessions.branch(caller, SessionSelector::default(), agent, wish).await?;
         Ok(SessionSelector { id: Some(branch.record.session.id), ..own })
@@ -229,7 +229,7 @@ impl OpenAiServices {
             ..SubmitRequest::new(session, UserInput::text(Content::new(input.text)))
         };
         let (submitted, follower) = self.state.sessions.submit_followed(caller, submit).await?;
-        if submitted.admission != Admission::Attached {
+        if submitted.admission != AdmissionKind::Attached {
             self.bodies.note(submitted.run, request.body.clone());
         }
         match follower {

@@ -25,6 +25,7 @@ mod lists;
 mod models;
 mod own_model;
 mod tcp;
+mod http_api;
 mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;

@@ -69,7 +69,11 @@ fn faults(gate: &Gate) -> Behaviour {
 }
 
 fn token(home: &Home) -> String {
-    home.palyra(&["admin", "tokens", "create", "user:alice"]).expect(0).out.trim().to_owned()
+    home.palyra(&["admin", "tokens", "create", "user:alice", "--scope", "openai"])
+        .expect(0)
+        .out
+        .trim()
+        .to_owned()
 }
 
 fn python() -> std::ffi::OsString {

@@ -51,7 +51,7 @@ pub enum SessionOffer {
         /// The folder, seen from the workspace; `.` is the workspace.
         folder: String,
         /// What the daemon stores.
-        wish: v1::GrantWish,
+        requested: v1::GrantWish,
     },
 }
 
@@ -74,12 +74,12 @@ impl SessionOffer {
             argument: name.clone(),
             shape: Some(if name == PATH { Shape::Beneath(folder.clone()) } else { Shape::Any(true) }),
         });
-        let wish = v1::GrantWish {
+        let requested = v1::GrantWish {
             scope: v1::GrantScope::Session.into(),
             rules: rules.collect(),
             ..Default::default()
         };
-        Self::BelowFolder { tool: prompt.tool.clone(), folder, wish }
+        Self::BelowFolder { tool: prompt.tool.clone(), folder, requested }
     }
 
     /// Returns the line that says what the key `f` does; `None` where it is not offered.
@@ -138,9 +138,9 @@ mod tests {
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
             assert_eq!(offered.folder_line(GrantSpan::Session), Some(told));
-            let SessionOffer::BelowFolder { wish, .. } = offered else { panic!("{path}") };
-            assert_eq!((wish.scope(), wish.rules.len()), (v1::GrantScope::Session, 3));
-            let beneath = wish.rules.iter().find(|rule| rule.argument == "path").unwrap();
+            let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
+            assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
+            let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();
             assert_eq!(beneath.shape, Some(Shape::Beneath(folder.to_owned())));
         }
     }

@@ -5,28 +5,28 @@
 use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
-use palyra_ports::Findings;
-use palyra_run_core::{ApprovalAnswer, Intent, Judgement, RunInput};
+use palyra_ports::RedactionFindings;
+use palyra_run_core::{ApprovalAnswer, Intent, JudgementNeed, RunInput};
 use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{ToolName, ToolVerdict};
 use palyra_types::{Redacted, StoredGrantId};
 
 use super::actor::RunActor;
 use crate::error::RequestError;
-use crate::run::judging::Judging;
+use crate::run::call_evaluator::CallEvaluator;
 use crate::run::mailbox::RunCommand;
-use crate::run::perform::prepare_tool::{Bound, prepare_tool_call};
+use crate::run::perform::prepare_tool::{BindingScope, prepare_tool_call};
 use crate::run::state::AgentRunLoopState;
 
 impl RunActor {
     /// Returns what a binding covers beside the call.
-    pub(super) fn bound(&self) -> Bound {
+    pub(super) fn bound(&self) -> BindingScope {
         let run = self.state.machine.run();
-        Bound { run, session: self.session, salt: self.salt(), stop: self.stop.clone() }
+        BindingScope { run, session: self.session, salt: self.salt(), stop: self.stop.clone() }
     }
 
     /// Returns a command that can be decided; an answer for which a tool has to be asked again comes back later.
-    pub(super) fn look_again(&mut self, mut command: RunCommand) -> Option<RunCommand> {
+    pub(super) fn reprepare(&mut self, mut command: RunCommand) -> Option<RunCommand> {
         let RunInput::ApprovalAnswered(answer) = &mut command.input else { return Some(command) };
         if answer.prepared.is_some() {
             self.answering = self.answering.saturating_sub(1);
@@ -40,7 +40,7 @@ impl RunActor {
         let Some(intent) = self.state.machine.intent_for_answer(answer.approval, edited) else {
             return Some(command);
         };
-        let judged = self.judging().decide(&tool, intent.arguments(), Findings::default());
+        let judged = self.judging().decide(&tool, intent.arguments(), RedactionFindings::default());
         let intent = intent.with_read_only(self.judging().read_only_folders(&judged));
         self.answering += 1;
         let (run_context, mailbox, bound) =
@@ -68,9 +68,14 @@ impl RunActor {
     /// refused here, and its approval still waits.
     pub(super) fn judge_answers(&mut self) {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_answer(|answer| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_answer(|answer| {
             if answer.decision == ApprovalDecision::Deny {
                 return Ok(());
             }
@@ -82,9 +87,14 @@ impl RunActor {
     /// Judges the calls of which it was found out what they would do, right before they are decided.
     pub(super) fn judge_prepared(&mut self) {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_prepared(|effect, prepared| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_prepared(|effect, prepared| {
             let call = machine.call(effect)?;
             let judged = judging.again(effect, call, ProgramsFound::Found(prepared.programs));
             Some(Box::new(judging.deny_other_folders(judged, &prepared.read_only)))
@@ -93,15 +103,20 @@ impl RunActor {
 
     /// Judges anew what a stored grant was to cover that another run has used up, or a person revoked, in the same
     /// moment.
-    pub(super) fn judge_without(&mut self, gone: Option<StoredGrantId>) {
+    pub(super) fn reevaluate_without_grant(&mut self, gone: Option<StoredGrantId>) {
         gone.into_iter().for_each(|grant| self.run_context.views.grants.forget(grant));
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_judged(|call| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_judged(|call| {
             if call.decision.grant.is_some() {
                 let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
-                call.decision = judging.decide(tool, arguments, Findings::default());
+                call.decision = judging.decide(tool, arguments, RedactionFindings::default());
             }
         });
     }
@@ -111,25 +126,25 @@ impl RunActor {
     fn asked_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
         let (machine, now) = (&self.state.machine, self.run_context.ports.clock.wall());
         match machine.approval_needs_judgement(answer.approval, answer.by, answer.decision, now) {
-            Ok(Judgement::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
-            Ok(Judgement::NotNeeded) | Err(_) => None,
+            Ok(JudgementNeed::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
+            Ok(JudgementNeed::NotNeeded) | Err(_) => None,
         }
     }
 
-    fn judging(&self) -> Judging<'_> {
+    fn judging(&self) -> CallEvaluator<'_> {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
+        CallEvaluator::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
     }
 }
 
 fn judge_answer(
-    judging: &mut Judging<'_>,
+    judging: &mut CallEvaluator<'_>,
     tool: &ToolName,
     arguments: &Redacted<String>,
     answer: &mut ApprovalAnswer,
 ) -> Result<(), RequestError> {
     let edited = answer.edited.as_ref().map(|(edited, _)| edited);
-    let mut judged = judging.decide(tool, edited.unwrap_or(arguments), Findings::default());
+    let mut judged = judging.decide(tool, edited.unwrap_or(arguments), RedactionFindings::default());
     if let Some(Ok(prepared)) = &answer.prepared {
         judged = judging.deny_other_folders(judged, &prepared.read_only);
     }
@@ -142,8 +157,8 @@ fn judge_answer(
     {
         return refused(refusal.message.expose());
     }
-    if let Some(wish) = &mut answer.remember {
-        judging.check_wish(wish, tool, edited.unwrap_or(arguments), &judged)?;
+    if let Some(requested) = &mut answer.remember {
+        judging.check_grant_request(requested, tool, edited.unwrap_or(arguments), &judged)?;
     }
     answer.judged = Some(judged);
     Ok(())

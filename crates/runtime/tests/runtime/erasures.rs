@@ -1,8 +1,9 @@
 //! Erasing: runs end first, nothing remembered is shown again, and the house goes on.
 
+use palyra_admin::access::TokenRequest;
 use palyra_admin::erasure::{EraseContentError, ErasedContent};
 use palyra_ports::{EraseError, ErasureSubject};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -98,7 +99,7 @@ async fn followers_go_on_with_what_is_left() {
     gate.open();
     let mut seen = Vec::new();
     while let Some(followed) = soon("the rest", follower.next()).await.unwrap() {
-        if let Followed::Entry(entry) = followed {
+        if let TapeFollowEvent::Entry(entry) = followed {
             seen.push(entry.tape_seq);
         }
     }
@@ -114,7 +115,7 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
         .gateway
         .admin
         .access
-        .create_token("ann", "laptop", std::time::Duration::from_secs(3_600))
+        .create_token(rig.me(), TokenRequest::program("ann", "laptop", std::time::Duration::from_secs(3_600)))
         .await
         .unwrap();
     let run = rig.submit("k", "first").await.run;
@@ -126,7 +127,7 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
     assert_eq!((rig.me().principal, known.name_of(me)), (me, Some(LOCAL_PRINCIPAL_NAME)));
     assert_eq!(known.name_of(token.principal), Some(""));
     assert_eq!(
-        rig.gateway.admin.access.authenticate(text.expose()),
+        rig.gateway.admin.access.authenticate(text.expose()).map(|credential| credential.principal),
         Some(token.principal),
         "a token still opens"
     );

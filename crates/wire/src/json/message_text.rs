@@ -152,7 +152,7 @@ mod tests {
         assert!(since.since.is_some());
         let hosts = read::<v1::PutSecretRequest>(&[], &[("hosts", "a"), ("hosts", "b")], "").unwrap();
         assert_eq!(hosts.hosts, ["a", "b"]);
-        let place = read::<v1::ResolveSessionRequest>(&[], &[("session.key", "k")], "").unwrap();
+        let place = read::<v1::ResolveSessionRequest>(&[], &[("session.session_key", "k")], "").unwrap();
         assert!(place.session.is_some());
     }
 

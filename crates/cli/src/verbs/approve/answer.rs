@@ -11,7 +11,7 @@ use palyra_wire::v1::argument_rule::Shape;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, InteractionMode, TerminalSession, drive_after};
+use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::waiting_here;
@@ -118,7 +118,7 @@ fn below(text: &str) -> Result<(String, String), String> {
 
 impl RememberArgs {
     /// Returns what shall be remembered; an argument that is not named has to be equal.
-    pub(super) fn wish(&self) -> v1::GrantWish {
+    pub(super) fn grant_request(&self) -> v1::GrantWish {
         let any = self.any.iter().map(|name| (name.clone(), Shape::Any(true)));
         let below = self.below.iter().map(|(name, path)| (name.clone(), Shape::Beneath(path.clone())));
         let hosts = self.host.iter().map(|(name, origin)| (name.clone(), Shape::Origin(origin.clone())));
@@ -147,9 +147,9 @@ pub(super) async fn send(
     context: &Context,
     client: &Client,
     request: v1::ResolveApprovalRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let answer = client.call(request).await?;
         context.output.json(&to_json_with_defaults(&answer))?;
         return Ok(exit_of(&answer));
@@ -198,7 +198,7 @@ pub(super) async fn send_and_follow(
     client: &Client,
     request: v1::ResolveApprovalRequest,
     run_id: &str,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run: RunId = run_id.parse().map_err(|_| unnamed("the daemon named no run"))?;
     // What is on the tape by now was there before the answer.

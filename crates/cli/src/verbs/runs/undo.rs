@@ -11,7 +11,7 @@ use palyra_wire::v1;
 
 use super::erased;
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
@@ -61,7 +61,7 @@ pub(super) async fn undo(
     context: &Context,
     client: &Client,
     order: UndoOrder,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let UndoOrder { run, extent, others } = order;
     let run = run.resolve(client).await?;
@@ -77,7 +77,7 @@ pub(super) async fn undo(
     };
     let exit = if files.iter().all(is_back) { Exit::Done } else { Exit::Conflict };
     let files = by_path(&files);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(*file)))?;
         return Ok(exit);
     }

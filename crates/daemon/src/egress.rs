@@ -19,7 +19,7 @@ use crate::secrets;
 
 /// Who asks other machines. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct WayOut {
+pub(crate) struct GuardedEgress {
     fetcher: Fetcher,
     guard: Arc<dyn GuardEgress>,
     cache: Arc<AnswerCache>,
@@ -27,7 +27,7 @@ pub(crate) struct WayOut {
     credentials: Arc<dyn FillCredential>,
 }
 
-impl WayOut {
+impl GuardedEgress {
     /// Opens it, unless it is switched off; nothing is resolved or read yet.
     pub(crate) fn open(config: &Config, credentials: &Arc<dyn FillCredential>) -> Option<Self> {
         let hosts = PrivateHosts::read(config.egress_allow_private().iter().map(String::as_str));

@@ -6,7 +6,7 @@ use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{Taints, ToolConduct};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, Timestamp};
 
-use super::approvals::{self, Judgement};
+use super::approvals::{self, JudgementNeed};
 use super::{RunError, RunStateMachine};
 use crate::approvals::PendingApproval;
 use crate::grant::Intent;
@@ -14,7 +14,7 @@ use crate::tool_calls::ToolCallState;
 
 /// What a run has used so far, as policy is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct RunConsumption {
     /// Model turns.
     pub turns: u32,
     /// Tool calls.
@@ -46,7 +46,7 @@ impl RunStateMachine {
         by: PrincipalId,
         decision: ApprovalDecision,
         now: Timestamp,
-    ) -> Result<Judgement, RunError> {
+    ) -> Result<JudgementNeed, RunError> {
         approvals::judgement(self, approval, by, decision, now)
     }
 
@@ -128,8 +128,8 @@ impl RunStateMachine {
 
     /// Returns what the run has used so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts { turns: self.budget.turns(), tool_calls: self.budget.tool_calls() }
+    pub fn counts(&self) -> RunConsumption {
+        RunConsumption { turns: self.budget.turns(), tool_calls: self.budget.tool_calls() }
     }
 
     /// Returns the effects whose outcome nobody knows and nobody said, in order.

@@ -10,7 +10,7 @@ use super::{SKILL_TEXT_BYTES_MAX, SkillError};
 
 /// A folder that is a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pinned {
+pub(crate) struct PinnedSkill {
     pub(crate) sha256: [u8; 32],
     pub(crate) files: u32,
     pub(crate) bytes: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Pinned {
 }
 
 /// Reads a folder as a skill.
-pub(crate) fn pin(files: &[SkillFile]) -> Result<Pinned, SkillError> {
+pub(crate) fn pin(files: &[SkillFile]) -> Result<PinnedSkill, SkillError> {
     check_folder(files.iter().map(|file| file.path.as_str()))?;
     let skill = files.iter().find(|file| file.path == SKILL_FILE_NAME).map_or(&[][..], |file| &file.bytes);
     if skill.len() > SKILL_TEXT_BYTES_MAX {
@@ -28,7 +28,7 @@ pub(crate) fn pin(files: &[SkillFile]) -> Result<Pinned, SkillError> {
     }
     let SkillText { manifest, body } =
         read_skill(std::str::from_utf8(skill).map_err(|_| SkillError::NotText)?)?;
-    Ok(Pinned {
+    Ok(PinnedSkill {
         sha256: digest_of(files),
         files: u32::try_from(files.len()).unwrap_or(u32::MAX),
         bytes: files.iter().map(|file| file.bytes.len() as u64).sum(),

@@ -24,21 +24,21 @@ const CHANGES_MAX: usize = 1_024;
 
 /// An approval that changed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Change {
+pub(crate) struct ApprovalChange {
     pub(crate) approval: ApprovalId,
     pub(crate) run: RunId,
 }
 
 /// Shared by the runs that ask and by those who wait for answers.
-pub(crate) struct Asking {
-    changes: broadcast::Sender<Change>,
+pub(crate) struct PendingApprovals {
+    changes: broadcast::Sender<ApprovalChange>,
     waiting: Mutex<BTreeMap<PrincipalId, usize>>,
     /// The time for which the expiry driver has set its timer.
     timer: Mutex<Option<Timestamp>>,
     sooner: Notify,
 }
 
-impl Asking {
+impl PendingApprovals {
     /// Counts those that wait, in one moment in which nothing is asked or answered: before any run is taken up.
     pub(crate) async fn load(families: &dyn ReadFamilies) -> Result<Self, ReadError> {
         let waiting = families.query(|rows, _| approvals::waiting(rows)).await?.into_iter().collect();
@@ -75,7 +75,7 @@ impl Asking {
             | TapeEvent::Unknown { .. } => return,
         };
         // Nobody may be watching.
-        let _ = self.changes.send(Change { approval, run: record.run });
+        let _ = self.changes.send(ApprovalChange { approval, run: record.run });
     }
 
     /// Returns how many approvals wait for a principal.
@@ -84,7 +84,7 @@ impl Asking {
     }
 
     /// Follows changes from now on.
-    pub(crate) fn changes(&self) -> broadcast::Receiver<Change> {
+    pub(crate) fn changes(&self) -> broadcast::Receiver<ApprovalChange> {
         self.changes.subscribe()
     }
 
@@ -122,7 +122,7 @@ mod tests {
         let mut entries = vec![run.started("go"), run.requested(1)];
         entries.extend([asked(&mut run, 0, 1, None), asked(&mut run, 1, 2, None)]);
         journal.append(samples::append(entries)).await.expect("it takes them");
-        let asking = Asking::load(&journal).await.expect("it can be read");
+        let asking = PendingApprovals::load(&journal).await.expect("it can be read");
         assert_eq!(asking.waiting_of(principal), 2);
         let last = run.tape_seq;
         let answers = [0, 1].map(|n| resolved(&mut run, n, 1, ApprovalState::Denied));

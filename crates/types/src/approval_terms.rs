@@ -13,7 +13,7 @@ pub const APPROVAL_SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Whether somebody could approve the calls of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Approvers {
+pub enum ApproverPresence {
     /// A known person has an inbox.
     #[default]
     Inbox,
@@ -23,7 +23,7 @@ pub enum Approvers {
 
 /// Who may decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Separation {
+pub enum SeparationRule {
     /// Also the person for whom the run works.
     #[default]
     AnyPerson,
@@ -49,7 +49,7 @@ pub struct ApprovalTerms {
     /// What happens then.
     pub at_expiry: AtExpiry,
     /// Whose yes counts.
-    pub separation: Separation,
+    pub separation: SeparationRule,
     /// How many different people have to say yes: 1 to [`APPROVALS_NEEDED_MAX`].
     pub needed: u32,
 }
@@ -59,7 +59,7 @@ impl Default for ApprovalTerms {
         Self {
             span: APPROVAL_SPAN_DEFAULT,
             at_expiry: AtExpiry::default(),
-            separation: Separation::default(),
+            separation: SeparationRule::default(),
             needed: 1,
         }
     }

@@ -6,7 +6,7 @@ use palyra_types::tool::{ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId, Redacted};
 
 use super::step::Step;
-use crate::input::Prepared;
+use crate::input::PreparedEffect;
 
 /// Bytes of arguments in the line that says what a call does, at most; a tool that is prepared says it better.
 const SUMMARY_ARGUMENTS_BYTES_MAX: usize = 160;
@@ -18,7 +18,7 @@ pub(super) const CHANGED: &str = "what the call would do changed after it was as
 pub(super) struct PromptSource<'a> {
     pub(super) approval: ApprovalId,
     pub(super) binding: ContentDigest,
-    pub(super) prepared: Option<&'a Prepared>,
+    pub(super) prepared: Option<&'a PreparedEffect>,
     pub(super) asked_again: &'static str,
     /// Why policy asks, where that is not what the call was decided by.
     pub(super) reason: Option<&'a Redacted<String>>,
@@ -62,7 +62,7 @@ pub(super) fn ask_again(
     step: &mut Step,
     effect: EffectId,
     fresh: ApprovalId,
-    prepared: &Prepared,
+    prepared: &PreparedEffect,
     judged: &ToolDecision,
 ) {
     let binding = prepared.plan.binding;

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use palyra_policy::{
     ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, PolicyRequest, ProgramsFound, SkillStanding,
-    check_wish, decide_tool_call, exact_matcher, read_only_folders, wanted_kind,
+    check_grant_request, decide_tool_call, exact_matcher, read_only_folders, wanted_kind,
 };
-use palyra_ports::Findings;
+use palyra_ports::RedactionFindings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
 use palyra_run_core::tool_calls::{CallState, ToolCallState};
 use palyra_run_core::{JudgedCall, RunStateMachine};
-use palyra_types::approval::{Approvers, ArgumentRule, GrantWish, StoredGrantRecord};
+use palyra_types::approval::{ApproverPresence, ArgumentRule, StoredGrantRecord, StoredGrantRequest};
 use palyra_types::event::{ContentDigest, DecidedBy, RunStarted};
 use palyra_types::model::{RawToolProposal, ToolProposal};
 use palyra_types::run::Surface;
@@ -24,12 +24,12 @@ use palyra_types::tool::{
 };
 use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
-use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use crate::error::RequestError;
+use crate::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use crate::run_context::{RunContext, RunPorts};
 
 /// One run, as a judge sees it.
-pub(super) struct Judging<'a> {
+pub(super) struct CallEvaluator<'a> {
     run_context: &'a RunContext,
     salt: Redacted<[u8; 32]>,
     workspace: Option<Redacted<PathBuf>>,
@@ -45,7 +45,7 @@ pub(super) struct Judging<'a> {
     counted: BTreeSet<StoredGrantId>,
 }
 
-impl<'a> Judging<'a> {
+impl<'a> CallEvaluator<'a> {
     pub(super) fn of(
         run_context: &'a RunContext,
         machine: &RunStateMachine,
@@ -60,7 +60,7 @@ impl<'a> Judging<'a> {
             session: session.id,
             run: machine.run(),
             surface: started.map_or(Surface::LocalSocket, |started| started.surface),
-            approvers: started.map_or(Approvers::Nobody, |started| started.approvers),
+            approvers: started.map_or(ApproverPresence::Nobody, |started| started.approvers),
             taints: machine.taints().with(inherited),
             turns: counts.turns,
             tool_calls: counts.tool_calls,
@@ -127,7 +127,7 @@ impl<'a> Judging<'a> {
         self.context.tool_calls = effect.0.saturating_sub(1);
         self.context.taints = self.taints_of_open_calls;
         let mut decision =
-            self.decide_with(&call.tool, &call.arguments, Findings::default(), &grants, programs);
+            self.decide_with(&call.tool, &call.arguments, RedactionFindings::default(), &grants, programs);
         let asks_anew = decision.verdict == ToolVerdict::Ask
             && call.station == CallState::Allowed
             && !matches!(call.terms.decided_by, DecidedBy::Approval(_));
@@ -160,7 +160,7 @@ impl<'a> Judging<'a> {
         &mut self,
         tool: &ToolName,
         arguments: &Redacted<String>,
-        findings: Findings,
+        findings: RedactionFindings,
     ) -> ToolDecision {
         let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
         grants.retain(|record| !self.counted.contains(&record.stored.grant));
@@ -175,7 +175,7 @@ impl<'a> Judging<'a> {
         &self,
         tool: &ToolName,
         arguments: &Redacted<String>,
-        findings: Findings,
+        findings: RedactionFindings,
         grants: &[StoredGrantRecord],
         programs: ProgramsFound,
     ) -> ToolDecision {
@@ -207,8 +207,8 @@ impl<'a> Judging<'a> {
     /// Denies a call that was prepared while the rules about folders were others.
     pub(super) fn deny_other_folders(&self, mut decision: ToolDecision, prepared: &[String]) -> ToolDecision {
         if decision.verdict != ToolVerdict::Deny && self.read_only_folders(&decision) != prepared {
-            let told = "the rules about folders changed while it was found out what the call would do; it may be made again";
-            refuse(&mut decision, DecisionReason::Drifted, told.into());
+            let message = "the rules about folders changed while it was found out what the call would do; it may be made again";
+            refuse(&mut decision, DecisionReason::Drifted, message.into());
         }
         decision
     }
@@ -217,12 +217,12 @@ impl<'a> Judging<'a> {
     fn tell_quarantine(&self, decision: &mut ToolDecision) {
         let out = self.skills.iter().find(|skill| skill.standing == SkillStanding::Quarantined);
         if let Some(skill) = out {
-            let told = format!(
+            let message = format!(
                 "no tool can be used: the skill `{}` is not what was installed, and a person has to look at it \
                  (`palyra tools skills`); repeating the call changes nothing",
                 skill.name
             );
-            decision.explanation = self.run_context.ports.redactor.redact(told.into()).text;
+            decision.explanation = self.run_context.ports.redactor.redact(message.into()).text;
         }
     }
 
@@ -230,9 +230,9 @@ impl<'a> Judging<'a> {
     ///
     /// # Errors
     /// [`RequestError::InvalidArgument`].
-    pub(super) fn check_wish(
+    pub(super) fn check_grant_request(
         &self,
-        wish: &mut GrantWish,
+        requested: &mut StoredGrantRequest,
         tool: &ToolName,
         arguments: &Redacted<String>,
         judged: &ToolDecision,
@@ -245,9 +245,10 @@ impl<'a> Judging<'a> {
                 "a call whose arguments are not a JSON object cannot be remembered".to_owned(),
             ));
         };
-        let chosen = |rule: &ArgumentRule| wish.matcher.iter().any(|other| other.argument == rule.argument);
+        let chosen =
+            |rule: &ArgumentRule| requested.matcher.iter().any(|other| other.argument == rule.argument);
         let rest: Vec<_> = exact.into_iter().filter(|rule| !chosen(rule)).collect();
-        wish.matcher.extend(rest);
+        requested.matcher.extend(rest);
         let (context, workspace) = (&self.context, self.workspace());
         let snapshot = self.run_context.views.policy.snapshot();
         let spec = snapshot.catalog().get(tool);
@@ -255,7 +256,7 @@ impl<'a> Judging<'a> {
             let kind = wanted_kind(spec?, rule)?;
             Some(format!("the rule for `{0}` cannot be used: `{0}` is not {kind}", rule.argument.expose()))
         };
-        if let Some(what) = wish.matcher.iter().find_map(misfit) {
+        if let Some(what) = requested.matcher.iter().find_map(misfit) {
             return Err(wrong(what));
         }
         let request = PolicyRequest::from_json(judged.request.expose());
@@ -269,7 +270,7 @@ impl<'a> Judging<'a> {
             programs: ProgramsFound::NotLookedAt,
             shell_line: request.is_ok_and(|request| request.is_shell_line()),
         };
-        check_wish(wish, call).map_err(|error| wrong(error.to_string()))
+        check_grant_request(requested, call).map_err(|error| wrong(error.to_string()))
     }
 
     fn workspace(&self) -> Option<&str> {
@@ -279,7 +280,7 @@ impl<'a> Judging<'a> {
     /// Denies what would be one question too many: whoever answers has to be able to read them all.
     fn bound_questions(&mut self, decision: &mut ToolDecision) {
         let of_principal = self.run_context.asking.waiting_of(self.context.principal);
-        let told = if self.open >= OPEN_APPROVALS_RUN_MAX {
+        let message = if self.open >= OPEN_APPROVALS_RUN_MAX {
             Redacted::from(OPEN_APPROVALS_RUN_MAX).map(|calls| {
                 format!("{calls} calls of this run wait for a person already; no further one is asked for")
             })
@@ -291,7 +292,7 @@ impl<'a> Judging<'a> {
             self.open += 1;
             return;
         };
-        refuse(decision, DecisionReason::NoApprovalChannel, told);
+        refuse(decision, DecisionReason::NoApprovalChannel, message);
     }
 
     /// Returns the keyed digest of a call.
@@ -312,9 +313,9 @@ pub(crate) fn fresh_approval(run_context: &RunContext) -> ApprovalId {
     ApprovalId::from_parts(ms, random)
 }
 
-fn refuse(decision: &mut ToolDecision, reason: DecisionReason, told: Redacted<String>) {
+fn refuse(decision: &mut ToolDecision, reason: DecisionReason, message: Redacted<String>) {
     decision.verdict = ToolVerdict::Deny;
     decision.reason = reason;
-    decision.explanation = told;
+    decision.explanation = message;
     decision.grant = None;
 }

@@ -4,9 +4,9 @@
 //! callers home. Knows no journal and no machine.
 
 use palyra_ports::AppendError;
-use palyra_run_core::{ApprovalAnswer, JudgedCall, Prepared, RunInput};
+use palyra_run_core::{ApprovalAnswer, JudgedCall, PreparedEffect, RunInput};
 use palyra_types::attachment::AttachmentBody;
-use palyra_types::effect::{Before, OutputRest, PreImage};
+use palyra_types::effect::{FileBefore, OutputRest, PreImage};
 use palyra_types::tool::ToolDecision;
 use palyra_types::{Attempt, EffectId, Redacted};
 
@@ -28,14 +28,14 @@ const OUTPUT_ENTRY_BYTES_MAX: usize = 8 * 1024;
 
 /// What a model's words are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum TextChannel {
     /// Its answer.
     Text,
     /// What it thinks beside it.
     Reasoning,
 }
 
-impl Voice {
+impl TextChannel {
     fn input(self, attempt: Attempt, text: Redacted<String>) -> RunInput {
         match self {
             Self::Text => RunInput::Text { attempt, text },
@@ -58,9 +58,9 @@ impl Voice {
 
 /// Inputs in the order in which they came.
 #[derive(Default)]
-pub(super) struct Held(Vec<RunCommand>);
+pub(super) struct InputQueue(Vec<RunCommand>);
 
-impl Held {
+impl InputQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -81,11 +81,11 @@ impl Held {
 
     /// Holds an input that nobody waits for.
     pub(super) fn tell(&mut self, input: RunInput) {
-        self.0.push(RunCommand::told(input));
+        self.0.push(RunCommand::without_reply(input));
     }
 
     /// Holds words in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
-    pub(super) fn push_words(&mut self, voice: Voice, attempt: Attempt, text: &Redacted<String>) {
+    pub(super) fn push_words(&mut self, voice: TextChannel, attempt: Attempt, text: &Redacted<String>) {
         let mut rest = text.clone();
         if let Some(waiting) = self.0.last_mut().and_then(|last| voice.waiting(&mut last.input, attempt)) {
             let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
@@ -154,7 +154,7 @@ impl Held {
     /// Shows every call that can be prepared, and takes what policy says to it now.
     pub(super) fn each_prepared(
         &mut self,
-        mut judge: impl FnMut(EffectId, &Prepared) -> Option<Box<ToolDecision>>,
+        mut judge: impl FnMut(EffectId, &PreparedEffect) -> Option<Box<ToolDecision>>,
     ) {
         for command in &mut self.0 {
             if let RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, .. } = &mut command.input
@@ -181,9 +181,9 @@ impl Held {
     /// Tells every caller that there is no room. Inputs go home with them; the first wish to stop stays, for
     /// it needs nobody who waits for it. What tools printed is left to their outcomes, and that is said once there is
     /// room.
-    pub(super) fn send_callers_home(&mut self) {
+    pub(super) fn reject_pending(&mut self) {
         let mut stopping = false;
-        for RunCommand { mut input, blobs, reply } in std::mem::take(&mut self.0) {
+        for RunCommand { mut input, beside, reply } in std::mem::take(&mut self.0) {
             if let RunInput::ToolPrinted { text, rest, .. } = &mut input {
                 (*text, *rest) = (Redacted::default(), OutputRest::InOutcome);
             }
@@ -203,7 +203,7 @@ impl Held {
                 let _ = reply.send(Err(AppendError::DiskFull.into()));
             }
             if stays {
-                self.push(RunCommand { input, blobs, reply: None });
+                self.push(RunCommand { input, beside, reply: None });
             }
         }
     }
@@ -216,7 +216,7 @@ impl Held {
 
 /// Returns the size of what a command brings to record.
 fn bytes_of(command: &RunCommand) -> usize {
-    let beside: usize = command.blobs.iter().map(|blob| blob.expose().len()).sum();
+    let beside: usize = command.beside.blobs.iter().map(|blob| blob.expose().len()).sum();
     let said = match &command.input {
         RunInput::Input { input, .. } | RunInput::Steer { input, .. } => {
             let inline = input.attachments.iter().map(|attachment| match &attachment.body {
@@ -257,10 +257,10 @@ fn bytes_of(command: &RunCommand) -> usize {
     beside.saturating_add(said)
 }
 
-fn prepared_bytes(prepared: &Prepared) -> usize {
+fn prepared_bytes(prepared: &PreparedEffect) -> usize {
     let before = |image: &PreImage| match &image.before {
-        Before::File { bytes, .. } => bytes.expose().len(),
-        Before::Absent | Before::Withheld { .. } => 0,
+        FileBefore::File { bytes, .. } => bytes.expose().len(),
+        FileBefore::Absent | FileBefore::Withheld { .. } => 0,
     };
     let images: usize = prepared.plan.pre_images.iter().map(before).sum();
     images + prepared.plan.body.expose().len() + prepared.preview.expose().len()

@@ -10,31 +10,31 @@ use palyra_types::tool::ToolName;
 use palyra_types::{Content, ErrorCode};
 
 /// Looks at components and offers them as tools.
-pub trait ComponentShelf: Send + Sync {
+pub trait ComponentStore: Send + Sync {
     /// Reads a file, compiles it where it can do no harm, asks it what it is, and keeps its bytes under their digest.
     /// Nothing is offered by that.
     fn examine(
         &self,
         source: Content<PathBuf>,
-    ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentShelfError>>;
+    ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentStoreError>>;
 
     /// Says whether exactly these could be offered: by the rules in force, among the tools there are.
     ///
     /// # Errors
-    /// [`ComponentShelfError::Invalid`] says what stands against it.
-    fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentShelfError>;
+    /// [`ComponentStoreError::Invalid`] says what stands against it.
+    fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentStoreError>;
 
     /// Offers exactly these from now on, and forgets what all others kept; answers when the rules know them. They are
     /// offered also where the answer is an error of the disk.
-    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentShelfError>>;
+    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentStoreError>>;
 
     /// Forgets what a tool kept between its calls.
-    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), ComponentShelfError>>;
+    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), ComponentStoreError>>;
 }
 
 /// Why a component is not looked at or not offered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ComponentShelfError {
+pub enum ComponentStoreError {
     /// It is no component, asks for what is not offered, or says what cannot be.
     #[error("{what}")]
     Invalid {
@@ -67,7 +67,7 @@ pub enum ComponentShelfError {
     },
 }
 
-impl ComponentShelfError {
+impl ComponentStoreError {
     /// Returns the stable code shown to clients.
     #[must_use]
     pub fn code(&self) -> ErrorCode {

@@ -2,7 +2,7 @@
 
 use palyra_wire::v1;
 
-use super::{Drive, FollowedRun, InteractionMode, PendingQuestion};
+use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::failure::Failure;
 use palyra_run_view::how_to_resolve;
 use palyra_screen_text::short_id;
@@ -14,7 +14,7 @@ const HELP: &str = "?";
 /// The key that leaves an approval for later.
 const LATER: &str = "l";
 
-impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
+impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Begins to ask for words that let the run go on.
     pub(super) fn ask_for_words(&mut self) -> Result<(), Failure> {
         self.seat.output.note(NoteKind::Doubt, &self.words_help());

@@ -1,6 +1,6 @@
 //! The valid name most like the one that somebody wrote.
 
-use super::mistake::ConfigError;
+use super::diagnostic::ConfigError;
 use super::schema::{self, PROVIDER_FIELDS, SETTINGS, SettingSpec};
 use super::value::ValueOrigin;
 

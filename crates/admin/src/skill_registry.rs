@@ -2,11 +2,11 @@
 //!
 //! Owns the copy in memory and the checks of what is kept on the disk. Invariants: words come only from bytes whose
 //! digest was compared with the pinned one; what cannot be told for sure leaves a run no tool. Begin at
-//! [`SkillBook::activate`].
+//! [`SkillRegistry::activate`].
 
 mod pinned;
 
-mod shown;
+mod skill_prompt;
 
 mod error;
 
@@ -21,6 +21,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_policy::{ActiveSkill, SkillStanding, forbidding_skill, standing};
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{AppendClass, AppendError, NewEntry, ReadError, SkillFolderError};
+use palyra_types::access::Actor;
 use palyra_types::event::JournalEvent;
 use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault, SkillQuarantine, SkillRecord};
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
@@ -28,7 +29,7 @@ use palyra_types::{AgentId, PrincipalId, SkillId};
 
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::parts::AdminPorts;
-use shown::{ShownSkill, section};
+use skill_prompt::{ShownSkill, section};
 
 pub use error::{SkillError, told};
 pub(crate) use pinned::{copy_name, digest_of, pin};
@@ -44,21 +45,21 @@ pub const SKILLS_OF_AGENT_MAX: usize = 16;
 
 /// A skill that is known.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownSkill {
     pub(crate) record: SkillRecord,
     /// Its words, from bytes that were checked; `None` for one that takes no part, or was removed.
     pub(crate) text: Option<Arc<str>>,
 }
 
 /// The skills there are.
-pub struct SkillBook {
+pub struct SkillRegistry {
     ports: Arc<AdminPorts>,
-    known: Mutex<BTreeMap<SkillId, Known>>,
+    known: Mutex<BTreeMap<SkillId, KnownSkill>>,
     /// Held while one is changed: changes come one by one.
     pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
-impl SkillBook {
+impl SkillRegistry {
     /// Reads what the journal says. No copy is looked at yet.
     pub(crate) async fn load(ports: Arc<AdminPorts>) -> Result<Self, ReadError> {
         let book = Self { ports, known: Mutex::default(), changing: tokio::sync::Mutex::default() };
@@ -75,7 +76,7 @@ impl SkillBook {
         for record in records {
             let skill = record.installed.skill;
             let text = texts.remove(&skill).flatten().filter(|_| takes_part(&record));
-            known.insert(skill, Known { record, text });
+            known.insert(skill, KnownSkill { record, text });
         }
         Ok(())
     }
@@ -165,7 +166,7 @@ impl SkillBook {
         tracing::warn!(%skill, "a skill is quarantined: its copy {}", told(fault));
         let event = SkillEvent::Quarantined { skill, fault };
         // It is out either way; at the next start its copy is compared again.
-        if let Err(error) = append(&self.ports, PrincipalId::NIL, vec![event]).await {
+        if let Err(error) = append(&self.ports, None, vec![event]).await {
             tracing::error!(%skill, "the quarantine of a skill was not recorded: {error}");
         }
     }
@@ -236,37 +237,37 @@ impl SkillBook {
     }
 
     /// Returns the skills that are switched on for an agent, in order of id.
-    pub(crate) fn enabled_for(&self, agent: AgentId) -> Vec<Known> {
+    pub(crate) fn enabled_for(&self, agent: AgentId) -> Vec<KnownSkill> {
         let mut enabled = self.all();
         enabled.retain(|known| known.record.agents.contains(&agent));
         enabled
     }
 
     /// Returns all that are known, in order of id.
-    pub(crate) fn all(&self) -> Vec<Known> {
+    pub(crate) fn all(&self) -> Vec<KnownSkill> {
         self.lock().values().cloned().collect()
     }
 
-    pub(crate) fn get(&self, skill: SkillId) -> Option<Known> {
+    pub(crate) fn get(&self, skill: SkillId) -> Option<KnownSkill> {
         self.lock().get(&skill).cloned()
     }
 
-    pub(crate) fn insert(&self, known: Known) {
+    pub(crate) fn insert(&self, known: KnownSkill) {
         self.lock().insert(known.record.installed.skill, known);
     }
 
-    pub(crate) fn change(&self, skill: SkillId, change: impl FnOnce(&mut Known)) {
+    pub(crate) fn change(&self, skill: SkillId, change: impl FnOnce(&mut KnownSkill)) {
         if let Some(known) = self.lock().get_mut(&skill) {
             change(known);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<SkillId, Known>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<SkillId, KnownSkill>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ErasureSubscriber for SkillBook {
+impl ErasureSubscriber for SkillRegistry {
     fn forget_erased(&self) -> BoxFuture<'_, ()> {
         async {
             if let Err(error) = self.reload().await {
@@ -293,13 +294,14 @@ fn takes_part(record: &SkillRecord) -> bool {
     record.removed.is_none() && record.quarantine.is_none() && !record.installed.is_erased()
 }
 
-/// Records what became of skills, in one commit.
+/// Records what became of skills, in one commit; without an actor the daemon itself did it.
 pub(crate) async fn append(
     ports: &AdminPorts,
-    principal: PrincipalId,
+    actor: Option<Actor>,
     events: Vec<SkillEvent>,
 ) -> Result<palyra_types::Seq, AppendError> {
     let time = ports.clock.wall();
+    let principal = actor.map_or(PrincipalId::NIL, |actor| actor.principal);
     let quarantines = events.iter().any(|event| matches!(event, SkillEvent::Quarantined { .. }));
     let entry = |event| {
         let event = JournalEvent::Skill(event);
@@ -307,5 +309,9 @@ pub(crate) async fn append(
     };
     let entries = events.into_iter().map(entry).collect();
     let class = if quarantines { AppendClass::Ending } else { AppendClass::Normal };
-    Ok(ports.recorder.record(entries, class, Vec::new()).await?.first_seq)
+    let committed = match actor {
+        Some(actor) => ports.recorder.record_act(actor, entries, class, Vec::new()).await?,
+        None => ports.recorder.record(entries, class, Vec::new()).await?,
+    };
+    Ok(committed.first_seq)
 }

@@ -8,11 +8,11 @@ use palyra_types::event::{ApprovalEvent, ContentDigest, RunEvent, TapeEvent, Too
 use palyra_types::tool::ToolConduct;
 use palyra_types::{ApprovalId, EffectId};
 
-use super::asks::{Answer, PolicyNow, approval, approve, deny, number_of, person};
-use super::world::World;
+use super::asks::{PolicyNow, ScriptedAnswer, approval, approve, deny, number_of, person};
+use super::world::ScenarioWorld;
 use crate::{Grant, RunInput};
 
-impl World {
+impl ScenarioWorld {
     /// An approval that was asked for, or none.
     pub(super) fn some_approval(&self, which: u8) -> ApprovalId {
         let pending: Vec<ApprovalId> =
@@ -38,12 +38,12 @@ impl World {
             _ => approve(id),
         };
         let by = 3 + u128::from(how / 16) % 4;
-        self.answer(&Answer { by: person(by), ..answer })
+        self.answer(&ScriptedAnswer { by: person(by), ..answer })
     }
 
-    fn answer(&self, answer: &Answer) -> RunInput {
+    fn answer(&self, answer: &ScriptedAnswer) -> RunInput {
         let found = answer.found.clone().map(|_| self.what_is_found());
-        self.driver.answer(&Answer { found, fresh: self.fresh(), ..answer.clone() })
+        self.driver.answer(&ScriptedAnswer { found, fresh: self.fresh(), ..answer.clone() })
     }
 
     /// A yes of somebody who has not said it yet, and may.

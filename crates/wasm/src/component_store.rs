@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{ComponentShelf, ComponentShelfError as Fault};
+use palyra_ports::{ComponentStore, ComponentStoreError as Fault};
 use palyra_tool_kit::ToolTable;
 use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
@@ -61,7 +61,7 @@ impl ComponentsInner {
     }
 }
 
-impl ComponentShelf for ComponentTools {
+impl ComponentStore for ComponentTools {
     fn examine(
         &self,
         source: Content<std::path::PathBuf>,
