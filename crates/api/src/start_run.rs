@@ -83,6 +83,7 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         workspace_root: translate::workspace_root(message.workspace_root)?,
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),
+        output_tokens_max: None,
     })
 }
 

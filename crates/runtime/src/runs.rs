@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palyra_admin::{Caller, check_short_text};
 use palyra_journal_core::families::bookmarks::of_principal;
-use palyra_journal_core::families::runs;
+use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
@@ -182,6 +182,16 @@ impl RunsHandle {
     /// [`RequestError::RunNotFound`], also for another principal's run.
     pub async fn get(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
         self.ports.run_of(caller.principal, run).await
+    }
+
+    /// Returns the caller's run that was started, or given an input, under an idempotency key.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn of_key(&self, caller: Caller, key: &Content<String>) -> Result<Option<RunId>, RequestError> {
+        let digest = palyra_ledger::idempotency_digest(caller.principal, key);
+        let families = &self.ports.families;
+        Ok(families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?)
     }
 
     /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers

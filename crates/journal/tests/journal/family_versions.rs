@@ -56,7 +56,8 @@ async fn a_rebuild_at_start_reports_how_far_it_is_and_a_start_without_one_report
     let reported = Arc::new(Mutex::new(Vec::new()));
     let open = || {
         let sink = Arc::clone(&reported);
-        let progress: ProgressCallback = Arc::new(move |done, total| sink.lock().unwrap().push((done, total)));
+        let progress: ProgressCallback =
+            Arc::new(move |done, total| sink.lock().unwrap().push((done, total)));
         JournalStore::open(&OpenOptions { rebuild_progress: Some(progress), ..folder.options() }).unwrap()
     };
     open().close().await;

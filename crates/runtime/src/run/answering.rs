@@ -49,14 +49,14 @@ impl RunActor {
             (Arc::clone(&self.run_context), self.own_mailbox.clone(), self.bound());
         tokio::spawn(async move {
             let prepared = prepare_tool_call(&run_context, intent, &bound).await;
-            let RunCommand { input, blobs, reply } = command;
+            let RunCommand { input, beside, reply } = command;
             let input = if let RunInput::ApprovalAnswered(stage) = input {
                 RunInput::ApprovalAnswered(stage.with_prepared(prepared))
             } else {
                 input
             };
             // A run that has gone decides nothing; who asks again finds it as it is.
-            let _ = mailbox.send(RunCommand { input, blobs, reply }).await;
+            let _ = mailbox.send(RunCommand { input, beside, reply }).await;
         });
         None
     }

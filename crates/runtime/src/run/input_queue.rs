@@ -138,14 +138,14 @@ impl InputQueue {
         &mut self,
         mut judge: impl FnMut(AnswerStage) -> Result<AnswerStage, RequestError>,
     ) {
-        for RunCommand { input, blobs, reply } in std::mem::take(&mut self.0) {
+        for RunCommand { input, beside, reply } in std::mem::take(&mut self.0) {
             let judged = if let RunInput::ApprovalAnswered(stage) = input {
                 judge(stage).map(RunInput::ApprovalAnswered)
             } else {
                 Ok(input)
             };
             match judged {
-                Ok(input) => self.push(RunCommand { input, blobs, reply }),
+                Ok(input) => self.push(RunCommand { input, beside, reply }),
                 Err(error) => answer_caller(reply, Err(error)),
             }
         }

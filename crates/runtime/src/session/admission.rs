@@ -10,7 +10,7 @@ use palyra_ports::{AppendError, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::run::{InputDelivery, UserInput};
+use palyra_types::run::{InputDelivery, RunLimits, UserInput};
 use palyra_types::skill::ActivatedSkill;
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::tool::Taints;
@@ -211,7 +211,7 @@ impl ValidatedSubmit {
         let started = RunStarted {
             agent: agent.id,
             surface: caller.surface,
-            limits: config.limits,
+            limits: within(config.limits, request.output_tokens_max),
             config_digest: config.digest,
             idempotency: self.prepared.idempotency,
             delivery: request.delivery,
@@ -230,6 +230,12 @@ impl ValidatedSubmit {
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
         Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor(), notes })
     }
+}
+
+/// Returns the limits of a run that may write fewer tokens.
+fn within(limits: RunLimits, output_tokens_max: Option<u64>) -> RunLimits {
+    let asked = output_tokens_max.unwrap_or(limits.output_tokens_max);
+    RunLimits { output_tokens_max: limits.output_tokens_max.min(asked), ..limits }
 }
 
 /// Refuses a schema of an answer that holds a secret or is none.

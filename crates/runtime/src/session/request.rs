@@ -94,6 +94,8 @@ pub struct SubmitRequest {
     pub agent: Option<String>,
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
+    /// Tokens that the model may write over all turns; never more than the configured limit.
+    pub output_tokens_max: Option<u64>,
 }
 
 impl SubmitRequest {
@@ -111,6 +113,7 @@ impl SubmitRequest {
             model: None,
             agent: None,
             response_format: None,
+            output_tokens_max: None,
         }
     }
 }
