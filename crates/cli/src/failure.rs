@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use palyra_client::{ClientError, LogTail};
-use palyra_screen_text::short_id;
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
 use palyra_types::ErrorCode;
 use serde_json::Value;
@@ -16,7 +15,6 @@ use crate::shell_word::shell_word;
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
-const ID_CHARS: usize = 26;
 /// What the vault says of a name that has a secret.
 const NAME_TAKEN: &str = "there is a secret of this name";
 
@@ -169,9 +167,8 @@ impl Failure {
 
 /// Returns the mend of a code with the id of what it is about.
 fn mend_naming(code: ErrorCode, id: &str) -> String {
-    // A session may be named by a key of one's own.
-    let id = if id.len() == ID_CHARS { short_id(id) } else { shell_word(id) };
-    code.mend().replace(ID_PLACEHOLDER, &format!(" {id}"))
+    // A program may read it, so the id is whole; a session may be named by a key of one's own.
+    code.mend().replace(ID_PLACEHOLDER, &format!(" {}", shell_word(id)))
 }
 
 /// Returns what helps in this very case, where the code alone does not say.
@@ -295,7 +292,7 @@ mod tests {
             let exit = failure.exit();
             let failure = failure.naming(&id);
             let lines = failure.lines().join("\n");
-            assert!(lines.contains(&short_id(&id)) && !lines.contains(" ID"), "{lines}");
+            assert!(lines.contains(&id) && !lines.contains(" ID"), "{lines}");
             assert_eq!((failure.to_string().as_str(), failure.exit()), ("no", exit), "{code}");
             named += 1;
         }
