@@ -11,7 +11,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::Response;
 use palyra_http::{StreamSignal, StreamWatch};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 
 use super::attached_clients::ClientGuard;
 use super::run_start::StartedRun;
@@ -113,7 +113,7 @@ impl EventSource {
                 followed = self.parts.started.follower.next() => followed,
             };
             match followed {
-                Ok(Some(Followed::Entry(entry))) => {
+                Ok(Some(TapeFollowEvent::Entry(entry))) => {
                     for step in self.reader.read(&entry) {
                         if matches!(step, AnswerStep::Ended(_)) {
                             self.end();
@@ -121,7 +121,7 @@ impl EventSource {
                         self.ready.extend(self.parts.shape.events(&step));
                     }
                 }
-                Ok(Some(Followed::CaughtUp(_))) => {}
+                Ok(Some(TapeFollowEvent::CaughtUp(_))) => {}
                 Ok(None) => self.end(),
                 Err(error) => self.fail(&error.into()),
             }

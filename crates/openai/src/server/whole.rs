@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palyra_http::{StreamSignal, StreamWatch};
 use palyra_runtime::Caller;
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_types::RunId;
 use palyra_types::run::{RunPhase, WaitReason};
 use serde_json::Value;
@@ -93,7 +93,7 @@ impl OpenAiServices {
                 }
             };
             match followed? {
-                Some(Followed::Entry(entry)) => {
+                Some(TapeFollowEvent::Entry(entry)) => {
                     for step in reader.read(&entry) {
                         if let Some(answer) = parts.shape.take(&step) {
                             parts.guard.keep_run();
@@ -102,7 +102,7 @@ impl OpenAiServices {
                     }
                     look_at = self.next_look(patience);
                 }
-                Some(Followed::CaughtUp(_)) => {}
+                Some(TapeFollowEvent::CaughtUp(_)) => {}
                 None => {
                     parts.guard.keep_run();
                     let code = palyra_types::ErrorCode::Internal;
