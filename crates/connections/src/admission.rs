@@ -4,25 +4,12 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::Context;
-use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
 use crate::closed_log::ClosedLog;
+use crate::permit::{AdmissionLimits, ConnectionPermit};
 use crate::probation::{NewcomerList, NewcomerState, ProbationTimer, ProbationVerdict};
-
-/// What one listener admits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AdmissionLimits {
-    /// Connections at once.
-    pub connections_max: usize,
-    /// Connections at once that have shown no token; never more than half of all.
-    pub newcomers_max: usize,
-    /// Time to the first call of a connection, from any caller.
-    pub first_call_span: Duration,
-    /// Time to the first call with a token.
-    pub newcomer_span: Duration,
-}
 
 /// Admits the connections of one listener.
 #[derive(Debug)]
@@ -51,8 +38,8 @@ impl ConnectionAdmission {
         permit
     }
 
-    /// Admits a connection over TCP. One without a token makes way for the next when there are too many, so that nobody
-    /// is kept out by those who only connect.
+    /// Admits a connection over TCP. One without a token makes way for the next when there are too many, so that clients
+    /// that only connect keep no other client out.
     #[must_use]
     pub fn admit(&self, address: IpAddr) -> Option<AdmittedConnection> {
         let permit = match self.newcomers.make_room(self.permits.available_permits()) {
@@ -82,26 +69,6 @@ impl ConnectionAdmission {
     fn free_permit(&self) -> Option<ConnectionPermit> {
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
         Some(ConnectionPermit::new(permit, self.open.clone()))
-    }
-}
-
-/// A permit for one connection, counted until it is dropped.
-#[derive(Debug)]
-pub struct ConnectionPermit {
-    _permit: OwnedSemaphorePermit,
-    open: watch::Sender<usize>,
-}
-
-impl ConnectionPermit {
-    fn new(permit: OwnedSemaphorePermit, open: watch::Sender<usize>) -> Self {
-        open.send_modify(|open| *open += 1);
-        Self { _permit: permit, open }
-    }
-}
-
-impl Drop for ConnectionPermit {
-    fn drop(&mut self) {
-        self.open.send_modify(|open| *open -= 1);
     }
 }
 

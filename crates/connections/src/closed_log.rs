@@ -1,4 +1,4 @@
-//! What the log says of connections that were closed: one line for many, because anybody on this machine can cause them.
+//! Log lines about closed connections: one line for many, because any user of this machine can cause them.
 //!
 //! Invariant: at most one line in [`LINE_SPAN`], which counts all since the one before.
 
@@ -51,7 +51,7 @@ impl ClosedLog {
         self.log(Some(error));
     }
 
-    /// Says what is still to be said, when its time has come; waits for ever where there is nothing.
+    /// Says what is still to be said, when its time has come; waits without an end where there is nothing.
     pub async fn log_when_due(&self) {
         let due = {
             let state = self.state();

@@ -5,10 +5,12 @@
 //! Begin at [`ConnectionAdmission`].
 
 mod admission;
+mod permit;
 
 mod probation;
 mod closed_log;
 
-pub use admission::{AdmissionLimits, AdmittedConnection, ConnectionAdmission, ConnectionPermit};
+pub use admission::{AdmittedConnection, ConnectionAdmission};
 pub use closed_log::ClosedLog;
+pub use permit::{AdmissionLimits, ConnectionPermit};
 pub use probation::NewcomerState;

@@ -1,6 +1,6 @@
 //! Connections that have not shown a token yet: how long they may stay, and which of them makes way.
 //!
-//! Everybody on this machine can connect to the TCP listener, so a connection alone is worth little. Invariant: at most
+//! Every user of this machine can connect to the TCP listener, so a connection alone is worth little. Invariant: at most
 //! [`AdmissionLimits::newcomers_max`] connections are without a token, and when there are as many the oldest of the address
 //! that has most of them makes way. Begin at [`NewcomerList::admit`].
 
@@ -15,8 +15,8 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::admission::{AdmissionLimits, ConnectionPermit};
 use crate::closed_log::ClosedLog;
+use crate::permit::{AdmissionLimits, ConnectionPermit};
 
 /// The connections of one listener that have not shown a token.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl NewcomerList {
         standing
     }
 
-    /// Lets one make way where there are as many as may be, or no place is free; returns the place it had.
+    /// Lets one make way where the limit is reached, or no permit is free; returns the permit it had.
     pub(crate) fn make_room(&self, permits_free: usize) -> Option<ConnectionPermit> {
         let mut waiting = self.waiting();
         if waiting.len() < self.newcomers_max && permits_free > 0 {
@@ -88,7 +88,7 @@ impl NewcomerList {
 }
 
 impl NewcomerState {
-    /// Takes note of a call, whoever it is from.
+    /// Takes note of a call, with or without a token.
     pub fn note_call(&self) {
         self.called.store(true, Ordering::Relaxed);
     }

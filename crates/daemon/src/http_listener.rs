@@ -1,10 +1,10 @@
-//! The socket of the HTTP API: bound at its address, or at the next free port where nobody chose one.
+//! The socket of the HTTP API: bound at its address, or at the next free port where the address is the default.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use palyra_http::{HttpListener, ListenerReach, PublicOrigin, server_config};
+use palyra_http::{HttpListener, ListenerReach, PublicOrigin, TransportSecurity, server_config};
 use palyra_types::ErrorCode;
 use rustls::ServerConfig;
 use tokio::sync::watch;
@@ -23,7 +23,8 @@ pub(crate) struct BoundHttp {
     origin: PublicOrigin,
 }
 
-/// Binds the socket of the HTTP API; `None` where it is off, or no port is free and nobody chose one.
+/// Binds the socket of the HTTP API; `None` where it is off, or the address is the default
+/// and no port is free.
 pub(crate) fn bind(config: &Config) -> Result<Option<BoundHttp>, StartRefusal> {
     let Some(settings) = config.http() else { return Ok(None) };
     let bound = match settings.chosen {
@@ -36,7 +37,8 @@ pub(crate) fn bind(config: &Config) -> Result<Option<BoundHttp>, StartRefusal> {
             let tls = settings.tls.as_ref().map(server_config).transpose();
             let tls = tls.map_err(|error| StartRefusal::new(ErrorCode::ConfigInvalid, &error))?;
             let reach = reach_of(&settings);
-            let local = || PublicOrigin::local(port, tls.is_some());
+            let security = if tls.is_some() { TransportSecurity::Tls } else { TransportSecurity::Clear };
+            let local = || PublicOrigin::local(port, security);
             let origin = settings.public_url.unwrap_or_else(local);
             Ok(Some(BoundHttp { listener, tls, reach, origin }))
         }

@@ -103,8 +103,8 @@ impl ConnectionAcceptor {
                 }
             };
             let admitted = match address {
-                None => self.admission.admit_known().map(Admitted::Known),
-                Some(address) => self.admission.admit(address).map(Admitted::OnProbation),
+                None => self.admission.admit_known().map(AdmissionKind::Known),
+                Some(address) => self.admission.admit(address).map(AdmissionKind::OnProbation),
             };
             if let Some(admitted) = admitted {
                 return Connection::new(socket, admitted, self.greeting_span);
@@ -150,11 +150,11 @@ pub(crate) struct Connection {
     socket: Socket,
     peer: Peer,
     greeting: PrefaceState,
-    admitted: Admitted,
+    admitted: AdmissionKind,
 }
 
 /// What a connection was admitted with.
-enum Admitted {
+enum AdmissionKind {
     /// On the Unix socket, where the kernel names the other end.
     Known(#[expect(dead_code, reason = "counts while the connection is open")] ConnectionPermit),
     /// Over TCP, until it has shown a token.
@@ -172,7 +172,7 @@ enum PrefaceState {
 }
 
 impl Connection {
-    fn new(socket: Socket, admitted: Admitted, greeting_span: Duration) -> Self {
+    fn new(socket: Socket, admitted: AdmissionKind, greeting_span: Duration) -> Self {
         let peer = match &socket {
             Socket::Unix(stream) => Peer::Local(stream.peer_cred().ok().map(|credentials| credentials.uid())),
             Socket::Tcp(_) => Peer::Tcp,
@@ -184,16 +184,16 @@ impl Connection {
 
     fn standing(&self) -> Option<&Arc<NewcomerState>> {
         match &self.admitted {
-            Admitted::Known(_) => None,
-            Admitted::OnProbation(admitted) => Some(admitted.state()),
+            AdmissionKind::Known(_) => None,
+            AdmissionKind::OnProbation(admitted) => Some(admitted.state()),
         }
     }
 
     /// Returns an error once a connection without a token has had its time, or has to make way.
     fn watch_probation(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         match &mut self.admitted {
-            Admitted::Known(_) => Ok(()),
-            Admitted::OnProbation(admitted) => admitted.watch(context),
+            AdmissionKind::Known(_) => Ok(()),
+            AdmissionKind::OnProbation(admitted) => admitted.watch(context),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Files that came with inputs, as downloads.
 //!
-//! Invariant: a browser never opens a file of somebody else on our origin. It is saved, under a policy that lets it do
+//! Invariant: a browser never opens a file that a client sent on our origin. It is saved, under a policy that lets it do
 //! nothing; only an image whose bytes were found to be one is shown, and only where the client asks for that.
 
 use axum::body::Body;

@@ -1,7 +1,7 @@
 //! What every request passes before a route sees it, and every response before it leaves.
 //!
 //! In order: the framing, the name and the page that made the request, the credential, the length of the body. A path
-//! that is not listed as public is for callers with a token, whether there is a route or not. Begin at [`Gate::answer`].
+//! that is not listed as public is for callers with a token, whether there is a route or not. Begin at [`RequestGate::answer`].
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -21,7 +21,7 @@ use tower::ServiceExt;
 
 use crate::identity::{EndedCredential, HttpIdentity, ShownIdentity, identify};
 use crate::limits::INPUT_BODY_BYTES_MAX;
-use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind};
+use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind, TransportSecurity};
 use crate::quota::PrincipalQuota;
 use crate::refusal::refusal_response;
 use crate::request_body::{BodyAllowance, BodyShare, MeteredBody, check_length};
@@ -80,10 +80,10 @@ impl RequestNames {
     }
 }
 
-/// Stands before every route of one listener.
-pub(crate) struct Gate {
+/// What every request of one listener passes first.
+pub(crate) struct RequestGate {
     rules: OriginRules,
-    with_tls: bool,
+    security: TransportSecurity,
     services: Arc<HttpServices>,
     own: Router,
     mounted: Vec<MountedRoutes>,
@@ -94,7 +94,7 @@ pub(crate) struct Gate {
 /// A request that goes on.
 struct AdmittedRequest {
     identity: Option<HttpIdentity>,
-    /// Who held the token that no longer works: the request is refused, and the route records what was asked.
+    /// The holder of a token that no longer works: the request is refused, and the route records its operation.
     ended: Option<EndedCredential>,
     bytes_max: usize,
 }
@@ -112,17 +112,17 @@ impl From<ApiError> for GateRefusal {
     }
 }
 
-impl Gate {
+impl RequestGate {
     pub(crate) fn new(
         services: Arc<HttpServices>,
         rules: OriginRules,
-        with_tls: bool,
+        security: TransportSecurity,
         mounted: Vec<MountedRoutes>,
     ) -> Self {
         let own = router::build_router(&services);
         let limits = services.limits;
         let bodies = Arc::new(PrincipalQuota::new(limits.bodies_kib_max, limits.bodies_of_one_kib_max));
-        Self { rules, with_tls, services, own, mounted, bodies, names: RequestNames::new() }
+        Self { rules, security, services, own, mounted, bodies, names: RequestNames::new() }
     }
 
     /// Answers a request.
@@ -147,7 +147,7 @@ impl Gate {
         if is_chunked || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
             connection.note_unread_body();
         }
-        harden(response.headers_mut(), self.with_tls && self.rules.canonical().is_https());
+        harden(response.headers_mut(), self.security);
         if let Ok(value) = HeaderValue::from_str(name.as_str()) {
             response.headers_mut().insert(REQUEST_ID, value);
         }
@@ -166,7 +166,7 @@ impl Gate {
         mount: Option<&MountedRoutes>,
     ) -> Result<AdmittedRequest, GateRefusal> {
         if request.uri().authority().is_some() || request.method() == Method::CONNECT {
-            return Err(ApiError::invalid_frame("this server is no proxy: send the path alone").into());
+            return Err(ApiError::invalid_frame("this server is not a proxy: send the path alone").into());
         }
         let target = target_of(request.uri().path());
         let shown = identify(&self.services.state.admin.access, request.headers());

@@ -1,4 +1,4 @@
-//! Who calls, from the `authorization` header alone.
+//! The caller of a request, from its `authorization` header alone.
 //!
 //! Invariant: a principal comes from a live token, never from a message, a path or a proxy's header. Whether a token is
 //! malformed, unknown, expired or revoked, the answer is the same.
@@ -38,7 +38,7 @@ impl HttpIdentity {
         &self.credential
     }
 
-    /// Returns whether the credential would be accepted again now, for the same: a token may have been revoked meanwhile, or
+    /// Returns whether the credential would be accepted again now, for the same: a token may have been revoked since, or
     /// its principal disabled or given another role.
     #[must_use]
     pub fn still_holds(&self, access: &AccessHandle) -> bool {
@@ -53,11 +53,11 @@ pub(crate) enum ShownIdentity {
     Nothing,
     /// A token that holds.
     Holder(Box<HttpIdentity>),
-    /// A header that proves nothing; with who held the token that no longer works.
+    /// A header that proves nothing; with the holder of a token that no longer works.
     Rejected(Option<Actor>),
 }
 
-/// Who held the token of a request that is refused, for the record of it.
+/// The holder of the token of a request that is refused, for the record of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndedCredential(pub(crate) Actor);
 

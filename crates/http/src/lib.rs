@@ -1,6 +1,6 @@
 //! The HTTP server: operations as JSON under `/api/v1`, the events of a run, downloads, probes and metrics.
 //!
-//! Decides nothing about runs and keeps no state of its own. Who calls is read from the `authorization` header
+//! Decides nothing about runs and keeps no state of its own. The caller is read from the `authorization` header
 //! (`identity.rs`), never from a message; every refusal becomes a response in `refusal.rs`. Invariant: no route is
 //! reached that the gate did not admit, and a path is for callers with a token unless the gate lists it as public.
 //!
@@ -28,7 +28,10 @@ mod run_events;
 mod downloads;
 mod probes;
 mod metrics;
+mod metrics_page;
 mod reference_page;
+
+mod media_type;
 
 mod refusal;
 mod security_headers;
@@ -40,7 +43,7 @@ pub mod untrusted;
 pub use gate::{MountedRoutes, RequestId};
 pub use identity::HttpIdentity;
 pub use limits::{HttpLimits, OPENAI_BODY_BYTES_MAX};
-pub use origin::{CANONICAL_HOST, PublicOrigin};
+pub use origin::{CANONICAL_HOST, PublicOrigin, TransportSecurity};
 pub use refusal::refusal_response;
 pub use request_body::{BodyFault, read_body};
 pub use server::{HttpListener, HttpServer, ListenerReach, ServeError, serve};

@@ -7,16 +7,8 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::Response;
-use palyra_ports::maintain_journal::JournalHealth;
+use axum::http::StatusCode;
 
-use crate::services::HttpServices;
-
-/// The text format, version 0.0.4.
-const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Upper bounds of the buckets of durations, in milliseconds.
 const BUCKETS_MS: [u32; 7] = [1, 5, 25, 100, 500, 2_500, 10_000];
 
@@ -43,7 +35,8 @@ impl HttpMetrics {
         counts.duration_sum = counts.duration_sum.saturating_add(span);
     }
 
-    fn write(&self, text: &mut ExpositionText) {
+    /// Adds what was counted to a text.
+    pub(crate) fn write(&self, text: &mut ExpositionText) {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         text.family("palyra_http_requests_total", "counter", "Answers by operation and class of status.");
         for ((operation, class), count) in &counts.answers {
@@ -67,56 +60,25 @@ impl HttpMetrics {
 
 /// A text of samples.
 #[derive(Default)]
-struct ExpositionText(String);
+pub(crate) struct ExpositionText(pub(crate) String);
 
 impl ExpositionText {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    fn sample(&mut self, name: &str, labels: &str, value: impl std::fmt::Display) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &str, value: impl std::fmt::Display) {
         let _ = writeln!(self.0, "{name}{labels} {value}");
     }
 
-    fn gauge(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
+    pub(crate) fn gauge(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
         self.family(name, "gauge", help);
         self.sample(name, "", value);
     }
 }
 
-/// Answers with all counters.
-pub(crate) async fn exposition(services: &HttpServices) -> Response {
-    let mut text = ExpositionText::default();
-    let labels = format!("{{version=\"{}\"}}", label_text(&services.daemon.version));
-    text.family("palyra_build_info", "gauge", "The version that runs.");
-    text.sample("palyra_build_info", &labels, 1);
-    let started = services.daemon.started.0 / 1_000_000;
-    text.gauge("palyra_start_time_seconds", "When the daemon started, in seconds since the epoch.", started);
-    let journal = services.state.journal.status();
-    let writable = u8::from(journal.health == JournalHealth::Writable);
-    text.gauge("palyra_journal_writable", "1 while the journal takes all entries.", writable);
-    text.gauge("palyra_journal_entries", "Entries in the journal.", journal.entries);
-    text.gauge("palyra_journal_database_bytes", "Size of the database file.", journal.database_bytes);
-    text.gauge("palyra_journal_wal_bytes", "Size of the write-ahead log.", journal.wal_bytes);
-    text.family("palyra_journal_commits_total", "counter", "Commits since the start.");
-    text.sample("palyra_journal_commits_total", "", journal.commits);
-    if let Ok(open) = services.state.health.open_runs().await {
-        text.gauge("palyra_runs_open", "Runs that are not over.", open);
-    }
-    if let Ok(working) = services.state.health.working_runs().await {
-        text.gauge(
-            "palyra_runs_working",
-            "Runs that work or wait for their turn, and not for a person.",
-            working,
-        );
-    }
-    services.metrics.write(&mut text);
-    let mut response = Response::new(Body::from(text.0));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT));
-    response
-}
-
-fn label_text(value: &str) -> String {
+/// Returns a text as the value of a label.
+pub(crate) fn label_text(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 

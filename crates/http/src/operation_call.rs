@@ -15,10 +15,11 @@ use palyra_wire::operations::OperationSpec;
 
 use crate::identity::{EndedCredential, HttpIdentity};
 use crate::limits::{BODY_BYTES_MAX, INPUT_BODY_BYTES_MAX};
+use crate::media_type::JSON;
 use crate::query;
 use crate::refusal::refusal_response;
 use crate::request_body::{check_length, read_body_at_most};
-use crate::response_stream::{self, JSON, StreamForm};
+use crate::response_stream::{self, StreamForm};
 use crate::services::HttpServices;
 
 /// Operations whose requests carry files.

@@ -14,6 +14,24 @@ pub const CANONICAL_HOST: &str = "localhost";
 /// Names of this machine that programs with a token may use.
 const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
+/// Whether the bytes of a listener are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransportSecurity {
+    /// They are not.
+    Clear,
+    /// By TLS.
+    Tls,
+}
+
+impl TransportSecurity {
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::Clear => "http",
+            Self::Tls => "https",
+        }
+    }
+}
+
 /// The origin under which people and pages know the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicOrigin {
@@ -25,9 +43,8 @@ pub struct PublicOrigin {
 impl PublicOrigin {
     /// Returns the origin of a listener that has no public URL.
     #[must_use]
-    pub fn local(port: u16, with_tls: bool) -> Self {
-        let scheme = if with_tls { "https" } else { "http" };
-        Self { scheme, authority: format!("{CANONICAL_HOST}:{port}") }
+    pub fn local(port: u16, security: TransportSecurity) -> Self {
+        Self { scheme: security.scheme(), authority: format!("{CANONICAL_HOST}:{port}") }
     }
 
     /// Reads a public URL: `https://palyra.example` or `http://...`, with a port or without, and no path.
@@ -115,8 +132,8 @@ pub(crate) struct OriginRules {
 }
 
 impl OriginRules {
-    pub(crate) fn new(canonical: PublicOrigin, with_tls: bool) -> Self {
-        Self { canonical, local_scheme: if with_tls { "https" } else { "http" } }
+    pub(crate) fn new(canonical: PublicOrigin, security: TransportSecurity) -> Self {
+        Self { canonical, local_scheme: security.scheme() }
     }
 
     pub(crate) fn canonical(&self) -> &PublicOrigin {

@@ -1,4 +1,4 @@
-//! Query strings, strictly: what is not percent-encoded UTF-8 is an error, not a replacement character.
+//! Query strings, strictly: anything but percent-encoded UTF-8 is an error, and never a replacement character.
 
 /// Pairs of a query string, at most.
 const PAIRS_MAX: usize = 64;

@@ -11,7 +11,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::Response;
 
-use crate::response_stream::JSON;
+use crate::media_type::JSON;
 use crate::security_headers::POLICY_OF_PAGES;
 
 /// Written by `cargo xtask openapi`.

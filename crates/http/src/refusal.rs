@@ -11,7 +11,7 @@ use palyra_api::ApiError;
 use palyra_types::{ErrorClass, ErrorCode};
 use serde_json::{Value, json};
 
-use crate::response_stream::JSON;
+use crate::media_type::JSON;
 
 /// When a client that met a queue may come back.
 const RETRY_SECONDS: &str = "1";

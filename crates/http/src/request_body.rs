@@ -1,6 +1,6 @@
 //! Bodies of requests: so many bytes, in so much time, within the caller's share of memory.
 //!
-//! Invariant: whatever reads the body of an admitted request reads it through [`MeteredBody`], also the routes of other
+//! Invariant: every reader of the body of an admitted request reads it through [`MeteredBody`], also the routes of other
 //! surfaces; what a body took of the memory comes back when its request has been answered.
 
 use std::future::Future;

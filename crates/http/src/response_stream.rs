@@ -13,17 +13,11 @@ use palyra_api::{ApiError, ResponseStream};
 use palyra_wire::json::bytes_to_json_with_defaults;
 use palyra_wire::operations::OperationSpec;
 
+use crate::media_type::{EVENTS, JSON_LINES};
 use crate::quota::QuotaShare;
 use crate::refusal::error_json;
 use crate::server_sent_events::SentEvent;
 use crate::stream_watch::{StreamSignal, StreamWatch};
-
-/// The media type of a message.
-pub(crate) const JSON: &str = "application/json";
-/// The media type of messages in lines.
-const JSON_LINES: &str = "application/x-ndjson";
-/// The media type of server-sent events.
-pub(crate) const EVENTS: &str = "text/event-stream";
 
 /// How the messages of a stream are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

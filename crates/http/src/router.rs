@@ -1,4 +1,4 @@
-//! The routes: one for every operation that declares an HTTP form, and the few that are no operation.
+//! The routes: one for every operation that declares an HTTP form, and a few by hand.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::identity::HttpIdentity;
 use crate::operation_call::{self, PathParams};
 use crate::refusal::refusal_response;
 use crate::services::HttpServices;
-use crate::{downloads, metrics, probes, query, reference_page, run_events};
+use crate::{downloads, metrics_page, probes, query, reference_page, run_events};
 
 /// The OpenAPI document.
 pub(crate) const DOCUMENT_PATH: &str = "/api/v1/openapi.json";
@@ -146,7 +146,7 @@ async fn metrics_route(call: RouteCall) -> (&'static str, Result<Response, ApiEr
         .get::<HttpIdentity>()
         .is_some_and(|identity| identity.caller().scopes.contains(Scope::Metrics));
     let answer = if may_see {
-        Ok(metrics::exposition(&call.services).await)
+        Ok(metrics_page::exposition(&call.services).await)
     } else {
         Err(ApiError::scope_missing(Scope::Metrics))
     };

@@ -14,8 +14,9 @@ use palyra_wire::json::to_json_with_defaults;
 use serde_json::json;
 
 use crate::identity::HttpIdentity;
+use crate::media_type::EVENTS;
 use crate::quota::QuotaShare;
-use crate::response_stream::{EVENTS, streamed};
+use crate::response_stream::streamed;
 use crate::server_sent_events::SentEvent;
 use crate::services::HttpServices;
 use crate::stream_watch::{StreamSignal, StreamWatch};

@@ -6,13 +6,15 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 
-/// What a response may do in a browser that is no page: nothing.
+use crate::origin::TransportSecurity;
+
+/// The policy of data: in a browser it may do nothing.
 const POLICY_OF_DATA: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 /// A page of ours: its own style sheet, and no script at all.
 pub(crate) const POLICY_OF_PAGES: &str = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; \
      base-uri 'none'; form-action 'none'";
-/// A file of somebody else: no script, no form, no origin.
+/// The policy of a file that a client sent: no script, no form, no origin.
 pub(crate) const POLICY_OF_FILES: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 /// A year.
 const TRANSPORT_SECURITY: &str = "max-age=31536000";
@@ -28,13 +30,13 @@ const FIXED: [(HeaderName, &str); 7] = [
 ];
 
 /// Adds what a response lacks.
-pub(crate) fn harden(headers: &mut HeaderMap, with_tls: bool) {
+pub(crate) fn harden(headers: &mut HeaderMap, security: TransportSecurity) {
     for (name, value) in FIXED {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY_OF_DATA));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if with_tls {
+    if security == TransportSecurity::Tls {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(TRANSPORT_SECURITY));
     }
 }

@@ -22,9 +22,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::{Gate, MountedRoutes};
+use crate::gate::{MountedRoutes, RequestGate};
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX, HttpLimits};
-use crate::origin::{OriginRules, PublicOrigin};
+use crate::origin::{OriginRules, PublicOrigin, TransportSecurity};
 use crate::services::HttpServices;
 use crate::socket::{SocketStream, WatchedSocket};
 
@@ -84,10 +84,11 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     listener.listener.set_nonblocking(true)?;
     let socket = TcpListener::from_std(listener.listener)?;
-    let rules = OriginRules::new(listener.origin, listener.tls.is_some());
+    let security = if listener.tls.is_some() { TransportSecurity::Tls } else { TransportSecurity::Clear };
+    let rules = OriginRules::new(listener.origin, security);
     let services = Arc::new(HttpServices::new(server.state, server.daemon, limits, stop.clone()));
-    let gate = Arc::new(Gate::new(services, rules, listener.tls.is_some(), server.mounted));
-    let acceptor = Acceptor {
+    let gate = Arc::new(RequestGate::new(services, rules, security, server.mounted));
+    let acceptor = ConnectionAcceptor {
         admission: ConnectionAdmission::new(limits.admission(), listener.open),
         tls: listener.tls.map(TlsAcceptor::from),
         reach: listener.reach,
@@ -114,14 +115,14 @@ pub async fn serve(
 }
 
 /// Takes connections from the socket.
-struct Acceptor {
+struct ConnectionAcceptor {
     socket: TcpListener,
     reach: ListenerReach,
     admission: ConnectionAdmission,
     tls: Option<TlsAcceptor>,
 }
 
-impl Acceptor {
+impl ConnectionAcceptor {
     /// Waits for a connection that gets a permit; others are closed at once.
     async fn next(&self) -> (TcpStream, AdmittedConnection) {
         loop {
@@ -166,7 +167,7 @@ impl ListenerReach {
 
 /// What one connection needs.
 struct Connection {
-    gate: Arc<Gate>,
+    gate: Arc<RequestGate>,
     tls: Option<TlsAcceptor>,
     limits: HttpLimits,
 }

@@ -67,7 +67,7 @@ pub fn grpc_frame(bytes: &[u8]) {
     let _ = palyra_grpc::untrusted::frame(message);
 }
 
-/// A request of the HTTP API: which operation, its query, a line feed, its body. What is read is the same as JSON again.
+/// A request of the HTTP API: which operation, its query, a line feed, its body. Its message as JSON is read as the same message.
 pub fn http_request(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else { return };
     let Some(operation) = OPERATIONS.get(usize::from(*which) % OPERATIONS.len()) else { return };

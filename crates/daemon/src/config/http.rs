@@ -1,7 +1,7 @@
 //! The HTTP API as its settings describe it together: where it listens, and what that needs.
 //!
-//! Invariant: an address beyond this machine is served under TLS, or to named proxies that take TLS off, and under a URL
-//! that somebody chose. Begin at [`check_all`].
+//! Invariant: an address beyond this machine is served under TLS, or to named proxies that take TLS off, and under a
+//! configured URL. Begin at [`check_all`].
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const BEYOND: &str = "is beyond this machine, where nothing is served in clear t
 pub struct HttpSettings {
     /// Where.
     pub address: SocketAddr,
-    /// Whether somebody chose the address.
+    /// Whether the address is configured.
     pub chosen: AddressChoice,
     /// Under which URL, where that is not the listener's own.
     pub public_url: Option<PublicOrigin>,
@@ -34,12 +34,12 @@ pub struct HttpSettings {
     pub proxies: Vec<IpAddr>,
 }
 
-/// Whether somebody chose an address.
+/// Whether an address is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressChoice {
     /// It is the default, so another port will do.
     Default,
-    /// It is the one that was asked for.
+    /// It is configured.
     Explicit,
 }
 

@@ -211,8 +211,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         "http.trusted_proxies",
         SettingType::List { items_max: PLACES_MAX },
         UnsetValue::EmptyList,
-        "Addresses of proxies that take TLS off; beside this machine only they may connect then. What they say about who \
-         calls does not count.",
+        "Addresses of proxies that take TLS off; beside this machine only they may connect then. Their \
+         headers about the caller do not count.",
     )),
     at_start(setting(
         "journal.seal",

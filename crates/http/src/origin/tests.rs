@@ -16,11 +16,14 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 fn local() -> OriginRules {
-    OriginRules::new(PublicOrigin::local(7787, false), false)
+    OriginRules::new(PublicOrigin::local(7787, TransportSecurity::Clear), TransportSecurity::Clear)
 }
 
 fn public() -> OriginRules {
-    OriginRules::new(PublicOrigin::parse("https://palyra.example").expect("a public URL"), true)
+    OriginRules::new(
+        PublicOrigin::parse("https://palyra.example").expect("a public URL"),
+        TransportSecurity::Tls,
+    )
 }
 
 fn verdict(

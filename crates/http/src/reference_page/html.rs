@@ -12,9 +12,9 @@ const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\
 const SCHEMA_REFERENCE: &str = "#/components/schemas/";
 
 /// Text between tags or in an attribute.
-struct Escaped<'a>(&'a str);
+struct EscapedText<'a>(&'a str);
 
-impl Display for Escaped<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for letter in self.0.chars() {
             match letter {
@@ -52,7 +52,7 @@ pub(super) fn page(document: &Value) -> String {
     text.push_str("<main>\n");
     paragraphs(&mut text, &info["description"]);
     for (service, operations) in &services {
-        let _ = writeln!(text, "<section id=\"{0}\"><h2>{0}</h2>", Escaped(service));
+        let _ = writeln!(text, "<section id=\"{0}\"><h2>{0}</h2>", EscapedText(service));
         operations.iter().for_each(|entry| operation(&mut text, entry));
         text.push_str("</section>\n");
     }
@@ -79,7 +79,7 @@ fn by_service(document: &Value) -> BTreeMap<&str, Vec<OperationEntry<'_>>> {
 fn navigation(text: &mut String, services: &BTreeMap<&str, Vec<OperationEntry<'_>>>) {
     text.push_str("<nav aria-label=\"Services\"><ul>\n");
     for service in services.keys().chain([&"messages"]) {
-        let _ = writeln!(text, "<li><a href=\"#{0}\">{0}</a></li>", Escaped(service));
+        let _ = writeln!(text, "<li><a href=\"#{0}\">{0}</a></li>", EscapedText(service));
     }
     text.push_str("</ul></nav>\n");
 }
@@ -90,8 +90,8 @@ fn operation(text: &mut String, entry: &OperationEntry<'_>) {
         text,
         "<article id=\"{}\"><h3><code class=\"method\">{}</code> <code>{}</code></h3>\n<p class=\"summary\">{}</p>",
         said(&operation["operationId"]),
-        Escaped(method),
-        Escaped(path),
+        EscapedText(method),
+        EscapedText(path),
         said(&operation["summary"])
     );
     paragraphs(text, &operation["description"]);
@@ -118,7 +118,7 @@ fn operation(text: &mut String, entry: &OperationEntry<'_>) {
             let _ = writeln!(
                 text,
                 "<p>{what} <code>{}</code>: {}</p>",
-                Escaped(media_type),
+                EscapedText(media_type),
                 type_of(&form["schema"])
             );
         }
@@ -127,7 +127,7 @@ fn operation(text: &mut String, entry: &OperationEntry<'_>) {
 }
 
 fn message(text: &mut String, name: &str, schema: &Value) {
-    let _ = writeln!(text, "<article id=\"message-{0}\"><h3>{0}</h3>", Escaped(name));
+    let _ = writeln!(text, "<article id=\"message-{0}\"><h3>{0}</h3>", EscapedText(name));
     paragraphs(text, &schema["description"]);
     let fields: Vec<_> = members(&schema["properties"]).collect();
     if !fields.is_empty() {
@@ -138,7 +138,7 @@ fn message(text: &mut String, name: &str, schema: &Value) {
                 .is_some_and(|required| required.iter().any(|known| known == name));
             row(
                 text,
-                &Escaped(name).to_string(),
+                &EscapedText(name).to_string(),
                 field,
                 if required { "always" } else { "" },
                 &field["description"],
@@ -166,7 +166,7 @@ fn row(text: &mut String, name: &str, schema: &Value, place: &str, meaning: &Val
         text,
         "<tr><th scope=\"row\"><code>{name}</code></th><td>{}</td><td>{}</td><td>{}</td></tr>",
         type_of(schema),
-        Escaped(place),
+        EscapedText(place),
         said(meaning)
     );
 }
@@ -175,7 +175,7 @@ fn row(text: &mut String, name: &str, schema: &Value, place: &str, meaning: &Val
 fn type_of(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.trim_start_matches(SCHEMA_REFERENCE);
-        return format!("<a href=\"#message-{0}\">{0}</a>", Escaped(name));
+        return format!("<a href=\"#message-{0}\">{0}</a>", EscapedText(name));
     }
     if let Some(inner) = schema["allOf"].get(0) {
         return type_of(inner);
@@ -183,8 +183,8 @@ fn type_of(schema: &Value) -> String {
     match schema["type"].as_str() {
         Some("array") => format!("list of {}", type_of(&schema["items"])),
         Some(name) => match schema["format"].as_str() {
-            Some(format) => format!("{} ({})", Escaped(name), Escaped(format)),
-            None => Escaped(name).to_string(),
+            Some(format) => format!("{} ({})", EscapedText(name), EscapedText(format)),
+            None => EscapedText(name).to_string(),
         },
         None => "any".to_owned(),
     }
@@ -192,12 +192,12 @@ fn type_of(schema: &Value) -> String {
 
 fn paragraphs(text: &mut String, value: &Value) {
     for paragraph in value.as_str().unwrap_or_default().split("\n\n").filter(|text| !text.is_empty()) {
-        let _ = writeln!(text, "<p>{}</p>", Escaped(paragraph));
+        let _ = writeln!(text, "<p>{}</p>", EscapedText(paragraph));
     }
 }
 
-fn said(value: &Value) -> Escaped<'_> {
-    Escaped(value.as_str().unwrap_or_default())
+fn said(value: &Value) -> EscapedText<'_> {
+    EscapedText(value.as_str().unwrap_or_default())
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -232,7 +232,7 @@ mod tests {
         let document: Value = serde_json::from_str(super::super::DOCUMENT).expect("the document is JSON");
         let page = page(&document);
         for (path, methods) in members(&document["paths"]) {
-            assert!(page.contains(&Escaped(path).to_string()), "{path}");
+            assert!(page.contains(&EscapedText(path).to_string()), "{path}");
             for (_, operation) in members(methods) {
                 assert!(page.contains(&format!("<article id=\"{}\">", said(&operation["operationId"]))));
             }

@@ -21,7 +21,7 @@ fn program(principal: &str, scopes: &[Scope]) -> TokenRequest {
 async fn refusals(daemon: &TestDaemon) -> Vec<String> {
     let entries = daemon.state.journal.entries(Seq(0), 1_000).await.unwrap();
     let operation = |event: &JournalEvent| match event {
-        JournalEvent::Access(AccessEvent::ActRefused(refused)) => Some(format!("{:?}", refused.operation)),
+        JournalEvent::Access(AccessEvent::ActRefused(refused)) => Some(refused.operation.expose().clone()),
         _ => None,
     };
     entries.iter().filter_map(|entry| operation(&entry.event)).collect()

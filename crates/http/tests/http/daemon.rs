@@ -10,7 +10,8 @@ use futures::future::BoxFuture;
 use palyra_admin::access::TokenRequest;
 use palyra_api::{DaemonFacts, NeverReplaced, ReloadHandle};
 use palyra_http::{
-    HttpLimits, HttpListener, HttpServer, ListenerReach, MountedRoutes, PublicOrigin, ServeError, serve,
+    HttpLimits, HttpListener, HttpServer, ListenerReach, MountedRoutes, PublicOrigin, ServeError,
+    TransportSecurity, serve,
 };
 use palyra_ports::{
     ExecuteToolError, PreparedCall, Recorder, RestoreFiles, RestoreOrder, Supervision, ToolRuntime,
@@ -76,7 +77,8 @@ impl TestDaemon {
         let stop = CancellationToken::new();
         let stop_requested = CancellationToken::new();
         let (open, open_seen) = watch::channel(0);
-        let local = PublicOrigin::local(address.port(), options.tls.is_some());
+        let security = if options.tls.is_some() { TransportSecurity::Tls } else { TransportSecurity::Clear };
+        let local = PublicOrigin::local(address.port(), security);
         let listener = HttpListener {
             listener,
             origin: options.public_url.map_or(local, |url| PublicOrigin::parse(url).unwrap()),
