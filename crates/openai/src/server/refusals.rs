@@ -61,6 +61,6 @@ pub(crate) fn error_response(error: &ErrorReply) -> Response {
 
 /// Words a refusal of the gate before the routes.
 #[must_use]
-pub fn gate_refusal(refusal: &ApiError) -> Response {
+pub(crate) fn gate_refusal(refusal: &ApiError) -> Response {
     error_response(&ErrorReply::from(refusal))
 }
