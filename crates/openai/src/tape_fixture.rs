@@ -62,6 +62,7 @@ impl TapeBuilder {
     fn push(mut self, event: TapeEvent) -> Self {
         let number = u32::try_from(self.entries.len()).unwrap() + 1;
         self.entries.push(OrchestratorTapeRecord {
+            actor: None,
             seq: Seq(u64::from(number)),
             run: run_id(),
             session: SessionId::from_parts(1, 1),
