@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::AppendError;
-use palyra_types::access::{Actor, Credential, LOCAL_PRINCIPAL_NAME, PrincipalKind, PrincipalRecord, Role};
+use palyra_ports::{AppendError, Recorder};
+use palyra_types::access::{
+    ActorIdentity, Credential, LOCAL_PRINCIPAL_NAME, PrincipalKind, PrincipalRecord, Role,
+};
 use palyra_types::event::AccessEvent;
 use palyra_types::surface::Surface;
 use palyra_types::{PrincipalId, Redacted};
@@ -25,7 +27,7 @@ use crate::error::{AdminError, OpenError};
 use crate::parts::AdminPorts;
 
 pub use confirmations::CONFIRMATION_SPAN;
-use confirmations::Confirmations;
+use confirmations::ConfirmationCodes;
 use refusals::RefusalLog;
 pub use refusals::{REFUSALS_RECORDED_MAX, REFUSALS_SPAN};
 pub use snapshot::AccessSnapshot;
@@ -42,7 +44,7 @@ pub struct AccessHandle {
     known: watch::Receiver<Arc<AccessSnapshot>>,
     change: Arc<Mutex<watch::Sender<Arc<AccessSnapshot>>>>,
     refusals: Arc<RefusalLog>,
-    confirmations: Arc<Confirmations>,
+    confirmations: Arc<ConfirmationCodes>,
 }
 
 impl AccessHandle {
@@ -81,7 +83,7 @@ impl AccessHandle {
         let mut known = AccessSnapshot::read(&*self.ports.families).await?;
         known.local = Some(self.local);
         if known.id_of(LOCAL_PRINCIPAL_NAME).is_none() {
-            register_owner(&self.ports, &mut known, self.local).await?;
+            register_owner(&self.ports.recorder, &mut known, self.local).await?;
         }
         change.send_replace(Arc::new(known));
         Ok(())
@@ -105,16 +107,16 @@ impl AccessHandle {
 
     /// Returns who holds a token that no longer works: for the record of what was refused to them, and for nothing else.
     #[must_use]
-    pub fn ended_credential(&self, token: &str, surface: Surface) -> Option<Actor> {
+    pub fn ended_credential(&self, token: &str, surface: Surface) -> Option<ActorIdentity> {
         let known = self.known.borrow();
         let token = known.token_of(token)?;
-        Some(Actor { principal: token.principal, credential: Some(token.id), surface })
+        Some(ActorIdentity { principal: token.principal, credential: Some(token.id), surface })
     }
 
     /// Records an act and what it made of principals and tokens.
     async fn change(
         &self,
-        actor: Actor,
+        actor: ActorIdentity,
         principal: PrincipalId,
         event: AccessEvent,
         change: &watch::Sender<Arc<AccessSnapshot>>,
@@ -157,24 +159,22 @@ fn invalid<T>(what: String) -> Result<T, AdminError> {
 /// any other, so it has the lowest id of those without a name.
 async fn register_local(ports: &AdminPorts, known: &mut AccessSnapshot) -> Result<PrincipalId, AppendError> {
     let nameless = known.principals.iter().filter(|principal| principal.name.expose().is_empty());
-    let id = nameless.map(|principal| principal.id).min().unwrap_or_else(|| new_principal(ports));
-    register_owner(ports, known, id).await?;
+    let oldest = nameless.map(|principal| principal.id).min();
+    let id = oldest.unwrap_or_else(|| ports.entropy.new_id(ports.clock.wall()));
+    register_owner(&ports.recorder, known, id).await?;
     Ok(id)
 }
 
 async fn register_owner(
-    ports: &AdminPorts,
+    recorder: &Recorder,
     known: &mut AccessSnapshot,
     id: PrincipalId,
 ) -> Result<(), AppendError> {
-    let (name, kind): (Redacted<String>, _) = (LOCAL_PRINCIPAL_NAME.into(), PrincipalKind::Person);
+    let name: Redacted<String> = LOCAL_PRINCIPAL_NAME.into();
+    let kind = PrincipalKind::Person;
     let event =
         AccessEvent::PrincipalRegistered { principal: id, name: name.clone(), kind, role: Some(Role::Owner) };
-    ports.recorder.record_now(id, None, event).await?;
+    recorder.record_now(id, None, event).await?;
     known.put(PrincipalRecord { id, name, kind, role: Role::Owner, disabled: None });
     Ok(())
-}
-
-fn new_principal(ports: &AdminPorts) -> PrincipalId {
-    ports.entropy.new_id(ports.clock.wall())
 }

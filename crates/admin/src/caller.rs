@@ -1,12 +1,12 @@
 //! Who calls: made by a transport from what the connection proves, never from a message.
 
-use palyra_types::access::{Actor, Credential, Scope, Scopes};
+use palyra_types::PrincipalId;
+use palyra_types::access::{AccessScope, ActorIdentity, Credential, ScopeSet};
 use palyra_types::surface::Surface;
-use palyra_types::{PrincipalId, TokenId};
 
 /// Whether a person confirmed this very call with a one-time code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Confirmation {
+pub enum CallConfirmation {
     /// No.
     #[default]
     None,
@@ -17,16 +17,12 @@ pub enum Confirmation {
 /// The authenticated origin of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
-    /// On whose behalf.
-    pub principal: PrincipalId,
-    /// Over which transport.
-    pub surface: Surface,
-    /// The token that proved it; `None` at the daemon's own socket.
-    pub credential: Option<TokenId>,
+    /// On whose behalf, what proved it, and over which transport; recorded with what the call changes.
+    pub actor: ActorIdentity,
     /// What the call may be used for.
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
     /// Whether a person confirmed it.
-    pub confirmation: Confirmation,
+    pub confirmation: CallConfirmation,
 }
 
 impl Caller {
@@ -34,11 +30,9 @@ impl Caller {
     #[must_use]
     pub fn at_socket(principal: PrincipalId) -> Self {
         Self {
-            principal,
-            surface: Surface::LocalSocket,
-            credential: None,
-            scopes: Scopes::ALL,
-            confirmation: Confirmation::None,
+            actor: ActorIdentity { principal, credential: None, surface: Surface::LocalSocket },
+            scopes: ScopeSet::ALL,
+            confirmation: CallConfirmation::None,
         }
     }
 
@@ -46,31 +40,28 @@ impl Caller {
     #[must_use]
     pub fn with_credential(credential: &Credential, surface: Surface) -> Self {
         Self {
-            principal: credential.principal,
-            surface,
-            credential: Some(credential.token),
+            actor: ActorIdentity {
+                principal: credential.principal,
+                credential: Some(credential.token),
+                surface,
+            },
             scopes: credential.scopes_on(surface),
-            confirmation: Confirmation::None,
+            confirmation: CallConfirmation::None,
         }
     }
 
     /// Returns whether the call may be used to look after the daemon.
     #[must_use]
     pub fn is_owner(self) -> bool {
-        self.scopes.contains(Scope::Admin)
+        self.scopes.contains(AccessScope::Admin)
     }
 
     /// Returns whether an owner is behind this very call: at the daemon's own socket, or with a fresh confirmation. No
     /// run, no tool and no token alone is.
     #[must_use]
     pub fn is_in_person(self) -> bool {
-        self.is_owner() && (self.surface == Surface::LocalSocket || self.confirmation == Confirmation::Fresh)
-    }
-
-    /// Returns what is recorded of who acts.
-    #[must_use]
-    pub fn actor(self) -> Actor {
-        Actor { principal: self.principal, credential: self.credential, surface: self.surface }
+        self.is_owner()
+            && (self.actor.surface == Surface::LocalSocket || self.confirmation == CallConfirmation::Fresh)
     }
 
     /// Checks that an owner is behind this very call.

@@ -15,7 +15,7 @@ use palyra_background::TickFailure;
 use palyra_journal_core::families::components;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendClass, AppendError, NewEntry};
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::component::{
     AddedComponent, ComponentCapability, ComponentEvent, ComponentRecord, ExaminedComponent,
 };
@@ -140,7 +140,7 @@ impl ComponentsHandle {
         let time = ports.clock.wall();
         let record = |seq| ComponentRecord {
             added: added.clone(),
-            by: caller.principal,
+            by: caller.actor.principal,
             created: time,
             removed: None,
             seq,
@@ -156,7 +156,7 @@ impl ComponentsHandle {
         let removal = replaced.map(|component| ComponentEvent::Removed { component });
         let events: Vec<_> = removal.into_iter().chain([ComponentEvent::Added(added.clone())]).collect();
         let behind = events.len() as u64 - 1;
-        let seq = Seq(append(ports, caller.actor(), events).await?.0 + behind);
+        let seq = Seq(append(ports, caller.actor, events).await?.0 + behind);
         ports.components.offer(there(&*ports.families).await?).await.map_err(ComponentError::from)?;
         Ok(ComponentAddition { component: record(seq), replaced })
     }
@@ -183,7 +183,7 @@ impl ComponentsHandle {
         let record = records.remove(place);
         ports.components.check(&records).map_err(ComponentError::from)?;
         let removed = ComponentEvent::Removed { component: record.added.component };
-        append(ports, caller.actor(), vec![removed]).await?;
+        append(ports, caller.actor, vec![removed]).await?;
         ports.components.offer(records).await.map_err(ComponentError::from)?;
         Ok(record)
     }
@@ -222,7 +222,7 @@ impl ComponentsHandle {
         caller: Caller,
         examined: &ExaminedComponent,
     ) -> Result<Redacted<String>, AdminError> {
-        let check = |field, text| check_identity(&self.ports.recorder, caller.principal, field, text);
+        let check = |field, text| check_identity(&self.ports.recorder, caller.actor.principal, field, text);
         check("the name of the component", examined.description.name.as_str())?;
         let schema = check("the schema of the component", &examined.description.schema)?;
         examined.description.capabilities.iter().try_for_each(|capability| match capability {
@@ -316,7 +316,11 @@ async fn there(families: &dyn ReadFamilies) -> Result<Vec<ComponentRecord>, paly
 }
 
 /// Records what became of components, in one commit.
-async fn append(ports: &AdminPorts, actor: Actor, events: Vec<ComponentEvent>) -> Result<Seq, AppendError> {
+async fn append(
+    ports: &AdminPorts,
+    actor: ActorIdentity,
+    events: Vec<ComponentEvent>,
+) -> Result<Seq, AppendError> {
     let time = ports.clock.wall();
     let entry = |event| {
         let event = JournalEvent::Component(event);

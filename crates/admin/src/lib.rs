@@ -38,7 +38,7 @@ mod handles;
 mod parts;
 mod views;
 
-pub use caller::{Caller, Confirmation};
+pub use caller::{CallConfirmation, Caller};
 pub use erasure_subscriber::ErasureSubscriber;
 pub use error::{AdminError, OpenError};
 pub use handles::AdminHandles;

@@ -169,7 +169,7 @@ impl PolicyHandle {
         effect: EffectId,
     ) -> Result<ToolDecided, AdminError> {
         let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        record.filter(|record| record.principal == caller.principal).ok_or(AdminError::RunNotFound)?;
+        record.filter(|record| record.principal == caller.actor.principal).ok_or(AdminError::RunNotFound)?;
         Ok(self.decision(run, effect).await?.ok_or(AdminError::RunNotFound)?.decided)
     }
 
@@ -202,7 +202,7 @@ impl PolicyHandle {
         let tool = ToolName::new(tool);
         let cleaned = self.ports.redactor.redact_json(arguments);
         // Nothing is recorded, but the answer shows whether something was taken out.
-        self.ports.recorder.note_refused(caller.principal, SecretFound { found: cleaned.findings });
+        self.ports.recorder.note_refused(caller.actor.principal, SecretFound { found: cleaned.findings });
         let arguments = cleaned.text;
         let context = self.context_of_no_run(caller, &tool);
         decide_tool_call(&self.snapshot(), &ToolCall { tool, arguments, context }, &CallEvidence::default())
@@ -216,11 +216,11 @@ impl PolicyHandle {
 
     fn context_of_no_run(&self, caller: Caller, tool: &ToolName) -> CallContext {
         CallContext {
-            principal: caller.principal,
+            principal: caller.actor.principal,
             agent: AgentId::NIL,
             session: SessionId::NIL,
             run: RunId::NIL,
-            surface: caller.surface,
+            surface: caller.actor.surface,
             approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             turns: 0,

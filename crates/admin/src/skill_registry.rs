@@ -21,7 +21,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_policy::{ActiveSkill, SkillStanding, forbidding_skill, standing};
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{AppendClass, AppendError, NewEntry, ReadError, SkillFolderError};
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::JournalEvent;
 use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault, SkillQuarantine, SkillRecord};
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
@@ -297,7 +297,7 @@ fn takes_part(record: &SkillRecord) -> bool {
 /// Records what became of skills, in one commit; without an actor the daemon itself did it.
 pub(crate) async fn append(
     ports: &AdminPorts,
-    actor: Option<Actor>,
+    actor: Option<ActorIdentity>,
     events: Vec<SkillEvent>,
 ) -> Result<palyra_types::Seq, AppendError> {
     let time = ports.clock.wall();

@@ -115,7 +115,7 @@ impl SkillsHandle {
         let files = ports.skills.read(source.clone()).await.map_err(SkillError::from)?;
         let pinned = pin(&files)?;
         let recorder = &ports.recorder;
-        let by = caller.principal;
+        let by = caller.actor.principal;
         let name = check_identity(recorder, by, "the name of the skill", &pinned.manifest.name)?;
         for tool in pinned.manifest.allowed_tools.iter().flatten() {
             check_identity(recorder, by, "a tool that the skill allows", tool.as_str())?;
@@ -172,7 +172,7 @@ impl SkillsHandle {
         let mut events: Vec<_> = replaced.map(|skill| SkillEvent::Removed { skill }).into_iter().collect();
         events.push(SkillEvent::Installed(installed.clone()));
         let behind = events.len() as u64 - 1;
-        let first = append(ports, Some(caller.actor()), events).await?;
+        let first = append(ports, Some(caller.actor), events).await?;
         let created = ports.clock.wall();
         if let Some(old) = replaced {
             skills.change(old, |known| {
@@ -181,7 +181,7 @@ impl SkillsHandle {
             });
         }
         let (skill, seq) = (installed.skill, palyra_types::Seq(first.0 + behind));
-        let (agents, by) = (Vec::new(), caller.principal);
+        let (agents, by) = (Vec::new(), caller.actor.principal);
         let record = SkillRecord { installed, by, created, agents, quarantine: None, removed: None, seq };
         skills.insert(KnownSkill { record, text: None });
         skills.check(skill).await?.map_err(|fault| SkillError::Changed { fault })?;
@@ -217,7 +217,7 @@ impl SkillsHandle {
         if !on {
             self.check_room(&known, agent)?;
         }
-        append(ports, Some(caller.actor()), vec![SkillEvent::Enabled { skill, agent }]).await?;
+        append(ports, Some(caller.actor), vec![SkillEvent::Enabled { skill, agent }]).await?;
         skills.change(skill, |known| {
             known.record.quarantine = None;
             if let Err(place) = known.record.agents.binary_search(&agent) {
@@ -259,7 +259,7 @@ impl SkillsHandle {
         let skill = known.record.installed.skill;
         if known.record.agents.contains(&agent) {
             let event = SkillEvent::Disabled { skill, agent };
-            append(&self.ports, Some(caller.actor()), vec![event]).await?;
+            append(&self.ports, Some(caller.actor), vec![event]).await?;
             skills.change(skill, |known| known.record.agents.retain(|enabled| *enabled != agent));
         }
         self.view_of(skill)
@@ -275,7 +275,7 @@ impl SkillsHandle {
         let _changing = skills.changing.lock().await;
         let known = self.named(name)?;
         let installed = &known.record.installed;
-        append(ports, Some(caller.actor()), vec![SkillEvent::Removed { skill: installed.skill }]).await?;
+        append(ports, Some(caller.actor), vec![SkillEvent::Removed { skill: installed.skill }]).await?;
         let removed = ports.clock.wall();
         skills.change(installed.skill, |known| {
             (known.text, known.record.removed) = (None, Some(removed));

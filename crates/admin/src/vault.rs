@@ -106,7 +106,7 @@ impl VaultHandle {
             request.hosts.map(|hosts| hosts.iter().map(|host| plain_host(host)).collect());
         self.check_named(caller, &name, hosts.iter().flatten())?;
         if let Some(SentAs::Header(header)) = &sent_as {
-            check_identity(&self.ports.recorder, caller.principal, "the header of the secret", header)?;
+            check_identity(&self.ports.recorder, caller.actor.principal, "the header of the secret", header)?;
         }
         let (value, standing) = (request.value, request.standing);
         self.to_its_end(async move |vault| {
@@ -131,7 +131,7 @@ impl VaultHandle {
         let text = |text: &str| self.unless_secret(text).unwrap_or_default();
         VaultEvent::Put(SecretPut {
             version: record.map_or(1, |record| record.version),
-            via: caller.surface,
+            via: caller.actor.surface,
             secret: record.map(|record| text(record.name.as_str())).unwrap_or_default(),
             hosts: record.map(|record| self.recorded_hosts(&record.hosts)).unwrap_or_default(),
             sent_as: record.map(|record| text(&record.sent_as.to_string())).unwrap_or_default(),
@@ -219,7 +219,7 @@ impl VaultHandle {
             let record = vault.find(&name).await?.ok_or_else(|| not_found(&name))?;
             let Some(change) = rebinding.of(&record) else { return Ok(record) };
             let event = |vault: &Self, record: Option<&SecretRecord>| VaultEvent::Bound {
-                via: caller.surface,
+                via: caller.actor.surface,
                 secret: vault.unless_secret(name.as_str()).unwrap_or_default(),
                 hosts: record.map(|record| vault.recorded_hosts(&record.hosts)).unwrap_or_default(),
                 principals: record
@@ -241,7 +241,7 @@ impl VaultHandle {
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Removed {
-                via: caller.surface,
+                via: caller.actor.surface,
                 secret: vault.unless_secret(name.as_str()).unwrap_or_default(),
             };
             vault.carry_out(caller, SecretChange::Remove(name.clone()), event).await.map(drop)
@@ -265,7 +265,7 @@ impl VaultHandle {
                 PassphraseCheck::Wrong => UnlockOutcome::Wrong,
             };
             if let Err(error) =
-                vault.append(caller, VaultEvent::Unlocked { via: caller.surface, outcome }).await
+                vault.append(caller, VaultEvent::Unlocked { via: caller.actor.surface, outcome }).await
             {
                 vault.ask(|store| store.discard()).await?;
                 return Err(error.into());
@@ -297,7 +297,7 @@ impl VaultHandle {
         }
         self.to_its_end(async move |vault| {
             let event =
-                |_: &Self, _: Option<&SecretRecord>| VaultEvent::PassphraseSet { via: caller.surface };
+                |_: &Self, _: Option<&SecretRecord>| VaultEvent::PassphraseSet { via: caller.actor.surface };
             vault.carry_out(caller, SecretChange::Passphrase(passphrase), event).await?;
             Ok(vault.ask(|store| store.status()).await?)
         })
@@ -388,7 +388,7 @@ impl VaultHandle {
         name: &SecretName,
         hosts: impl IntoIterator<Item = &'h String>,
     ) -> Result<(), AdminError> {
-        let check = |field, text| check_identity(&self.ports.recorder, caller.principal, field, text);
+        let check = |field, text| check_identity(&self.ports.recorder, caller.actor.principal, field, text);
         check("the name of the secret", name.as_str())?;
         hosts.into_iter().try_for_each(|host| check("the host of the secret", host).map(drop))
     }
@@ -405,13 +405,13 @@ impl VaultHandle {
     async fn append(&self, caller: Caller, event: VaultEvent) -> Result<(), AppendError> {
         let entry = NewEntry {
             time: self.ports.clock.wall(),
-            principal: caller.principal,
+            principal: caller.actor.principal,
             session: None,
             run: None,
             event: JournalEvent::Vault(event),
         };
         let recorder = &self.ports.recorder;
-        recorder.record_act(caller.actor(), vec![entry], AppendClass::Normal, Vec::new()).await?;
+        recorder.record_act(caller.actor, vec![entry], AppendClass::Normal, Vec::new()).await?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use palyra_ports::maintain_journal::RebuildError;
 use palyra_ports::{ProofError, ReadError};
 use palyra_runtime::RequestError;
 use palyra_types::ErrorCode;
-use palyra_types::access::Scope;
+use palyra_types::access::AccessScope;
 
 use crate::translate::{InvalidId, InvalidValue};
 
@@ -48,21 +48,21 @@ impl ApiError {
 
     /// The credential was not made for this.
     #[must_use]
-    pub fn scope_missing(scope: Scope) -> Self {
+    pub fn scope_missing(scope: AccessScope) -> Self {
         let text = match scope {
-            Scope::Approve => {
+            AccessScope::Approve => {
                 "this credential cannot decide approvals: a person decides them, at the daemon's own socket with \
                  `palyra approve`"
                     .to_owned()
             }
-            Scope::Runs
-            | Scope::RunsRead
-            | Scope::Openai
-            | Scope::Memory
-            | Scope::Schedules
-            | Scope::Channel
-            | Scope::Metrics
-            | Scope::Admin => format!("the credential does not have the scope `{scope}`"),
+            AccessScope::Runs
+            | AccessScope::RunsRead
+            | AccessScope::Openai
+            | AccessScope::Memory
+            | AccessScope::Schedules
+            | AccessScope::Channel
+            | AccessScope::Metrics
+            | AccessScope::Admin => format!("the credential does not have the scope `{scope}`"),
         };
         Self { code: ErrorCode::ScopeMissing, text }
     }

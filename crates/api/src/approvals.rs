@@ -31,7 +31,7 @@ const HEARTBEAT_SPAN: Duration = Duration::from_secs(10);
 impl OperationHandlers {
     /// Returns the name under which the caller knows a principal; empty where there is no name.
     fn name_of(&self, caller: Caller, by: PrincipalId) -> String {
-        if by == caller.principal {
+        if by == caller.actor.principal {
             return "you".to_owned();
         }
         self.state.admin.access.known().name_of(by).unwrap_or_default().to_owned()
@@ -134,7 +134,7 @@ pub async fn resolve(
             return Ok(answered(&record, false));
         }
         Err(error @ RequestError::ApproverNotEligible) => {
-            state.admin.access.record_refusal(caller.actor(), "ResolveApproval", error.code()).await;
+            state.admin.access.record_refusal(caller.actor, "ResolveApproval", error.code()).await;
             return Err(error.into());
         }
         Err(error) => return Err(error.into()),

@@ -1,11 +1,11 @@
 //! Whether a caller may use an operation: one decision for every transport.
 //!
-//! The decision is pure: it reads what the operation declares in the schemas and what the transport proved of the caller. What belongs to
-//! whom is decided by the handlers below. A refused change is recorded with who asked for it. Begin at [`authorize`].
+//! The decision is pure: it reads what the operation declares in the schemas and what the transport proved of the caller. The handlers below
+//! decide what belongs to whom. A refused change is recorded with who asked for it. Begin at [`authorize`].
 
 use palyra_admin::access::AccessHandle;
-use palyra_admin::{Caller, Confirmation};
-use palyra_types::access::{Actor, Scope};
+use palyra_admin::{CallConfirmation, Caller};
+use palyra_types::access::{AccessScope, ActorIdentity};
 use palyra_types::surface::Surface;
 use palyra_wire::operations::{
     OperationAudience, OperationKind, OperationScope, OperationSpec, UnaryRequest,
@@ -29,7 +29,7 @@ pub fn authorize(operation: &OperationSpec, caller: &Caller) -> Result<(), ApiEr
         OperationAudience::Principals => Ok(()),
         OperationAudience::Owner if caller.is_in_person() => Ok(()),
         OperationAudience::Owner => Err(ApiError::confirmation_needed()),
-        OperationAudience::OwnerSocket if caller.surface == Surface::LocalSocket => Ok(()),
+        OperationAudience::OwnerSocket if caller.actor.surface == Surface::LocalSocket => Ok(()),
         OperationAudience::OwnerSocket => Err(ApiError::socket_only()),
     }
 }
@@ -46,7 +46,7 @@ pub fn confirmed(
         operation.audience == OperationAudience::Owner && caller.is_owner() && !caller.is_in_person();
     match code {
         Some(code) if needed && access.redeem_confirmation(code) => {
-            Caller { confirmation: Confirmation::Fresh, ..caller }
+            Caller { confirmation: CallConfirmation::Fresh, ..caller }
         }
         Some(_) | None => caller,
     }
@@ -62,7 +62,7 @@ pub async fn admit(
     caller: &Caller,
 ) -> Result<(), ApiError> {
     let Err(refusal) = authorize(operation, caller) else { return Ok(()) };
-    record_refusal(access, operation, caller.actor(), &refusal).await;
+    record_refusal(access, operation, caller.actor, &refusal).await;
     Err(refusal)
 }
 
@@ -82,7 +82,7 @@ pub async fn admit_request<R: UnaryRequest>(access: &AccessHandle, caller: &Call
 pub async fn record_refusal(
     access: &AccessHandle,
     operation: &'static OperationSpec,
-    actor: Actor,
+    actor: ActorIdentity,
     refusal: &ApiError,
 ) {
     if operation.kind == OperationKind::Change {
@@ -90,17 +90,17 @@ pub async fn record_refusal(
     }
 }
 
-fn scope_of(scope: OperationScope) -> Scope {
+fn scope_of(scope: OperationScope) -> AccessScope {
     match scope {
-        OperationScope::Runs => Scope::Runs,
-        OperationScope::RunsRead => Scope::RunsRead,
-        OperationScope::Approve => Scope::Approve,
-        OperationScope::Openai => Scope::Openai,
-        OperationScope::Memory => Scope::Memory,
-        OperationScope::Schedules => Scope::Schedules,
-        OperationScope::Channel => Scope::Channel,
-        OperationScope::Metrics => Scope::Metrics,
-        OperationScope::Admin => Scope::Admin,
+        OperationScope::Runs => AccessScope::Runs,
+        OperationScope::RunsRead => AccessScope::RunsRead,
+        OperationScope::Approve => AccessScope::Approve,
+        OperationScope::Openai => AccessScope::Openai,
+        OperationScope::Memory => AccessScope::Memory,
+        OperationScope::Schedules => AccessScope::Schedules,
+        OperationScope::Channel => AccessScope::Channel,
+        OperationScope::Metrics => AccessScope::Metrics,
+        OperationScope::Admin => AccessScope::Admin,
     }
 }
 
@@ -113,6 +113,6 @@ mod tests {
         for scope in OperationScope::ALL {
             assert_eq!(scope_of(*scope).name(), scope.name());
         }
-        assert_eq!(OperationScope::ALL.len(), Scope::ALL.len());
+        assert_eq!(OperationScope::ALL.len(), AccessScope::ALL.len());
     }
 }

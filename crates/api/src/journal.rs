@@ -73,7 +73,7 @@ impl OperationHandlers {
         let entries = self.state.journal.entries(Seq(message.from_seq), limit).await?;
         let known = self.state.admin.access.known();
         let shown = |entry: &JournalEventRecord| {
-            let mut shown = translate::journal_entry(entry, caller.principal);
+            let mut shown = translate::journal_entry(entry, caller.actor.principal);
             if let (Some(by), Some(actor)) = (&mut shown.acted_by, entry.actor) {
                 by.principal = known.name_of(actor.principal).unwrap_or_default().to_owned();
             }

@@ -51,7 +51,8 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::SetRoleRequest,
     ) -> Result<v1::SetRoleResponse, ApiError> {
-        let (id, role) = (principal(&message.principal_id)?, role_from(message.role)?);
+        let id = principal(&message.principal_id)?;
+        let role = role_from(message.role)?;
         let record = self.state.admin.access.set_role(caller, id, role).await?;
         Ok(v1::SetRoleResponse { person: Some(self.person(&record)) })
     }

@@ -2,7 +2,7 @@
 
 use palyra_admin::access::{CONFIRMATION_SPAN, TokenRequest};
 use palyra_runtime::Caller;
-use palyra_types::access::{CredentialKind, Scope, Scopes, TokenRecord};
+use palyra_types::access::{AccessScope, CredentialKind, ScopeSet, TokenRecord};
 use palyra_wire::v1::{
     self, CreateConfirmationRequest, CreateConfirmationResponse, CreateTokenRequest, CreateTokenResponse,
     ListTokensRequest, ListTokensResponse, RevokeTokenRequest, RevokeTokenResponse, Token, TokenScope,
@@ -14,13 +14,13 @@ use crate::translate;
 use crate::translate::InvalidValue;
 
 impl OperationHandlers {
-    /// Answers `CreateToken`. What it makes is kept by programs, so it never decides approvals.
+    /// Answers `CreateToken`. Programs keep such tokens, so they never decide approvals.
     pub async fn create_token(
         &self,
         caller: Caller,
         message: CreateTokenRequest,
     ) -> Result<CreateTokenResponse, ApiError> {
-        let scopes: Result<Scopes, InvalidValue> =
+        let scopes: Result<ScopeSet, InvalidValue> =
             message.scopes.iter().map(|scope| scope_from(*scope)).collect();
         let scopes = scopes?;
         let request = TokenRequest {
@@ -28,7 +28,7 @@ impl OperationHandlers {
             label: message.label,
             life: translate::token_days(message.days),
             kind: CredentialKind::Program,
-            scopes: (scopes != Scopes::NONE).then_some(scopes),
+            scopes: (scopes != ScopeSet::NONE).then_some(scopes),
         };
         let (record, text) = self.state.admin.access.create_token(caller, request).await?;
         Ok(CreateTokenResponse {
@@ -91,31 +91,31 @@ fn token(record: &TokenRecord, principal: String) -> Token {
     }
 }
 
-fn scope_from(number: i32) -> Result<Scope, InvalidValue> {
+fn scope_from(number: i32) -> Result<AccessScope, InvalidValue> {
     match TokenScope::try_from(number) {
-        Ok(TokenScope::Runs) => Ok(Scope::Runs),
-        Ok(TokenScope::RunsRead) => Ok(Scope::RunsRead),
-        Ok(TokenScope::Approve) => Ok(Scope::Approve),
-        Ok(TokenScope::Openai) => Ok(Scope::Openai),
-        Ok(TokenScope::Memory) => Ok(Scope::Memory),
-        Ok(TokenScope::Schedules) => Ok(Scope::Schedules),
-        Ok(TokenScope::Channel) => Ok(Scope::Channel),
-        Ok(TokenScope::Metrics) => Ok(Scope::Metrics),
-        Ok(TokenScope::Admin) => Ok(Scope::Admin),
+        Ok(TokenScope::Runs) => Ok(AccessScope::Runs),
+        Ok(TokenScope::RunsRead) => Ok(AccessScope::RunsRead),
+        Ok(TokenScope::Approve) => Ok(AccessScope::Approve),
+        Ok(TokenScope::Openai) => Ok(AccessScope::Openai),
+        Ok(TokenScope::Memory) => Ok(AccessScope::Memory),
+        Ok(TokenScope::Schedules) => Ok(AccessScope::Schedules),
+        Ok(TokenScope::Channel) => Ok(AccessScope::Channel),
+        Ok(TokenScope::Metrics) => Ok(AccessScope::Metrics),
+        Ok(TokenScope::Admin) => Ok(AccessScope::Admin),
         Ok(TokenScope::Unspecified) | Err(_) => Err(InvalidValue::new("scopes", "known scopes")),
     }
 }
 
-fn scope_to_wire(scope: Scope) -> TokenScope {
+fn scope_to_wire(scope: AccessScope) -> TokenScope {
     match scope {
-        Scope::Runs => TokenScope::Runs,
-        Scope::RunsRead => TokenScope::RunsRead,
-        Scope::Approve => TokenScope::Approve,
-        Scope::Openai => TokenScope::Openai,
-        Scope::Memory => TokenScope::Memory,
-        Scope::Schedules => TokenScope::Schedules,
-        Scope::Channel => TokenScope::Channel,
-        Scope::Metrics => TokenScope::Metrics,
-        Scope::Admin => TokenScope::Admin,
+        AccessScope::Runs => TokenScope::Runs,
+        AccessScope::RunsRead => TokenScope::RunsRead,
+        AccessScope::Approve => TokenScope::Approve,
+        AccessScope::Openai => TokenScope::Openai,
+        AccessScope::Memory => TokenScope::Memory,
+        AccessScope::Schedules => TokenScope::Schedules,
+        AccessScope::Channel => TokenScope::Channel,
+        AccessScope::Metrics => TokenScope::Metrics,
+        AccessScope::Admin => TokenScope::Admin,
     }
 }

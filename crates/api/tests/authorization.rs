@@ -3,9 +3,9 @@
 //! The table `authorization.txt` has a row for each operation and a column for each credential and transport. A new
 //! operation fails here until it has its row.
 
-use palyra_admin::{Caller, Confirmation};
+use palyra_admin::{CallConfirmation, Caller};
 use palyra_api::authorize;
-use palyra_types::access::{Credential, CredentialKind, Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, Credential, CredentialKind, Role, ScopeSet};
 use palyra_types::surface::Surface;
 use palyra_types::{ErrorCode, PrincipalId, TokenId};
 use palyra_wire::operations::{OPERATIONS, OperationSpec};
@@ -15,15 +15,15 @@ const TABLE: &str = include_str!("authorization.txt");
 /// The surfaces over which programs call.
 const OF_PROGRAMS: [Surface; 4] = [Surface::Tcp, Surface::Http, Surface::Openai, Surface::Quic];
 
-fn credential(kind: CredentialKind, scopes: Scopes) -> Credential {
+fn credential(kind: CredentialKind, scopes: ScopeSet) -> Credential {
     Credential { principal: PrincipalId::from_parts(1, 1), token: TokenId::from_parts(1, 2), kind, scopes }
 }
 
 /// Returns every caller that a column stands for.
 fn callers(column: &str) -> Vec<Caller> {
     let (column, confirmation) = match column.strip_suffix("+code") {
-        Some(column) => (column, Confirmation::Fresh),
-        None => (column, Confirmation::None),
+        Some(column) => (column, CallConfirmation::Fresh),
+        None => (column, CallConfirmation::None),
     };
     let of_program = |scopes| (CredentialKind::Program, scopes, OF_PROGRAMS.to_vec());
     let of_person = |role: Role| (CredentialKind::PersonSession, role.scopes(), vec![Surface::Console]);
@@ -35,9 +35,9 @@ fn callers(column: &str) -> Vec<Caller> {
         "member-console" => of_person(Role::Member),
         "approver-console" => of_person(Role::Approver),
         "viewer-token" => of_program(Role::Viewer.scopes()),
-        "old-token" => of_program(Scopes::BEFORE_SCOPES),
-        "openai-token" => of_program(Scopes::of(&[Scope::Openai])),
-        "metrics-token" => of_program(Scopes::of(&[Scope::Metrics])),
+        "old-token" => of_program(ScopeSet::BEFORE_SCOPES),
+        "openai-token" => of_program(ScopeSet::of(&[AccessScope::Openai])),
+        "metrics-token" => of_program(ScopeSet::of(&[AccessScope::Metrics])),
         other => panic!("no such column: {other}"),
     };
     let credential = credential(kind, scopes);
@@ -68,7 +68,12 @@ fn every_operation_answers_whom_the_table_says() {
         assert_eq!(cells.len(), columns.len(), "{name}");
         for (column, cell) in columns.iter().zip(cells) {
             for caller in callers(column) {
-                assert_eq!(decided(operation, &caller), cell, "{name} as {column} over {:?}", caller.surface);
+                assert_eq!(
+                    decided(operation, &caller),
+                    cell,
+                    "{name} as {column} over {:?}",
+                    caller.actor.surface
+                );
             }
         }
         listed.push(operation.name);
@@ -83,11 +88,11 @@ fn every_operation_answers_whom_the_table_says() {
 #[test]
 fn no_credential_of_a_program_decides_approvals_anywhere() {
     let operation = OperationSpec::by_name("ResolveApproval").unwrap();
-    let of_program = credential(CredentialKind::Program, Scopes::ALL);
-    let of_person = credential(CredentialKind::PersonSession, Scopes::ALL);
+    let of_program = credential(CredentialKind::Program, ScopeSet::ALL);
+    let of_person = credential(CredentialKind::PersonSession, ScopeSet::ALL);
     for surface in Surface::ALL {
         let program = Caller::with_credential(&of_program, surface);
-        let confirmed = Caller { confirmation: Confirmation::Fresh, ..program };
+        let confirmed = Caller { confirmation: CallConfirmation::Fresh, ..program };
         for caller in [program, confirmed] {
             assert_eq!(decided(operation, &caller), "scope", "{surface:?}");
         }

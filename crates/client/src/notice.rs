@@ -14,7 +14,7 @@ pub enum DaemonNotice {
         /// For which state directory.
         state_dir: PathBuf,
     },
-    /// The daemon makes the records of its journal anew before it serves.
+    /// The daemon makes the records of its journal again before it serves.
     Rebuilding {
         /// Entries that were read.
         done: u64,

@@ -93,8 +93,8 @@ pub(crate) async fn connect_tcp(address: &TcpAddress) -> Result<Connection, Clie
         .as_ref()
         .map(|code| secret(code.expose().clone(), "the confirmation has characters no code has"));
     let bearer = Bearer { token: token.transpose()?, confirmation: confirmation.transpose()? };
-    let lost = |error: tonic::transport::Error| ClientError::lost(&address.uri, &error);
-    let endpoint = with_limits(Endpoint::from_shared(address.uri.clone()).map_err(lost)?);
+    let endpoint = Endpoint::from_shared(address.uri.clone());
+    let endpoint = with_limits(endpoint.map_err(|error| ClientError::lost(&address.uri, &error))?);
     open(endpoint.connect().await, &address.uri, bearer)
 }
 

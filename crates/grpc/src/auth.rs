@@ -12,7 +12,7 @@ use palyra_admin::access::{AccessHandle, TOKEN_PREFIX};
 use palyra_api::ApiError;
 use palyra_runtime::Caller;
 use palyra_types::Content;
-use palyra_types::access::{Actor, Credential};
+use palyra_types::access::{ActorIdentity, Credential};
 use palyra_types::surface::Surface;
 use palyra_wire::operations::{OPERATIONS, OperationScope, OperationSpec};
 use tonic::body::Body;
@@ -68,7 +68,7 @@ fn authorize_target(target: CallTarget, caller: &Caller) -> Result<(), ApiError>
     match target {
         CallTarget::Open | CallTarget::Identified => Ok(()),
         CallTarget::Operation(operation) => palyra_api::authorize(operation, caller),
-        CallTarget::Unlisted if caller.surface == Surface::LocalSocket => Ok(()),
+        CallTarget::Unlisted if caller.actor.surface == Surface::LocalSocket => Ok(()),
         CallTarget::Unlisted => Err(ApiError::socket_only()),
     }
 }
@@ -115,13 +115,13 @@ pub(crate) fn open<T>(request: Request<T>) -> Result<(Caller, T), Status> {
 }
 
 /// A call that is not let through, and what is recorded of it.
-struct Refusal {
+struct GateRefusal {
     error: ApiError,
-    act: Option<(&'static OperationSpec, Actor)>,
+    act: Option<(&'static OperationSpec, ActorIdentity)>,
 }
 
-impl Refusal {
-    fn of(error: ApiError, target: CallTarget, actor: Option<Actor>) -> Self {
+impl GateRefusal {
+    fn of(error: ApiError, target: CallTarget, actor: Option<ActorIdentity>) -> Self {
         let operation = if let CallTarget::Operation(operation) = target { Some(operation) } else { None };
         Self { error, act: operation.zip(actor) }
     }
@@ -134,7 +134,7 @@ impl Refusal {
     }
 }
 
-impl From<ApiError> for Refusal {
+impl From<ApiError> for GateRefusal {
     fn from(error: ApiError) -> Self {
         Self { error, act: None }
     }
@@ -154,7 +154,7 @@ impl AuthLayer {
     }
 
     /// Returns who calls; `None` for a probe of a service that is open to anyone.
-    fn admit(&self, request: &http::Request<Body>) -> Result<Option<CallerIdentity>, Refusal> {
+    fn admit(&self, request: &http::Request<Body>) -> Result<Option<CallerIdentity>, GateRefusal> {
         let target = target(request.uri().path());
         let connection =
             request.extensions().get::<ConnectionInfo>().ok_or_else(ApiError::unauthenticated)?;
@@ -179,7 +179,7 @@ impl AuthLayer {
                 identity.caller = self.confirmed(target, identity.caller, request.headers());
                 match authorize_target(target, &identity.caller) {
                     Ok(()) => Ok(Some(identity)),
-                    Err(error) => Err(Refusal::of(error, target, Some(identity.caller.actor()))),
+                    Err(error) => Err(GateRefusal::of(error, target, Some(identity.caller.actor))),
                 }
             }
         }
@@ -195,9 +195,9 @@ impl AuthLayer {
     }
 
     /// Returns the refusal of a call without a credential that holds.
-    fn unauthenticated(&self, target: CallTarget, headers: &http::HeaderMap) -> Refusal {
+    fn unauthenticated(&self, target: CallTarget, headers: &http::HeaderMap) -> GateRefusal {
         let ended = bearer_token(headers).and_then(|token| self.access.ended_credential(token, Surface::Tcp));
-        Refusal::of(ApiError::unauthenticated(), target, ended)
+        GateRefusal::of(ApiError::unauthenticated(), target, ended)
     }
 
     fn owner(&self) -> CallerIdentity {
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(target(path), CallTarget::Unlisted, "{path}");
         }
         let socket = Caller::at_socket(PrincipalId::from_parts(1, 1));
-        let tcp = Caller { surface: Surface::Tcp, ..socket };
+        let tcp = Caller { actor: ActorIdentity { surface: Surface::Tcp, ..socket.actor }, ..socket };
         assert_eq!(authorize_target(CallTarget::Unlisted, &socket), Ok(()));
         assert_eq!(authorize_target(CallTarget::Unlisted, &tcp), Err(ApiError::socket_only()));
     }

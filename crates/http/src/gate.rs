@@ -234,7 +234,7 @@ impl RequestGate {
             bytes_max: admitted.bytes_max,
             span: self.services.limits.body_span,
             quota: Arc::clone(&self.bodies),
-            principal: admitted.identity.as_ref().map(|identity| identity.caller().principal),
+            principal: admitted.identity.as_ref().map(|identity| identity.caller().actor.principal),
             share: Arc::clone(&share),
         };
         let mut request = request.map(|body| Body::new(MeteredBody::new(body, allowance)));

@@ -8,7 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use palyra_admin::access::{AccessHandle, TOKEN_PREFIX};
 use palyra_runtime::Caller;
 use palyra_types::Content;
-use palyra_types::access::{Actor, Credential};
+use palyra_types::access::{ActorIdentity, Credential};
 use palyra_types::surface::Surface;
 
 /// An identity that was proven with a request; handlers find it in the request's extensions.
@@ -54,12 +54,12 @@ pub(crate) enum ShownIdentity {
     /// A token that holds.
     Holder(Box<HttpIdentity>),
     /// A header that proves nothing; with the holder of a token that no longer works.
-    Rejected(Option<Actor>),
+    Rejected(Option<ActorIdentity>),
 }
 
 /// The holder of the token of a request that is refused, for the record of it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EndedCredential(pub(crate) Actor);
+pub(crate) struct EndedCredential(pub(crate) ActorIdentity);
 
 /// Returns what a request shows of who calls.
 pub(crate) fn identify(access: &AccessHandle, headers: &HeaderMap) -> ShownIdentity {

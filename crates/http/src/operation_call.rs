@@ -75,7 +75,7 @@ async fn call(
     let caller = identity.caller();
     let message = message_of(operation, params, &parts, body).await?;
     if operation.server_streams {
-        let share = services.stream_share(caller.principal)?;
+        let share = services.stream_share(caller.actor.principal)?;
         let steps = services.operations.dispatch_stream(operation.path, caller, &message).await;
         let steps = steps.ok_or_else(no_handler)??;
         let form = StreamForm::of(&parts.headers);

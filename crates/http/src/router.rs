@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use palyra_api::ApiError;
 use palyra_types::ErrorCode;
-use palyra_types::access::Scope;
+use palyra_types::access::AccessScope;
 use palyra_wire::operations::{OPERATIONS, OperationSpec};
 
 use crate::identity::HttpIdentity;
@@ -144,11 +144,11 @@ async fn metrics_route(call: RouteCall) -> (&'static str, Result<Response, ApiEr
         .parts
         .extensions
         .get::<HttpIdentity>()
-        .is_some_and(|identity| identity.caller().scopes.contains(Scope::Metrics));
+        .is_some_and(|identity| identity.caller().scopes.contains(AccessScope::Metrics));
     let answer = if may_see {
         Ok(metrics_page::exposition(&call.services).await)
     } else {
-        Err(ApiError::scope_missing(Scope::Metrics))
+        Err(ApiError::scope_missing(AccessScope::Metrics))
     };
     ("Metrics", answer)
 }

@@ -56,7 +56,7 @@ pub(crate) async fn respond(
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }
-    let share = services.stream_share(caller.principal)?;
+    let share = services.stream_share(caller.actor.principal)?;
     let watch = services.watch(identity);
     let events = RunEvents { follower, watch, is_over: false, _share: share };
     let chunks = futures::stream::unfold(events, |mut events| async move {

@@ -6,7 +6,7 @@
 use palyra_ledger::envelope::RedactionMark;
 use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
 use palyra_ports::NewEntry;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -129,14 +129,15 @@ impl StoredEntry {
     }
 
     /// Reads who acted.
-    fn actor(&self) -> Result<Option<Actor>, ReadFault> {
+    fn actor(&self) -> Result<Option<ActorIdentity>, ReadFault> {
         let actor = codec::actor_of(&self.envelope.facts);
         actor.map_err(|_| ReadFault::at(self.envelope.seq, EntryFault::Facts))
     }
 
     /// Makes the journal's record of it.
     pub(crate) fn into_record(self) -> Result<JournalEventRecord, ReadFault> {
-        let (event, actor) = (self.event()?, self.actor()?);
+        let event = self.event()?;
+        let actor = self.actor()?;
         Ok(JournalEventRecord {
             seq: self.envelope.seq,
             epoch: self.envelope.epoch,

@@ -1,7 +1,7 @@
 //! Appending to the journal.
 
 use futures::future::BoxFuture;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
@@ -77,7 +77,7 @@ pub struct EntryActor {
     /// Which of the append's entries, from 0.
     pub entry: usize,
     /// Who.
-    pub actor: Actor,
+    pub actor: ActorIdentity,
 }
 
 /// The blobs of one entry, as its attachments number them.

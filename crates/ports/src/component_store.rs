@@ -21,7 +21,7 @@ pub trait ComponentStore: Send + Sync {
     /// Says whether exactly these could be offered: by the rules in force, among the tools there are.
     ///
     /// # Errors
-    /// [`ComponentStoreError::Invalid`] says what stands against it.
+    /// [`ComponentStoreError::Invalid`] says why.
     fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentStoreError>;
 
     /// Offers exactly these from now on, and forgets what all others kept; answers when the rules know them. They are

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::JournalEvent;
 use palyra_types::event::content::ContentClass;
 use palyra_types::{Content, PrincipalId, Redacted, Seq, SessionId, Timestamp};
@@ -80,13 +80,13 @@ impl Recorder {
         Ok((committed.first_seq, time))
     }
 
-    /// Appends entries that somebody caused, each with who it was. Returns the place of the first.
+    /// Appends entries that a caller caused, each with who it was. Returns the place of the first.
     ///
     /// # Errors
     /// See [`Recorder::record`].
     pub async fn record_act(
         &self,
-        actor: Actor,
+        actor: ActorIdentity,
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
@@ -102,7 +102,7 @@ impl Recorder {
     /// See [`Recorder::record`].
     pub async fn record_act_now(
         &self,
-        actor: Actor,
+        actor: ActorIdentity,
         principal: PrincipalId,
         event: impl Into<JournalEvent>,
     ) -> Result<(Seq, Timestamp), AppendError> {

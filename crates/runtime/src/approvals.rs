@@ -14,7 +14,7 @@ use palyra_ports::SecretFound;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_run_core::{AnswerStage, ApprovalAnswer, RunInput};
-use palyra_types::access::Scope;
+use palyra_types::access::AccessScope;
 use palyra_types::approval::{
     ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope,
     StoredGrantRequest,
@@ -183,7 +183,7 @@ impl ApprovalsHandle {
         let grant = answer.remember.as_ref().map(|requested| requested.grant);
         let session = SessionRef { principal: record.principal, id: record.session };
         let input = RunInput::ApprovalAnswered(AnswerStage::Said(Box::new(answer)));
-        let delivered = self.sessions.answer_approval(session, record.run, input, caller.actor()).await;
+        let delivered = self.sessions.answer_approval(session, record.run, input, caller.actor).await;
         let record = self.get(caller, approval).await?;
         match delivered {
             Ok(_) => self.resolved(record, reply.decision, grant).await,
@@ -252,7 +252,7 @@ impl ApprovalsHandle {
             let cleaned = redactor.redact_json(edited.clone());
             if cleaned.findings.changed() {
                 let found = SecretFound { found: cleaned.findings };
-                self.engine.ports.recorder.note_refused(caller.principal, found);
+                self.engine.ports.recorder.note_refused(caller.actor.principal, found);
                 return Err(refused(
                     "the edited arguments hold a secret; secrets never reach a tool this way",
                 ));
@@ -265,8 +265,8 @@ impl ApprovalsHandle {
             reply.remember.as_ref().map(|requested| self.requested(caller, record, requested)).transpose()?;
         Ok(ApprovalAnswer {
             approval: record.approval,
-            by: caller.principal,
-            via: caller.surface,
+            by: caller.actor.principal,
+            via: caller.actor.surface,
             decision: reply.decision,
             note: redactor.redact(reply.note.clone()).text,
             edited,
@@ -314,8 +314,9 @@ impl ApprovalsHandle {
         rule: &ArgumentRule<Content<String>>,
     ) -> Result<ArgumentRule, RequestError> {
         let recorder = &self.engine.ports.recorder;
-        let check =
-            |field, text: &Content<String>| check_identity(recorder, caller.principal, field, text.expose());
+        let check = |field, text: &Content<String>| {
+            check_identity(recorder, caller.actor.principal, field, text.expose())
+        };
         let argument = check("the argument of a rule", &rule.argument)?;
         let shape = match &rule.shape {
             ArgumentShape::Equal(value) => ArgumentShape::Equal(check("the value of a rule", value)?),
@@ -334,13 +335,15 @@ impl ApprovalsHandle {
 
     /// One's own, and as an owner all.
     fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        caller.principal == self.owner || caller.principal == record.principal || caller.is_owner()
+        caller.actor.principal == self.owner
+            || caller.actor.principal == record.principal
+            || caller.is_owner()
     }
 
     /// The person of the run and owners decide, with a credential that may. The run itself sees to it that it is another
     /// person, or several, where a rule wants that.
     fn may_decide(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        caller.scopes.contains(Scope::Approve) && self.sees(caller, record)
+        caller.scopes.contains(AccessScope::Approve) && self.sees(caller, record)
     }
 
     fn changes(&self) -> tokio::sync::broadcast::Receiver<ApprovalChange> {

@@ -96,7 +96,7 @@ impl IdsHandle {
         folder: Option<PathBuf>,
     ) -> Result<IdMatches, RequestError> {
         let folder =
-            folder.filter(|_| caller.surface.profile().workspace_root == WorkspaceRootSource::Client);
+            folder.filter(|_| caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client);
         let mut found = match name {
             IdName::Fragment(fragment) => self.by_fragment(caller, kind, fragment).await?,
             IdName::Last(back) => self.last(caller, kind, *back, folder.as_deref()).await?,
@@ -157,7 +157,7 @@ impl IdsHandle {
         table: IdTable,
         fragment: &IdFragment,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let principal = (table != IdTable::Approvals).then_some(caller.principal);
+        let principal = (table != IdTable::Approvals).then_some(caller.actor.principal);
         let limit = RECORD_PAGE_ROWS_MAX;
         let mut query = IdQuery { table, principal, fragment: fragment.clone(), below: None, limit };
         let (mut found, mut looked_at) = (Vec::new(), 0);
@@ -191,10 +191,10 @@ impl IdsHandle {
             IdTable::Runs => {
                 let run = RunId::from_bytes(id);
                 let run = self.engine.ports.run(run).await?;
-                Ok(run.filter(|run| run.principal == caller.principal).as_ref().map(run_match))
+                Ok(run.filter(|run| run.principal == caller.actor.principal).as_ref().map(run_match))
             }
             IdTable::Sessions => {
-                let session = SessionRef { principal: caller.principal, id: SessionId::from_bytes(id) };
+                let session = SessionRef { principal: caller.actor.principal, id: SessionId::from_bytes(id) };
                 match self.engine.ports.session(session).await? {
                     Some(record) => Ok(Some(self.session_match(&record).await?)),
                     None => Ok(None),
@@ -240,7 +240,7 @@ impl IdsHandle {
         back: usize,
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let (principal, limit) = (caller.principal, 100);
+        let (principal, limit) = (caller.actor.principal, 100);
         let families = &self.engine.ports.families;
         let mut query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit };
         // Runs whose folder was erased with their content: which of them ran here is not known, so they are not counted.
@@ -272,7 +272,7 @@ impl IdsHandle {
         back: usize,
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let (principal, limit) = (caller.principal, RECORD_PAGE_ROWS_MAX);
+        let (principal, limit) = (caller.actor.principal, RECORD_PAGE_ROWS_MAX);
         let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit };
         let mut left = back;
         let families = &self.engine.ports.families;

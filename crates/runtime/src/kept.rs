@@ -149,7 +149,7 @@ impl KeptFiles<'_> {
             agent: started.agent,
             session: self.record.session,
             run: self.record.run,
-            surface: self.caller.surface,
+            surface: self.caller.actor.surface,
             approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             turns: 0,
@@ -189,7 +189,7 @@ impl KeptFiles<'_> {
             !policies.is_empty() && policies.iter().all(|policy| policy.id.as_str() == GIT_RULE)
         });
         let is_by_rules = decision.reason == DecisionReason::Forbidden;
-        is_git_rule && is_by_rules && self.caller.principal == self.owner
+        is_git_rule && is_by_rules && self.caller.actor.principal == self.owner
     }
 
     /// Keeps a copy of each file that is displaced.

@@ -9,7 +9,7 @@ use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
@@ -181,7 +181,7 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run.
     pub async fn get(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
-        self.ports.run_of(caller.principal, run).await
+        self.ports.run_of(caller.actor.principal, run).await
     }
 
     /// Returns the caller's run that was started, or given an input, under an idempotency key.
@@ -189,9 +189,11 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::Read`].
     pub async fn of_key(&self, caller: Caller, key: &Content<String>) -> Result<Option<RunId>, RequestError> {
-        let digest = palyra_ledger::idempotency_digest(caller.principal, key);
+        let digest = palyra_ledger::idempotency_digest(caller.actor.principal, key);
         let families = &self.ports.families;
-        Ok(families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?)
+        Ok(families
+            .query(move |rows, _| input_keys::run_of_key(rows, caller.actor.principal, digest))
+            .await?)
     }
 
     /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers
@@ -206,11 +208,11 @@ impl RunsHandle {
         folder: Option<PathBuf>,
     ) -> Result<RunPage, RequestError> {
         let limit = query.limit;
-        let query = RunQuery { principal: caller.principal, ..query };
+        let query = RunQuery { principal: caller.actor.principal, ..query };
         let mut runs = self.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
         if let Some(folder) =
-            folder.filter(|_| caller.surface.profile().workspace_root == WorkspaceRootSource::Client)
+            folder.filter(|_| caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client)
         {
             let mut here = Vec::with_capacity(runs.len());
             for run in runs {
@@ -229,7 +231,8 @@ impl RunsHandle {
     /// [`RequestError::RunNotFound`]; [`RequestError::Append`] when it could not be recorded, or when the run's own
     /// beginning has an open outcome still: repeating tells.
     pub async fn cancel(&self, caller: Caller, run: RunId) -> Result<CancelReceipt, RequestError> {
-        let at_work = self.sessions.at_work_on(run).filter(|session| session.principal == caller.principal);
+        let at_work =
+            self.sessions.at_work_on(run).filter(|session| session.principal == caller.actor.principal);
         let session = match at_work {
             Some(session) => session,
             None => {
@@ -240,8 +243,8 @@ impl RunsHandle {
                 session_of(&record)
             }
         };
-        let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session, run, input, InputData::by(caller.actor())).await {
+        let input = RunInput::Cancel { actor: caller.actor.principal, reason: CancelReason::User };
+        match self.sessions.deliver(session, run, input, InputData::by(caller.actor)).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
@@ -273,7 +276,7 @@ impl RunsHandle {
             return Ok(receipt(submitted, Vec::new()));
         }
         let mut notes = Vec::new();
-        match self.offer(&record, &said, prepared, caller.actor()).await {
+        match self.offer(&record, &said, prepared, caller.actor).await {
             // A repetition of it was taken meanwhile; the way of a new run finds it.
             Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
             Err(error) => return Err(error),
@@ -308,7 +311,7 @@ impl RunsHandle {
         record: &RunRecord,
         said: &InputRequest,
         prepared: PreparedInput,
-        actor: Actor,
+        actor: ActorIdentity,
     ) -> Result<OfferOutcome, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
         let beside = InputData { actor: Some(actor), blobs };
@@ -340,7 +343,7 @@ impl RunsHandle {
     /// [`RequestError::Read`].
     pub async fn bookmarks(&self, caller: Caller) -> Result<Vec<(Seq, Bookmark)>, RequestError> {
         let families = &self.ports.families;
-        Ok(families.query(move |rows, log| of_principal(rows, log, caller.principal)).await?)
+        Ok(families.query(move |rows, log| of_principal(rows, log, caller.actor.principal)).await?)
     }
 
     /// Gives a place in a tape, 0 for its end, a name that no other bookmark of the caller has.
@@ -365,7 +368,12 @@ impl RunsHandle {
             return Err(RequestError::InvalidArgument { what });
         }
         let placed = SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name });
-        Ok(self.ports.recorder.record_now(caller.principal, Some(record.session), placed).await.map(drop)?)
+        Ok(self
+            .ports
+            .recorder
+            .record_now(caller.actor.principal, Some(record.session), placed)
+            .await
+            .map(drop)?)
     }
 
     /// Removes a bookmark of the caller by its name, or the number of the entry that placed it.
@@ -378,7 +386,7 @@ impl RunsHandle {
         let missing = "there is no such bookmark; `palyra runs bookmarks` lists them".to_owned();
         let (seq, _) = named.ok_or(RequestError::InvalidArgument { what: missing })?;
         let removed = SessionEvent::BookmarkRemoved(seq);
-        Ok(self.ports.recorder.record_now(caller.principal, None, removed).await.map(drop)?)
+        Ok(self.ports.recorder.record_now(caller.actor.principal, None, removed).await.map(drop)?)
     }
 }
 

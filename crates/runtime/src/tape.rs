@@ -129,7 +129,7 @@ impl TapeHandle {
         // Subscribed before the look at the journal, so that nothing falls between the two.
         let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
         (follower.last, follower.stage) = (after, FollowStage::CatchingUp);
-        let record = self.ports.run_of(caller.principal, run).await?;
+        let record = self.ports.run_of(caller.actor.principal, run).await?;
         if after > record.last_tape_seq {
             return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
         }
@@ -149,7 +149,7 @@ impl TapeHandle {
         after: TapeSeq,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        self.ports.run_of(caller.principal, run).await?;
+        self.ports.run_of(caller.actor.principal, run).await?;
         Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 
@@ -205,7 +205,7 @@ impl TapeHandle {
         after: Option<Seq>,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         self.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
         Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }

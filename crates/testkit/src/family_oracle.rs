@@ -11,7 +11,7 @@ mod tape_entry;
 
 use std::collections::BTreeMap;
 
-use palyra_types::access::{PrincipalRecord, Role, Scope, TokenRecord};
+use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::component::{ComponentEvent, ComponentRecord};
@@ -170,8 +170,9 @@ impl FamilyOracle {
                 let before = self.principals.get(principal);
                 let role = role.or(before.map(|record| record.role)).unwrap_or(Role::Member);
                 let disabled = before.and_then(|record| record.disabled);
-                let (id, name, kind) = (*principal, name.clone(), *kind);
-                self.principals.insert(id, PrincipalRecord { id, name, kind, role, disabled });
+                let record =
+                    PrincipalRecord { id: *principal, name: name.clone(), kind: *kind, role, disabled };
+                self.principals.insert(*principal, record);
             }
             AccessEvent::PrincipalRenamed { principal, name } => {
                 self.principals.entry(*principal).and_modify(|record| record.name = name.clone());
@@ -200,7 +201,9 @@ impl FamilyOracle {
                     label: created.label.clone(),
                     kind: created.kind,
                     // A token from before there were scopes.
-                    scopes: created.scopes.unwrap_or([Scope::Runs, Scope::RunsRead].into_iter().collect()),
+                    scopes: created
+                        .scopes
+                        .unwrap_or([AccessScope::Runs, AccessScope::RunsRead].into_iter().collect()),
                 });
             }
             AccessEvent::TokenRevoked { token } => {

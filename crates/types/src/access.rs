@@ -5,7 +5,7 @@ pub mod scope;
 use crate::surface::{ApprovalAuthority, Surface};
 use crate::{PrincipalId, Redacted, Timestamp, TokenId};
 
-pub use scope::{Role, Scope, Scopes};
+pub use scope::{AccessScope, Role, ScopeSet};
 
 /// The name of the principal behind the daemon's own Unix socket.
 pub const LOCAL_PRINCIPAL_NAME: &str = "user:local";
@@ -41,7 +41,7 @@ pub struct PrincipalRecord {
 
 /// Who did something, what proved it, and where: every recorded act of a person has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Actor {
+pub struct ActorIdentity {
     /// Who.
     pub principal: PrincipalId,
     /// The token that proved it; `None` at the daemon's own socket.
@@ -63,23 +63,23 @@ pub enum CredentialKind {
 /// A credential that holds now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credential {
-    /// Whom it stands for.
+    /// The principal that it proves.
     pub principal: PrincipalId,
     /// Which token it is.
     pub token: TokenId,
     /// For whom it was made.
     pub kind: CredentialKind,
     /// What it may be used for.
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
 }
 
 impl Credential {
-    /// Returns what it may be used for over a surface: a program decides no approval, and where programs call nobody does.
+    /// Returns what it may be used for over a surface: a program decides no approval, and where programs call no one does.
     #[must_use]
-    pub fn scopes_on(&self, surface: Surface) -> Scopes {
+    pub fn scopes_on(&self, surface: Surface) -> ScopeSet {
         let decides = self.kind == CredentialKind::PersonSession
             && surface.profile().approvals == ApprovalAuthority::ByScope;
-        if decides { self.scopes } else { self.scopes.without(Scope::Approve) }
+        if decides { self.scopes } else { self.scopes.without(AccessScope::Approve) }
     }
 }
 
@@ -101,7 +101,7 @@ pub struct TokenRecord {
     /// For whom it was made.
     pub kind: CredentialKind,
     /// What it may be used for.
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
     /// What it is for, in the maker's words.
     pub label: Redacted<String>,
 }

@@ -40,7 +40,7 @@ pub enum WorkspaceRootSource {
 pub enum ApprovalAuthority {
     /// A caller whose credential has the scope `approve` may decide.
     ByScope,
-    /// No caller may, whatever its credential says: programs are on the other side.
+    /// No caller may, even if its credential says so: programs are on the other side.
     Never,
 }
 

@@ -1,6 +1,6 @@
 //! Entries as read back from the journal.
 
-use crate::access::Actor;
+use crate::access::ActorIdentity;
 use crate::event::{JournalEvent, TapeEvent};
 use crate::{Epoch, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
@@ -31,7 +31,7 @@ pub struct OrchestratorTapeRecord {
     /// Whether the content is there.
     pub content: ContentState,
     /// Who acted, where a person or a program of theirs did.
-    pub actor: Option<Actor>,
+    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: TapeEvent,
 }
@@ -58,7 +58,7 @@ pub struct JournalEventRecord {
     /// Whether the content is there.
     pub content: ContentState,
     /// Who acted, where a person or a program of theirs did.
-    pub actor: Option<Actor>,
+    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: JournalEvent,
 }

@@ -22,7 +22,7 @@ const CODE_LETTERS: usize = 10;
 
 /// The codes that hold.
 #[derive(Debug, Default)]
-pub(super) struct Confirmations {
+pub(super) struct ConfirmationCodes {
     state: Mutex<CodeState>,
 }
 
@@ -33,7 +33,7 @@ struct CodeState {
     wrong: u32,
 }
 
-impl Confirmations {
+impl ConfirmationCodes {
     fn add(&self, code: &str, now: BootTime) {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         state.codes.retain(|(_, ends)| now < *ends);
@@ -44,7 +44,7 @@ impl Confirmations {
         state.wrong = 0;
     }
 
-    /// Takes a code; whether it held. It never holds again.
+    /// Takes a code; whether it was valid. It is never valid again.
     fn take(&self, code: &str, now: BootTime) -> bool {
         let digest = palyra_ledger::sha256(code.as_bytes());
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -76,7 +76,7 @@ impl AccessHandle {
         Content::new(format!("{first}-{second}"))
     }
 
-    /// Takes a code as a person typed it; whether it held until now.
+    /// Takes a code as a person typed it; whether it was valid until now.
     #[must_use]
     pub fn redeem_confirmation(&self, typed: &str) -> bool {
         if typed.len() > 4 * CODE_LETTERS {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_code_holds_once_and_for_a_minute() {
-        let codes = Confirmations::default();
+        let codes = ConfirmationCodes::default();
         codes.add("AAAAA", at(0));
         assert!(codes.take("AAAAA", at(59)));
         assert!(!codes.take("AAAAA", at(59)), "a second time");
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn trying_ends_every_code() {
-        let codes = Confirmations::default();
+        let codes = ConfirmationCodes::default();
         codes.add("AAAAA", at(0));
         for n in 0..WRONG_CODES_MAX {
             assert!(!codes.take(&format!("X{n}"), at(1)));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_code_too_many_ends_the_oldest() {
-        let codes = Confirmations::default();
+        let codes = ConfirmationCodes::default();
         (0..=CODES_MAX).for_each(|n| codes.add(&n.to_string(), at(0)));
         assert!(!codes.take("0", at(1)) && codes.take("1", at(1)));
     }

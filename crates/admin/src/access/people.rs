@@ -9,7 +9,7 @@ use palyra_types::event::AccessEvent;
 use palyra_types::{PrincipalId, Redacted};
 use tokio::sync::watch;
 
-use super::{AccessHandle, AccessSnapshot, check_name, invalid, new_principal};
+use super::{AccessHandle, AccessSnapshot, check_name, invalid};
 use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::check_identity;
@@ -111,8 +111,8 @@ impl AccessHandle {
 
     /// Returns a member that is not registered yet.
     pub(super) fn new_member(&self, name: Redacted<String>) -> PrincipalRecord {
-        let (id, kind, role) = (new_principal(&self.ports), PrincipalKind::Person, Role::Member);
-        PrincipalRecord { id, name, kind, role, disabled: None }
+        let id = self.ports.entropy.new_id(self.ports.clock.wall());
+        PrincipalRecord { id, name, kind: PrincipalKind::Person, role: Role::Member, disabled: None }
     }
 
     pub(super) async fn register(
@@ -128,7 +128,7 @@ impl AccessHandle {
             role: Some(record.role),
         };
         let id = record.id;
-        self.change(caller.actor(), id, registered, change, |known, _| known.put(record)).await
+        self.change(caller.actor, id, registered, change, |known, _| known.put(record)).await
     }
 
     async fn change_person(
@@ -139,7 +139,7 @@ impl AccessHandle {
         change: &watch::Sender<Arc<AccessSnapshot>>,
         apply: impl FnOnce(&mut PrincipalRecord, palyra_types::Timestamp),
     ) -> Result<PrincipalRecord, AdminError> {
-        self.change(caller.actor(), id, event, change, |known, time| {
+        self.change(caller.actor, id, event, change, |known, time| {
             if let Some(principal) = known.principal_mut(id) {
                 apply(principal, time);
             }
@@ -150,7 +150,7 @@ impl AccessHandle {
 
     fn free_name(&self, caller: Caller, name: &str) -> Result<Redacted<String>, AdminError> {
         check_name(name)?;
-        check_identity(&self.ports.recorder, caller.principal, "the principal's name", name)
+        check_identity(&self.ports.recorder, caller.actor.principal, "the principal's name", name)
     }
 
     fn check_free(&self, name: &Redacted<String>) -> Result<(), AdminError> {

@@ -1,13 +1,13 @@
 //! The record of changes that were refused to known credentials.
 //!
-//! Bounded: a program that repeats a refused call does not fill the journal. What is left out is counted and said by the
+//! Bounded: a program that repeats a refused call does not fill the journal. Entries that are left out are counted and said by the
 //! next record of the same credential. Begin at [`AccessHandle::record_refusal`].
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::{AccessEvent, ActRefused};
 use palyra_types::{BootTime, ErrorCode, TokenId};
 
@@ -45,7 +45,8 @@ impl RefusalLog {
         }
         let window = windows.entry(credential).or_insert(Window { begun: now, recorded: 0, unrecorded: 0 });
         if now.since(window.begun) >= REFUSALS_SPAN {
-            (window.begun, window.recorded) = (now, 0);
+            window.begun = now;
+            window.recorded = 0;
         }
         if window.recorded >= REFUSALS_RECORDED_MAX {
             window.unrecorded = window.unrecorded.saturating_add(1);
@@ -59,8 +60,8 @@ impl RefusalLog {
 impl AccessHandle {
     /// Records that a change was refused to a known credential.
     ///
-    /// The refusal is answered whatever becomes of its record: a journal that is read-only or full is said in the log.
-    pub async fn record_refusal(&self, actor: Actor, operation: &'static str, code: ErrorCode) {
+    /// The refusal is answered even if its record fails: a journal that is read-only or full is said in the log.
+    pub async fn record_refusal(&self, actor: ActorIdentity, operation: &'static str, code: ErrorCode) {
         let Some(unrecorded) = self.refusals.admit(actor.credential, self.ports.clock.boot()) else {
             tracing::warn!(operation, %code, "a credential asks for what it may not do, again and again");
             return;

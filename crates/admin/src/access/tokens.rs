@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::access::{CredentialKind, Scope, Scopes, TokenRecord};
+use palyra_types::access::{AccessScope, CredentialKind, ScopeSet, TokenRecord};
 use palyra_types::event::{AccessEvent, TokenCreated};
 use palyra_types::{Content, TokenId};
 
@@ -28,26 +28,31 @@ pub struct TokenRequest {
     /// For whom it is made.
     pub kind: CredentialKind,
     /// What it may be used for; `None` for what its kind has by default.
-    pub scopes: Option<Scopes>,
+    pub scopes: Option<ScopeSet>,
 }
 
 impl TokenRequest {
     /// A token that a program keeps, for what such tokens may do by default.
     #[must_use]
     pub fn program(principal: &str, label: &str, life: Duration) -> Self {
-        let (principal, label) = (principal.to_owned(), label.to_owned());
-        Self { principal, label, life, kind: CredentialKind::Program, scopes: None }
+        Self {
+            principal: principal.to_owned(),
+            label: label.to_owned(),
+            life,
+            kind: CredentialKind::Program,
+            scopes: None,
+        }
     }
 
     /// Returns its scopes within a role.
-    fn scopes_within(&self, role: palyra_types::access::Role) -> Result<Scopes, AdminError> {
+    fn scopes_within(&self, role: palyra_types::access::Role) -> Result<ScopeSet, AdminError> {
         let allowed = role.scopes();
         let scopes = match (self.scopes, self.kind) {
             (Some(scopes), _) => scopes,
-            (None, CredentialKind::Program) => Scopes::BEFORE_SCOPES.both(allowed),
+            (None, CredentialKind::Program) => ScopeSet::BEFORE_SCOPES.both(allowed),
             (None, CredentialKind::PersonSession) => allowed,
         };
-        if self.kind == CredentialKind::Program && scopes.contains(Scope::Approve) {
+        if self.kind == CredentialKind::Program && scopes.contains(AccessScope::Approve) {
             return invalid(
                 "a token that a program keeps cannot decide approvals: leave out `approve`".to_owned(),
             );
@@ -55,7 +60,7 @@ impl TokenRequest {
         if let Some(scope) = scopes.iter().find(|scope| !allowed.contains(*scope)) {
             return invalid(format!("a principal with the role `{role}` cannot have the scope `{scope}`"));
         }
-        if scopes == Scopes::NONE {
+        if scopes == ScopeSet::NONE {
             return invalid(format!("a token for a principal with the role `{role}` would allow nothing"));
         }
         Ok(scopes)
@@ -76,7 +81,7 @@ impl AccessHandle {
         check_name(&request.principal)?;
         let name = check_identity(
             &self.ports.recorder,
-            caller.principal,
+            caller.actor.principal,
             "the principal's name",
             &request.principal,
         )?;
@@ -106,7 +111,7 @@ impl AccessHandle {
             scopes: Some(record.scopes),
         });
         let kept = record.clone();
-        self.change(caller.actor(), owner.id, created, &change, |known, _| known.tokens.push(kept)).await?;
+        self.change(caller.actor, owner.id, created, &change, |known, _| known.tokens.push(kept)).await?;
         Ok((record, text))
     }
 
@@ -114,7 +119,7 @@ impl AccessHandle {
         &self,
         principal: palyra_types::PrincipalId,
         request: TokenRequest,
-        scopes: Scopes,
+        scopes: ScopeSet,
     ) -> (TokenRecord, Content<String>) {
         let now = self.ports.clock.wall();
         let secret =
@@ -148,7 +153,7 @@ impl AccessHandle {
             return Ok(());
         }
         let revoked = AccessEvent::TokenRevoked { token: id };
-        self.change(caller.actor(), token.principal, revoked, &change, |known, time| {
+        self.change(caller.actor, token.principal, revoked, &change, |known, time| {
             if let Some(token) = known.tokens.iter_mut().find(|token| token.id == id) {
                 token.revoked = Some(time);
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::model::{FinishReason, TokenUsage, UsageSource};
 use palyra_types::run::{RunLifecycleState, Surface};
 use palyra_types::tool::ToolVerdict;
@@ -88,7 +88,7 @@ pub(super) fn surface(surface: Surface) -> i32 {
 }
 
 /// Returns who acted; the name is for those who may know it.
-pub(super) fn acted_by(actor: Actor) -> v1::ActedBy {
+pub(super) fn acted_by(actor: ActorIdentity) -> v1::ActedBy {
     v1::ActedBy {
         principal_id: actor.principal.to_string(),
         principal: String::new(),

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use palyra_run_view::{PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left};
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
@@ -162,14 +162,7 @@ enum ApproveVerb {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let Some(verb) = args.verb else {
-        let asks = std::io::stdin().is_terminal() && context.output.can_ask();
-        if asks {
-            return inbox::answer_all(context, &client).await;
-        }
-        let pending = v1::ListApprovalsRequest::default();
-        return list(context, &client, pending, PAGE_SIZE_MAX, OutputFormat::Text).await;
-    };
+    let Some(verb) = args.verb else { return without_verb(context, &client).await };
     match verb {
         ApproveVerb::List { all, run, limit, json } => {
             let request = v1::ListApprovalsRequest {
@@ -224,16 +217,24 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
                 .await
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
-        ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
+        ApproveVerb::Export { days, json: _ } => export(&context.output, &client, days).await,
         ApproveVerb::Grants { all, json } => {
             let request = v1::ListGrantsRequest { all };
             grants::list(context, &client, request, json.into()).await
         }
         ApproveVerb::Revoke { grant, json } => {
             let grant = grant.resolve(&client).await?;
-            grants::revoke(context, &client, grant, json.into()).await
+            grants::revoke(&context.output, &client, grant, json.into()).await
         }
     }
+}
+
+/// Asks about each open approval at a terminal, and lists them elsewhere.
+async fn without_verb(context: &Context, client: &Client) -> Result<Exit, Failure> {
+    if std::io::stdin().is_terminal() && context.output.can_ask() {
+        return inbox::answer_all(context, client).await;
+    }
+    list(context, client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, OutputFormat::Text).await
 }
 
 fn no(approval_id: String, note: String) -> v1::ResolveApprovalRequest {
@@ -376,14 +377,14 @@ async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Resu
     }
 }
 
-async fn export(context: &Context, client: &Client, days: Option<u32>) -> Result<Exit, Failure> {
+async fn export(output: &Output, client: &Client, days: Option<u32>) -> Result<Exit, Failure> {
     let since = days.map(|days| {
         let now = jiff::Timestamp::now().as_second();
         prost_types::Timestamp { seconds: now - i64::from(days) * 86_400, nanos: 0 }
     });
     let mut exported = client.export_approvals(v1::ExportApprovalsRequest { since, until: None }).await?;
     while let Some(approval) = exported.next().await? {
-        context.output.json(&to_json(&approval))?;
+        output.json(&to_json(&approval))?;
     }
     Ok(Exit::Done)
 }

@@ -122,7 +122,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     }
 }
 
-/// Returns the word of a question that stands right after a file of `--attach` and names a file itself.
+/// Returns the word of a question right after a file of `--attach` and names a file itself.
 fn file_after_attach<'a>(
     line: &'a [String],
     words: &[String],

@@ -31,7 +31,7 @@ pub(super) enum SpawnOutcome {
     LostRace,
 }
 
-/// How far a daemon is with making the records of its journal anew.
+/// How far a daemon is with making the records of its journal again.
 #[derive(Deserialize)]
 struct ProgressLine {
     rebuilding: RebuildCounts,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use palyra_admin::access::{REFUSALS_RECORDED_MAX, TokenRequest};
 use palyra_testkit::Script;
 use palyra_types::ErrorCode;
-use palyra_types::access::{CredentialKind, Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, CredentialKind, Role, ScopeSet};
 use palyra_wire::v1;
 use palyra_wire::v1::admin_service_client::AdminServiceClient;
 use palyra_wire::v1::approvals_service_client::ApprovalsServiceClient;
@@ -22,7 +22,7 @@ use crate::daemon::{DaemonSetup, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, attach, bearing, input, start};
 
-fn program(name: &str, scopes: Option<Scopes>) -> TokenRequest {
+fn program(name: &str, scopes: Option<ScopeSet>) -> TokenRequest {
     TokenRequest { scopes, ..TokenRequest::program(name, "test", Duration::from_secs(3_600)) }
 }
 
@@ -66,7 +66,7 @@ async fn refusals(daemon: &TestDaemon) -> Vec<(String, String, String)> {
 #[tokio::test]
 async fn a_token_does_not_decide_its_own_run_s_approval_and_each_try_is_recorded() {
     let daemon = TestDaemon::start().await;
-    let every = Scopes::ALL.without(Scope::Approve);
+    let every = ScopeSet::ALL.without(AccessScope::Approve);
     let token = daemon.token_of(program("user:local", Some(every))).await;
     let (mut talk, _, approval) = asking(&daemon, &token).await;
     let mut client = ApprovalsServiceClient::new(daemon.remote().await);
@@ -107,7 +107,7 @@ async fn a_viewer_reads_and_changes_nothing() {
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open_bearing(daemon.remote().await, &member, Say::Start(start("hi"))).await.unwrap();
     let run = talk.opened().await.run_id;
-    let viewer = daemon.token_of(program("user:vera", Some(Scopes::of(&[Scope::RunsRead])))).await;
+    let viewer = daemon.token_of(program("user:vera", Some(ScopeSet::of(&[AccessScope::RunsRead])))).await;
 
     let channel = daemon.remote().await;
     let mut client = GatewayServiceClient::new(channel.clone());
@@ -194,7 +194,7 @@ async fn a_credential_never_has_more_than_its_person_s_role() {
 #[tokio::test]
 async fn refusals_of_one_credential_are_recorded_up_to_a_limit() {
     let daemon = TestDaemon::start().await;
-    let token = daemon.token_of(program("user:alice", Some(Scopes::of(&[Scope::RunsRead])))).await;
+    let token = daemon.token_of(program("user:alice", Some(ScopeSet::of(&[AccessScope::RunsRead])))).await;
     let mut client = GatewayServiceClient::new(daemon.remote().await);
     let run = || v1::StartRunRequest { input: "hi".to_owned(), ..v1::StartRunRequest::default() };
     for _ in 0..REFUSALS_RECORDED_MAX + 5 {
@@ -212,7 +212,7 @@ async fn refusals_of_one_credential_are_recorded_up_to_a_limit() {
 #[tokio::test]
 async fn an_owner_s_change_over_the_network_needs_a_code_that_holds_once() {
     let daemon = TestDaemon::start().await;
-    let token = daemon.token_of(program("user:local", Some(Scopes::of(&[Scope::Admin])))).await;
+    let token = daemon.token_of(program("user:local", Some(ScopeSet::of(&[AccessScope::Admin])))).await;
     let (channel, mut socket) = (daemon.remote().await, AdminServiceClient::new(daemon.local().await));
     let mut people = PeopleServiceClient::new(channel.clone());
     let add = |name: &str, code: Option<&str>| {

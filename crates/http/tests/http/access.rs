@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_admin::access::TokenRequest;
 use palyra_testkit::Script;
-use palyra_types::access::{CredentialKind, Scope, Scopes};
+use palyra_types::access::{AccessScope, CredentialKind, ScopeSet};
 use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{ErrorCode, Seq};
 use serde_json::json;
@@ -12,9 +12,9 @@ use serde_json::json;
 use crate::daemon::TestDaemon;
 use crate::talk::Call;
 
-fn program(principal: &str, scopes: &[Scope]) -> TokenRequest {
+fn program(principal: &str, scopes: &[AccessScope]) -> TokenRequest {
     let request = TokenRequest::program(principal, "test", Duration::from_secs(3_600));
-    TokenRequest { scopes: Some(Scopes::of(scopes)), ..request }
+    TokenRequest { scopes: Some(ScopeSet::of(scopes)), ..request }
 }
 
 /// Returns the operations that the journal records as refused.
@@ -46,7 +46,7 @@ async fn asking(daemon: &TestDaemon, token: &str) -> String {
 #[tokio::test]
 async fn no_token_decides_an_approval_over_http_and_each_try_is_recorded() {
     let daemon = TestDaemon::start().await;
-    let every = Scopes::ALL.without(Scope::Approve);
+    let every = ScopeSet::ALL.without(AccessScope::Approve);
     let request = TokenRequest { scopes: Some(every), ..program("user:local", &[]) };
     let token = daemon.token_of(request).await;
     let approval = asking(&daemon, &token).await;
@@ -69,7 +69,7 @@ async fn a_viewer_reads_and_starts_nothing() {
     let daemon = TestDaemon::start().await;
     let member = daemon.token("user:vera").await;
     let run = crate::calls::start(&daemon, &member, "good day").await;
-    let viewer = daemon.token_of(program("user:vera", &[Scope::RunsRead])).await;
+    let viewer = daemon.token_of(program("user:vera", &[AccessScope::RunsRead])).await;
     assert_eq!(Call::get(&format!("/api/v1/runs/{run}"), &viewer).send(&daemon).await.status, 200);
     let events = format!("/api/v1/runs/{run}/events");
     assert_eq!(Call::get(&events, &viewer).send(&daemon).await.status, 200);
@@ -81,7 +81,7 @@ async fn a_viewer_reads_and_starts_nothing() {
             .await
             .refused(403, ErrorCode::ScopeMissing.to_string().as_str());
     }
-    let nothing = daemon.token_of(program("user:vera", &[Scope::Openai])).await;
+    let nothing = daemon.token_of(program("user:vera", &[AccessScope::Openai])).await;
     Call::get(&events, &nothing).send(&daemon).await.refused(403, "PLY-1203");
 }
 
@@ -89,7 +89,8 @@ async fn a_viewer_reads_and_starts_nothing() {
 #[tokio::test]
 async fn an_owner_s_change_needs_a_fresh_confirmation() {
     let daemon = TestDaemon::start().await;
-    let request = TokenRequest { kind: CredentialKind::Program, ..program("user:local", &[Scope::Admin]) };
+    let request =
+        TokenRequest { kind: CredentialKind::Program, ..program("user:local", &[AccessScope::Admin]) };
     let token = daemon.token_of(request).await;
     let body = json!({ "principal": "user:new", "label": "l", "days": 1 });
     let call = || Call::post("/api/v1/tokens", &token, &body);

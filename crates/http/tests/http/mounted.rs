@@ -12,7 +12,7 @@ use crate::daemon::{DaemonOptions, TestDaemon};
 use crate::talk::Call;
 
 async fn echo(request: Request) -> Response {
-    let principal = request.extensions().get::<HttpIdentity>().unwrap().caller().principal;
+    let principal = request.extensions().get::<HttpIdentity>().unwrap().caller().actor.principal;
     let name = request.extensions().get::<RequestId>().unwrap().as_str().to_owned();
     match read_body(request.into_body()).await {
         Ok(body) => format!("{principal} {name} {}", body.len()).into_response(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_admin::access::TokenRequest;
-use palyra_types::access::{Scope, Scopes};
+use palyra_types::access::{AccessScope, ScopeSet};
 
 use crate::calls::start;
 use crate::daemon::TestDaemon;
@@ -36,7 +36,7 @@ async fn metrics_are_for_holders_of_a_token_and_hold_nothing_of_anyone() {
     Call::get("/canary", &token).send(&daemon).await;
     Call::open("/metrics").send(&daemon).await.refused(401, "PLY-1201");
     Call::get("/metrics", &token).send(&daemon).await.refused(403, "PLY-1203");
-    let scopes = Some(Scopes::of(&[Scope::Metrics]));
+    let scopes = Some(ScopeSet::of(&[AccessScope::Metrics]));
     let scraper = TokenRequest::program("user:local", "scraper", Duration::from_secs(3_600));
     let scraper = daemon.token_of(TokenRequest { scopes, ..scraper }).await;
     let metrics = Call::get("/metrics", &scraper).send(&daemon).await;

@@ -1,6 +1,6 @@
 //! Stored forms of entries about principals, their tokens, and acts that were refused to them.
 
-use palyra_types::access::{Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, Role, ScopeSet};
 use palyra_types::event::{AccessEvent, ActRefused, JournalEvent, TokenCreated};
 use palyra_types::{PrincipalId, Redacted, Timestamp, TokenId};
 use palyra_wire::store;
@@ -118,8 +118,8 @@ fn encode_token(created: &TokenCreated) -> Pair {
 pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::TokenCreatedFacts::decode(facts)?;
     let payload = store::TokenCreatedPayload::decode(payload)?;
-    let scopes = |stored: store::TokenScopes| -> Read<Scopes> {
-        stored.scopes.into_iter().map(Scope::from_stored).collect()
+    let scopes = |stored: store::TokenScopes| -> Read<ScopeSet> {
+        stored.scopes.into_iter().map(AccessScope::from_stored).collect()
     };
     read(AccessEvent::TokenCreated(TokenCreated {
         token: TokenId::from_bytes(fixed(&facts.token)?),

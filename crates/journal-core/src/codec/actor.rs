@@ -2,7 +2,7 @@
 //!
 //! Facts of older versions do not have it, and older versions skip it. Begin at [`name_actor`].
 
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::{PrincipalId, TokenId};
 use palyra_wire::store;
 use prost::Message;
@@ -11,7 +11,7 @@ use super::field::{Malformed, Read, Unreadable, fixed};
 use super::stored_enums::StoredEnum;
 
 /// Appends to encoded facts who acted.
-pub fn name_actor(facts: &mut Vec<u8>, actor: Actor) {
+pub fn name_actor(facts: &mut Vec<u8>, actor: ActorIdentity) {
     let acted_by = store::Actor {
         principal: actor.principal.to_bytes().to_vec(),
         credential: actor.credential.map(|token| token.to_bytes().to_vec()).unwrap_or_default(),
@@ -21,11 +21,11 @@ pub fn name_actor(facts: &mut Vec<u8>, actor: Actor) {
     facts.extend(store::FactsEnd { acted_by: Some(acted_by) }.encode_to_vec());
 }
 
-/// Reads from encoded facts who acted; `None` where nobody is named, or on a surface of a newer version.
+/// Reads from encoded facts who acted; `None` where no one is named, or on a surface of a newer version.
 ///
 /// # Errors
 /// [`Malformed`] when the bytes are not what any version writes.
-pub fn actor_of(facts: &[u8]) -> Result<Option<Actor>, Malformed> {
+pub fn actor_of(facts: &[u8]) -> Result<Option<ActorIdentity>, Malformed> {
     let end = store::FactsEnd::decode(facts).map_err(|_| Malformed)?;
     let Some(acted_by) = end.acted_by else { return Ok(None) };
     match read(&acted_by) {
@@ -35,9 +35,9 @@ pub fn actor_of(facts: &[u8]) -> Result<Option<Actor>, Malformed> {
     }
 }
 
-fn read(stored: &store::Actor) -> Read<Actor> {
+fn read(stored: &store::Actor) -> Read<ActorIdentity> {
     let credential = &stored.credential;
-    Ok(Actor {
+    Ok(ActorIdentity {
         principal: PrincipalId::from_bytes(fixed(&stored.principal)?),
         credential: if credential.is_empty() { None } else { Some(TokenId::from_bytes(fixed(credential)?)) },
         surface: StoredEnum::from_stored(stored.surface)?,

@@ -1,6 +1,6 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
-use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
@@ -67,7 +67,7 @@ stored_enum!(Surface, Surface,
 stored_enum!(with zero PrincipalKind, PrincipalKind, Person ChannelAccount Service Worker);
 stored_enum!(Role, Role, Owner Member Approver Viewer Worker);
 stored_enum!(with zero CredentialKind, CredentialKind, Program PersonSession);
-stored_enum!(Scope, Scope, Runs RunsRead Approve Openai Memory Schedules Channel Metrics Admin);
+stored_enum!(AccessScope, Scope, Runs RunsRead Approve Openai Memory Schedules Channel Metrics Admin);
 stored_enum!(HeldCause, HeldCause, LogReopened);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure Restarts);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);

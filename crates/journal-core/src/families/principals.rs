@@ -92,14 +92,18 @@ impl Family for Principals {
         let JournalEvent::Access(event) = entry.event else { return Ok(()) };
         match event {
             AccessEvent::PrincipalRegistered { principal, name, kind, role } => {
-                let (id, name, kind) = (*principal, name.clone(), *kind);
-                let Some((row, known)) = rows.find(BY_PRINCIPAL, &key(id))? else {
-                    let role = role.unwrap_or_default();
-                    let record = PrincipalRecord { id, name, kind, role, disabled: None };
+                let mut record = PrincipalRecord {
+                    id: *principal,
+                    name: name.clone(),
+                    kind: *kind,
+                    role: role.unwrap_or_default(),
+                    disabled: None,
+                };
+                let Some((row, known)) = rows.find(BY_PRINCIPAL, &key(*principal))? else {
                     return rows.insert(entry, PrincipalRow { record, named: entry.seq });
                 };
-                let (role, disabled) = (role.unwrap_or(known.record.role), known.record.disabled);
-                let record = PrincipalRecord { id, name, kind, role, disabled };
+                record.role = role.unwrap_or(known.record.role);
+                record.disabled = known.record.disabled;
                 rows.change(row, |row| *row = PrincipalRow { record, named: entry.seq })
             }
             AccessEvent::PrincipalRenamed { principal, name } => {

@@ -1,6 +1,6 @@
 //! Access tokens, by id: an id is given once, and the first revocation counts.
 
-use palyra_types::access::{CredentialKind, Scopes, TokenRecord};
+use palyra_types::access::{CredentialKind, ScopeSet, TokenRecord};
 use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp, TokenId};
 
@@ -91,7 +91,7 @@ impl Family for Tokens {
             } else {
                 CredentialKind::Program
             },
-            scopes: Scopes::from_bits(facts.scopes.try_into().ok()?),
+            scopes: ScopeSet::from_bits(facts.scopes.try_into().ok()?),
         };
         Some(TokenRow { record, created: stored.id.into() })
     }
@@ -115,7 +115,7 @@ impl Family for Tokens {
                     revoked: None,
                     label: created.label.clone(),
                     kind: created.kind,
-                    scopes: created.scopes.unwrap_or(Scopes::BEFORE_SCOPES),
+                    scopes: created.scopes.unwrap_or(ScopeSet::BEFORE_SCOPES),
                 };
                 rows.insert(entry, TokenRow { record, created: entry.seq })
             }

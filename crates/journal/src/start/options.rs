@@ -42,7 +42,7 @@ pub struct OpenOptions {
     pub sealing: Sealing,
     /// Whether derived tables that fit are kept.
     pub derived: Derived,
-    /// Receives counts of entries while what is derived from the log is made anew.
+    /// Receives counts of entries while what is derived from the log is made again.
     pub rebuild_progress: Option<ProgressCallback>,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,

@@ -40,7 +40,7 @@ use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
     components as component_samples, policies as policy_samples, samples, skills as skill_samples,
 };
-use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
@@ -398,7 +398,7 @@ fn changed_person() -> Vec<NewEntry> {
         expires: None,
         label: "".into(),
         kind: CredentialKind::Program,
-        scopes: Some(Scopes::of(&[Scope::RunsRead])),
+        scopes: Some(ScopeSet::of(&[AccessScope::RunsRead])),
     });
     let given = AccessEvent::RoleGiven { principal, role: Role::Viewer };
     let events = [given, AccessEvent::PrincipalDisabled { principal }, named, token];
@@ -502,7 +502,7 @@ fn faults_of_access() -> Vec<Fault> {
         fault!(Tokens, "a token has every scope", |rows, entry| {
             Tokens::fold(rows, entry)?;
             if let JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, .. })) = entry.event {
-                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.scopes = Scopes::ALL)?;
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.scopes = ScopeSet::ALL)?;
             }
             Ok(())
         }),

@@ -94,7 +94,7 @@ pub(crate) struct ClientGuard {
 }
 
 impl ClientGuard {
-    /// Lets the run go on, whoever leaves: it is over, or waits for a person.
+    /// Lets the run go on, even if a client leaves: it is over, or waits for a person.
     pub(crate) fn keep_run(&mut self) {
         self.policy = LeavePolicy::Continue;
     }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use palyra_http::{MountedRoutes, OPENAI_BODY_BYTES_MAX};
 use palyra_runtime::GatewayRuntimeState;
-use palyra_types::access::Scope;
+use palyra_types::access::AccessScope;
 use tokio_util::sync::CancellationToken;
 
 use super::openai_call::OpenAiCall;
@@ -37,8 +37,8 @@ macro_rules! route {
         let services = $services.clone();
         async move |params: RawPathParams, request: Request| -> Response {
             match OpenAiCall::of(&services, &params, request) {
-                Some(call) if !call.caller().scopes.contains(Scope::Openai) => {
-                    gate_refusal(&palyra_api::ApiError::scope_missing(Scope::Openai))
+                Some(call) if !call.caller().scopes.contains(AccessScope::Openai) => {
+                    gate_refusal(&palyra_api::ApiError::scope_missing(AccessScope::Openai))
                 }
                 Some(call) => $answer(call).await.unwrap_or_else(|error| error_response(&error)),
                 None => gate_refusal(&palyra_api::ApiError::unauthenticated()),

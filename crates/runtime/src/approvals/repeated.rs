@@ -22,14 +22,14 @@ pub(super) async fn repeated(
     record: &ApprovalRecord,
     reply: &ApprovalReply,
 ) -> Result<Option<ResolvedApproval>, RequestError> {
-    let voted = record.voters.contains(&caller.principal);
+    let voted = record.voters.contains(&caller.actor.principal);
     let same = match (record.state, reply.decision) {
         (ApprovalState::Pending, ApprovalDecision::Approve) => {
             voted && reply.edited.is_none() && reply.remember.is_none()
         }
         (ApprovalState::Approved, ApprovalDecision::Approve)
         | (ApprovalState::Denied, ApprovalDecision::Deny) => {
-            voted || record.decided_by == Some(caller.principal)
+            voted || record.decided_by == Some(caller.actor.principal)
         }
         (ApprovalState::Pending, ApprovalDecision::Deny)
         | (ApprovalState::Approved, ApprovalDecision::Deny)

@@ -3,7 +3,7 @@
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
@@ -32,14 +32,14 @@ pub(crate) struct DeliveryReceipt {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InputData {
     /// Who acts, where a person or a program of theirs does.
-    pub(crate) actor: Option<Actor>,
+    pub(crate) actor: Option<ActorIdentity>,
     /// The files of a person's input that are not text, as its attachments number them.
     pub(crate) blobs: Vec<Blob>,
 }
 
 impl InputData {
     /// Makes the data of an act without files.
-    pub(crate) fn by(actor: Actor) -> Self {
+    pub(crate) fn by(actor: ActorIdentity) -> Self {
         Self { actor: Some(actor), blobs: Vec::new() }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct RunAcceptance {
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
     /// Who asked for it.
-    pub(crate) actor: Option<Actor>,
+    pub(crate) actor: Option<ActorIdentity>,
     /// The files of its input that are not text, as its attachments number them.
     pub(crate) blobs: Vec<Blob>,
 }

@@ -7,7 +7,7 @@ use palyra_ports::{
     AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry,
     StaticText,
 };
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
     ApprovalEvent, DecidedBy, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
@@ -159,7 +159,7 @@ impl StepRecord<'_> {
         if self.events.iter().any(ends) { AppendClass::Ending } else { AppendClass::Normal }
     }
 
-    fn actor_of(&self, at: u32) -> Option<Actor> {
+    fn actor_of(&self, at: u32) -> Option<ActorIdentity> {
         let accepted = self.accepts.filter(|_| at == 0).and_then(|acceptance| acceptance.actor);
         let of_event = || self.actors.iter().find(|by| u32::try_from(by.entry) == Ok(at)).map(|by| by.actor);
         accepted.or_else(of_event)

@@ -7,7 +7,7 @@ use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{AppendClass, AppendError, Guard, NewEntry};
 use palyra_run_core::RunInput;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::job::JobState;
@@ -34,7 +34,7 @@ impl RunsHandle {
         query: EffectQuery,
     ) -> Result<Vec<EffectRecord>, RequestError> {
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
-        let query = EffectQuery { principal: Some(caller.principal), limit, ..query };
+        let query = EffectQuery { principal: Some(caller.actor.principal), limit, ..query };
         Ok(self.engine.ports.families.query(move |rows, _| effects::records(rows, &query)).await?)
     }
 
@@ -93,12 +93,12 @@ impl RunsHandle {
             }
         }
         let note = self.engine.ports.redactor.redact(note).text;
-        let settled = EffectSettled { run, effect, resolution, by: caller.principal, note };
+        let settled = EffectSettled { run, effect, resolution, by: caller.actor.principal, note };
         let doubts_job = record.job.is_some_and(|job| job.state == JobState::InDoubt);
         let said = if doubts_job {
-            self.settle_job(&record, settled, caller.actor()).await
+            self.settle_job(&record, settled, caller.actor).await
         } else {
-            self.settle_call(&record, settled, caller.actor()).await
+            self.settle_call(&record, settled, caller.actor).await
         };
         match said {
             Ok(()) => self.find(caller, run, effect).await,
@@ -115,7 +115,7 @@ impl RunsHandle {
         &self,
         record: &EffectRecord,
         settled: EffectSettled,
-        actor: Actor,
+        actor: ActorIdentity,
     ) -> Result<(), RequestError> {
         match settled.resolution {
             EffectResolution::Happened | EffectResolution::DidNotHappen => {
@@ -133,7 +133,7 @@ impl RunsHandle {
         &self,
         record: &EffectRecord,
         settled: EffectSettled,
-        actor: Actor,
+        actor: ActorIdentity,
     ) -> Result<(), RequestError> {
         let EffectSettled { run, effect, resolution, by, note } = settled.clone();
         let input = RunInput::EffectResolved { effect, resolution, by, note };
@@ -149,7 +149,7 @@ impl RunsHandle {
         &self,
         record: &EffectRecord,
         settled: EffectSettled,
-        actor: Actor,
+        actor: ActorIdentity,
     ) -> Result<(), RequestError> {
         match settled.resolution {
             EffectResolution::Happened | EffectResolution::DidNotHappen => {}
@@ -173,13 +173,13 @@ impl RunsHandle {
 
     async fn find(&self, caller: Caller, run: RunId, effect: EffectId) -> Result<EffectRecord, RequestError> {
         let mut query = EffectQuery {
-            principal: Some(caller.principal),
+            principal: Some(caller.actor.principal),
             run: Some(run),
             only: EffectFilter::All,
             before: None,
             limit: RECORD_PAGE_ROWS_MAX,
         };
-        self.engine.ports.run_of(caller.principal, run).await?;
+        self.engine.ports.run_of(caller.actor.principal, run).await?;
         loop {
             let of_page = query.clone();
             let page =

@@ -78,7 +78,7 @@ pub(super) async fn submit(
         if validated.request.delivery == InputDelivery::Steer {
             let steered = match &place {
                 SessionTarget::Existing { session, .. } => {
-                    steer(directory, *session, &validated.prepared, caller.actor()).await?
+                    steer(directory, *session, &validated.prepared, caller.actor).await?
                 }
                 SessionTarget::New(_) => SteerOutcome::NotTaken(NO_ACTIVE_RUN),
             };
@@ -155,7 +155,7 @@ impl ValidatedSubmit {
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
         if request.workspace_root.is_some()
-            && caller.surface.profile().workspace_root != WorkspaceRootSource::Client
+            && caller.actor.surface.profile().workspace_root != WorkspaceRootSource::Client
         {
             return Err(RequestError::WorkspaceRefused);
         }
@@ -210,7 +210,7 @@ impl ValidatedSubmit {
         let unseen = unseen_images(engine, &self.prepared.input, &model);
         let started = RunStarted {
             agent: agent.id,
-            surface: caller.surface,
+            surface: caller.actor.surface,
             limits: within(config.limits, request.output_tokens_max),
             config_digest: config.digest,
             idempotency: self.prepared.idempotency,
@@ -228,7 +228,7 @@ impl ValidatedSubmit {
         let spec = RunSpec { run, session, started };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
-        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor(), notes })
+        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })
     }
 }
 
@@ -244,7 +244,7 @@ fn check_format(
     caller: Caller,
     format: &ResponseFormat<Content<Arc<str>>>,
 ) -> Result<ResponseFormat, RequestError> {
-    let schema = engine.ports.recorder.check(caller.principal, format.schema.clone());
+    let schema = engine.ports.recorder.check(caller.actor.principal, format.schema.clone());
     let schema = schema
         .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "the schema of the answer" })?;
     AnswerSchema::compile(schema.expose())
@@ -258,7 +258,7 @@ fn check_root(
     caller: Caller,
     root: Content<PathBuf>,
 ) -> Result<Redacted<PathBuf>, RequestError> {
-    let checked = engine.ports.recorder.check(caller.principal, root);
+    let checked = engine.ports.recorder.check(caller.actor.principal, root);
     checked.map_err(|SecretFound { .. }| {
         AdminError::SecretInIdentity { field: "the path of the workspace" }.into()
     })

@@ -1,7 +1,7 @@
 //! A run that is ready to be accepted, with the session it opens if that is new.
 
 use palyra_ports::{Guard, NewEntry};
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
 use palyra_types::session::{BranchPoint, SessionRef};
@@ -57,7 +57,7 @@ pub(super) struct AdmittedRun {
     /// The files of its input that are not text, as their attachments number them.
     pub(super) blobs: Vec<Blob>,
     /// Who asked for it.
-    pub(super) actor: Actor,
+    pub(super) actor: ActorIdentity,
     pub(super) notes: Vec<String>,
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn branch(
         let what = "a branch is a new session, so it cannot be required to exist".to_owned();
         return Err(RequestError::InvalidArgument { what });
     }
-    let record = engine.ports.run_of(caller.principal, requested.run).await?;
+    let record = engine.ports.run_of(caller.actor.principal, requested.run).await?;
     let point = branch_point(engine, &record, requested).await?;
     for _ in 0..RACES_MAX {
         match resolve::find(engine, caller, &selector, agent.as_deref()).await? {

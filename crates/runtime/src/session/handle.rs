@@ -12,7 +12,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -179,7 +179,7 @@ impl SessionsHandle {
         change: SessionChange,
     ) -> Result<OrchestratorSessionRecord, RequestError> {
         self.check_open()?;
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         resolve::change(&self.engine, &self.directory, session, change).await
     }
 
@@ -191,14 +191,14 @@ impl SessionsHandle {
     pub async fn clean_up(&self, caller: Caller, session: SessionId) -> Result<CleanedSession, RequestError> {
         // Archived first, so that no run slips in behind the last one that is stopped.
         self.change(caller, session, SessionChange::Archive).await?;
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         let mut open = open_runs(&self.engine, session).await?;
         // The active one comes last: its end would let a queued one begin.
         open.sort_by_key(|record| record.state != RunLifecycleState::Pending);
         let mut cancelled_runs = 0;
         for record in open {
-            let cancel = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-            match self.deliver(session, record.run, cancel, InputData::by(caller.actor())).await {
+            let cancel = RunInput::Cancel { actor: caller.actor.principal, reason: CancelReason::User };
+            match self.deliver(session, record.run, cancel, InputData::by(caller.actor)).await {
                 Ok(_) => cancelled_runs += 1,
                 Err(RequestError::RunFinished) => {}
                 Err(error) => return Err(error),
@@ -218,7 +218,7 @@ impl SessionsHandle {
         sessions: Vec<SessionId>,
         search: Option<Content<String>>,
     ) -> Result<Vec<SessionTexts>, RequestError> {
-        let own = |id| SessionRef { principal: caller.principal, id };
+        let own = |id| SessionRef { principal: caller.actor.principal, id };
         let query = SessionTextQuery { sessions: sessions.into_iter().map(own).collect(), search };
         Ok(self.engine.ports.families.query(move |rows, _| runs::session_texts(rows, &query)).await?)
     }
@@ -238,7 +238,7 @@ impl SessionsHandle {
             return Err(RequestError::InvalidArgument { what });
         }
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
-        let query = SessionQuery { principal: caller.principal, limit, ..query };
+        let query = SessionQuery { principal: caller.actor.principal, limit, ..query };
         let families = &self.engine.ports.families;
         Ok(families.query(move |rows, _| sessions::records(rows, &query, runs::has_input)).await?)
     }
@@ -298,7 +298,7 @@ impl SessionsHandle {
         session: SessionRef,
         run: RunId,
         input: RunInput,
-        actor: Actor,
+        actor: ActorIdentity,
     ) -> Result<DeliveryReceipt, RequestError> {
         self.check_open()?;
         self.deliver(session, run, input, InputData::by(actor)).await

@@ -26,7 +26,7 @@ pub(super) async fn find_repeated(
     let Some(digest) = prepared.idempotency else { return Ok(None) };
     let families = &engine.ports.families;
     let Some(run) =
-        families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?
+        families.query(move |rows, _| input_keys::run_of_key(rows, caller.actor.principal, digest)).await?
     else {
         return Ok(None);
     };

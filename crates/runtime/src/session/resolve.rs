@@ -57,7 +57,7 @@ pub(super) async fn place(
     agent: Option<&str>,
 ) -> Result<SessionTarget, RequestError> {
     if let SessionSelector { id: Some(id), key: None, .. } = selector {
-        let session = SessionRef { principal: caller.principal, id: *id };
+        let session = SessionRef { principal: caller.actor.principal, id: *id };
         if let Some(bound_to) = directory.agent_of(session) {
             check_texts(selector)?;
             check_agent(engine, bound_to, agent)?;
@@ -153,21 +153,22 @@ pub(super) async fn find(
 ) -> Result<FoundSession, RequestError> {
     check_texts(selector)?;
     let recorder = &engine.ports.recorder;
-    let check =
-        |key: &Content<String>| check_identity(recorder, caller.principal, "the session key", key.expose());
+    let check = |key: &Content<String>| {
+        check_identity(recorder, caller.actor.principal, "the session key", key.expose())
+    };
     let key = selector.key.as_ref().map(check).transpose()?;
     let families = &engine.ports.families;
     let label = selector.label.as_ref().map(|label| engine.ports.redactor.redact(label.clone()).text);
     let by_key = match &key {
         Some(key) => {
             let key = key.expose().clone();
-            families.query(move |rows, _| sessions::record_by_key(rows, caller.principal, &key)).await?
+            families.query(move |rows, _| sessions::record_by_key(rows, caller.actor.principal, &key)).await?
         }
         None => None,
     };
     let by_id = match selector.id {
         Some(id) => {
-            let session = SessionRef { principal: caller.principal, id };
+            let session = SessionRef { principal: caller.actor.principal, id };
             engine.ports.session(session).await?
         }
         None => None,
@@ -193,7 +194,7 @@ pub(super) async fn find(
     }
     let agent = engine.views.agents.by_name(agent)?;
     let id = selector.id.unwrap_or_else(|| new_session_id(engine));
-    let session = SessionRef { principal: caller.principal, id };
+    let session = SessionRef { principal: caller.actor.principal, id };
     Ok(FoundSession::New(SessionOpening { session, agent: agent.id, key, label, branched_from: None }))
 }
 

@@ -1,7 +1,7 @@
 //! An input that wishes to join the run that is active.
 
 use palyra_ports::AppendError;
-use palyra_types::access::Actor;
+use palyra_types::access::ActorIdentity;
 use palyra_types::run::InputDelivery;
 use palyra_types::session::SessionRef;
 use tokio::sync::oneshot;
@@ -36,7 +36,7 @@ pub(super) async fn steer(
     directory: &Directory,
     session: SessionRef,
     prepared: &PreparedInput,
-    actor: Actor,
+    actor: ActorIdentity,
 ) -> Result<SteerOutcome, RequestError> {
     let (reply, handed) = oneshot::channel();
     let command = Command::Steer {

@@ -10,7 +10,7 @@ use palyra_runtime::approvals::{
 };
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::access::{Credential, CredentialKind, Role, Scopes};
+use palyra_types::access::{Credential, CredentialKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::PROPOSALS_MAX;
@@ -192,8 +192,8 @@ async fn no_credential_of_a_program_decides_an_approval() {
     let rig = asking_rig().await;
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
     for surface in [Surface::Tcp, Surface::Http, Surface::Openai, Surface::Console] {
-        let (principal, token) = (rig.me().principal, TokenId::from_parts(3, 3));
-        let (kind, scopes) = (CredentialKind::Program, Scopes::ALL);
+        let (principal, token) = (rig.me().actor.principal, TokenId::from_parts(3, 3));
+        let (kind, scopes) = (CredentialKind::Program, ScopeSet::ALL);
         let program = Caller::with_credential(&Credential { principal, token, kind, scopes }, surface);
         for reply in [yes(), ApprovalReply::plain(ApprovalDecision::Deny)] {
             let refused = answer(&rig, program, approval, reply).await;
@@ -205,7 +205,7 @@ async fn no_credential_of_a_program_decides_an_approval() {
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
     // The control: the same person in a session of their own.
     let credential = Credential {
-        principal: rig.me().principal,
+        principal: rig.me().actor.principal,
         token: TokenId::from_parts(3, 4),
         kind: CredentialKind::PersonSession,
         scopes: Role::Member.scopes(),
@@ -333,7 +333,7 @@ async fn a_second_answer_that_says_more_than_the_first_does_not_count() {
         (remembered, edit(r#"{"c":2}"#)),
     ] {
         let told = answer(&rig, rig.me(), approval, reply).await;
-        let before = matches!(told, Err(RequestError::ApprovalDecided { by: Some(by), .. }) if by == rig.me().principal);
+        let before = matches!(told, Err(RequestError::ApprovalDecided { by: Some(by), .. }) if by == rig.me().actor.principal);
         assert!(before, "{told:?}");
     }
     for (approval, reply, made) in [

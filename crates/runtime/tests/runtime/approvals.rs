@@ -64,7 +64,7 @@ async fn an_approved_call_starts_in_the_commit_of_its_answer_and_runs_once() {
     assert_eq!((again.counted, rig.tools.executions().len()), (AnswerCounted::Yes, 1));
     assert!(matches!(
         deny(&rig, approval).await,
-        Err(RequestError::ApprovalDecided { state: ApprovalState::Approved, by: Some(by) }) if by == rig.me().principal
+        Err(RequestError::ApprovalDecided { state: ApprovalState::Approved, by: Some(by) }) if by == rig.me().actor.principal
     ));
 }
 

@@ -152,7 +152,7 @@ async fn an_erasure_offers_behind_a_change_that_is_under_way() {
         while shelf.begun() == begun {
             settle().await;
         }
-        let me = rig.me().principal;
+        let me = rig.me().actor.principal;
         let erased = erasures.erase(me, ErasureSubject::Run(run), ErasureReason::Request);
         tokio::pin!(erased);
         for _ in 0..4 {

@@ -179,7 +179,7 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     let access = &rig.gateway.admin.access;
     found.insert(named(access.create_token(rig.me(), request).await));
     found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
-    found.insert(named(access.rename_person(rig.me(), rig.me().principal, SECRET).await));
+    found.insert(named(access.rename_person(rig.me(), rig.me().actor.principal, SECRET).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -423,14 +423,14 @@ impl Rig {
 
     /// Lists sessions of the caller.
     pub(crate) async fn sessions(&self, only: SessionFilter) -> Vec<OrchestratorSessionRecord> {
-        let principal = self.me().principal;
+        let principal = self.me().actor.principal;
         let query = SessionQuery { principal, after: None, search: None, only, limit: 100 };
         self.gateway.sessions.list(self.me(), query).await.unwrap()
     }
 
     /// Returns how many runs there are.
     pub(crate) async fn memory_runs(&self) -> usize {
-        let principal = self.me().principal;
+        let principal = self.me().actor.principal;
         let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
         self.gateway.runs.list(self.me(), query, None).await.unwrap().runs.len()
     }

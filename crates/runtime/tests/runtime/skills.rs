@@ -7,6 +7,7 @@ use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Script, skill_file};
 use palyra_types::Redacted;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::run::Surface;
 use palyra_types::skill::{SkillEvent, SkillFault};
@@ -84,7 +85,7 @@ async fn what_is_installed_changes_nothing_until_a_person_enables_it() {
     assert_eq!((installed.name.expose().as_str(), installed.files), ("notes", 2));
     assert_eq!(
         (view.record.by, view.record.agents.len(), view.text.as_deref()),
-        (rig.me().principal, 0, Some("Look first."))
+        (rig.me().actor.principal, 0, Some("Look first."))
     );
     assert_eq!(view.unknown_tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>(), ["Bash"]);
     assert_eq!(decided(&rig, COUNT).await.verdict, ToolVerdict::Allow);
@@ -269,9 +270,12 @@ async fn only_a_person_at_the_daemons_own_socket_decides() {
     let rig = skilled().await;
     let mine = rig.me();
     let others = [
-        Caller { surface: Surface::Tcp, ..mine },
+        Caller { actor: ActorIdentity { surface: Surface::Tcp, ..mine.actor }, ..mine },
         rig.stranger(),
-        Caller { surface: Surface::LocalSocket, ..rig.stranger() },
+        Caller {
+            actor: ActorIdentity { surface: Surface::LocalSocket, ..rig.stranger().actor },
+            ..rig.stranger()
+        },
     ];
     let (skills, before) = (rig.gateway.admin.skills.clone(), rig.memory_commits());
     for other in others {

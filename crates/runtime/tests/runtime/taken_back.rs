@@ -286,7 +286,7 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     });
     let settled: Vec<_> = settled.collect();
     let [(principal, None, settled)] = settled.as_slice() else { panic!("{settled:?}") };
-    assert_eq!((*principal, settled.by), (over.principal, rig.me().principal));
+    assert_eq!((*principal, settled.by), (over.principal, rig.me().actor.principal));
     assert_eq!((settled.run, settled.effect, settled.resolution), (run, EffectId(1), resolution));
     assert_eq!((rig.tape(run).await, rig.record(run).await, rig.model.counts()), (tape, over, asked));
     let rig = rig.restarted().await;

@@ -8,6 +8,7 @@ use palyra_ports::{AppendError, AppendTape, JournalAppendRequest, MaintainJourna
 use palyra_ports::{NewSecret, SecretChange, SecretStore};
 use palyra_runtime::Caller;
 use palyra_testkit::{ChangeSecrets, MemoryJournal, MemorySecrets};
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::Surface;
 use palyra_types::vault::{UnlockOutcome, VaultEvent};
@@ -42,7 +43,7 @@ async fn nobody_but_the_owner_at_the_socket_gets_near_a_secret() {
     let rig = Rig::start().await;
     let vault = rig.gateway.admin.vault.clone();
     vault.put(rig.me(), submit(PutStanding::New, CANARY)).await.unwrap();
-    let by_token = Caller { surface: Surface::Tcp, ..rig.me() };
+    let by_token = Caller { actor: ActorIdentity { surface: Surface::Tcp, ..rig.me().actor }, ..rig.me() };
     for caller in [rig.stranger(), by_token] {
         let denied = Some(ErrorCode::PermissionDenied);
         assert_eq!(code(vault.status(caller).await), denied);

@@ -10,7 +10,7 @@ use crate::asking::{answer, ask, asking_rig};
 #[tokio::test]
 async fn each_act_on_a_tape_names_who_acted() {
     let rig = asking_rig().await;
-    let (me, other) = (rig.me().actor(), rig.other_owner());
+    let (me, other) = (rig.me().actor, rig.other_owner());
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
     answer(&rig, other, approval, ApprovalReply::plain(ApprovalDecision::Approve)).await.unwrap();
     rig.finished(run).await;
@@ -18,20 +18,20 @@ async fn each_act_on_a_tape_names_who_acted() {
     for entry in rig.tape(run).await {
         let expected = match &entry.event {
             TapeEvent::Run(RunEvent::Started(_)) => Some(me),
-            TapeEvent::Approval(ApprovalEvent::Resolved(_)) => Some(other.actor()),
+            TapeEvent::Approval(ApprovalEvent::Resolved(_)) => Some(other.actor),
             _ => None,
         };
         assert_eq!(entry.actor, expected, "{:?}", entry.event);
         acts += usize::from(expected.is_some());
     }
     assert_eq!(acts, 2);
-    assert!(other.actor().credential.is_some() && me.credential.is_none());
+    assert!(other.actor.credential.is_some() && me.credential.is_none());
 }
 
 #[tokio::test]
 async fn a_cancel_names_who_cancelled_and_what_it_withdraws_names_nobody() {
     let rig = asking_rig().await;
-    let me = rig.me().actor();
+    let me = rig.me().actor;
     let (run, _) = ask(&rig, "k", ACT, "{}").await;
     rig.cancel(run).await.unwrap();
     rig.finished(run).await;

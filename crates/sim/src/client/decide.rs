@@ -4,6 +4,7 @@ use palyra_runtime::approvals::{
     AnswerCounted, ApprovalReply, RememberRequest, RememberScope, ResolvedApproval,
 };
 use palyra_runtime::{Caller, RequestError};
+use palyra_types::access::ActorIdentity;
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::{ApprovalId, PrincipalId, RunId};
 
@@ -32,7 +33,10 @@ pub(super) async fn decide_something(connected: &ConnectedClient) {
 fn who(connected: &ConnectedClient, number: u64) -> Caller {
     match number {
         0 => connected.caller,
-        other => Caller { principal: PrincipalId::from_parts(other, 77), ..connected.caller },
+        other => Caller {
+            actor: ActorIdentity { principal: PrincipalId::from_parts(other, 77), ..connected.caller.actor },
+            ..connected.caller
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use palyra_journal_core::families::{principals, tokens};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendError, AppendTape, EntryActor, JournalAppendRequest, NewEntry};
-use palyra_types::access::{Actor, CredentialKind, PrincipalKind, Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, ActorIdentity, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::event::{AccessEvent, JournalEvent, TokenCreated};
 use palyra_types::surface::Surface;
 use palyra_types::{PrincipalId, Timestamp, TokenId};
@@ -63,8 +63,8 @@ pub async fn people_are_kept(factory: &impl JournalFactory) {
 /// A token from before there were scopes has what it could do.
 pub async fn scopes_of_tokens_are_kept(factory: &impl JournalFactory) {
     let journal = factory.make();
-    let of_viewer = Scopes::of(&[Scope::RunsRead]);
-    for (n, scopes) in [(1, None), (2, Some(of_viewer)), (3, Some(Scopes::NONE))] {
+    let of_viewer = ScopeSet::of(&[AccessScope::RunsRead]);
+    for (n, scopes) in [(1, None), (2, Some(of_viewer)), (3, Some(ScopeSet::NONE))] {
         let created = TokenCreated {
             token: TokenId::from_parts(9, n),
             sha256: [1; 32],
@@ -85,12 +85,14 @@ pub async fn scopes_of_tokens_are_kept(factory: &impl JournalFactory) {
 /// Who acted is read back with the entry, and an actor of no entry is refused.
 pub async fn who_acted_is_kept(factory: &impl JournalFactory) {
     let journal = factory.make();
-    let by = |credential, surface| Actor { principal: samples::principal(3), credential, surface };
+    let by = |credential, surface| ActorIdentity { principal: samples::principal(3), credential, surface };
     let token = TokenId::from_parts(9, 9);
     let actors = [None, Some(by(None, Surface::LocalSocket)), Some(by(Some(token), Surface::Console))];
-    let named = |actor: &Option<Actor>, entry| actor.map(|actor| EntryActor { entry, actor });
     let request = JournalAppendRequest {
-        actors: actors.iter().zip(0..).filter_map(|(actor, entry)| named(actor, entry)).collect(),
+        actors: (0..)
+            .zip(&actors)
+            .filter_map(|(entry, actor)| actor.map(|actor| EntryActor { entry, actor }))
+            .collect(),
         ..append(
             (1..4)
                 .map(|time| entry(time, JournalEvent::Access(AccessEvent::TokenRevoked { token })))

@@ -9,7 +9,7 @@ use palyra_journal_core::families::{self, agents, bookmarks, postures, principal
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
-use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::ApproverPresence;
 use palyra_types::attachment::{Attachment, AttachmentBody};
@@ -147,7 +147,7 @@ impl RandomAppends {
                 expires: self.maybe(|me| Timestamp(-7 + me.time().0)),
                 label: self.text(),
                 kind: self.one_of(&[CredentialKind::Program, CredentialKind::PersonSession]),
-                scopes: self.maybe(|me| Scope::ALL.into_iter().filter(|_| me.below(2) == 0).collect()),
+                scopes: self.maybe(|me| AccessScope::ALL.into_iter().filter(|_| me.below(2) == 0).collect()),
             })),
             2 => JournalEvent::Access(AccessEvent::TokenRevoked { token }),
             3 => JournalEvent::Agent(AgentEvent::Saved { agent, profile: self.profile() }),

@@ -1,6 +1,6 @@
 //! What a credential may be used for: a closed list of scopes, and roles as named sets of them.
 //!
-//! Knows no operation; which scope an operation needs is declared in the schemas. Begin at [`Scope`].
+//! Knows no operation; which scope an operation needs is declared in the schemas. Begin at [`AccessScope`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// One thing that a credential may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Scope {
+pub enum AccessScope {
     /// Start, steer and stop runs, and work with what they left.
     Runs,
     /// Read one's own runs, sessions and approvals.
@@ -29,7 +29,7 @@ pub enum Scope {
     Admin,
 }
 
-impl Scope {
+impl AccessScope {
     /// Every scope.
     pub const ALL: [Self; 9] = [
         Self::Runs,
@@ -64,7 +64,7 @@ impl Scope {
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for AccessScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -78,7 +78,7 @@ pub struct UnknownName {
     known: String,
 }
 
-impl FromStr for Scope {
+impl FromStr for AccessScope {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
@@ -89,19 +89,19 @@ impl FromStr for Scope {
 
 /// A set of scopes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Scopes(u16);
+pub struct ScopeSet(u16);
 
-impl Scopes {
+impl ScopeSet {
     /// No scope.
     pub const NONE: Self = Self(0);
     /// What tokens may do that were made before tokens had scopes.
-    pub const BEFORE_SCOPES: Self = Self::of(&[Scope::Runs, Scope::RunsRead]);
+    pub const BEFORE_SCOPES: Self = Self::of(&[AccessScope::Runs, AccessScope::RunsRead]);
     /// Every scope.
-    pub const ALL: Self = Self::of(&Scope::ALL);
+    pub const ALL: Self = Self::of(&AccessScope::ALL);
 
     /// Makes a set.
     #[must_use]
-    pub const fn of(scopes: &[Scope]) -> Self {
+    pub const fn of(scopes: &[AccessScope]) -> Self {
         let mut bits = 0;
         let mut rest = scopes;
         while let [first, others @ ..] = rest {
@@ -113,13 +113,13 @@ impl Scopes {
 
     /// Returns whether a scope is in the set.
     #[must_use]
-    pub const fn contains(self, scope: Scope) -> bool {
+    pub const fn contains(self, scope: AccessScope) -> bool {
         self.0 & scope.bit() != 0
     }
 
     /// Returns the set without one scope.
     #[must_use]
-    pub const fn without(self, scope: Scope) -> Self {
+    pub const fn without(self, scope: AccessScope) -> Self {
         Self(self.0 & !scope.bit())
     }
 
@@ -142,27 +142,27 @@ impl Scopes {
     }
 
     /// Returns the scopes in the order of their list.
-    pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    pub fn iter(self) -> impl Iterator<Item = AccessScope> {
+        AccessScope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
 }
 
-impl FromIterator<Scope> for Scopes {
-    fn from_iter<T: IntoIterator<Item = Scope>>(scopes: T) -> Self {
+impl FromIterator<AccessScope> for ScopeSet {
+    fn from_iter<T: IntoIterator<Item = AccessScope>>(scopes: T) -> Self {
         Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
     }
 }
 
-impl fmt::Display for Scopes {
+impl fmt::Display for ScopeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Scope::name).collect();
+        let names: Vec<&str> = self.iter().map(AccessScope::name).collect();
         f.write_str(&names.join(","))
     }
 }
 
-impl fmt::Debug for Scopes {
+impl fmt::Debug for ScopeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scopes({self})")
+        write!(f, "ScopeSet({self})")
     }
 }
 
@@ -200,14 +200,14 @@ impl Role {
 
     /// Returns what it allows.
     #[must_use]
-    pub const fn scopes(self) -> Scopes {
-        use Scope::{Approve, Memory, Openai, Runs, RunsRead, Schedules};
+    pub const fn scopes(self) -> ScopeSet {
+        use AccessScope::{Approve, Memory, Openai, Runs, RunsRead, Schedules};
         match self {
-            Self::Owner => Scopes::ALL,
-            Self::Member => Scopes::of(&[Runs, RunsRead, Approve, Openai, Memory, Schedules]),
-            Self::Approver => Scopes::of(&[RunsRead, Approve]),
-            Self::Viewer => Scopes::of(&[RunsRead]),
-            Self::Worker => Scopes::NONE,
+            Self::Owner => ScopeSet::ALL,
+            Self::Member => ScopeSet::of(&[Runs, RunsRead, Approve, Openai, Memory, Schedules]),
+            Self::Approver => ScopeSet::of(&[RunsRead, Approve]),
+            Self::Viewer => ScopeSet::of(&[RunsRead]),
+            Self::Worker => ScopeSet::NONE,
         }
     }
 }
@@ -233,16 +233,16 @@ mod tests {
 
     #[test]
     fn a_set_has_what_was_put_in() {
-        let set: Scopes = [Scope::Admin, Scope::Runs, Scope::Runs].into_iter().collect();
-        assert_eq!(set, Scopes::of(&[Scope::Runs, Scope::Admin]));
+        let set: ScopeSet = [AccessScope::Admin, AccessScope::Runs, AccessScope::Runs].into_iter().collect();
+        assert_eq!(set, ScopeSet::of(&[AccessScope::Runs, AccessScope::Admin]));
         assert_eq!(set.to_string(), "runs,admin");
-        assert_eq!(set.without(Scope::Admin).iter().collect::<Vec<_>>(), [Scope::Runs]);
-        assert_eq!(set.both(Scopes::BEFORE_SCOPES), Scopes::of(&[Scope::Runs]));
-        for scope in Scope::ALL {
+        assert_eq!(set.without(AccessScope::Admin).iter().collect::<Vec<_>>(), [AccessScope::Runs]);
+        assert_eq!(set.both(ScopeSet::BEFORE_SCOPES), ScopeSet::of(&[AccessScope::Runs]));
+        for scope in AccessScope::ALL {
             assert_eq!(scope.name().parse(), Ok(scope));
-            assert!(Scopes::ALL.contains(scope) && !Scopes::NONE.contains(scope));
+            assert!(ScopeSet::ALL.contains(scope) && !ScopeSet::NONE.contains(scope));
         }
-        assert!("root".parse::<Scope>().is_err());
+        assert!("root".parse::<AccessScope>().is_err());
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
     /// An old token goes on working, and decides nothing.
     #[test]
     fn a_token_from_before_scopes_may_not_decide() {
-        assert!(!Scopes::BEFORE_SCOPES.contains(Scope::Approve));
-        assert!(!Scopes::BEFORE_SCOPES.contains(Scope::Admin));
+        assert!(!ScopeSet::BEFORE_SCOPES.contains(AccessScope::Approve));
+        assert!(!ScopeSet::BEFORE_SCOPES.contains(AccessScope::Admin));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
-use crate::access::{CredentialKind, PrincipalKind, Role, Scopes};
+use crate::access::{CredentialKind, PrincipalKind, Role, ScopeSet};
 use crate::agent::AgentProfile;
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
@@ -53,7 +53,7 @@ pub enum AccessEvent {
         /// Its id.
         token: TokenId,
     },
-    /// A known credential asked for a change that it may not make. Who it was is beside the entry.
+    /// A known credential asked for a change that it may not make. The entry names the actor beside its facts.
     ActRefused(ActRefused),
 }
 
@@ -82,7 +82,7 @@ pub struct TokenCreated {
     /// For whom it was made.
     pub kind: CredentialKind,
     /// What it may be used for; `None` for tokens from before there were scopes.
-    pub scopes: Option<Scopes>,
+    pub scopes: Option<ScopeSet>,
 }
 
 /// Agents: each entry has the whole profile.

@@ -92,7 +92,8 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
             (answer.person, "renamed", json)
         }
         PeopleVerb::Role { person, role, json } => {
-            let (principal_id, role) = (principal_of(client, &person).await?, role_to_wire(role).into());
+            let principal_id = principal_of(client, &person).await?;
+            let role = role_to_wire(role).into();
             (client.call(v1::SetRoleRequest { principal_id, role }).await?.person, "changed", json)
         }
         PeopleVerb::Disable { person, json } => {
@@ -127,7 +128,8 @@ async fn list(context: &Context, client: &Client, json: bool) -> Result<Exit, Fa
             Some(since) => format!("disabled {}", date(Some(since))),
             None => "active".to_owned(),
         };
-        let (role, kind) = (person.role_name().into_owned(), person.kind_name().into_owned());
+        let role = person.role_name().into_owned();
+        let kind = person.kind_name().into_owned();
         [person.name, role, kind, state, short_id(&person.principal_id)]
     };
     let rows = people.into_iter().map(row).collect();

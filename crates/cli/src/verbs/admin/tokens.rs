@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use palyra_client::Client;
-use palyra_types::access::{Role, Scope};
+use palyra_types::access::{AccessScope, Role};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(crate) enum TokensVerb {
         days: u32,
         /// What it may be used for, such as runs.read or openai; repeatable [default: runs and runs.read]
         #[arg(long = "scope", value_name = "SCOPE", conflicts_with = "role")]
-        scopes: Vec<Scope>,
+        scopes: Vec<AccessScope>,
         /// All that a role allows a program, such as viewer
         #[arg(long)]
         role: Option<Role>,
@@ -64,7 +64,8 @@ pub(crate) enum TokensVerb {
 pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) -> Result<Exit, Failure> {
     match verb {
         TokensVerb::Create { principal, label, days, scopes, role, json } => {
-            let of_role = role.into_iter().flat_map(|role| role.scopes().without(Scope::Approve).iter());
+            let of_role =
+                role.into_iter().flat_map(|role| role.scopes().without(AccessScope::Approve).iter());
             let scopes = scopes.into_iter().chain(of_role).map(|scope| scope_to_wire(scope).into()).collect();
             let request = v1::CreateTokenRequest { principal, label, days, scopes };
             create(context, &client.call(request).await?, json.into())?;
@@ -107,20 +108,20 @@ fn list(context: &Context, tokens: Vec<v1::Token>, format: OutputFormat) -> Resu
 
 /// Returns how a scope is written on the command line.
 fn scope_name(scope: v1::TokenScope) -> &'static str {
-    let known = Scope::ALL.into_iter().find(|known| scope_to_wire(*known) == scope);
-    known.map_or("?", Scope::name)
+    let known = AccessScope::ALL.into_iter().find(|known| scope_to_wire(*known) == scope);
+    known.map_or("?", AccessScope::name)
 }
 
-fn scope_to_wire(scope: Scope) -> v1::TokenScope {
+fn scope_to_wire(scope: AccessScope) -> v1::TokenScope {
     match scope {
-        Scope::Runs => v1::TokenScope::Runs,
-        Scope::RunsRead => v1::TokenScope::RunsRead,
-        Scope::Approve => v1::TokenScope::Approve,
-        Scope::Openai => v1::TokenScope::Openai,
-        Scope::Memory => v1::TokenScope::Memory,
-        Scope::Schedules => v1::TokenScope::Schedules,
-        Scope::Channel => v1::TokenScope::Channel,
-        Scope::Metrics => v1::TokenScope::Metrics,
-        Scope::Admin => v1::TokenScope::Admin,
+        AccessScope::Runs => v1::TokenScope::Runs,
+        AccessScope::RunsRead => v1::TokenScope::RunsRead,
+        AccessScope::Approve => v1::TokenScope::Approve,
+        AccessScope::Openai => v1::TokenScope::Openai,
+        AccessScope::Memory => v1::TokenScope::Memory,
+        AccessScope::Schedules => v1::TokenScope::Schedules,
+        AccessScope::Channel => v1::TokenScope::Channel,
+        AccessScope::Metrics => v1::TokenScope::Metrics,
+        AccessScope::Admin => v1::TokenScope::Admin,
     }
 }

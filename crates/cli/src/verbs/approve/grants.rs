@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use palyra_run_view::{date, time_left};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// Lists stored grants.
 pub(super) async fn list(
@@ -70,16 +70,16 @@ fn calls(grant: &v1::StoredGrant) -> String {
 
 /// Revokes a stored grant.
 pub(super) async fn revoke(
-    context: &Context,
+    output: &Output,
     client: &Client,
     grant: StoredGrantId,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let revoked = client.revoke_grant(grant).await?;
     if format == OutputFormat::Json {
-        context.output.json(&to_json_with_defaults(&revoked))?;
+        output.json(&to_json_with_defaults(&revoked))?;
     } else {
-        context.output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
+        output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
     }
     Ok(Exit::Done)
 }

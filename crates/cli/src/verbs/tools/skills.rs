@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use palyra_run_view::date;
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 const DESCRIPTION_CHARS_MAX: usize = 200;
 const PATH_CHARS_MAX: usize = 300;
@@ -198,7 +198,7 @@ async fn show(
         return Ok(Exit::Done);
     }
     tell(context, &shown.skill.unwrap_or_default())?;
-    tell_text(context, &shown.text)
+    tell_text(&context.output, &shown.text)
 }
 
 /// Shows all that is known of a skill, line by line.
@@ -249,9 +249,9 @@ fn quarantine(skill: &v1::Skill) -> String {
     )
 }
 
-fn tell_text(context: &Context, text: &str) -> Result<Exit, Failure> {
-    context.output.line("")?;
-    text.lines().try_for_each(|line| context.output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
+fn tell_text(output: &Output, text: &str) -> Result<Exit, Failure> {
+    output.line("")?;
+    text.lines().try_for_each(|line| output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
     Ok(Exit::Done)
 }
 

@@ -1,7 +1,7 @@
 //! Entries about principals and tokens as later versions write them, beside the golden files of the first.
 
 use palyra_testkit::journal_suite::samples;
-use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope, Scopes};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::event::kind::EventKind;
 use palyra_types::event::{AccessEvent, JournalEvent, TokenCreated};
 use palyra_types::{Timestamp, TokenId};
@@ -13,7 +13,7 @@ pub(super) fn access_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         expires: Some(Timestamp(1_735_689_600_000_000)),
         label: "console".into(),
         kind: CredentialKind::PersonSession,
-        scopes: Some(Scopes::of(&[Scope::RunsRead, Scope::Approve])),
+        scopes: Some(ScopeSet::of(&[AccessScope::RunsRead, AccessScope::Approve])),
     };
     let registered = AccessEvent::PrincipalRegistered {
         principal: samples::principal(0),

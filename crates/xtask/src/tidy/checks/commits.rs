@@ -21,7 +21,7 @@ pub(super) fn check(house: &RepositoryView) -> Vec<TidyFinding> {
         line,
         rule: "commits",
         item: commit.to_owned(),
-        what: format!("{commit} is no commit of this repository"),
+        what: format!("{commit} is not a commit of this repository"),
         mend: "name the commit that has this change now: `git log -S`",
     };
     missing.map(finding).collect()
