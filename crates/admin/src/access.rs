@@ -4,7 +4,7 @@
 //! more than its principal's role, and none of a disabled principal works. Begin at [`AccessHandle::authenticate`].
 
 mod confirmations;
-mod known;
+mod snapshot;
 mod people;
 mod refusals;
 mod tokens;
@@ -26,9 +26,9 @@ use crate::parts::AdminPorts;
 
 pub use confirmations::CONFIRMATION_SPAN;
 use confirmations::Confirmations;
-pub use known::Known;
 use refusals::RefusalLog;
 pub use refusals::{REFUSALS_RECORDED_MAX, REFUSALS_SPAN};
+pub use snapshot::AccessSnapshot;
 pub use tokens::{TOKEN_LIFE_MAX, TOKEN_PREFIX, TokenRequest};
 
 /// Characters of a principal's name, at most.
@@ -39,8 +39,8 @@ const PRINCIPAL_NAME_CHARS_MAX: usize = 100;
 pub struct AccessHandle {
     ports: Arc<AdminPorts>,
     local: PrincipalId,
-    known: watch::Receiver<Arc<Known>>,
-    change: Arc<Mutex<watch::Sender<Arc<Known>>>>,
+    known: watch::Receiver<Arc<AccessSnapshot>>,
+    change: Arc<Mutex<watch::Sender<Arc<AccessSnapshot>>>>,
     refusals: Arc<RefusalLog>,
     confirmations: Arc<Confirmations>,
 }
@@ -51,7 +51,7 @@ impl AccessHandle {
     /// # Errors
     /// [`OpenError`].
     pub async fn open(ports: Arc<AdminPorts>) -> Result<Self, OpenError> {
-        let mut known = Known::read(&*ports.families).await?;
+        let mut known = AccessSnapshot::read(&*ports.families).await?;
         let local = match known.id_of(LOCAL_PRINCIPAL_NAME) {
             Some(local) => local,
             None => register_local(&ports, &mut known).await?,
@@ -78,7 +78,7 @@ impl AccessHandle {
     /// Reads everything again after an erasure; the local principal gets its name back.
     async fn reload(&self) -> Result<(), OpenError> {
         let change = self.change.lock().await;
-        let mut known = Known::read(&*self.ports.families).await?;
+        let mut known = AccessSnapshot::read(&*self.ports.families).await?;
         known.local = Some(self.local);
         if known.id_of(LOCAL_PRINCIPAL_NAME).is_none() {
             register_owner(&self.ports, &mut known, self.local).await?;
@@ -89,7 +89,7 @@ impl AccessHandle {
 
     /// Returns all principals and tokens.
     #[must_use]
-    pub fn known(&self) -> Arc<Known> {
+    pub fn known(&self) -> Arc<AccessSnapshot> {
         Arc::clone(&self.known.borrow())
     }
 
@@ -117,8 +117,8 @@ impl AccessHandle {
         actor: Actor,
         principal: PrincipalId,
         event: AccessEvent,
-        change: &watch::Sender<Arc<Known>>,
-        apply: impl FnOnce(&mut Known, palyra_types::Timestamp),
+        change: &watch::Sender<Arc<AccessSnapshot>>,
+        apply: impl FnOnce(&mut AccessSnapshot, palyra_types::Timestamp),
     ) -> Result<(), AdminError> {
         let (_, time) = self.ports.recorder.record_act_now(actor, principal, event).await?;
         change.send_modify(|known| apply(Arc::make_mut(known), time));
@@ -155,14 +155,18 @@ fn invalid<T>(what: String) -> Result<T, AdminError> {
 
 /// Registers the principal of the daemon's own socket: anew, or the one whose name was erased. It is registered before
 /// any other, so it has the lowest id of those without a name.
-async fn register_local(ports: &AdminPorts, known: &mut Known) -> Result<PrincipalId, AppendError> {
+async fn register_local(ports: &AdminPorts, known: &mut AccessSnapshot) -> Result<PrincipalId, AppendError> {
     let nameless = known.principals.iter().filter(|principal| principal.name.expose().is_empty());
     let id = nameless.map(|principal| principal.id).min().unwrap_or_else(|| new_principal(ports));
     register_owner(ports, known, id).await?;
     Ok(id)
 }
 
-async fn register_owner(ports: &AdminPorts, known: &mut Known, id: PrincipalId) -> Result<(), AppendError> {
+async fn register_owner(
+    ports: &AdminPorts,
+    known: &mut AccessSnapshot,
+    id: PrincipalId,
+) -> Result<(), AppendError> {
     let (name, kind): (Redacted<String>, _) = (LOCAL_PRINCIPAL_NAME.into(), PrincipalKind::Person);
     let event =
         AccessEvent::PrincipalRegistered { principal: id, name: name.clone(), kind, role: Some(Role::Owner) };
@@ -172,6 +176,5 @@ async fn register_owner(ports: &AdminPorts, known: &mut Known, id: PrincipalId) 
 }
 
 fn new_principal(ports: &AdminPorts) -> PrincipalId {
-    let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
-    PrincipalId::from_parts(ms, random)
+    ports.entropy.new_id(ports.clock.wall())
 }

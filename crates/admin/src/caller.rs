@@ -72,4 +72,12 @@ impl Caller {
     pub fn actor(self) -> Actor {
         Actor { principal: self.principal, credential: self.credential, surface: self.surface }
     }
+
+    /// Checks that an owner is behind this very call.
+    ///
+    /// # Errors
+    /// The refusal that is given, for every other caller.
+    pub fn check_person<E>(self, refusal: E) -> Result<(), E> {
+        if self.is_in_person() { Ok(()) } else { Err(refusal) }
+    }
 }

@@ -21,10 +21,10 @@ use palyra_types::component::{
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::tool::{ToolName, ToolSpec};
-use palyra_types::{ComponentId, Content, PrincipalId, Redacted, Seq};
+use palyra_types::{ComponentId, Content, Redacted, Seq};
 use tracing::Instrument;
 
-use names::Standing;
+use names::NameState;
 
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
@@ -40,12 +40,11 @@ pub struct ComponentsHandle {
     ports: Arc<AdminPorts>,
     /// Changes come one by one.
     changing: Arc<tokio::sync::Mutex<()>>,
-    owner: PrincipalId,
 }
 
 /// A file that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examination {
+pub struct ComponentExamination {
     /// What it is.
     pub examined: ExaminedComponent,
     /// The component of its name that is there.
@@ -54,7 +53,7 @@ pub struct Examination {
 
 /// What was added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
+pub struct ComponentAddition {
     /// The component.
     pub component: ComponentRecord,
     /// The one that it replaced.
@@ -64,8 +63,8 @@ pub struct Added {
 impl ComponentsHandle {
     /// Makes a handle.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, owner: PrincipalId) -> Self {
-        Self { ports, changing: Arc::default(), owner }
+    pub fn new(ports: Arc<AdminPorts>) -> Self {
+        Self { ports, changing: Arc::default() }
     }
 
     /// Lists the tools there are, each with the component that it is.
@@ -73,7 +72,7 @@ impl ComponentsHandle {
     /// # Errors
     /// [`ComponentError::NotAPerson`]; [`AdminError::Read`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<(ToolSpec, Option<ComponentRecord>)>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let added = there(&*self.ports.families).await?;
         let catalog = self.ports.tools.catalog();
         let with_component = |tool: &ToolSpec| {
@@ -87,13 +86,17 @@ impl ComponentsHandle {
     ///
     /// # Errors
     /// [`ComponentError`] says what is wrong with it.
-    pub async fn examine(&self, caller: Caller, source: Content<PathBuf>) -> Result<Examination, AdminError> {
-        self.check_person(caller)?;
+    pub async fn examine(
+        &self,
+        caller: Caller,
+        source: Content<PathBuf>,
+    ) -> Result<ComponentExamination, AdminError> {
+        caller.check_person(ComponentError::NotAPerson)?;
         let examined = self.look_at(source).await?;
         self.check_identities(caller, &examined)?;
         let records = there(&*self.ports.families).await?;
         let replaces = self.check_name(&examined.description.name, &records)?.cloned();
-        Ok(Examination { examined, replaces })
+        Ok(ComponentExamination { examined, replaces })
     }
 
     /// Adds a component whose bytes have the digest that was shown; another one of its name is removed.
@@ -105,8 +108,8 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
-        self.check_person(caller)?;
+    ) -> Result<ComponentAddition, AdminError> {
+        caller.check_person(ComponentError::NotAPerson)?;
         // Nobody waits while it is compiled; below, it is ready.
         if self.look_at(source.clone()).await?.sha256 != shown {
             return Err(ComponentError::Changed.into());
@@ -119,7 +122,7 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
+    ) -> Result<ComponentAddition, AdminError> {
         let ports = &self.ports;
         let examined = self.look_at(source.clone()).await?;
         if examined.sha256 != shown {
@@ -155,7 +158,7 @@ impl ComponentsHandle {
         let behind = events.len() as u64 - 1;
         let seq = Seq(append(ports, caller.actor(), events).await?.0 + behind);
         ports.components.offer(there(&*ports.families).await?).await.map_err(ComponentError::from)?;
-        Ok(Added { component: record(seq), replaced })
+        Ok(ComponentAddition { component: record(seq), replaced })
     }
 
     /// Removes a component, with what it kept between its calls. Calls that run already go on.
@@ -164,7 +167,7 @@ impl ComponentsHandle {
     /// [`ComponentError::NotAPerson`], [`ComponentError::NotFound`]; [`ComponentError::Shelf`] when a policy in force
     /// names it; [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<ComponentRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let name = name.to_owned();
         self.to_its_end(move |this| async move { this.remove_now(caller, &name).await }).await
     }
@@ -240,7 +243,7 @@ impl ComponentsHandle {
     ) -> Result<Option<&'r ComponentRecord>, ComponentError> {
         let own = records.iter().find(|record| record.added.name.expose() == name.as_str());
         let catalog = self.ports.tools.catalog();
-        let standing = if own.is_some() { Standing::Replaces } else { Standing::New };
+        let standing = if own.is_some() { NameState::Replaces } else { NameState::New };
         names::check(name, standing, catalog.iter().map(|tool| &tool.name))?;
         Ok(own)
     }
@@ -253,7 +256,6 @@ impl ComponentsHandle {
         all: &[ComponentRecord],
     ) -> AddedComponent {
         let ports = &self.ports;
-        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let ExaminedComponent { sha256, bytes, description } = examined;
         let same_name = all.iter().filter(|record| {
             // One whose name was erased may have had this one.
@@ -261,7 +263,7 @@ impl ComponentsHandle {
         });
         let clean = |text: String| ports.redactor.redact(text.into()).text;
         AddedComponent {
-            component: ComponentId::from_parts(ms, random),
+            component: ports.entropy.new_id(ports.clock.wall()),
             sha256,
             bytes,
             tool_version: same_name.map(|record| record.added.tool_version).max().unwrap_or(0) + 1,
@@ -292,10 +294,6 @@ impl ComponentsHandle {
         offered.unwrap_or_else(|lost| Err(lost.to_string())).map_err(|error| {
             TickFailure::new(format_args!("components are not offered as the journal says: {error}"))
         })
-    }
-
-    fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
-        if caller.is_in_person() { Ok(()) } else { Err(ComponentError::NotAPerson) }
     }
 }
 

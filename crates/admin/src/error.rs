@@ -5,7 +5,7 @@ use palyra_types::ErrorCode;
 use palyra_types::model::CleanedFailure;
 
 use crate::component_error::ComponentError;
-use crate::skill_book::SkillError;
+use crate::skill_registry::SkillError;
 use crate::vault_error::VaultError;
 
 /// Why a handle did not do what a caller asked.

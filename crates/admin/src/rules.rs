@@ -12,7 +12,7 @@ use palyra_policy::{
 };
 use palyra_ports::read_tape::MoreEntries;
 use palyra_ports::{ReadError, SecretFound};
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
 use palyra_types::{AgentId, Content, EffectId, RunId, Seq, SessionId, TapeSeq, Timestamp};
@@ -99,7 +99,7 @@ pub struct CompiledRules(PolicySet);
 
 /// Why rules decide a request as they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explained {
+pub struct RuleExplanation {
     /// The policies that decide, as `file#id`.
     pub policies: Vec<String>,
     /// In lines for people.
@@ -221,7 +221,7 @@ impl PolicyHandle {
             session: SessionId::NIL,
             run: RunId::NIL,
             surface: caller.surface,
-            approvers: Approvers::Inbox,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             turns: 0,
             tool_calls: 0,
@@ -232,11 +232,11 @@ impl PolicyHandle {
 
     /// Explains a recorded request by the rules in force; nothing where no rule was asked.
     #[must_use]
-    pub fn explain(&self, request: &str) -> Option<Explained> {
+    pub fn explain(&self, request: &str) -> Option<RuleExplanation> {
         let request = PolicyRequest::from_json(request).ok()?;
         let explanation = explain(self.snapshot().policies(), &request);
         let named = explanation.deciding.iter().map(|policy| format!("{}#{}", policy.file, policy.id));
-        Some(Explained { policies: named.collect(), lines: explanation.lines() })
+        Some(RuleExplanation { policies: named.collect(), lines: explanation.lines() })
     }
 
     /// Judges every recorded decision since a time again, for as long as somebody listens; what a person or a budget

@@ -1,6 +1,6 @@
 //! `AdminService`: status, configuration and the end of the daemon.
 
-use palyra_admin::health::Check;
+use palyra_admin::health::HealthCheck;
 use palyra_runtime::Caller;
 use palyra_runtime::model_directory::ModelOrigin;
 use palyra_wire::v1::{
@@ -94,7 +94,7 @@ impl OperationHandlers {
     }
 }
 
-fn check(check: Check) -> v1::Check {
+fn check(check: HealthCheck) -> v1::Check {
     v1::Check {
         name: check.name.to_owned(),
         level: translate::check_level(check.level),

@@ -7,7 +7,8 @@ use std::time::Duration;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, GrantFilter};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_runtime::approvals::{
-    ApprovalReply, ApprovalWatcher, ApprovalsHandle, Counted, Remember, RememberScope, Resolved, Watched,
+    AnswerCounted, ApprovalReply, ApprovalUpdate, ApprovalWatcher, ApprovalsHandle, RememberRequest,
+    RememberScope, ResolvedApproval,
 };
 use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
@@ -138,11 +139,11 @@ pub async fn resolve(
         }
         Err(error) => return Err(error.into()),
     };
-    let Resolved { record, counted, asked_again, grant } = resolved;
+    let ResolvedApproval { record, counted, asked_again, grant } = resolved;
     Ok(v1::ResolveApprovalResponse {
         asked_again_as: asked_again.map(|id| id.to_string()).unwrap_or_default(),
         grant_id: grant.map(|id| id.to_string()).unwrap_or_default(),
-        ..answered(&record, counted == Counted::Yes)
+        ..answered(&record, counted == AnswerCounted::Yes)
     })
 }
 
@@ -169,7 +170,7 @@ pub fn reply_of(message: v1::ResolveApprovalRequest) -> Result<ApprovalReply, Ap
     })
 }
 
-fn remember_of(grant: v1::GrantWish) -> Result<Remember, ApiError> {
+fn remember_of(grant: v1::GrantWish) -> Result<RememberRequest, ApiError> {
     let scope = match v1::GrantScope::try_from(grant.scope) {
         Ok(v1::GrantScope::Session) => RememberScope::Session,
         Ok(v1::GrantScope::Principal) => RememberScope::Principal,
@@ -180,7 +181,7 @@ fn remember_of(grant: v1::GrantWish) -> Result<Remember, ApiError> {
     };
     let rules: Result<Vec<_>, InvalidValue> =
         grant.rules.into_iter().map(translate::argument_rule_from).collect();
-    Ok(Remember {
+    Ok(RememberRequest {
         scope,
         expires: grant.expires.map(|time| translate::time("remember.expires", time)).transpose()?,
         uses_max: (grant.uses_max > 0).then_some(grant.uses_max),
@@ -199,8 +200,8 @@ async fn send_changes(
     loop {
         let step = match tokio::time::timeout(HEARTBEAT_SPAN, watcher.next()).await {
             Ok(watched) => match watched? {
-                Some(Watched::Approval(record)) => Step::Approval(translate::approval(&record)),
-                Some(Watched::CaughtUp { pending }) => Step::CaughtUp(v1::ApprovalsCaughtUp {
+                Some(ApprovalUpdate::Approval(record)) => Step::Approval(translate::approval(&record)),
+                Some(ApprovalUpdate::CaughtUp { pending }) => Step::CaughtUp(v1::ApprovalsCaughtUp {
                     pending: u32::try_from(pending).unwrap_or(u32::MAX),
                 }),
                 None => return Err(ApiError::shutting_down()),

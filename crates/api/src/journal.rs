@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use palyra_ports::maintain_journal::{Integrity, Progress, VerifyReport};
+use palyra_ports::maintain_journal::{Integrity, ProgressCallback, VerifyReport};
 use palyra_runtime::Caller;
 use palyra_types::Seq;
 use palyra_types::tape::JournalEventRecord;
@@ -133,7 +133,7 @@ impl OperationHandlers {
 pub(crate) fn progress_sink<T: Send + 'static>(
     response_tx: &mpsc::Sender<Result<T, ApiError>>,
     wrap: impl Fn(JournalProgress) -> T + Send + Sync + 'static,
-) -> Progress {
+) -> ProgressCallback {
     let response_tx = response_tx.downgrade();
     let marks = AtomicU64::new(0);
     Arc::new(move |done, total| {

@@ -17,6 +17,7 @@ pub mod start_run;
 pub mod runs;
 pub mod files;
 mod attachments;
+mod error_codes;
 mod ids;
 mod tapes;
 

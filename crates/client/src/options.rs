@@ -107,6 +107,9 @@ impl TcpAddress {
 /// Computes the fingerprint of a model under a salt, or says why no daemon could be started with it.
 pub type ModelFingerprint = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync;
 
+/// As [`ModelFingerprint`], of a selection that need not exist.
+pub type UnnamedFingerprint = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
+
 /// The model that a daemon started in this environment would use.
 #[derive(Clone)]
 pub struct OwnModel {
@@ -116,6 +119,9 @@ pub struct OwnModel {
     pub variables: Vec<&'static str>,
     /// Returns its fingerprint under a salt, or why no daemon could be started here.
     pub fingerprint: Arc<ModelFingerprint>,
+    /// Returns the fingerprint of the same server and key where the server names the model; `None` where no variable names
+    /// one.
+    pub unnamed_fingerprint: Arc<UnnamedFingerprint>,
 }
 
 /// How to connect.

@@ -21,16 +21,16 @@ mod http;
 mod host_places;
 
 mod value;
-mod mistake;
-mod nearest;
+mod diagnostic;
+mod suggest;
 
 use crate::trusted_place;
 use check::ConfigLayer;
-use mistake::ErrorCollector;
+use diagnostic::ErrorCollector;
 
 pub use describe::{as_json_schema, as_markdown, as_toml};
+pub use diagnostic::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
 pub use http::{AddressChoice, HttpSettings};
-pub use mistake::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
 pub use provider::{ProviderConfig, ProviderFormat};
 pub use schema::{
     ApplyTime, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue,

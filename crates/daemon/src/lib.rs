@@ -13,7 +13,7 @@ mod wiring;
 
 mod tool_setup;
 mod host_sandbox;
-mod way_out;
+mod egress;
 
 mod history;
 

@@ -15,7 +15,7 @@ use palyra_admin::health::LiveChecks;
 use palyra_api::{DaemonFacts, ReloadHandle};
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
+use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -298,7 +298,7 @@ struct ReloadedParts {
     models: watch::Receiver<Arc<ModelDirectory>>,
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
-    components: Arc<dyn ComponentShelf>,
+    components: Arc<dyn ComponentStore>,
 }
 
 /// Starts what a daemon does beside its calls, until it ends.

@@ -3,6 +3,7 @@
 use palyra_api::DaemonFacts;
 use palyra_grpc::ServeLimits;
 use palyra_http::{HttpLimits, HttpServer};
+use palyra_openai::{OpenAiSpans, openai_routes};
 use palyra_runtime::GatewayRuntimeState;
 use palyra_types::ErrorCode;
 use tokio::sync::{mpsc, watch};
@@ -21,7 +22,8 @@ pub(crate) async fn serve(
     stop: CancellationToken,
 ) -> Result<(), StartRefusal> {
     let http = listeners.take_http(&connections);
-    let server = HttpServer { state: state.clone(), daemon: daemon.clone(), mounted: Vec::new() };
+    let openai = openai_routes(state.clone(), OpenAiSpans::default(), stop.clone());
+    let server = HttpServer { state: state.clone(), daemon: daemon.clone(), mounted: vec![openai] };
     let serving_http = async {
         let Some(http) = http else { return Ok(()) };
         let served = palyra_http::serve(server, http, HttpLimits::default(), stop.clone()).await;

@@ -7,7 +7,7 @@
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use palyra_api::{ApiError, id, run_state, tape_entry};
-use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
 use palyra_types::TapeSeq;
 use palyra_types::run::RunLifecycleState;
 use palyra_wire::json::to_json_with_defaults;
@@ -101,11 +101,11 @@ impl RunEvents {
             followed = self.follower.next() => followed,
         };
         Some(match followed {
-            Ok(Some(Followed::Entry(entry))) => {
+            Ok(Some(TapeFollowEvent::Entry(entry))) => {
                 let json = to_json_with_defaults(&tape_entry(&entry));
                 SentEvent::numbered(entry.tape_seq.0.into(), json.to_string())
             }
-            Ok(Some(Followed::CaughtUp(last))) => SentEvent::named("caught_up", place_json(last)),
+            Ok(Some(TapeFollowEvent::CaughtUp(last))) => SentEvent::named("caught_up", place_json(last)),
             Ok(None) => self.end(),
             Err(error) => self.fail(&error.into()),
         })

@@ -2,7 +2,7 @@
 //!
 //! Owns the format of fixtures: a JSON file of calls and what is expected of them. Knows no disk: files are handed in.
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolCatalog, ToolName};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
@@ -152,8 +152,8 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
             run: RunId::from_parts(0, 4),
             surface: surface(context.surface.as_deref()).map_err(broken)?,
             approvers: match context.approvers {
-                FixtureApprovers::Inbox => Approvers::Inbox,
-                FixtureApprovers::Nobody => Approvers::Nobody,
+                FixtureApprovers::Inbox => ApproverPresence::Inbox,
+                FixtureApprovers::Nobody => ApproverPresence::Nobody,
             },
             taints: taints(&context.taints).map_err(broken)?,
             turns: context.turns,

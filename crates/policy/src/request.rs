@@ -12,7 +12,7 @@ mod risk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::StoredGrantId;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::shell_line::is_shell_line;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -175,8 +175,8 @@ impl PolicyRequest {
         }
     }
 
-    pub(crate) fn approvers(&self) -> Approvers {
-        if self.context.approvers == INBOX { Approvers::Inbox } else { Approvers::Nobody }
+    pub(crate) fn approvers(&self) -> ApproverPresence {
+        if self.context.approvers == INBOX { ApproverPresence::Inbox } else { ApproverPresence::Nobody }
     }
 }
 
@@ -304,9 +304,9 @@ fn contract_name(contract: EffectContract) -> &'static str {
     }
 }
 
-fn approvers_name(approvers: Approvers) -> &'static str {
+fn approvers_name(approvers: ApproverPresence) -> &'static str {
     match approvers {
-        Approvers::Inbox => INBOX,
-        Approvers::Nobody => "nobody",
+        ApproverPresence::Inbox => INBOX,
+        ApproverPresence::Nobody => "nobody",
     }
 }

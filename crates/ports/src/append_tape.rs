@@ -24,7 +24,8 @@ pub trait AppendTape: Send + Sync {
     /// The append takes its place in the order when this is called, not when the future is first polled. The
     /// future resolves only after the commit is durable. Guards are checked inside the transaction; one that
     /// fails refuses this append alone. Dropping the future does not take the append back.
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>>;
+    fn append(&self, request: JournalAppendRequest)
+    -> BoxFuture<'static, Result<CommitReceipt, AppendError>>;
 }
 
 /// What to append, and under which conditions.
@@ -161,7 +162,7 @@ pub enum AppendClass {
 
 /// The receipt of a durable append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitReceipt {
     /// The journal seq of the first entry; the others follow without a gap.
     pub first_seq: Seq,
 }

@@ -17,13 +17,13 @@ use palyra_types::event::content::ContentClass;
 use palyra_types::{Content, PrincipalId, Redacted, Seq, SessionId, Timestamp};
 
 use crate::append_tape::{
-    APPEND_BYTES_MAX, AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryActor,
+    APPEND_BYTES_MAX, AppendClass, AppendError, AppendRedaction, AppendTape, CommitReceipt, EntryActor,
     EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
 };
 use crate::clock::Clock;
 use crate::redactor::{CheckedText, PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER, Redactor, SecretFound};
 
-use guesses::Guesses;
+use guesses::GuessCounts;
 
 /// Records entries. All clones count guesses together.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub struct Recorder {
     journal: Arc<dyn AppendTape>,
     redactor: Arc<dyn Redactor>,
     clock: Arc<dyn Clock>,
-    guesses: Arc<Guesses>,
+    guesses: Arc<GuessCounts>,
 }
 
 /// What is stored beside the entries of an append.
@@ -60,7 +60,7 @@ impl Recorder {
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
-    ) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         self.record_with(entries, class, guards, AttachedData::default())
     }
 
@@ -90,7 +90,7 @@ impl Recorder {
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
-    ) -> Result<Committed, AppendError> {
+    ) -> Result<CommitReceipt, AppendError> {
         let actors = (0..entries.len()).map(|entry| EntryActor { entry, actor }).collect();
         let attached = AttachedData { actors, ..AttachedData::default() };
         self.record_with(entries, class, guards, attached).await
@@ -119,7 +119,7 @@ impl Recorder {
         class: AppendClass,
         guards: Vec<Guard>,
         AttachedData { actors, blobs, statics }: AttachedData,
-    ) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let mut redaction = AppendRedaction { ruleset: self.redactor.ruleset(), entries: Vec::new() };
         let mut bytes: usize =
             blobs.iter().flat_map(|blobs| &blobs.blobs).map(|blob| blob.expose().len()).sum();

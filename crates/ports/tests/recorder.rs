@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::append_tape::APPEND_BYTES_MAX;
-use palyra_ports::redactor::{Cleaned, RedactStream};
+use palyra_ports::redactor::{CleanedText, RedactStream};
 use palyra_ports::{
-    AppendClass, AppendError, AppendTape, AttachedData, Committed, EntryBlobs, Guard, JournalAppendRequest,
-    NewEntry, Recorder, Redactor,
+    AppendClass, AppendError, AppendTape, AttachedData, CommitReceipt, EntryBlobs, Guard,
+    JournalAppendRequest, NewEntry, Recorder, Redactor,
 };
 use palyra_testkit::journal_suite::content_examples::examples;
 use palyra_testkit::journal_suite::samples;
@@ -24,9 +24,12 @@ use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, TapeSeq, Timestam
 struct KeptAppends(Arc<Mutex<Vec<JournalAppendRequest>>>);
 
 impl AppendTape for KeptAppends {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         self.0.lock().unwrap().push(request);
-        async { Ok(Committed { first_seq: Seq(0) }) }.boxed()
+        async { Ok(CommitReceipt { first_seq: Seq(0) }) }.boxed()
     }
 }
 
@@ -38,11 +41,11 @@ impl Redactor for SeventhRules {
         7
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         PassThrough.redact(text)
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         PassThrough.redact(text)
     }
 

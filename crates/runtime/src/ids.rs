@@ -21,7 +21,7 @@ use palyra_types::id_name::{IdFragment, IdKind, IdName};
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::surface::WorkspaceRootSource;
-use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::{ApprovalId, Redacted, RunId, SessionId, Timestamp};
 
 use crate::approvals::ApprovalsHandle;
 use crate::engine::Engine;
@@ -39,7 +39,6 @@ pub struct IdsHandle {
     engine: Arc<Engine>,
     approvals: ApprovalsHandle,
     grants: GrantsHandle,
-    owner: PrincipalId,
 }
 
 /// What a name fits.
@@ -82,8 +81,7 @@ impl IdsHandle {
     /// Makes one of the handles that look at approvals and at stored grants.
     #[must_use]
     pub fn of(approvals: &ApprovalsHandle, grants: &GrantsHandle) -> Self {
-        let (engine, owner) = approvals.engine_and_owner();
-        Self { engine, approvals: approvals.clone(), grants: grants.clone(), owner }
+        Self { engine: approvals.engine(), approvals: approvals.clone(), grants: grants.clone() }
     }
 
     /// Finds what a name of this kind fits; `folder` is where `last` counts, for callers that have folders.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palyra_admin::{Caller, check_short_text};
 use palyra_journal_core::families::bookmarks::of_principal;
-use palyra_journal_core::families::runs;
+use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
@@ -26,12 +26,13 @@ use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run::InputData;
 use crate::run_location::{RunLocation, run_location};
+use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
 use crate::session::{
-    Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted, place_in_tape,
+    AdmissionKind, ExistingSession, SessionSelector, SessionsHandle, SubmitReceipt, SubmitRequest,
 };
-use crate::undo::{UndoPreview, UndoReport, Undoing};
+use crate::undo::{UndoPreview, UndoReport, UndoService};
 
 pub use crate::session::{InputReach, InputRequest};
 
@@ -45,7 +46,7 @@ pub struct RunsHandle {
     engine: Arc<Engine>,
     ports: Arc<RuntimePorts>,
     sessions: SessionsHandle,
-    undoing: Undoing,
+    undoing: UndoService,
     owner: PrincipalId,
 }
 
@@ -84,7 +85,7 @@ impl RunsHandle {
     pub(crate) fn new(
         engine: Arc<Engine>,
         sessions: SessionsHandle,
-        undoing: Undoing,
+        undoing: UndoService,
         owner: PrincipalId,
     ) -> Self {
         Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing, owner }
@@ -183,6 +184,16 @@ impl RunsHandle {
         self.ports.run_of(caller.principal, run).await
     }
 
+    /// Returns the caller's run that was started, or given an input, under an idempotency key.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn of_key(&self, caller: Caller, key: &Content<String>) -> Result<Option<RunId>, RequestError> {
+        let digest = palyra_ledger::idempotency_digest(caller.principal, key);
+        let families = &self.ports.families;
+        Ok(families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?)
+    }
+
     /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers
     /// of the local socket have, the runs of a page that work elsewhere are left out.
     ///
@@ -266,12 +277,12 @@ impl RunsHandle {
             // A repetition of it was taken meanwhile; the way of a new run finds it.
             Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
             Err(error) => return Err(error),
-            Ok(Offered::Taken) => {
+            Ok(OfferOutcome::Taken) => {
                 let (queued, delivered) = (false, said.delivery);
                 return Ok(InputReceipt { run, queued, delivered, notes });
             }
-            Ok(Offered::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
-            Ok(Offered::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
+            Ok(OfferOutcome::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
+            Ok(OfferOutcome::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),
@@ -298,12 +309,12 @@ impl RunsHandle {
         said: &InputRequest,
         prepared: PreparedInput,
         actor: Actor,
-    ) -> Result<Offered, RequestError> {
+    ) -> Result<OfferOutcome, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
         let beside = InputData { actor: Some(actor), blobs };
         let (input, over, takes_none) = match said.delivery {
             InputDelivery::Interrupt => {
-                return Ok(Offered::NotTaken { note: None, why: RequestError::RunNotWaiting });
+                return Ok(OfferOutcome::NotTaken { note: None, why: RequestError::RunNotWaiting });
             }
             InputDelivery::Queue => (RunInput::Input { input, idempotency }, None, None),
             InputDelivery::Steer => {
@@ -311,12 +322,12 @@ impl RunsHandle {
             }
         };
         if record.state.is_terminal() {
-            return Ok(Offered::NotTaken { note: over, why: RequestError::RunFinished });
+            return Ok(OfferOutcome::NotTaken { note: over, why: RequestError::RunFinished });
         }
         match self.sessions.deliver(session_of(record), record.run, input, beside).await {
-            Ok(_) => Ok(Offered::Taken),
-            Err(why @ RequestError::RunFinished) => Ok(Offered::NotTaken { note: over, why }),
-            Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
+            Ok(_) => Ok(OfferOutcome::Taken),
+            Err(why @ RequestError::RunFinished) => Ok(OfferOutcome::NotTaken { note: over, why }),
+            Err(why @ RequestError::RunNotWaiting) => Ok(OfferOutcome::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
     }
@@ -372,7 +383,7 @@ impl RunsHandle {
 }
 
 /// What came of offering an input to a run.
-enum Offered {
+enum OfferOutcome {
     Taken,
     /// It becomes a run of its own, unless it is for this run only.
     NotTaken {
@@ -383,10 +394,10 @@ enum Offered {
     },
 }
 
-fn receipt(submitted: Submitted, notes: Vec<String>) -> InputReceipt {
-    let Submitted { run, admission, delivered, notes: more, .. } = submitted;
+fn receipt(submitted: SubmitReceipt, notes: Vec<String>) -> InputReceipt {
+    let SubmitReceipt { run, admission, delivered, notes: more, .. } = submitted;
     let notes = notes.into_iter().chain(more).collect();
-    InputReceipt { run, queued: admission != Admission::Joined, delivered, notes }
+    InputReceipt { run, queued: admission != AdmissionKind::Joined, delivered, notes }
 }
 
 fn session_of(record: &RunRecord) -> SessionRef {

@@ -12,7 +12,7 @@ mod admission;
 
 mod resolve;
 
-mod branch;
+pub(crate) mod branch;
 
 mod directory;
 
@@ -35,10 +35,9 @@ mod loaded;
 mod history;
 
 pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
-pub(crate) use branch::place_in_tape;
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use request::{
-    Admission, BranchWish, CleanedSession, ExistingSession, InputReach, InputRequest, ResetWish,
-    ResolvedSession, SessionChange, SessionSelector, SubmitRequest, Submitted,
+    AdmissionKind, BranchRequest, CleanedSession, ExistingSession, InputReach, InputRequest, ResetMode,
+    ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,
 };

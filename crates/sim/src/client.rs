@@ -20,7 +20,6 @@ use std::time::Duration;
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::RunId;
-use palyra_types::run::Surface;
 use palyra_types::tape::OrchestratorTapeRecord;
 
 use crate::dice::Dice;

@@ -71,6 +71,7 @@ macro_rules! journal_conformance_tests {
             records: names_agents_and_tokens_are_listed,
             people: people_are_kept,
             people: scopes_of_tokens_are_kept,
+            people: who_acted_is_kept,
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,

@@ -245,7 +245,7 @@ error_codes! {
     UndoNothing = 4108, "undo_nothing", Conflict, "The run changed nothing that can be undone.",
         "`palyra runs effects ID` shows what it did";
     UndoOpenRun = 4109, "undo_open_run", Conflict, "You cannot undo a run that is still open.",
-        "`palyra runs cancel ID`, then undo";
+        "answer what it waits for (`palyra approve`) or cancel it (`palyra runs cancel ID`), then undo";
     ClockBehind = 4110, "clock_behind", NotReady, "The machine's clock is behind the newest entry of the journal.",
         "correct the clock; approvals wait until it has passed the newest entry";
     KeptFileRefused = 4111, "kept_file_refused", Conflict, "A kept file cannot be applied.",
@@ -289,7 +289,7 @@ error_codes! {
     FetchRefused = 4701, "fetch_refused", PermissionDenied, "The address, the request or a redirect is not allowed.",
         "no action needed: the model receives this error and continues; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", UpstreamUnavailable, "A server could not be reached, or its answer could not be used.",
-        "no action needed: the model receives this error and continues";
+        "no action needed: the model receives this error and continues; docs/http-fetch.md says how a certificate of your own authority is accepted";
     FetchLimit = 4703, "fetch_limit", DeadlineExceeded, "A server took too long to answer.",
         "no action needed: the model receives this error and continues";
     FetchStatus = 4704, "fetch_status", UpstreamFailed, "A server answered that the request failed.",

@@ -30,7 +30,7 @@ pub use policy::PolicyEvent;
 pub use run::{HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
 pub use session::*;
 pub use tool::{
-    Ask, Attested, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    ApprovalAsk, CallAttestation, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
     UnknownOutcomeCause,
 };
 

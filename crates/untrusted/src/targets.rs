@@ -7,7 +7,7 @@ use palyra_ledger::Envelope;
 use palyra_policy::{CallEvidence, ToolCallPolicySnapshot, ToolPolicyRules, decide_tool_call};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolName, ToolVerdict};
@@ -123,7 +123,7 @@ fn nobody() -> CallContext {
         session: SessionId::NIL,
         run: RunId::NIL,
         surface: Surface::LocalSocket,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         turns: 0,
         tool_calls: 0,

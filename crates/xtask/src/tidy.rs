@@ -6,6 +6,7 @@
 
 mod verb;
 mod house;
+mod git_commits;
 mod shapes;
 mod source;
 mod read_source;

@@ -49,7 +49,8 @@ impl Confirmations {
         let digest = palyra_ledger::sha256(code.as_bytes());
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         state.codes.retain(|(_, ends)| now < *ends);
-        if let Some(at) = state.codes.iter().position(|(known, _)| super::known::same_digest(known, &digest))
+        if let Some(at) =
+            state.codes.iter().position(|(known, _)| super::snapshot::same_digest(known, &digest))
         {
             state.codes.remove(at);
             return true;

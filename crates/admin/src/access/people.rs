@@ -9,7 +9,7 @@ use palyra_types::event::AccessEvent;
 use palyra_types::{PrincipalId, Redacted};
 use tokio::sync::watch;
 
-use super::{AccessHandle, Known, check_name, invalid, new_principal};
+use super::{AccessHandle, AccessSnapshot, check_name, invalid, new_principal};
 use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::check_identity;
@@ -119,7 +119,7 @@ impl AccessHandle {
         &self,
         caller: Caller,
         record: PrincipalRecord,
-        change: &watch::Sender<Arc<Known>>,
+        change: &watch::Sender<Arc<AccessSnapshot>>,
     ) -> Result<(), AdminError> {
         let registered = AccessEvent::PrincipalRegistered {
             principal: record.id,
@@ -136,7 +136,7 @@ impl AccessHandle {
         caller: Caller,
         id: PrincipalId,
         event: AccessEvent,
-        change: &watch::Sender<Arc<Known>>,
+        change: &watch::Sender<Arc<AccessSnapshot>>,
         apply: impl FnOnce(&mut PrincipalRecord, palyra_types::Timestamp),
     ) -> Result<PrincipalRecord, AdminError> {
         self.change(caller.actor(), id, event, change, |known, time| {

@@ -120,9 +120,8 @@ impl AccessHandle {
         let secret =
             self.ports.entropy.bytes32().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let text = format!("{TOKEN_PREFIX}{secret}");
-        let (ms, random) = self.ports.entropy.id_parts(now);
         let record = TokenRecord {
-            id: TokenId::from_parts(ms, random),
+            id: self.ports.entropy.new_id(now),
             principal,
             sha256: palyra_ledger::sha256(text.as_bytes()),
             created: now,

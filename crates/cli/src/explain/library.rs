@@ -47,6 +47,7 @@ documents! {
     "http"
     "http-fetch"
     "model-failures"
+    "openai"
     "policy"
     "providers"
     "redaction"

@@ -16,7 +16,7 @@ use palyra_wire::v1;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::short_id;
@@ -78,9 +78,9 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
     }
 }
 
-async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
+async fn agents(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
     let agents = context.connect().await?.list_agents().await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
         return Ok(Exit::Done);
     }
@@ -90,7 +90,7 @@ async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
+async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
     let was_running = match context.connect_running().await {
         Ok(client) => {
             context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
@@ -100,9 +100,9 @@ async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
         Err(failure) => return Err(failure),
     };
     match (format, was_running) {
-        (Format::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-        (Format::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
-        (Format::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
+        (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
+        (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
+        (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
     }
     Ok(Exit::Done)
 }

@@ -18,7 +18,7 @@ use super::ids::{ApprovalName, GrantName, RunName};
 use super::open_questions::nothing_to_approve;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left};
@@ -167,8 +167,8 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         if asks {
             return inbox::answer_all(context, &client).await;
         }
-        return list(context, &client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, Format::Text)
-            .await;
+        let pending = v1::ListApprovalsRequest::default();
+        return list(context, &client, pending, PAGE_SIZE_MAX, OutputFormat::Text).await;
     };
     match verb {
         ApproveVerb::List { all, run, limit, json } => {
@@ -191,6 +191,9 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
             let request =
                 v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
             if wait {
@@ -200,8 +203,12 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::Always { approval, remember, json } => {
-            let approval = approval.resolve(&client).await?.to_string();
-            let request = v1::ResolveApprovalRequest { remember: Some(remember.wish()), ..yes(approval) };
+            let approval = client.get_approval(approval.resolve(&client).await?).await?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
+            let remember = Some(remember.grant_request());
+            let request = v1::ResolveApprovalRequest { remember, ..yes(approval.approval_id) };
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::No { approval: Some(approval), reason, note, json, .. } => {
@@ -244,7 +251,7 @@ async fn list(
     client: &Client,
     request: v1::ListApprovalsRequest,
     limit: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let listed = read_list(limit, ItemSelection::All, |page_size, page_token| {
         let request = v1::ListApprovalsRequest { page_size, page_token, ..request.clone() };
@@ -252,7 +259,7 @@ async fn list(
     })
     .await?;
     let approvals = &listed.items;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
         listed.note_further(context);
         return Ok(Exit::Done);
@@ -291,9 +298,9 @@ fn show(
     context: &Context,
     approval: &v1::Approval,
     changed: &[String],
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(approval))?;
         return Ok(Exit::Done);
     }
@@ -342,7 +349,7 @@ fn time_to_answer(approval: &v1::Approval) -> String {
     if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
 }
 
-async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     context.interrupts.begin("");
     let mut watch = client.watch_approvals(None).await?;
     loop {
@@ -352,19 +359,19 @@ async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exi
             step = watch.next() => step?,
         };
         match (step, format) {
-            (WatchedApproval::Approval(approval), Format::Json) => {
+            (WatchedApproval::Approval(approval), OutputFormat::Json) => {
                 context.output.json(&to_json(&*approval))?;
             }
-            (WatchedApproval::Approval(approval), Format::Text) => {
+            (WatchedApproval::Approval(approval), OutputFormat::Text) => {
                 context.output.line(&row(&approval).join("  "))?;
             }
-            (WatchedApproval::CaughtUp(0), Format::Text) => {
+            (WatchedApproval::CaughtUp(0), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "nothing waits; watching, Ctrl-C ends it");
             }
-            (WatchedApproval::CaughtUp(_), Format::Text) => {
+            (WatchedApproval::CaughtUp(_), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "that is what waits; watching, Ctrl-C ends it");
             }
-            (WatchedApproval::CaughtUp(_), Format::Json) => {}
+            (WatchedApproval::CaughtUp(_), OutputFormat::Json) => {}
         }
     }
 }

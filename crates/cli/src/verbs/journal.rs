@@ -14,7 +14,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::erasure_of_entries;
@@ -110,7 +110,7 @@ fn progress(output: &Output, what: &str, progress: &v1::JournalProgress) {
     output.progress(&format!("{what} {percent}% ({} of {})", progress.done, progress.total));
 }
 
-async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let mut watch = client.verify_journal().await?;
     let report = loop {
         match watch.next().await? {
@@ -119,14 +119,14 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
         }
     };
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(&report))?,
-        Format::Text if report.ok => {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&report))?,
+        OutputFormat::Text if report.ok => {
             context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
             for line in verified(&report) {
                 context.output.line(&line)?;
             }
         }
-        Format::Text => {
+        OutputFormat::Text => {
             let message = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
             context.output.error(ErrorCode::JournalCorrupt, &message);
         }
@@ -156,7 +156,7 @@ fn entries(number: u64) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
-async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn rebuild(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let mut watch = client.rebuild_journal().await?;
     let folded = loop {
         match watch.next().await? {
@@ -165,15 +165,15 @@ async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<E
         }
     };
     match format {
-        Format::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
-        Format::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
+        OutputFormat::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
+        OutputFormat::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
     }
     Ok(Exit::Done)
 }
 
-async fn status(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn status(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let status = client.journal_status().await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&status))?;
         return Ok(Exit::Done);
     }
@@ -247,14 +247,14 @@ async fn list(
     client: &Client,
     from: Option<u64>,
     limit: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Option<String>, Failure> {
     let total = client.journal_status().await?.entries;
     let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
     let listed = client.list_entries(from, limit).await?;
     let shown = listed.len() as u64;
     show(context, listed, format)?;
-    if format == Format::Json || shown == total {
+    if format == OutputFormat::Json || shown == total {
         return Ok(None);
     }
     if shown == 0 {
@@ -274,8 +274,8 @@ fn by_whom(by: &v1::ActedBy) -> String {
     format!("{who}{token} {surface}")
 }
 
-fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: OutputFormat) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
         return Ok(Exit::Done);
     }

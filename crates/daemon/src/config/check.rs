@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use palyra_http::PublicOrigin;
 use palyra_types::model::ModelRef;
 
-use super::mistake::{ConfigError, ErrorCollector};
-use super::nearest::{nearest, wrong_key};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::{self, SettingSpec, SettingType};
+use super::suggest::{nearest, wrong_key};
 use super::value::{ConfigValue, ValueOrigin};
 
 /// What every variable that sets a value begins with.
@@ -37,7 +37,7 @@ pub(super) fn check(key: &str, value: ConfigValue, origin: &ValueOrigin) -> Resu
             // Shown only when it is nearly right: else it could be anything, even a secret.
             let near = nearest_choice(&text.to_lowercase(), of);
             Err(bad(&near.map_or("another text".to_owned(), |near| {
-                format!("\"{}\"; did you mean \"{near}\"?", super::nearest::shown(text))
+                format!("\"{}\"; did you mean \"{near}\"?", super::suggest::shown(text))
             })))
         }
         (SettingType::Bool, ConfigValue::Bool(_)) => Ok(value),
@@ -218,7 +218,7 @@ pub(super) fn from_environment(
         if mistakes.is_full() {
             break;
         }
-        let origin = ValueOrigin::Variable { name: super::nearest::shown(name) };
+        let origin = ValueOrigin::Variable { name: super::suggest::shown(name) };
         let key = path.to_lowercase().replace("__", ".");
         if let Some(value) = mistakes.note(parse_text(&key, text, &origin)) {
             values.insert(key, (value, origin));

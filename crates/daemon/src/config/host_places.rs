@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::check::ConfigLayer;
-use super::mistake::{ConfigError, ErrorCollector};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::value::ConfigValue;
 use crate::trusted_place;
 

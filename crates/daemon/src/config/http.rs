@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use palyra_http::{PublicOrigin, TlsFiles};
 
 use super::check::ConfigLayer;
-use super::mistake::{ConfigError, ErrorCollector};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::HTTP_LISTEN_DEFAULT;
 use super::value::{ConfigValue, ValueOrigin};
 

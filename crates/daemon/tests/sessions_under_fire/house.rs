@@ -33,13 +33,13 @@ const ANSWER_SPAN: Duration = Duration::from_millis(2);
 static STARTS: AtomicU64 = AtomicU64::new(1);
 
 /// Everything that a kill takes away.
-pub(crate) struct House {
+pub(crate) struct FireHome {
     inside: Option<Runtime>,
     journal: JournalStore,
     state: GatewayRuntimeState,
 }
 
-impl House {
+impl FireHome {
     /// Opens the journal in a folder and serves. The listener outlives the house, so that nobody else gets its port
     /// and who knocks meanwhile waits.
     pub(crate) fn open(folder: &Path, tcp: &TcpListener) -> Self {

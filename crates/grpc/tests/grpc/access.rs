@@ -18,7 +18,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ApprovalDecision, ApprovalState, ResolveApprovalRequest, RunState};
 use tonic::Code;
 
-use crate::daemon::{TestDaemon, Wishes};
+use crate::daemon::{DaemonSetup, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, attach, bearing, input, start};
 
@@ -132,9 +132,9 @@ async fn a_viewer_reads_and_changes_nothing() {
 /// Case: a person is disabled while a stream of theirs is open.
 #[tokio::test]
 async fn a_disabled_person_s_tokens_stop_at_once_and_work_again_when_enabled() {
-    let mut wishes = Wishes::default();
-    wishes.config.heartbeat = Duration::from_millis(20);
-    let daemon = TestDaemon::start_with(wishes).await;
+    let mut setup = DaemonSetup::default();
+    setup.config.heartbeat = Duration::from_millis(20);
+    let daemon = TestDaemon::start_with(setup).await;
     let token = daemon.token_of(program("user:alice", None)).await;
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open_bearing(daemon.remote().await, &token, Say::Start(start("hi"))).await.unwrap();
@@ -253,5 +253,5 @@ async fn an_owner_s_change_over_the_network_needs_a_code_that_holds_once() {
     stop.metadata_mut().insert("palyra-confirmation", fresh.parse().unwrap());
     let refused = admin.shutdown(stop).await.unwrap_err();
     assert_refused(&refused, Code::PermissionDenied, ErrorCode::PermissionDenied);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }

@@ -77,7 +77,7 @@ async fn no_call_is_answered_on_a_wrong_credential() {
         }
     }
     assert_eq!(daemon.provider.counts().begun, 0);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }
 
 /// Names and values of `authorization` headers that must not work.
@@ -137,7 +137,7 @@ async fn a_token_opens_what_the_table_says_and_nothing_else() {
     }
     let unlisted = call(&channel, "/palyra.v1.NewService/New", Vec::new(), &[&bearer]).await.unwrap_err();
     assert_refused(&unlisted, Code::PermissionDenied, ErrorCode::PermissionDenied);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn the_owner_of_the_socket_needs_no_token_and_none_makes_a_difference() {
         }
     }
     call(&channel, "/palyra.v1.AdminService/Shutdown", Vec::new(), &[]).await.unwrap();
-    assert!(daemon.wish.is_cancelled());
+    assert!(daemon.stop_request.is_cancelled());
 }
 
 /// An empty message may be refused for what it says, never for who sent it.

@@ -4,7 +4,6 @@ use futures::StreamExt;
 use palyra_api::OperationHandlers;
 use palyra_runtime::Caller;
 use palyra_types::ErrorCode;
-use palyra_types::run::Surface;
 use palyra_wire::operations::OPERATIONS;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
 use palyra_wire::v1::journal_service_client::JournalServiceClient;

@@ -13,7 +13,7 @@ use palyra_wire::v1::{
 };
 use tonic::Code;
 
-use crate::daemon::{PATIENCE, TestDaemon, Wishes};
+use crate::daemon::{DaemonSetup, PATIENCE, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, bearing, start};
 
@@ -128,7 +128,7 @@ async fn a_reload_tells_what_changed_or_every_mistake() {
     };
     let mistakes = vec!["FILE:1:1: no".to_owned(), "FILE:2:1: no".to_owned()];
     let reloads = vec![Ok(report), Err(ReloadError::Invalid { mistakes: mistakes.clone() })];
-    let daemon = TestDaemon::start_with(Wishes { reloads, ..Wishes::default() }).await;
+    let daemon = TestDaemon::start_with(DaemonSetup { reloads, ..DaemonSetup::default() }).await;
     let mut client = AdminServiceClient::new(daemon.local().await);
     let mut answers = Vec::new();
     for _ in 0..2 {
@@ -147,7 +147,7 @@ async fn the_owner_can_stop_the_daemon() {
     let mut daemon = TestDaemon::start().await;
     let mut client = AdminServiceClient::new(daemon.local().await);
     client.shutdown(ShutdownRequest::default()).await.unwrap();
-    assert!(daemon.wish.is_cancelled());
+    assert!(daemon.stop_request.is_cancelled());
     client.get_status(GetStatusRequest {}).await.expect("it answers until it has come to rest");
     daemon.stop.cancel();
     drop(client);

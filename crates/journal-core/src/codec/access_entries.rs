@@ -1,7 +1,6 @@
 //! Stored forms of entries about principals, their tokens, and acts that were refused to them.
 
 use palyra_types::access::{Role, Scope, Scopes};
-use palyra_types::event::kind::EventKind;
 use palyra_types::event::{AccessEvent, ActRefused, JournalEvent, TokenCreated};
 use palyra_types::{PrincipalId, Redacted, Timestamp, TokenId};
 use palyra_wire::store;
@@ -53,46 +52,45 @@ pub(super) fn encode(event: &AccessEvent) -> Pair {
     }
 }
 
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    let event = match kind {
-        EventKind::PrincipalRegistered => decode_registered(facts, payload)?,
-        EventKind::PrincipalRenamed => {
-            let facts = store::PrincipalRenamedFacts::decode(facts)?;
-            let name = Redacted::from_stored(store::PrincipalRenamedPayload::decode(payload)?.name);
-            AccessEvent::PrincipalRenamed { principal: principal_from(&facts.principal)?, name }
-        }
-        EventKind::RoleGiven => {
-            let facts = store::RoleGivenFacts::decode(facts)?;
-            let role = StoredEnum::from_stored(facts.role)?;
-            AccessEvent::RoleGiven { principal: principal_from(&facts.principal)?, role }
-        }
-        EventKind::PrincipalDisabled => {
-            let facts = store::PrincipalDisabledFacts::decode(facts)?;
-            AccessEvent::PrincipalDisabled { principal: principal_from(&facts.principal)? }
-        }
-        EventKind::PrincipalEnabled => {
-            let facts = store::PrincipalEnabledFacts::decode(facts)?;
-            AccessEvent::PrincipalEnabled { principal: principal_from(&facts.principal)? }
-        }
-        EventKind::TokenCreated => AccessEvent::TokenCreated(decode_token(facts, payload)?),
-        EventKind::TokenRevoked => {
-            let facts = store::TokenRevokedFacts::decode(facts)?;
-            AccessEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) }
-        }
-        EventKind::ActRefused => AccessEvent::ActRefused(decode_refused(facts, payload)?),
-        _ => return Err(Unreadable::Malformed),
-    };
+fn read(event: AccessEvent) -> Read<JournalEvent> {
     Ok(JournalEvent::Access(event))
+}
+
+pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let facts = store::PrincipalRenamedFacts::decode(facts)?;
+    let name = Redacted::from_stored(store::PrincipalRenamedPayload::decode(payload)?.name);
+    read(AccessEvent::PrincipalRenamed { principal: principal_from(&facts.principal)?, name })
+}
+
+pub(super) fn decode_role(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::RoleGivenFacts::decode(facts)?;
+    let role = StoredEnum::from_stored(facts.role)?;
+    read(AccessEvent::RoleGiven { principal: principal_from(&facts.principal)?, role })
+}
+
+pub(super) fn decode_disabled(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::PrincipalDisabledFacts::decode(facts)?;
+    read(AccessEvent::PrincipalDisabled { principal: principal_from(&facts.principal)? })
+}
+
+pub(super) fn decode_enabled(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::PrincipalEnabledFacts::decode(facts)?;
+    read(AccessEvent::PrincipalEnabled { principal: principal_from(&facts.principal)? })
+}
+
+pub(super) fn decode_token_revoked(facts: &[u8]) -> Read<JournalEvent> {
+    let facts = store::TokenRevokedFacts::decode(facts)?;
+    read(AccessEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) })
 }
 
 fn principal_from(bytes: &[u8]) -> Read<PrincipalId> {
     Ok(PrincipalId::from_bytes(fixed(bytes)?))
 }
 
-fn decode_registered(facts: &[u8], payload: &[u8]) -> Read<AccessEvent> {
+pub(super) fn decode_registered(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::PrincipalRegisteredFacts::decode(facts)?;
     let payload = store::PrincipalRegisteredPayload::decode(payload)?;
-    Ok(AccessEvent::PrincipalRegistered {
+    read(AccessEvent::PrincipalRegistered {
         principal: principal_from(&facts.principal)?,
         name: Redacted::from_stored(payload.name),
         kind: StoredEnum::from_stored(facts.kind)?,
@@ -117,28 +115,28 @@ fn encode_token(created: &TokenCreated) -> Pair {
     )
 }
 
-fn decode_token(facts: &[u8], payload: &[u8]) -> Read<TokenCreated> {
+pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::TokenCreatedFacts::decode(facts)?;
     let payload = store::TokenCreatedPayload::decode(payload)?;
     let scopes = |stored: store::TokenScopes| -> Read<Scopes> {
         stored.scopes.into_iter().map(Scope::from_stored).collect()
     };
-    Ok(TokenCreated {
+    read(AccessEvent::TokenCreated(TokenCreated {
         token: TokenId::from_bytes(fixed(&facts.token)?),
         sha256: fixed(&facts.sha256)?,
         expires: facts.expires.map(Timestamp),
         label: Redacted::from_stored(payload.label),
         kind: StoredEnum::from_stored(facts.kind)?,
         scopes: facts.scopes.map(scopes).transpose()?,
-    })
+    }))
 }
 
-fn decode_refused(facts: &[u8], payload: &[u8]) -> Read<ActRefused> {
+pub(super) fn decode_refused(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::ActRefusedFacts::decode(facts)?;
     let payload = store::ActRefusedPayload::decode(payload)?;
-    Ok(ActRefused {
+    read(AccessEvent::ActRefused(ActRefused {
         operation: Redacted::from_stored(payload.operation),
         code: error_code(facts.error_code)?.ok_or(Unreadable::Malformed)?,
         unrecorded: facts.unrecorded,
-    })
+    }))
 }

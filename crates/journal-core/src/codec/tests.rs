@@ -10,19 +10,20 @@ use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
+    ApproverPresence, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule,
+    StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, OutputRest, PreImage,
+    EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, OutputRest, PreImage,
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest,
-    DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent,
-    NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent, ToolStarted,
-    UnknownOutcomeCause,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalAsk, ApprovalEvent, Bookmark, CallAttestation,
+    ContentDigest, DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard,
+    ModelEvent, NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
+    ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
@@ -157,7 +158,7 @@ fn terms() -> ApprovalTerms {
     ApprovalTerms {
         span: std::time::Duration::from_secs(3_600),
         at_expiry: AtExpiry::Park,
-        separation: Separation::AnotherPerson,
+        separation: SeparationRule::AnotherPerson,
         needed: 2,
     }
 }
@@ -417,7 +418,8 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         started.fallbacks = Redacted::cleaned(vec![model.clone()]);
         started.response_format = Some(ResponseFormat { schema: Redacted::cleaned("{}".into()) });
         as_before = Some(JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started.clone()))));
-        (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
+        (started.approvers, started.taints) =
+            (ApproverPresence::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
     let mut skilled = run.started("What is this?").event;
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut skilled {
@@ -499,7 +501,7 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (decided.contract, decided.conduct) = (EffectContract::Probe, ToolConduct::Prepared);
         (decided.tool_version, decided.risk) = (4, ApprovalRiskLevel::High);
         decided.taints = Taints::WEB;
-        decided.ask = Some(Ask { approval: approval(), terms: terms() });
+        decided.ask = Some(ApprovalAsk { approval: approval(), terms: terms() });
         decided.request = r#"{"action":"execute"}"#.into();
     }
     let mut granted = decided.clone();
@@ -512,7 +514,7 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         before,
         after_sha256,
     };
-    let file = Before::File { bytes: Redacted::cleaned(vec![0, 159, 146, 150]), mode: 0o644 };
+    let file = FileBefore::File { bytes: Redacted::cleaned(vec![0, 159, 146, 150]), mode: 0o644 };
     let started = JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(3),
         contract: EffectContract::Probe,
@@ -521,15 +523,15 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
             binding: ContentDigest([21; 32]),
             body: r#"{"writes":3}"#.into(),
             pre_images: vec![
-                image("a.md", Before::Absent, Some([24; 32])),
+                image("a.md", FileBefore::Absent, Some([24; 32])),
                 image("b.md", file, None),
-                image("c.md", Before::Withheld { mode: 0o600 }, Some([25; 32])),
+                image("c.md", FileBefore::Withheld { mode: 0o600 }, Some([25; 32])),
             ],
         },
     })));
     let mut finished = run.tool_finished(3, "written").event;
     if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished {
-        finished.attested = Attested {
+        finished.attested = CallAttestation {
             tool_version: 4,
             call_digest: ContentDigest([6; 32]),
             policy_digest: [22; 32],

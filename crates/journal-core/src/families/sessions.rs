@@ -188,38 +188,48 @@ impl Family for Sessions {
     fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(event) => touched(rows, entry, event),
-            JournalEvent::Session(event) => fold_session(rows, entry, event),
+            JournalEvent::Session(event @ SessionEvent::Opened { .. }) => opened(rows, entry, event),
+            JournalEvent::Session(event) => changed(rows, entry, event),
             _ => Ok(()),
         }
     }
 }
 
-fn fold_session(
+fn opened(
+    rows: &mut Cache<'_, Sessions>,
+    entry: &FoldedEntry<'_>,
+    event: &SessionEvent,
+) -> Result<(), StoreFault> {
+    let SessionEvent::Opened { session, agent, key: name, label, branched_from } = event else {
+        return Ok(());
+    };
+    let session = SessionRef { principal: entry.principal, id: *session };
+    if rows.find(BY_SESSION, &key(session))?.is_some() {
+        return Ok(());
+    }
+    let record = OrchestratorSessionRecord {
+        session,
+        agent: *agent,
+        key: name.clone(),
+        label: label.clone(),
+        created: entry.time,
+        updated: entry.time,
+        runs: 0,
+        last_run: None,
+        reset_at: None,
+        branched_from: *branched_from,
+        archived: None,
+    };
+    rows.insert(entry, SessionRow { record, opened: entry.seq, labelled: entry.seq })
+}
+
+/// Folds what changes a session; other events of sessions leave its row as it is.
+fn changed(
     rows: &mut Cache<'_, Sessions>,
     entry: &FoldedEntry<'_>,
     event: &SessionEvent,
 ) -> Result<(), StoreFault> {
     match event {
-        SessionEvent::Opened { session, agent, key: name, label, branched_from } => {
-            let session = SessionRef { principal: entry.principal, id: *session };
-            if rows.find(BY_SESSION, &key(session))?.is_some() {
-                return Ok(());
-            }
-            let record = OrchestratorSessionRecord {
-                session,
-                agent: *agent,
-                key: name.clone(),
-                label: label.clone(),
-                created: entry.time,
-                updated: entry.time,
-                runs: 0,
-                last_run: None,
-                reset_at: None,
-                branched_from: *branched_from,
-                archived: None,
-            };
-            rows.insert(entry, SessionRow { record, opened: entry.seq, labelled: entry.seq })
-        }
         SessionEvent::Renamed { session, label } => change(rows, entry, *session, |row| {
             row.record.label.clone_from(label);
             row.labelled = entry.seq;
@@ -231,7 +241,7 @@ fn fold_session(
         SessionEvent::Reset { session } => {
             change(rows, entry, *session, |row| row.record.reset_at = Some(entry.seq))
         }
-        SessionEvent::BookmarkPlaced(_) | SessionEvent::BookmarkRemoved(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -40,7 +40,7 @@ use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
     components as component_samples, policies as policy_samples, samples, skills as skill_samples,
 };
-use palyra_types::access::{PrincipalKind, Scopes};
+use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope, Scopes};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
@@ -57,7 +57,9 @@ use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, UndoId};
+use palyra_types::{
+    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId,
+};
 
 use crate::busy_runs::busy_run;
 use crate::opened::Folder;
@@ -381,6 +383,35 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
 
 const EVENTS_PER_STEP: u64 = 9;
 
+/// A person with another role who is disabled and then named again, and a token of one scope.
+fn changed_person() -> Vec<NewEntry> {
+    let principal = samples::principal(80);
+    let named = AccessEvent::PrincipalRegistered {
+        principal,
+        name: "again".into(),
+        kind: PrincipalKind::Person,
+        role: None,
+    };
+    let token = AccessEvent::TokenCreated(TokenCreated {
+        token: TokenId::from_parts(80, 1),
+        sha256: [80; 32],
+        expires: None,
+        label: "".into(),
+        kind: CredentialKind::Program,
+        scopes: Some(Scopes::of(&[Scope::RunsRead])),
+    });
+    let given = AccessEvent::RoleGiven { principal, role: Role::Viewer };
+    let events = [given, AccessEvent::PrincipalDisabled { principal }, named, token];
+    let entry = |event| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: JournalEvent::Access(event),
+    };
+    events.into_iter().map(entry).collect()
+}
+
 fn undo(step: u64) -> UndoId {
     UndoId::from_parts(90, step.into())
 }
@@ -402,6 +433,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
+    journal.append(samples::append(changed_person())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
         let range = SeqRange { first: Seq(first), last: Seq(first + 2) };

@@ -22,6 +22,20 @@ fn an_operation_by_name_answers_as_its_verb_does() {
 }
 
 #[test]
+fn the_listed_error_codes_have_the_statuses_that_errors_come_with() {
+    let home = Home::new();
+    let listed = home.palyra(&["api", "ListErrorCodes"]).expect(0).json().remove(0);
+    let codes = listed["error_codes"].as_array().unwrap();
+    let numbers: Vec<&str> = codes.iter().map(|code| code["code"].as_str().unwrap()).collect();
+    assert!(numbers.len() > 100 && numbers.is_sorted(), "{numbers:?}");
+    let absent = codes.iter().find(|code| code["code"] == "PLY-1103").unwrap();
+    assert_eq!((&absent["name"], &absent["grpc_code"]), (&"run_not_found".into(), &5.into()));
+    assert_eq!(absent["http_status"], 404);
+    let texts = ["summary", "mend"].map(|field| absent[field].as_str().unwrap().len());
+    assert!(texts.iter().all(|chars| *chars > 10), "{absent}");
+}
+
+#[test]
 fn a_server_stream_is_a_line_for_each_message() {
     let home = Home::new();
     home.palyra(&["run", "hello"]).expect(0);
@@ -71,10 +85,10 @@ fn every_operation_is_listed_with_its_summary_and_completed() {
     assert!(table.contains("GetStatus") && table.contains("Show the daemon and its checks"), "{table}");
     let listed = home.palyra(&["api", "--json"]).expect(0).json();
     let names: Vec<&str> = listed.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert!(names.len() == 80 && names.is_sorted() && !names.contains(&"RunStream"), "{names:?}");
+    assert!(names.len() == 88 && names.is_sorted() && !names.contains(&"RunStream"), "{names:?}");
     let shown = listed.iter().find(|one| one["name"] == "GetRun").unwrap();
     assert_eq!((&shown["audience"], &shown["kind"]), (&"principals".into(), &"read".into()));
     let completed = home.palyra(&["admin", "complete", "operations"]).expect(0).out;
-    assert_eq!(completed.lines().count(), 80);
+    assert_eq!(completed.lines().count(), 88);
     assert!(!home.state_dir().exists(), "no daemon is needed");
 }

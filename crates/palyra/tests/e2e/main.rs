@@ -12,6 +12,7 @@ mod pty;
 mod first_minute;
 mod entry;
 mod openai_server;
+mod openai_clients;
 mod three_clients;
 mod sessions_under_fire;
 mod exit_codes;

@@ -20,11 +20,11 @@ pub(crate) const RUN_MAILBOX_MAX: usize = 256;
 pub(crate) type RunMailbox = mpsc::Sender<RunCommand>;
 
 /// Where the result of a delivery goes.
-pub(crate) type DeliverReply = oneshot::Sender<Result<Delivered, RequestError>>;
+pub(crate) type DeliverReply = oneshot::Sender<Result<DeliveryReceipt, RequestError>>;
 
 /// A run after it took an input.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delivered {
+pub(crate) struct DeliveryReceipt {
     pub(crate) state: RunLifecycleState,
 }
 
@@ -53,28 +53,33 @@ pub(crate) struct RunCommand {
 
 impl RunCommand {
     /// Makes a command that nobody waits for.
-    pub(crate) fn told(input: RunInput) -> Self {
+    pub(crate) fn without_reply(input: RunInput) -> Self {
         Self { input, beside: InputData::default(), reply: None }
     }
 
     /// Makes a command whose caller waits.
-    pub(crate) fn asked(input: RunInput, beside: InputData, reply: DeliverReply) -> Self {
+    pub(crate) fn with_reply(input: RunInput, beside: InputData, reply: DeliverReply) -> Self {
         Self { input, beside, reply: Some(reply) }
     }
 
     /// Tells the caller, if there is one.
-    pub(crate) fn answer(self, result: Result<Delivered, RequestError>) {
-        if let Some(reply) = self.reply {
-            // A caller that left does not want to know.
-            let _ = reply.send(result);
-        }
+    pub(crate) fn answer(self, result: Result<DeliveryReceipt, RequestError>) {
+        answer_caller(self.reply, result);
+    }
+}
+
+/// Says to a caller, if there is one, what became of a command.
+pub(crate) fn answer_caller(reply: Option<DeliverReply>, result: Result<DeliveryReceipt, RequestError>) {
+    if let Some(reply) = reply {
+        // A caller that left does not want to know.
+        let _ = reply.send(result);
     }
 }
 
 /// How a run actor gets its machine.
 pub(crate) enum RunSeed {
     /// A run that does not exist yet: its first step accepts and begins it.
-    Fresh(Box<RunAcceptance>, Told),
+    Fresh(Box<RunAcceptance>, FirstCommitReply),
     /// A run whose tape is in the journal.
     Replayed(RunId),
 }
@@ -92,11 +97,11 @@ pub(crate) struct RunAcceptance {
 }
 
 /// Told once the first commit of a run is durable, or refused.
-pub(crate) type Told = oneshot::Sender<Result<Begun, AppendError>>;
+pub(crate) type FirstCommitReply = oneshot::Sender<Result<FirstCommit, AppendError>>;
 
 /// Where the first commit of a run lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct FirstCommit {
     /// The place of the run's first entry.
     pub(crate) first_seq: Seq,
     /// The number of the last entry that came with it.
@@ -104,7 +109,7 @@ pub(crate) struct Begun {
 }
 
 /// What a run actor leaves behind. One that is torn down with everything leaves without a word.
-pub(crate) struct Left {
+pub(crate) struct ActorExit {
     /// How it left.
     pub(crate) exit: RunExit,
     /// What came into its mailbox at the last moment.
@@ -131,19 +136,19 @@ pub(crate) enum RunExit {
     /// The work on it panicked.
     Panicked,
     /// A read or an append failed; whoever goes on reads the tape again first.
-    Stalled(Stall),
+    Stalled(StallKind),
 }
 
 /// How long a failure of the journal will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stall {
+pub(crate) enum StallKind {
     /// It may be over soon.
     ForNow,
     /// Nothing helps but a new start.
     UntilRestart,
 }
 
-impl Stall {
+impl StallKind {
     pub(crate) fn of_append(error: &AppendError) -> Self {
         match error {
             AppendError::Quarantined

@@ -4,7 +4,8 @@
 //! quicker than that.
 
 use palyra_ports::{
-    AppendClass, AppendError, AttachedData, Committed, EntryActor, EntryBlobs, Guard, NewEntry, StaticText,
+    AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry,
+    StaticText,
 };
 use palyra_types::access::Actor;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
@@ -21,7 +22,7 @@ use crate::run::mailbox::RunAcceptance;
 use crate::run_context::RunContext;
 
 /// One step, ready to be appended.
-pub(super) struct Step<'a> {
+pub(super) struct StepRecord<'a> {
     pub(super) run: RunId,
     pub(super) session: SessionRef,
     pub(super) last: TapeSeq,
@@ -37,7 +38,7 @@ pub(super) struct Step<'a> {
     pub(super) accepts: Option<&'a RunAcceptance>,
 }
 
-impl Step<'_> {
+impl StepRecord<'_> {
     /// Appends the step; returns its entries as anybody will read them from now on.
     pub(super) async fn append(
         &self,
@@ -58,7 +59,7 @@ impl Step<'_> {
         let stored: Vec<_> = statics.iter().map(|text| text.sha256).collect();
         let attached = AttachedData { actors: self.actors(offset), blobs: self.blobs(offset), statics };
         let recorded = run_context.ports.recorder.record_with(entries, self.class(), self.guards(), attached);
-        let Committed { first_seq } = recorded.await?;
+        let CommitReceipt { first_seq } = recorded.await?;
         run_context.remember_stored(&stored);
         Ok(self.records(Seq(first_seq.0 + offset as u64)))
     }

@@ -21,7 +21,7 @@ use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{Delivered, InputData};
+use crate::run::{DeliveryReceipt, InputData};
 use crate::session::actor::SessionActor;
 use crate::session::admission::{FollowMode, SubmitOptions};
 use crate::session::directory::{Command, Directory};
@@ -29,8 +29,8 @@ use crate::session::loaded::open_runs;
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
 use crate::session::request::{
-    BranchWish, CleanedSession, InputRequest, ResolvedSession, SessionChange, SessionSelector, SubmitRequest,
-    Submitted,
+    BranchRequest, CleanedSession, InputRequest, ResolvedSession, SessionChange, SessionSelector,
+    SubmitReceipt, SubmitRequest,
 };
 use crate::session::{admission, branch, resolve};
 use crate::tape::TapeFollower;
@@ -62,7 +62,11 @@ impl SessionsHandle {
     /// # Errors
     /// Whatever [`RequestError`] names; nothing was taken then, except after
     /// [`palyra_ports::AppendError::Unknown`], where repeating with the same idempotency key tells.
-    pub async fn submit(&self, caller: Caller, request: SubmitRequest) -> Result<Submitted, RequestError> {
+    pub async fn submit(
+        &self,
+        caller: Caller,
+        request: SubmitRequest,
+    ) -> Result<SubmitReceipt, RequestError> {
         self.submit_with(caller, request, None).await
     }
 
@@ -75,7 +79,7 @@ impl SessionsHandle {
         &self,
         caller: Caller,
         request: SubmitRequest,
-    ) -> Result<(Submitted, Option<TapeFollower>), RequestError> {
+    ) -> Result<(SubmitReceipt, Option<TapeFollower>), RequestError> {
         let _admission = self.admission().await?;
         let options = SubmitOptions { follow: FollowMode::Yes, ..SubmitOptions::default() };
         admission::submit(&self.engine, &self.directory, caller, request, options).await
@@ -91,7 +95,7 @@ impl SessionsHandle {
         &self,
         caller: Caller,
         prepared: &PreparedInput,
-    ) -> Result<Option<Submitted>, RequestError> {
+    ) -> Result<Option<SubmitReceipt>, RequestError> {
         find_repeated(&self.engine, caller, prepared).await
     }
 
@@ -101,7 +105,7 @@ impl SessionsHandle {
         caller: Caller,
         request: SubmitRequest,
         earlier: RunId,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let page = self.engine.ports.tapes.tape(earlier, TapeSeq::default(), 1).await?;
         let first = page.entries.into_iter().next().map(|entry| entry.event);
         let started =
@@ -114,7 +118,7 @@ impl SessionsHandle {
         caller: Caller,
         request: SubmitRequest,
         earlier: Option<RunStarted>,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let _admission = self.admission().await?;
         let options = SubmitOptions { earlier, ..SubmitOptions::default() };
         let (submitted, _) =
@@ -157,10 +161,10 @@ impl SessionsHandle {
         caller: Caller,
         selector: SessionSelector,
         agent: Option<String>,
-        wish: BranchWish,
+        requested: BranchRequest,
     ) -> Result<ResolvedSession, RequestError> {
         self.check_open()?;
-        branch::branch(&self.engine, &self.directory, caller, selector, agent, wish).await
+        branch::branch(&self.engine, &self.directory, caller, selector, agent, requested).await
     }
 
     /// Changes a session as a whole; returns it as it is once that is durable. What is so already stays so.
@@ -268,7 +272,7 @@ impl SessionsHandle {
 
     /// Ends every following of a tape, each after the last committed entry.
     pub fn end_followers(&self) {
-        self.engine.hub.heed(&AppendError::Closed);
+        self.engine.hub.close_on_fatal(&AppendError::Closed);
     }
 
     /// Returns the session that works on a run, if one does.
@@ -282,7 +286,7 @@ impl SessionsHandle {
         run: RunId,
         input: RunInput,
         beside: InputData,
-    ) -> Result<Delivered, RequestError> {
+    ) -> Result<DeliveryReceipt, RequestError> {
         let (reply, answer) = oneshot::channel();
         self.directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
         answer.await.map_err(|_| self.directory.lost_answer())?
@@ -295,7 +299,7 @@ impl SessionsHandle {
         run: RunId,
         input: RunInput,
         actor: Actor,
-    ) -> Result<Delivered, RequestError> {
+    ) -> Result<DeliveryReceipt, RequestError> {
         self.check_open()?;
         self.deliver(session, run, input, InputData::by(actor)).await
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use palyra_admin::Caller;
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX, Remember, RememberScope};
+use palyra_runtime::approvals::{
+    AnswerCounted, ApprovalReply, OPEN_APPROVALS_RUN_MAX, RememberRequest, RememberScope,
+};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::access::{Credential, CredentialKind, Role, Scopes};
@@ -35,7 +37,7 @@ async fn a_replayed_decision_runs_nothing_twice() {
     approve(&rig, approval).await.unwrap();
     soon("the call", gate.reached()).await;
     for _ in 0..3 {
-        assert_eq!(approve(&rig, approval).await.unwrap().counted, Counted::Yes);
+        assert_eq!(approve(&rig, approval).await.unwrap().counted, AnswerCounted::Yes);
     }
     gate.open();
     rig.finished(run).await;
@@ -82,7 +84,7 @@ async fn a_yes_that_comes_too_late_runs_nothing() {
     assert!(
         matches!(
             approve(&rig, first).await,
-            Ok(resolved) if resolved.record.state == ApprovalState::Expired && resolved.counted == Counted::No
+            Ok(resolved) if resolved.record.state == ApprovalState::Expired && resolved.counted == AnswerCounted::No
         ) || matches!(
             approve(&rig, first).await,
             Err(RequestError::ApprovalDecided { state: ApprovalState::Expired, .. })
@@ -92,7 +94,7 @@ async fn a_yes_that_comes_too_late_runs_nothing() {
     let (tightened, second) = ask(&rig, "b", ACT, "{}").await;
     rig.rule(&looking());
     let resolved = approve(&rig, second).await.unwrap();
-    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, Counted::No));
+    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, AnswerCounted::No));
     rig.finished(tightened).await;
     check(&rig.tape(tightened).await);
     rig.rule(&asking());
@@ -127,7 +129,7 @@ async fn what_changed_before_its_start_is_not_what_was_approved() {
     let second = waiting(&rig).await[0].approval;
     rig.tools.finds(CHANGE, "swapped");
     let resolved = approve(&rig, second).await.unwrap();
-    assert_eq!(resolved.counted, Counted::No);
+    assert_eq!(resolved.counted, AnswerCounted::No);
     settle().await;
     let ran: Vec<_> = rig.tools.executions().into_iter().map(|e| e.plan.body.into_exposed()).collect();
     assert_eq!(ran.len(), 1);
@@ -341,12 +343,12 @@ async fn a_second_answer_that_says_more_than_the_first_does_not_count() {
         (remembered, yes(), None),
     ] {
         let told = answer(&rig, rig.me(), approval, reply).await.unwrap();
-        assert_eq!((told.counted, told.grant), (Counted::Yes, made));
+        assert_eq!((told.counted, told.grant), (AnswerCounted::Yes, made));
     }
     let ran: Vec<_> = rig.tools.executions().into_iter().map(|execution| execution.arguments).collect();
     assert_eq!(ran, [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":1}"#]);
 }
 
-fn for_the_session() -> Remember {
-    Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules: Vec::new() }
+fn for_the_session() -> RememberRequest {
+    RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules: Vec::new() }
 }

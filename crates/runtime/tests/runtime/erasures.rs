@@ -3,7 +3,7 @@
 use palyra_admin::access::TokenRequest;
 use palyra_admin::erasure::{EraseContentError, ErasedContent};
 use palyra_ports::{EraseError, ErasureSubject};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -99,7 +99,7 @@ async fn followers_go_on_with_what_is_left() {
     gate.open();
     let mut seen = Vec::new();
     while let Some(followed) = soon("the rest", follower.next()).await.unwrap() {
-        if let Followed::Entry(entry) = followed {
+        if let TapeFollowEvent::Entry(entry) = followed {
             seen.push(entry.tape_seq);
         }
     }

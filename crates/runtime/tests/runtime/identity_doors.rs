@@ -9,7 +9,7 @@ use std::time::Duration;
 use palyra_admin::AdminError;
 use palyra_admin::access::TokenRequest;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
 use palyra_admin::postures::PostureWhere;
 use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
@@ -72,6 +72,7 @@ const DOORS: &[(&str, Door)] = &[
     ("posture_changed.scope.workspace", Request("the path of the workspace")),
     ("posture_changed.tool", Daemon),
     ("principal_registered.name", Request("the principal's name")),
+    ("principal_renamed.name", Request("the principal's name")),
     ("run_started.fallbacks", Daemon),
     ("run_started.input.attachments.media_type", Request("its media type")),
     ("run_started.model", Daemon),
@@ -142,7 +143,8 @@ async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
     ];
     for rule in cases {
         let rules = vec![rule];
-        let remember = Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules };
+        let remember =
+            RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules };
         let reply =
             ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
         found.insert(named(answer(rig, rig.me(), approval, reply).await));
@@ -177,6 +179,7 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     let access = &rig.gateway.admin.access;
     found.insert(named(access.create_token(rig.me(), request).await));
     found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
+    found.insert(named(access.rename_person(rig.me(), rig.me().principal, SECRET).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -15,14 +15,14 @@ use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot, ToolP
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
-    AppendTape, Cleaned, Clock, ComponentShelf, Findings, JournalAppendRequest, MaintainJournal, NewEntry,
-    ReadTape, Recorder, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
-    WorkspaceError, Workspaces,
+    AppendTape, CleanedText, Clock, ComponentStore, JournalAppendRequest, MaintainJournal, NewEntry,
+    ReadTape, Recorder, RedactStream, RedactionFindings, Redactor, RestoreFiles, RestoreOrder, ToolRuntime,
+    WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
-use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitRequest, Submitted};
-use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitReceipt, SubmitRequest};
+use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
@@ -32,7 +32,7 @@ use palyra_testkit::{
     ScriptedTools,
 };
 use palyra_types::access::{Credential, CredentialKind, Role};
-use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{FileBefore, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, UserInput};
@@ -88,7 +88,7 @@ pub(crate) struct Parts {
     /// Instead of the scripted tools.
     pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
     pub(crate) restore: ScriptedRestore,
-    pub(crate) components: Arc<dyn ComponentShelf>,
+    pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) skills: MemorySkillFolders,
     pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
@@ -147,8 +147,8 @@ impl RestoreFiles for ScriptedRestore {
         let mut restoring = self.0.lock().unwrap();
         let mut restored = |file: &RestoreImage| {
             let default = match file.before {
-                Before::Withheld { .. } => UndoResult::Withheld,
-                Before::Absent | Before::File { .. } => UndoResult::Restored,
+                FileBefore::Withheld { .. } => UndoResult::Withheld,
+                FileBefore::Absent | FileBefore::File { .. } => UndoResult::Restored,
             };
             let result = restoring.results.pop_front().unwrap_or(Some(default));
             UndoneFile {
@@ -249,14 +249,14 @@ impl Redactor for Touchy {
         0
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         speak(text.expose());
         let replaced = u32::try_from(text.expose().matches(SECRET).count()).unwrap();
         let text = Redacted::cleaned(text.expose().replace(SECRET, REGISTERED_PLACEHOLDER));
-        Cleaned { text, findings: Findings { replaced, registered: replaced } }
+        CleanedText { text, findings: RedactionFindings { replaced, registered: replaced } }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 
@@ -284,8 +284,8 @@ impl RedactStream for TouchyStream {
         Redacted::cleaned(std::mem::take(&mut self.0))
     }
 
-    fn take_findings(&mut self) -> Findings {
-        Findings::default()
+    fn take_findings(&mut self) -> RedactionFindings {
+        RedactionFindings::default()
     }
 }
 
@@ -399,12 +399,12 @@ impl Rig {
         &self,
         session: SessionSelector,
         text: &str,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let submitting = self.gateway.sessions.submit(self.me(), request(session, text));
         soon("an answer to a submit", submitting).await
     }
 
-    pub(crate) async fn submit(&self, key: &str, text: &str) -> Submitted {
+    pub(crate) async fn submit(&self, key: &str, text: &str) -> SubmitReceipt {
         self.try_submit(by_key(key), text).await.unwrap()
     }
 
@@ -459,7 +459,7 @@ impl Rig {
         let mut follower = self.follow(run, 0).await;
         let seen = async {
             while let Some(followed) = follower.next().await.unwrap() {
-                if let Followed::Entry(entry) = followed
+                if let TapeFollowEvent::Entry(entry) = followed
                     && wanted(&entry.event)
                 {
                     return entry;
@@ -475,7 +475,7 @@ impl Rig {
         let mut follower = self.follow(run, 0).await;
         let over = async {
             while let Some(followed) = follower.next().await.unwrap() {
-                if let Followed::Entry(entry) = followed
+                if let TapeFollowEvent::Entry(entry) = followed
                     && let TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(retry_at), .. }) =
                         &entry.event
                 {
@@ -514,7 +514,7 @@ pub(crate) async fn follow_to_end(mut follower: TapeFollower) -> Vec<Arc<Orchest
     let all = async {
         let mut entries = Vec::new();
         while let Some(followed) = follower.next().await.unwrap() {
-            if let Followed::Entry(entry) = followed {
+            if let TapeFollowEvent::Entry(entry) = followed {
                 entries.push(entry);
             }
         }

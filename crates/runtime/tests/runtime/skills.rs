@@ -1,7 +1,7 @@
 //! Skills: installed by a person, switched on by a person, narrow from the next run on, out as soon as they changed.
 
 use palyra_admin::AdminError;
-use palyra_admin::skills::{Novelty, SkillError, SkillView};
+use palyra_admin::skills::{SkillError, SkillNovelty, SkillView};
 use palyra_policy::{PolicySet, re_evaluate};
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
@@ -209,7 +209,7 @@ async fn a_copy_that_changed_is_out_from_the_next_run_on_and_after_a_restart() {
     lay(&rig, SOURCE, &skill_md("notes", "allowed-tools: look\n", "Look before you speak."));
     let source = Redacted::cleaned(SOURCE.into());
     let installed = rig.gateway.admin.skills.install(rig.me(), source.into()).await.unwrap();
-    assert_eq!((installed.novelty, installed.replaced), (Novelty::Repaired, None));
+    assert_eq!((installed.novelty, installed.replaced), (SkillNovelty::Repaired, None));
     assert_eq!(decided(&rig, LOOK).await.reason, DecisionReason::SkillForbids);
     let view = enable(&rig, "notes").await.unwrap();
     assert!(view.record.quarantine.is_none());

@@ -1,10 +1,12 @@
-//! Principals and tokens as the log says: roles, who is disabled, scopes.
+//! Principals and tokens as the log says: roles, who is disabled, scopes; and who acted.
 
 use palyra_journal_core::families::{principals, tokens};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{AppendTape, NewEntry};
-use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope, Scopes};
+use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::{AppendError, AppendTape, EntryActor, JournalAppendRequest, NewEntry};
+use palyra_types::access::{Actor, CredentialKind, PrincipalKind, Role, Scope, Scopes};
 use palyra_types::event::{AccessEvent, JournalEvent, TokenCreated};
+use palyra_types::surface::Surface;
 use palyra_types::{PrincipalId, Timestamp, TokenId};
 
 use super::JournalFactory;
@@ -78,4 +80,30 @@ pub async fn scopes_of_tokens_are_kept(factory: &impl JournalFactory) {
     let scopes: Vec<String> = tokens.iter().map(|token| token.scopes.to_string()).collect();
     assert_eq!(scopes, ["runs,runs.read", "runs.read", ""]);
     assert!(tokens.iter().all(|token| token.kind == CredentialKind::PersonSession));
+}
+
+/// Who acted is read back with the entry, and an actor of no entry is refused.
+pub async fn who_acted_is_kept(factory: &impl JournalFactory) {
+    let journal = factory.make();
+    let by = |credential, surface| Actor { principal: samples::principal(3), credential, surface };
+    let token = TokenId::from_parts(9, 9);
+    let actors = [None, Some(by(None, Surface::LocalSocket)), Some(by(Some(token), Surface::Console))];
+    let named = |actor: &Option<Actor>, entry| actor.map(|actor| EntryActor { entry, actor });
+    let request = JournalAppendRequest {
+        actors: actors.iter().zip(0..).filter_map(|(actor, entry)| named(actor, entry)).collect(),
+        ..append(
+            (1..4)
+                .map(|time| entry(time, JournalEvent::Access(AccessEvent::TokenRevoked { token })))
+                .collect(),
+        )
+    };
+    let first = journal.append(request).await.unwrap().first_seq;
+    let entries = journal.entries(first, 3).await.unwrap();
+    assert_eq!(entries.iter().map(|entry| entry.actor).collect::<Vec<_>>(), actors);
+    let beyond = JournalAppendRequest {
+        actors: vec![EntryActor { entry: 1, actor: by(None, Surface::Tcp) }],
+        ..append(vec![entry(5, JournalEvent::Access(AccessEvent::TokenRevoked { token }))])
+    };
+    let refused = journal.append(beyond).await;
+    assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{refused:?}");
 }

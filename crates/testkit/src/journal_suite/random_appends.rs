@@ -11,7 +11,7 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::{JournalAppendRequest, NewEntry};
 use palyra_types::access::{CredentialKind, PrincipalKind, Role, Scope};
 use palyra_types::agent::AgentProfile;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
@@ -232,7 +232,7 @@ impl RandomAppends {
             config_digest: self.digest(),
             idempotency: self.maybe(|_| IdempotencyDigest(idempotency)),
             delivery: self.delivery(),
-            approvers: self.one_of(&[Approvers::Inbox, Approvers::Nobody]),
+            approvers: self.one_of(&[ApproverPresence::Inbox, ApproverPresence::Nobody]),
             taints: self.taints(),
             skills: self.maybe(Self::activated).into_iter().collect(),
             input: self.input(),

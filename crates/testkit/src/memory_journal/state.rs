@@ -7,7 +7,9 @@ use futures::channel::oneshot;
 use palyra_journal_core::families::{input_keys, runs, sessions};
 use palyra_journal_core::family::{LogView, RowStore, StoreFault};
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
-use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadError, ReadOnlyCause};
+use palyra_ports::{
+    AppendError, CommitReceipt, Guard, JournalAppendRequest, NewEntry, ReadError, ReadOnlyCause,
+};
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
@@ -28,7 +30,7 @@ pub(super) enum Failure {
 struct Held {
     epoch: Epoch,
     request: JournalAppendRequest,
-    answer: oneshot::Sender<Result<Committed, AppendError>>,
+    answer: oneshot::Sender<Result<CommitReceipt, AppendError>>,
 }
 
 /// Everything behind the handle.
@@ -78,7 +80,7 @@ impl State {
         &mut self,
         epoch: Epoch,
         request: JournalAppendRequest,
-    ) -> oneshot::Receiver<Result<Committed, AppendError>> {
+    ) -> oneshot::Receiver<Result<CommitReceipt, AppendError>> {
         let (answer, answered) = oneshot::channel();
         match &mut self.held {
             Some(held) => held.push_back(Held { epoch, request, answer }),
@@ -90,7 +92,11 @@ impl State {
         answered
     }
 
-    fn append_now(&mut self, epoch: Epoch, request: JournalAppendRequest) -> Result<Committed, AppendError> {
+    fn append_now(
+        &mut self,
+        epoch: Epoch,
+        request: JournalAppendRequest,
+    ) -> Result<CommitReceipt, AppendError> {
         let told = self.failures.pop_front();
         if let Some(Failure::Refuse(error)) = told {
             return Err(error);
@@ -128,7 +134,7 @@ impl State {
         }
         match told {
             Some(Failure::LoseAnswer) => Err(AppendError::Unknown),
-            Some(Failure::Refuse(_)) | None => Ok(Committed { first_seq }),
+            Some(Failure::Refuse(_)) | None => Ok(CommitReceipt { first_seq }),
         }
     }
 

@@ -33,26 +33,6 @@ pub enum KindPlace {
     Tape,
 }
 
-/// Groups of events, those of tapes at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the variant of the event of the same name")]
-pub enum EventGroup {
-    Log,
-    Access,
-    Agent,
-    Session,
-    Effect,
-    Policy,
-    Skill,
-    Component,
-    Job,
-    Vault,
-    Run,
-    Model,
-    Tool,
-    Approval,
-}
-
 /// Each row: the kind, its number, its name on the wire, the event that has it. An event without a row does not compile.
 macro_rules! kinds {
     (
@@ -102,15 +82,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$log => stringify!($log),)*
                     $(Self::$tape => stringify!($tape),)*
-                }
-            }
-
-            /// Returns the group of its event: each group has its own decoder.
-            #[must_use]
-            pub fn group(self) -> EventGroup {
-                match self {
-                    $(Self::$log => EventGroup::$log_group,)*
-                    $(Self::$tape => EventGroup::$tape_group,)*
                 }
             }
 

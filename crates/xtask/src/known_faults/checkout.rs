@@ -10,7 +10,6 @@ use anyhow::{Context, Result, ensure};
 
 use crate::repo;
 
-use super::product;
 use super::revert::{self, FileVersion, RevertOutcome};
 
 /// A worktree of the repository that nobody else uses.
@@ -65,8 +64,12 @@ impl SpareCheckout {
             &self.folder,
             &["diff", "--find-renames", "--name-status", "--diff-filter=R", commit, "HEAD"],
         )?;
+        let changed = match revert::product_of_one_mend(&changed) {
+            Ok(changed) => changed,
+            Err(outcome) => return Ok(outcome),
+        };
         let mut files = Vec::new();
-        for path in changed.lines().filter(|path| product::is_product(path)) {
+        for path in changed {
             let path_now = revert::path_now(path, &renamed);
             let version = FileVersion {
                 before: self.show(&format!("{commit}^"), path)?,
@@ -77,9 +80,6 @@ impl SpareCheckout {
                 Some(text) => files.push((path_now.to_owned(), text)),
                 None => return Ok(RevertOutcome::Conflict { path: path_now.to_owned() }),
             }
-        }
-        if files.is_empty() {
-            return Ok(RevertOutcome::NoProduct);
         }
         Ok(RevertOutcome::Clean { files })
     }

@@ -10,6 +10,9 @@ use anyhow::{Context, Result, bail};
 
 use super::product;
 
+/// Files of the product that a commit of one mend changes, at most.
+const FILES_OF_ONE_MEND_MAX: usize = 120;
+
 /// What came of taking a commit back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RevertOutcome {
@@ -25,6 +28,11 @@ pub(super) enum RevertOutcome {
     },
     /// The commit changes nothing of the product.
     NoProduct,
+    /// The commit is the work of many steps: without it nearly everything is missing, not the one mend.
+    ManySteps {
+        /// Files of the product that it changes.
+        files: usize,
+    },
 }
 
 /// One file at three times; `None` where it was not there.
@@ -36,6 +44,16 @@ pub(super) struct FileVersion {
     pub(super) after: Option<String>,
     /// In the state from which it is taken back.
     pub(super) now: Option<String>,
+}
+
+/// Returns which of the files that a commit changed are product, unless there is none, or too many for one mend.
+pub(super) fn product_of_one_mend(changed: &str) -> std::result::Result<Vec<&str>, RevertOutcome> {
+    let product: Vec<&str> = changed.lines().filter(|path| product::is_product(path)).collect();
+    match product.len() {
+        0 => Err(RevertOutcome::NoProduct),
+        1..=FILES_OF_ONE_MEND_MAX => Ok(product),
+        files => Err(RevertOutcome::ManySteps { files }),
+    }
 }
 
 /// Returns the path that a file has now, from the output of `git diff --name-status --diff-filter=R`.
@@ -119,6 +137,18 @@ mod tests {
         ] {
             assert_eq!(without(&file, &scratch()).expect("git merges"), expected, "{file:?}");
         }
+    }
+
+    #[test]
+    fn a_commit_that_joins_many_steps_is_not_taken_back_for_one_mend() {
+        let changed = |files: usize| {
+            let product = (0..files).map(|n| format!("crates/cli/src/f{n}.rs\n"));
+            product.collect::<String>() + "docs/cli.md\ncrates/cli/src/tests.rs\n"
+        };
+        let of = |files: usize| product_of_one_mend(&changed(files)).map(|product| product.len());
+        assert_eq!(of(0), Err(RevertOutcome::NoProduct));
+        assert_eq!(of(120), Ok(120));
+        assert_eq!(of(121), Err(RevertOutcome::ManySteps { files: 121 }));
     }
 
     #[test]

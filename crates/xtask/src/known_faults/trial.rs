@@ -61,6 +61,13 @@ impl TrialVerdict {
     }
 }
 
+/// Returns the verdict on a mend whose own commit was joined with many others.
+pub(super) fn of_many_steps(files: usize) -> TrialVerdict {
+    let why =
+        format!("its commit joins many steps ({files} files of the product), so the mend alone cannot be");
+    TrialVerdict::NotRevertible(format!("{why} taken back"))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestOutcome {
     Passed,
@@ -89,6 +96,7 @@ pub(super) fn at_head(checkout: &SpareCheckout, row: &FaultRow) -> Result<Result
     checkout.go_to(checkout.head())?;
     match checkout.merge_out(&row.commit)? {
         RevertOutcome::NoProduct => Ok(Ok(TrialVerdict::NoProduct)),
+        RevertOutcome::ManySteps { files } => Ok(Ok(of_many_steps(files))),
         RevertOutcome::Conflict { path } => {
             Ok(Err(format!("later commits changed the same lines of {path}")))
         }
@@ -109,6 +117,7 @@ pub(super) fn at_commit(checkout: &SpareCheckout, row: &FaultRow) -> Result<Resu
     }
     match checkout.merge_out(&row.commit)? {
         RevertOutcome::NoProduct => Ok(Ok(TrialVerdict::NoProduct)),
+        RevertOutcome::ManySteps { files } => Ok(Ok(of_many_steps(files))),
         RevertOutcome::Conflict { path } => Ok(Err(format!("{path} does not merge"))),
         RevertOutcome::Clean { files } => {
             checkout.put_all(&files)?;

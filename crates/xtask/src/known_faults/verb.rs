@@ -59,6 +59,7 @@ fn try_batch(checkout: &SpareCheckout, batch: Vec<FaultRow>, table: &mut ResultT
         match trial::merged_out(checkout, &row)? {
             RevertOutcome::Clean { .. } => merging.push(row),
             RevertOutcome::NoProduct => table.add(&row, &TrialVerdict::NoProduct)?,
+            RevertOutcome::ManySteps { files } => table.add(&row, &trial::of_many_steps(files))?,
             RevertOutcome::Conflict { path } => {
                 left.push((row, format!("later commits changed the same lines of {path}")));
             }

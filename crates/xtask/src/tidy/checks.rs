@@ -3,6 +3,7 @@
 //! Owns the list of rules. A rule that cannot fail is worthless: each file shows it failing on a bad sample.
 
 mod run_all;
+mod commits;
 mod arrows;
 mod manifests;
 mod cycles;
@@ -21,4 +22,5 @@ mod message_table;
 mod words;
 mod shapes;
 
+pub(super) use commits::named as named_commits;
 pub(super) use run_all::{all, generated};

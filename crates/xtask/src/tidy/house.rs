@@ -3,7 +3,7 @@
 //! Owns walking the folders and the shape that checks read. Invariant: a [`RepositoryView`] depends only on
 //! the texts it was made of, so a check can be tried on a house of three lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -20,6 +20,8 @@ pub(crate) struct RepositoryView {
     pub(crate) texts: BTreeMap<String, String>,
     /// Paths of everything else that was seen, so that links to it count as alive.
     pub(crate) others: Vec<String>,
+    /// Commits that a document names and the repository does not have.
+    pub(crate) missing_commits: BTreeSet<String>,
 }
 
 /// One folder below `crates/` and what its manifest depends on.
@@ -84,7 +86,7 @@ impl RepositoryView {
                 });
             }
         }
-        Ok(Self { crates, files, texts, others })
+        Ok(Self { crates, files, texts, others, missing_commits: BTreeSet::new() })
     }
 
     /// Returns the text at `path`, empty where there is none.

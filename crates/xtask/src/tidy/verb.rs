@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 
 use super::checks;
 use super::finding::TidyFinding;
+use super::git_commits;
 use super::house::RepositoryView;
 use super::rules::Rules;
 use crate::repo;
@@ -47,7 +48,8 @@ pub(crate) fn verb(files: FileAction) -> Result<ExitCode> {
 }
 
 fn load() -> Result<(RepositoryView, Rules)> {
-    let house = RepositoryView::load(&repo::root())?;
+    let mut house = RepositoryView::load(&repo::root())?;
+    house.missing_commits = git_commits::missing(&repo::root(), &checks::named_commits(&house));
     let rules = Rules::parse(house.text("crates/xtask/tidy.toml"))?;
     Ok((house, rules))
 }

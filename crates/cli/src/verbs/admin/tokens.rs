@@ -8,7 +8,7 @@ use palyra_wire::v1;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::TokenName;
@@ -83,8 +83,8 @@ pub(super) async fn run(context: &Context, client: &Client, verb: TokensVerb) ->
     Ok(Exit::Done)
 }
 
-fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> Result<(), Failure> {
-    if format == Format::Json {
+fn create(context: &Context, made: &v1::CreateTokenResponse, format: OutputFormat) -> Result<(), Failure> {
+    if format == OutputFormat::Json {
         return Ok(context.output.json(&to_json_with_defaults(made))?);
     }
     context.output.exact_line(&made.token)?;
@@ -93,8 +93,8 @@ fn create(context: &Context, made: &v1::CreateTokenResponse, format: Format) -> 
     Ok(())
 }
 
-fn list(context: &Context, tokens: Vec<v1::Token>, format: Format) -> Result<(), Failure> {
-    if format == Format::Json {
+fn list(context: &Context, tokens: Vec<v1::Token>, format: OutputFormat) -> Result<(), Failure> {
+    if format == OutputFormat::Json {
         return Ok(tokens.iter().try_for_each(|token| context.output.json(&to_json(token)))?);
     }
     let row = |token: v1::Token| {

@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::argument_rule::Shape;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{date, time_left};
@@ -20,10 +20,10 @@ pub(super) async fn list(
     context: &Context,
     client: &Client,
     request: v1::ListGrantsRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let grants = client.list_grants(request).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         grants.iter().try_for_each(|grant| context.output.json(&to_json(grant)))?;
         return Ok(Exit::Done);
     }
@@ -73,10 +73,10 @@ pub(super) async fn revoke(
     context: &Context,
     client: &Client,
     grant: StoredGrantId,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let revoked = client.revoke_grant(grant).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&revoked))?;
     } else {
         context.output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));

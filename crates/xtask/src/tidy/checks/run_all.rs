@@ -3,8 +3,8 @@
 //! Owns that list and nothing else.
 
 use super::{
-    arrows, attack_cases, clippy_config, cycles, dependency_reasons, error_pages, gateway, layout, links,
-    manifests, message_table, names, restricted_names, seed_names, shapes, sizes, words,
+    arrows, attack_cases, clippy_config, commits, cycles, dependency_reasons, error_pages, gateway, layout,
+    links, manifests, message_table, names, restricted_names, seed_names, shapes, sizes, words,
 };
 use crate::tidy::finding::TidyFinding;
 use crate::tidy::house::RepositoryView;
@@ -26,6 +26,7 @@ pub(in crate::tidy) fn all(house: &RepositoryView, rules: &Rules) -> Vec<TidyFin
         dependency_reasons::check(house),
         error_pages::check(house),
         links::check(house),
+        commits::check(house),
         attack_cases::check(house),
         message_table::check(house),
         words::check(house),
