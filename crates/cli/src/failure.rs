@@ -181,10 +181,10 @@ fn own_mend(error: &ClientError) -> Option<String> {
             true => format!("`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"),
             false => "`palyra admin stop`, then try again".to_owned(),
         }),
-        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(
-            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `listen.tcp`"
-                .to_owned(),
-        ),
+        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(format!(
+            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
+            if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
+        )),
         ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
             "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
         ),

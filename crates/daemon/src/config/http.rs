@@ -10,6 +10,7 @@ use palyra_http::{PublicOrigin, TlsFiles};
 
 use super::check::ConfigLayer;
 use super::diagnostic::{ConfigError, ErrorCollector};
+use super::schema::HTTP_LISTEN_DEFAULT;
 use super::value::{ConfigValue, ValueOrigin};
 
 /// What turns the HTTP API off.
@@ -47,10 +48,9 @@ pub enum AddressChoice {
 pub(super) fn settings(values: &ConfigLayer) -> Option<HttpSettings> {
     let listen = text(values, "http.listen");
     let address = Some(listen).filter(|listen| *listen != OFF)?.parse().ok()?;
-    let is_default = matches!(values.get("http.listen"), Some((_, ValueOrigin::Default)));
     Some(HttpSettings {
         address,
-        chosen: if is_default { AddressChoice::Default } else { AddressChoice::Explicit },
+        chosen: if listen == HTTP_LISTEN_DEFAULT { AddressChoice::Default } else { AddressChoice::Explicit },
         public_url: PublicOrigin::parse(text(values, "http.public_url")),
         tls: tls_files(values),
         proxies: list(values, "http.trusted_proxies").iter().filter_map(|item| item.parse().ok()).collect(),
@@ -132,8 +132,10 @@ mod tests {
             (settings.chosen, settings.tls, settings.public_url),
             (AddressChoice::Default, None, None)
         );
-        let chosen = loaded(&[("listen", "127.0.0.1:7787")]).expect("valid").expect("on");
+        let chosen = loaded(&[("listen", "127.0.0.1:7788")]).expect("valid").expect("on");
         assert_eq!(chosen.chosen, AddressChoice::Explicit);
+        let written = loaded(&[("listen", "127.0.0.1:7787")]).expect("valid").expect("on");
+        assert_eq!(written.chosen, AddressChoice::Default, "a file of all defaults changes nothing");
         assert_eq!(loaded(&[("listen", "off")]), Ok(None));
         assert!(loaded(&[("listen", "7787")]).is_err());
     }

@@ -104,11 +104,9 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     // Not an operation that takes files.
     let large = json!({ "session": { "session_key": "x".repeat(1024 * 1024) } });
     Call::post("/api/v1/sessions", &token, large).send(&daemon).await.refused(413, "PLY-1003");
-    let chunked = format!(
-        "POST /healthz HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
-    );
+    let chunked = "POST /healthz HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     let mut wire = Wire::open(daemon.address).await;
-    wire.send(&chunked).await;
+    wire.send(chunked).await;
     wire.answer().await.unwrap().refused(405, "PLY-1008");
 }
 

@@ -106,7 +106,34 @@ impl Wire {
 
     /// Returns whether the connection ends without a further byte.
     pub(crate) async fn ends(&mut self) -> bool {
-        matches!(timeout(PATIENCE, self.0.read_u8()).await.expect("an end in time"), Err(_))
+        timeout(PATIENCE, self.0.read_u8()).await.expect("an end in time").is_err()
+    }
+}
+
+/// What a call sends: JSON, or a text as it is.
+pub(crate) struct CallBody(String);
+
+impl From<&str> for CallBody {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for CallBody {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<Value> for CallBody {
+    fn from(json: Value) -> Self {
+        Self(json.to_string())
+    }
+}
+
+impl From<&Value> for CallBody {
+    fn from(json: &Value) -> Self {
+        Self(json.to_string())
     }
 }
 
@@ -125,9 +152,9 @@ impl<'a> Call<'a> {
         Self { method: "GET", path, token: Some(token), headers: String::new(), body: String::new() }
     }
 
-    pub(crate) fn post(path: &'a str, token: &'a str, body: impl ToString) -> Self {
+    pub(crate) fn post(path: &'a str, token: &'a str, body: impl Into<CallBody>) -> Self {
         let headers = "content-type: application/json\r\n".to_owned();
-        Self { method: "POST", path, token: Some(token), headers, body: body.to_string() }
+        Self { method: "POST", path, token: Some(token), headers, body: body.into().0 }
     }
 
     /// The same without a token.

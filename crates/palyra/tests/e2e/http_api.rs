@@ -100,11 +100,12 @@ fn the_api_is_on_from_the_first_start_and_shows_what_the_command_line_shows() {
     assert_eq!(numbers(&entries), numbers(&tape));
     let (status, ready) = get("GET /readyz", &token).answer(port);
     assert_eq!((status, ready.contains("\"ready\":true")), (200, true), "{ready}");
-    let (status, metrics) = get("GET /metrics", &token).answer(port);
-    assert!(
-        status == 200
-            && metrics.contains("palyra_http_requests_total{operation=\"StartRun\",status=\"2xx\"} 1")
-    );
+    assert_eq!(get("GET /metrics", &token).answer(port).0, 403, "it has another scope");
+    let scraper = home.palyra(&["admin", "tokens", "create", "user:local", "--scope", "metrics"]).expect(0);
+    let (status, metrics) = get("GET /metrics", scraper.out.trim()).answer(port);
+    assert_eq!(status, 200, "{metrics}");
+    let started = "palyra_http_requests_total{operation=\"StartRun\",status=\"2xx\"} 1";
+    assert!(metrics.lines().any(|line| line == started), "{metrics}");
 }
 
 /// The daemon is killed in the middle of the stream, again and again; the reader comes back with its last number.
@@ -113,7 +114,7 @@ fn a_reader_that_comes_back_after_kills_has_every_entry_once() {
     let home = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     let token = token(&home, "user:local");
     let body = json!({
-        "input": "[pace=30] list the files then find *.md then list the files then find *.txt then list the files",
+        "input": "[pace=30] list the files then find *.md then find *.txt then find *.rs then find *.toml then find *.c",
     });
     let started =
         HttpRequest { body: body.to_string(), ..get("POST /api/v1/runs", &token) }.answer(port(&home));
