@@ -31,7 +31,7 @@ pub enum CheckLevel {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HealthCheck {
+pub struct Check {
     /// Stable name.
     pub name: &'static str,
     /// How it went.
@@ -44,19 +44,19 @@ pub struct HealthCheck {
 
 /// Checks of what lies beside the runtime, made anew whenever somebody asks.
 #[derive(Clone, Default)]
-pub struct LiveChecks(Vec<Arc<dyn Fn() -> HealthCheck + Send + Sync>>);
+pub struct LiveChecks(Vec<Arc<dyn Fn() -> Check + Send + Sync>>);
 
 impl LiveChecks {
     /// Adds one; it may block for a moment.
     #[must_use]
-    pub fn with(mut self, check: impl Fn() -> HealthCheck + Send + Sync + 'static) -> Self {
+    pub fn with(mut self, check: impl Fn() -> Check + Send + Sync + 'static) -> Self {
         self.0.push(Arc::new(check));
         self
     }
 
     /// Makes all of them.
     #[must_use]
-    pub fn made(&self) -> Vec<HealthCheck> {
+    pub fn made(&self) -> Vec<Check> {
         self.0.iter().map(|check| check()).collect()
     }
 }
@@ -112,7 +112,7 @@ impl HealthHandle {
     }
 
     /// Runs every check.
-    pub async fn checks(&self) -> Vec<HealthCheck> {
+    pub async fn checks(&self) -> Vec<Check> {
         let mut checks =
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
@@ -121,7 +121,7 @@ impl HealthHandle {
         checks
     }
 
-    fn journal(&self) -> HealthCheck {
+    fn journal(&self) -> Check {
         let status = self.ports.maintain.status();
         let found = format!("{} entries, database {} bytes", status.entries, status.database_bytes);
         let (level, mend) = match status.health {
@@ -131,30 +131,27 @@ impl HealthHandle {
             }
             JournalHealth::Quarantined => (CheckLevel::Error, mend_of(status.cause)),
         };
-        HealthCheck { name: "journal_writable", level, found, mend }
+        Check { name: "journal_writable", level, found, mend }
     }
 
     /// Tells what the last check of every entry found; a fault stays until a later check finds none.
-    fn integrity(&self) -> HealthCheck {
+    fn integrity(&self) -> Check {
         let name = "journal_verified";
         match self.ports.maintain.status().integrity {
             Integrity::NotChecked => {
                 let found = "not yet since the daemon started".to_owned();
-                HealthCheck { name, level: CheckLevel::Ok, found, mend: "" }
+                Check { name, level: CheckLevel::Ok, found, mend: "" }
             }
-            Integrity::Holds { entries } => HealthCheck {
-                name,
-                level: CheckLevel::Ok,
-                found: format!("{entries} entries hold"),
-                mend: "",
-            },
-            Integrity::TableDiffers { table } => HealthCheck {
+            Integrity::Holds { entries } => {
+                Check { name, level: CheckLevel::Ok, found: format!("{entries} entries hold"), mend: "" }
+            }
+            Integrity::TableDiffers { table } => Check {
                 name,
                 level: CheckLevel::Error,
                 found: format!("every entry holds, but the derived table `{table}` is not what they say"),
                 mend: "run `palyra journal rebuild`, which rebuilds the derived tables from the log",
             },
-            Integrity::Faulty { seq, what } => HealthCheck {
+            Integrity::Faulty { seq, what } => Check {
                 name,
                 level: CheckLevel::Error,
                 found: format!("entry {seq} does not verify: {what}"),
@@ -164,20 +161,18 @@ impl HealthHandle {
         }
     }
 
-    async fn runs(&self) -> HealthCheck {
+    async fn runs(&self) -> Check {
         let name = "projections_readable";
         match self.open_runs().await {
-            Ok(open) => {
-                HealthCheck { name, level: CheckLevel::Ok, found: format!("{open} open runs"), mend: "" }
-            }
+            Ok(open) => Check { name, level: CheckLevel::Ok, found: format!("{open} open runs"), mend: "" },
             Err(error) => {
                 let mend = "run `palyra journal verify`, then `palyra journal rebuild`";
-                HealthCheck { name, level: CheckLevel::Error, found: error.to_string(), mend }
+                Check { name, level: CheckLevel::Error, found: error.to_string(), mend }
             }
         }
     }
 
-    fn proofs(&self) -> HealthCheck {
+    fn proofs(&self) -> Check {
         let name = "journal_proofs";
         match self.proofs.newest_checkpoint() {
             Some(signed) => {
@@ -185,9 +180,9 @@ impl HealthHandle {
                 let which = if size >= all { "all" } else { "the first" };
                 let entries = if size == 1 { "entry" } else { "entries" };
                 let found = format!("{which} {size} {entries} signed");
-                HealthCheck { name, level: CheckLevel::Ok, found, mend: "" }
+                Check { name, level: CheckLevel::Ok, found, mend: "" }
             }
-            None => HealthCheck {
+            None => Check {
                 name,
                 level: CheckLevel::Warning,
                 found: "no entry is signed".to_owned(),
@@ -197,13 +192,13 @@ impl HealthHandle {
     }
 
     /// Names skills that were switched on and take no part: runs of their agents have fewer tools, or none.
-    async fn skills(&self) -> Option<HealthCheck> {
+    async fn skills(&self) -> Option<Check> {
         let skills = self.ports.families.query(skills::records).await.ok()?;
         let quarantined = skills.iter().filter(|skill| {
             skill.removed.is_none() && skill.quarantine.is_some() && !skill.agents.is_empty()
         });
         let names: Vec<String> = quarantined.map(|skill| skill.installed.name.expose().clone()).collect();
-        (!names.is_empty()).then(|| HealthCheck {
+        (!names.is_empty()).then(|| Check {
             name: "skills",
             level: CheckLevel::Warning,
             found: format!("quarantined, and runs of their agents may lack tools: {}", names.join(", ")),
@@ -212,7 +207,7 @@ impl HealthHandle {
     }
 
     /// Names how many effects wait for a person, because nobody knows what became of them.
-    async fn unknown_effects(&self) -> Option<HealthCheck> {
+    async fn unknown_effects(&self) -> Option<Check> {
         let (principal, run, before) = (None, None, None);
         let query = EffectQuery {
             principal,
@@ -224,7 +219,7 @@ impl HealthHandle {
         let unknown =
             self.ports.families.query(move |rows, _| effects::records(rows, &query)).await.ok()?.len();
         let more = if unknown == UNKNOWN_EFFECTS_COUNTED_MAX { " or more" } else { "" };
-        (unknown > 0).then(|| HealthCheck {
+        (unknown > 0).then(|| Check {
             name: "unknown_effects",
             level: CheckLevel::Warning,
             found: format!("{unknown}{more} effects whose outcome is not known"),
@@ -232,7 +227,7 @@ impl HealthHandle {
         })
     }
 
-    fn model(&self) -> HealthCheck {
+    fn model(&self) -> Check {
         let directory = self.models.borrow();
         let model = directory.default_model();
         let told: String = directory.suggestions().iter().map(|told| format!("; {told}")).collect();
@@ -240,7 +235,7 @@ impl HealthHandle {
         let name = "default_model";
         if directory.provider(model).is_none() {
             let mend = "configure its provider, or choose another default: `palyra model list`";
-            return HealthCheck { name, level: CheckLevel::Error, found, mend };
+            return Check { name, level: CheckLevel::Error, found, mend };
         }
         let demo = model.provider.as_str() == "demo";
         let mend = if demo {
@@ -248,21 +243,21 @@ impl HealthHandle {
         } else {
             ""
         };
-        HealthCheck { name, level: CheckLevel::Ok, found, mend }
+        Check { name, level: CheckLevel::Ok, found, mend }
     }
 }
 
 /// Names the background tasks whose last tick failed.
-fn background_check(tasks: &[TaskStatus]) -> HealthCheck {
+fn background_check(tasks: &[TaskStatus]) -> Check {
     let name = "background_tasks";
     let failed: Vec<String> = tasks.iter().filter_map(failure_of).collect();
     if failed.is_empty() {
         let found = format!("{} tasks, none failed", tasks.len());
-        return HealthCheck { name, level: CheckLevel::Ok, found, mend: "" };
+        return Check { name, level: CheckLevel::Ok, found, mend: "" };
     }
     let mend = "`palyra logs` shows more; a task of the start runs again at the next start, the others are tried \
                 again by themselves";
-    HealthCheck { name, level: CheckLevel::Warning, found: failed.join("; "), mend }
+    Check { name, level: CheckLevel::Warning, found: failed.join("; "), mend }
 }
 
 fn failure_of(task: &TaskStatus) -> Option<String> {

@@ -26,11 +26,11 @@ type ByPrincipal = BTreeMap<PrincipalId, BTreeMap<StoredGrantId, StoredGrantReco
 /// The grants that hold, as far as this process has seen commits.
 pub struct StandingGrants {
     ports: Arc<AdminPorts>,
-    known: Mutex<KnownGrants>,
+    known: Mutex<Known>,
 }
 
 #[derive(Default)]
-struct KnownGrants {
+struct Known {
     grants: ByPrincipal,
     /// Changes so far.
     changes: u64,
@@ -41,7 +41,7 @@ struct KnownGrants {
 impl StandingGrants {
     pub(crate) async fn load(ports: Arc<AdminPorts>) -> Result<Self, ReadError> {
         let grants = read(&*ports.families).await?;
-        Ok(Self { ports, known: Mutex::new(KnownGrants { grants, ..KnownGrants::default() }) })
+        Ok(Self { ports, known: Mutex::new(Known { grants, ..Known::default() }) })
     }
 
     /// Takes note that an append whose fate nobody knows may have changed them.
@@ -72,7 +72,7 @@ impl StandingGrants {
     fn replace(&self, changes: u64, grants: ByPrincipal) {
         let mut known = self.lock();
         if known.changes == changes {
-            *known = KnownGrants { grants, changes, in_doubt: false };
+            *known = Known { grants, changes, in_doubt: false };
         }
     }
 
@@ -131,7 +131,7 @@ impl StandingGrants {
         known.grants.values_mut().filter_map(|of| of.get_mut(&grant)).for_each(change);
     }
 
-    fn lock(&self) -> MutexGuard<'_, KnownGrants> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,6 +31,4 @@ pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
 pub use notice::{DaemonNotice, NoticeSink};
-pub use options::{
-    ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress, UnnamedFingerprint,
-};
+pub use options::{ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress};

@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_ports::{
-    ConfinedCommand, NetworkAccess, OutputSink, ProcessTier, ProgramEnd, Supervision, WorkspaceAccess,
-    WorkspaceRoot,
+    ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
@@ -186,7 +185,7 @@ impl Git<'_> {
             kept: Vec::new(),
             readable: settings.readable.clone(),
             sealed: Vec::new(),
-            network: NetworkAccess::None,
+            network: Network::None,
             limits: settings.limits,
         };
         gather(self.parts.sandbox.start(command).await?, hearing)
@@ -234,17 +233,17 @@ impl Git<'_> {
         let output = running.output.get();
         match ended {
             // It has nothing to say, or the call itself will be told why not.
-            ProgramEnd::Exited { code } if code != 0 => Ok(Vec::new()),
-            ProgramEnd::Exited { .. } if output.left_out() == 0 => {
+            Ended::Exited { code } if code != 0 => Ok(Vec::new()),
+            Ended::Exited { .. } if output.left_out() == 0 => {
                 let printed = output.describe(|_| String::new());
                 Ok(printed.split_terminator('\0').map(str::to_owned).collect())
             }
-            ProgramEnd::Exited { .. }
-            | ProgramEnd::Signalled { .. }
-            | ProgramEnd::OverMemory
-            | ProgramEnd::OverProcesses
-            | ProgramEnd::KeptLost
-            | ProgramEnd::Stopped => {
+            Ended::Exited { .. }
+            | Ended::Signalled { .. }
+            | Ended::OverMemory
+            | Ended::OverProcesses
+            | Ended::KeptLost
+            | Ended::Stopped => {
                 Err(CommandFailure::SandboxFailed("git could not say what the repository has".to_owned()))
             }
         }

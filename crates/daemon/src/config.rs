@@ -17,20 +17,18 @@ mod describe;
 mod file;
 mod check;
 mod provider;
-mod http;
 mod host_places;
 
 mod value;
-mod diagnostic;
-mod suggest;
+mod mistake;
+mod nearest;
 
 use crate::trusted_place;
 use check::ConfigLayer;
-use diagnostic::ErrorCollector;
+use mistake::ErrorCollector;
 
 pub use describe::{as_json_schema, as_markdown, as_toml};
-pub use diagnostic::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
-pub use http::{AddressChoice, HttpSettings};
+pub use mistake::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
 pub use provider::{ProviderConfig, ProviderFormat};
 pub use schema::{
     ApplyTime, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue,
@@ -107,7 +105,6 @@ fn assemble(
     // What a mistake took away may be what would be missed here.
     if mistakes.is_empty() {
         provider::check_all(&values, &file.providers, &mut mistakes);
-        http::check_all(&values, &mut mistakes);
     }
     provider::add_defaults(&mut values);
     mistakes.into_result().map(|()| Config { values, file: None })
@@ -239,12 +236,6 @@ impl Config {
     #[must_use]
     pub fn listen_tcp(&self) -> &str {
         self.text("listen.tcp")
-    }
-
-    /// Returns where and how the HTTP API is served; `None` where it is off.
-    #[must_use]
-    pub fn http(&self) -> Option<HttpSettings> {
-        http::settings(&self.values)
     }
 
     /// Returns whether new payloads of the journal are sealed.

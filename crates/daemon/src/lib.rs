@@ -13,7 +13,7 @@ mod wiring;
 
 mod tool_setup;
 mod host_sandbox;
-mod egress;
+mod way_out;
 
 mod history;
 
@@ -43,8 +43,6 @@ mod readiness;
 mod refusal;
 
 mod listeners;
-mod http_listener;
-mod transports;
 
 mod reload;
 mod edited_files;

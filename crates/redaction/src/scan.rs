@@ -7,7 +7,7 @@
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
-use palyra_ports::RedactionFindings;
+use palyra_ports::Findings;
 
 use crate::byte_set::TOKEN;
 use crate::registered::HEAD_BYTES;
@@ -42,7 +42,7 @@ pub(crate) struct TextScan {
     covered: usize,
     open: Vec<OpenCandidate>,
     spans: Vec<Span>,
-    findings: RedactionFindings,
+    findings: Findings,
 }
 
 impl TextScan {
@@ -55,7 +55,7 @@ impl TextScan {
             covered: 0,
             open: Vec::new(),
             spans: Vec::new(),
-            findings: RedactionFindings::default(),
+            findings: Findings::default(),
         }
     }
 
@@ -307,11 +307,11 @@ impl TextScan {
     }
 
     /// Counts what was found in a text before this one.
-    pub(crate) fn add_findings(&mut self, findings: RedactionFindings) {
+    pub(crate) fn add_findings(&mut self, findings: Findings) {
         self.findings = self.findings.plus(findings);
     }
 
-    pub(crate) fn take_findings(&mut self) -> RedactionFindings {
+    pub(crate) fn take_findings(&mut self) -> Findings {
         std::mem::take(&mut self.findings)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_ports::{CleanedText, RedactStream, RedactionFindings, Redactor};
+use palyra_ports::{Cleaned, Findings, RedactStream, Redactor};
 use palyra_types::{Content, Redacted};
 
 use crate::json;
@@ -59,15 +59,15 @@ impl Redactor for SecretScanner {
         RULESET
     }
 
-    fn redact(&self, text: Content<String>) -> CleanedText {
+    fn redact(&self, text: Content<String>) -> Cleaned {
         let (clean, findings) = clean(&self.rule_set(), text.expose());
-        CleanedText { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
+        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
-    fn redact_json(&self, text: Content<String>) -> CleanedText {
+    fn redact_json(&self, text: Content<String>) -> Cleaned {
         let rule_set = self.rule_set();
         let (clean, findings) = json::clean_json(text.expose(), &|part| clean_text(&rule_set, part));
-        CleanedText { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
+        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
@@ -75,17 +75,17 @@ impl Redactor for SecretScanner {
     }
 }
 
-fn clean_text(rule_set: &CompiledRules, text: &str) -> (Option<String>, RedactionFindings) {
+fn clean_text(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
     clean(rule_set, text)
 }
 
 /// Returns a text without its secrets; `None` when it had none.
-fn clean(rule_set: &CompiledRules, text: &str) -> (Option<String>, RedactionFindings) {
+fn clean(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
     let mut scan = TextScan::new(rule_set);
     let view = TextView { text: text.as_bytes(), ended: TextEnd::Yes };
     scan.advance(rule_set, view);
     if scan.is_clean() {
-        return (None, RedactionFindings::default());
+        return (None, Findings::default());
     }
     let mut out = Vec::with_capacity(text.len());
     scan.give(rule_set, view, &mut out);

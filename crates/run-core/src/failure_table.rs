@@ -43,16 +43,16 @@ pub struct FailureRule {
     /// How often the same model is asked again within a turn.
     pub repeats_max: u32,
     /// How long to wait before.
-    pub pause: PauseRule,
+    pub pause: Pause,
     /// What else may be tried.
-    pub resort: LastResort,
+    pub resort: Resort,
     /// Why the run ends when nothing is left; its code is the class's own.
     pub end: TerminationReason,
 }
 
 /// How long to wait before the same model is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PauseRule {
+pub enum Pause {
     /// It is not asked again.
     None,
     /// The backoff.
@@ -64,7 +64,7 @@ pub enum PauseRule {
 
 /// What may be tried when the same request to the same model will not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LastResort {
+pub enum Resort {
     /// Nothing.
     None,
     /// The next model of the run's chain.
@@ -94,17 +94,15 @@ pub const fn rule(class: ModelFailureClass) -> FailureRule {
     use ModelFailureClass as Class;
     use TerminationReason::{ContentPolicy, ContextExhausted, ProviderError};
     let (repeats_max, pause, resort, end) = match class {
-        Class::RateLimit | Class::Transient => {
-            (2, PauseRule::BackoffOrAsked, LastResort::NextModel, ProviderError)
-        }
-        Class::Network => (2, PauseRule::Backoff, LastResort::NextModel, ProviderError),
-        Class::Timeout | Class::Malformed => (1, PauseRule::Backoff, LastResort::NextModel, ProviderError),
+        Class::RateLimit | Class::Transient => (2, Pause::BackoffOrAsked, Resort::NextModel, ProviderError),
+        Class::Network => (2, Pause::Backoff, Resort::NextModel, ProviderError),
+        Class::Timeout | Class::Malformed => (1, Pause::Backoff, Resort::NextModel, ProviderError),
         // The next model of the chain brings its own credential.
         Class::Quota | Class::Auth | Class::Permission | Class::Permanent => {
-            (0, PauseRule::None, LastResort::NextModel, ProviderError)
+            (0, Pause::None, Resort::NextModel, ProviderError)
         }
-        Class::ContextExceeded => (0, PauseRule::None, LastResort::ShorterContext, ContextExhausted),
-        Class::ContentPolicy => (0, PauseRule::None, LastResort::None, ContentPolicy),
+        Class::ContextExceeded => (0, Pause::None, Resort::ShorterContext, ContextExhausted),
+        Class::ContentPolicy => (0, Pause::None, Resort::None, ContentPolicy),
     };
     FailureRule { class, repeats_max, pause, resort, end }
 }
@@ -133,9 +131,9 @@ impl FailureRule {
         }
         let backoff = backoff(repeats, origin.run, origin.attempt);
         match self.pause {
-            PauseRule::None => None,
-            PauseRule::Backoff => Some(backoff),
-            PauseRule::BackoffOrAsked => {
+            Pause::None => None,
+            Pause::Backoff => Some(backoff),
+            Pause::BackoffOrAsked => {
                 let asked = asked.unwrap_or_default();
                 (asked <= ASKED_PAUSE_MAX).then(|| backoff.max(asked))
             }

@@ -17,30 +17,30 @@ use palyra_types::run::{
 };
 use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
-use crate::approvals::OpenApprovals;
+use crate::approvals::Approvals;
 use crate::budget::{Budget, RunActivity};
-use crate::effects::EffectTracker;
-use crate::input::{MachineDecision, RunInput};
+use crate::effects::Effects;
+use crate::input::{Decision, RunInput};
 use crate::loop_guard::LoopCounts;
 use crate::model_call::ModelCall;
 use crate::tool_calls::ToolCalls;
-use steering::ReceivedInputs;
+use steering::Heard;
 
 mod decide;
 mod attempts;
 mod calls;
 mod rejudging;
-mod approval_prompt;
+mod ask;
 mod approvals;
 mod effects;
 mod steering;
 mod proceed;
 mod step;
-mod queries;
+mod asking;
 
-pub use approvals::JudgementNeed;
+pub use approvals::Judgement;
+pub use asking::Counts;
 pub use effects::{OUTPUT_PIECES_MAX, OUTPUT_SHOWN_BYTES_MAX};
-pub use queries::RunConsumption;
 pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.
@@ -84,24 +84,24 @@ pub struct RunStateMachine {
     principal: PrincipalId,
     workspace_root: Redacted<PathBuf>,
     state: RunLifecycleState,
-    accepted: AcceptedState,
+    accepted: Accepted,
     wait: Option<WaitReason>,
     held: HoldState,
     stopping: Option<CancelReason>,
     model: ModelCall,
     tools: ToolCalls,
-    approvals: OpenApprovals,
-    effects: EffectTracker,
+    approvals: Approvals,
+    effects: Effects,
     budget: Budget,
     loops: LoopCounts,
-    received: ReceivedInputs,
+    heard: Heard,
     last: TapeSeq,
     finished_because: Option<TerminationReason>,
 }
 
 /// Whether the tape has its first entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AcceptedState {
+enum Accepted {
     NotYet,
     Yes,
 }
@@ -123,17 +123,17 @@ impl RunStateMachine {
             principal,
             workspace_root: Redacted::default(),
             state: RunLifecycleState::Pending,
-            accepted: AcceptedState::NotYet,
+            accepted: Accepted::NotYet,
             wait: None,
             held: HoldState::No,
             stopping: None,
             model: ModelCall::default(),
             tools: ToolCalls::default(),
-            approvals: OpenApprovals::default(),
-            effects: EffectTracker::default(),
+            approvals: Approvals::default(),
+            effects: Effects::default(),
             budget: Budget::default(),
             loops: LoopCounts::default(),
-            received: ReceivedInputs::default(),
+            heard: Heard::default(),
             last: TapeSeq::default(),
             finished_because: None,
         }
@@ -147,7 +147,7 @@ impl RunStateMachine {
     ///
     /// # Errors
     /// [`RunError::Finished`] once the run is terminal: late inputs are normal, callers drop them.
-    pub fn decide(&self, input: &RunInput, now: Timestamp) -> Result<MachineDecision, RunError> {
+    pub fn decide(&self, input: &RunInput, now: Timestamp) -> Result<Decision, RunError> {
         decide::decide(self, input, now)
     }
 
@@ -159,10 +159,10 @@ impl RunStateMachine {
         self.approvals.evolve(event);
         self.effects.evolve(event);
         self.loops.evolve(event);
-        self.received.evolve(event);
+        self.heard.evolve(event);
         match event {
             TapeEvent::Run(RunEvent::Started(started)) => {
-                self.accepted = AcceptedState::Yes;
+                self.accepted = Accepted::Yes;
                 self.workspace_root = started.workspace_root.clone();
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {

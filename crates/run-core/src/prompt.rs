@@ -67,10 +67,8 @@ pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
         .tokens_wished
         .map_or(window_bytes, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(window_bytes));
     let fixed = (inputs.instructions.len() + inputs.catalog_bytes) as u64;
-    let room = MessageAllowance {
-        requested: wished_bytes.saturating_sub(fixed),
-        at_most: window_bytes.saturating_sub(fixed),
-    };
+    let room =
+        Room { wished: wished_bytes.saturating_sub(fixed), at_most: window_bytes.saturating_sub(fixed) };
     let (current, mut dropped) = fit_current(inputs.current, room)?;
     let mut used = fixed + bytes_of(&current);
     let mut kept = 0;
@@ -107,8 +105,8 @@ pub fn request_tokens_max(window_tokens: u64) -> u64 {
 
 /// Bytes that messages may take.
 #[derive(Debug, Clone, Copy)]
-struct MessageAllowance {
-    requested: u64,
+struct Room {
+    wished: u64,
     at_most: u64,
 }
 
@@ -116,10 +114,10 @@ struct MessageAllowance {
 /// results; what the person said always stays.
 fn fit_current(
     mut current: Vec<ChatMessage>,
-    room: MessageAllowance,
+    room: Room,
 ) -> Result<(Vec<ChatMessage>, usize), ContextTooLarge> {
     let mut dropped = 0;
-    while bytes_of(&current) > room.requested {
+    while bytes_of(&current) > room.wished {
         let Some(round) = next_round(&current) else {
             if bytes_of(&current) > room.at_most {
                 return Err(ContextTooLarge);

@@ -14,7 +14,7 @@ mod alarm;
 
 mod engine;
 mod run_context;
-mod pending_approvals;
+mod asking;
 
 mod attachments;
 

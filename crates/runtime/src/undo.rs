@@ -2,7 +2,7 @@
 //!
 //! Owns the order: the wish is recorded, then the files are put back from the last change to the first, then what became
 //! of each is recorded; a wish without an end is carried out at the next start, which changes nothing twice. What a file
-//! was comes from the tape alone. Begin at [`UndoService::undo`].
+//! was comes from the tape alone. Begin at [`Undoing::undo`].
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendClass, AppendError, ComparedFile, KeptEntry, NewEntry, Redactor, RestoreOrder};
 use palyra_types::effect::{
-    FileBefore, KeptPlacement, RawUndoneFile, RestoreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, KeptPlacement, RawUndoneFile, RestoreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunRecord;
@@ -30,7 +30,7 @@ use palyra_admin::unless_secret;
 
 /// Takes changes back, one run at a time.
 #[derive(Clone)]
-pub(crate) struct UndoService {
+pub(crate) struct Undoing {
     engine: Arc<Engine>,
     one_at_a_time: Arc<Mutex<()>>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct UndoTurn {
 }
 
 /// A kept file that is put in place.
-pub(crate) struct KeptFilePlacing {
+pub(crate) struct Placing {
     pub(crate) placement: KeptPlacement,
     pub(crate) workspace_root: Redacted<PathBuf>,
     pub(crate) files: Vec<RestoreImage>,
@@ -68,22 +68,22 @@ pub struct UndoReport {
 }
 
 /// What a run changed, in the order in which it did.
-struct ChangedFiles {
+struct Changed {
     workspace_root: Redacted<PathBuf>,
     files: Vec<RestoreImage>,
 }
 
-impl ChangedFiles {
+impl Changed {
     /// Returns the files that did not exist before the run.
     fn made(&self) -> BTreeSet<String> {
         let mut seen = BTreeSet::new();
         let first = self.files.iter().filter(|file| seen.insert(file.path.expose()));
-        let made = first.filter(|file| matches!(file.before, FileBefore::Absent));
+        let made = first.filter(|file| matches!(file.before, Before::Absent));
         made.map(|file| file.path.expose().clone()).collect()
     }
 }
 
-impl UndoService {
+impl Undoing {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         Self { engine, one_at_a_time: Arc::default() }
     }
@@ -111,7 +111,7 @@ impl UndoService {
         }
         let changed = self.changed(record.run).await?;
         let made = changed.made();
-        let ChangedFiles { workspace_root, mut files } = changed;
+        let Changed { workspace_root, mut files } = changed;
         if files.is_empty() {
             return Err(RequestError::UndoNothing);
         }
@@ -144,21 +144,22 @@ impl UndoService {
         &self,
         _turn: UndoTurn,
         record: &RunRecord,
-        placing: KeptFilePlacing,
+        placing: Placing,
     ) -> Result<Vec<UndoneFile>, RequestError> {
-        let KeptFilePlacing { placement, workspace_root, files } = placing;
-        let changed = ChangedFiles { workspace_root, files };
+        let Placing { placement, workspace_root, files } = placing;
+        let changed = Changed { workspace_root, files };
         self.record_and_carry_out(record, changed, Some(placement)).await
     }
 
     async fn record_and_carry_out(
         &self,
         record: &RunRecord,
-        changed: ChangedFiles,
+        changed: Changed,
         kept: Option<KeptPlacement>,
     ) -> Result<Vec<UndoneFile>, RequestError> {
         let now = self.engine.ports.clock.wall();
-        let undo: UndoId = self.engine.ports.entropy.new_id(now);
+        let (ms, random) = self.engine.ports.entropy.id_parts(now);
+        let undo = UndoId::from_parts(ms, random);
         let paths = changed.files.iter().rev().map(|file| file.path.clone()).collect();
         let wish = JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
             undo,
@@ -215,7 +216,7 @@ impl UndoService {
     }
 
     /// Returns the changes of a placement, where the kept file is still what it was.
-    async fn placed(&self, changed: &ChangedFiles, placement: &KeptPlacement) -> Option<Vec<RestoreImage>> {
+    async fn placed(&self, changed: &Changed, placement: &KeptPlacement) -> Option<Vec<RestoreImage>> {
         let content = self.engine.ports.kept.read(placement.file.clone()).await.ok()?;
         let is_same = content.file.sha256 == Some(placement.sha256)
             && content.file.workspace == *changed.workspace_root.expose()
@@ -244,9 +245,9 @@ impl UndoService {
         &self,
         record: &RunRecord,
         undo: UndoId,
-        changed: ChangedFiles,
+        changed: Changed,
     ) -> Result<Vec<UndoneFile>, RequestError> {
-        let ChangedFiles { workspace_root, mut files } = changed;
+        let Changed { workspace_root, mut files } = changed;
         files.reverse();
         let order = RestoreOrder { workspace_root, files };
         let restoring = AssertUnwindSafe(async { self.engine.ports.restore.restore(order).await });
@@ -291,8 +292,8 @@ impl UndoService {
     }
 
     /// Reads what a run changed from its tape. What was erased is not there any more.
-    async fn changed(&self, run: RunId) -> Result<ChangedFiles, RequestError> {
-        let mut changed = ChangedFiles { workspace_root: Redacted::default(), files: Vec::new() };
+    async fn changed(&self, run: RunId) -> Result<Changed, RequestError> {
+        let mut changed = Changed { workspace_root: Redacted::default(), files: Vec::new() };
         let mut last = TapeSeq::default();
         loop {
             let page = self.engine.ports.tapes.tape(run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
@@ -322,7 +323,7 @@ pub(crate) fn images(
     let image = |(entry, before): (KeptEntry, &Option<[u8; 32]>)| {
         Some(RestoreImage {
             path: unless_secret(redactor, &entry.place.to_string_lossy())?,
-            before: FileBefore::File { bytes: entry.bytes, mode: entry.mode },
+            before: Before::File { bytes: entry.bytes, mode: entry.mode },
             after_sha256: *before,
         })
     };

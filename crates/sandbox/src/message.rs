@@ -12,8 +12,7 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use palyra_ports::{
-    COMMAND_BYTES_MAX, ConfinedCommand, NetworkAccess, ProcessLimits, ProcessTier, SEALED_MAX,
-    WorkspaceAccess,
+    COMMAND_BYTES_MAX, ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess,
 };
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -211,8 +210,8 @@ impl KeeperOrder {
             sealed: command.sealed.iter().map(|file| SystemBytes::from(&file.path)).collect(),
             scratch: None,
             egress: match command.network {
-                NetworkAccess::None => EgressMode::None,
-                NetworkAccess::Guarded => EgressMode::Guarded,
+                Network::None => EgressMode::None,
+                Network::Guarded => EgressMode::Guarded,
             },
             limits: Limits::uncounted(&command.limits),
         }

@@ -20,6 +20,7 @@ use std::time::Duration;
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::RunId;
+use palyra_types::run::Surface;
 use palyra_types::tape::OrchestratorTapeRecord;
 
 use crate::dice::Dice;
@@ -156,7 +157,7 @@ struct ConnectedClient {
 
 /// Lets a client act until it has nothing left to do.
 pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller::at_socket(gateway.admin.access.local_principal());
+    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
     let connected = ConnectedClient { client: client.clone(), gateway, caller };
     while !client.is_done() {
         let dice = client.dice();
@@ -198,7 +199,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
 
 /// Sees to its end every run that it did not see to its end.
 pub(crate) async fn look_at_everything(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller::at_socket(gateway.admin.access.local_principal());
+    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
     let connected = ConnectedClient { client, gateway, caller };
     follow::see_all(&connected).await;
 }

@@ -384,8 +384,7 @@ impl Output {
         }
     }
 
-    /// Writes the lines of an error.
-    pub fn error_lines(&self, lines: &[String]) {
+    fn error_lines(&self, lines: &[String]) {
         let mut streams = self.lock();
         for (at, line) in lines.iter().enumerate() {
             let line = TextCleaner::default().piece(line);

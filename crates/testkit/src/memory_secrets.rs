@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{
-    CredentialUser, NewSecret, OpenedSecret, PassphraseCheck, RootKind, SecretChange, SecretName,
-    SecretNames, SecretReader, SecretRecord, SecretStore, SecretStoreError, VaultStatus,
+    CredentialUser, NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames, SecretReader,
+    SecretRecord, SecretStore, SecretStoreError, Unlock, VaultStatus,
 };
 use palyra_types::{Content, PrincipalId, Seq};
 
@@ -187,13 +187,13 @@ impl SecretStore for MemorySecrets {
         Ok(())
     }
 
-    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<PassphraseCheck, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
         let mut kept = self.kept();
         if kept.passphrase.as_ref() != Some(passphrase) {
-            return Ok(PassphraseCheck::Wrong);
+            return Ok(Unlock::Wrong);
         }
         kept.tried = Unlocking::Tried;
-        Ok(PassphraseCheck::Opened)
+        Ok(Unlock::Opened)
     }
 
     fn unlock(&self) -> Result<(), SecretStoreError> {

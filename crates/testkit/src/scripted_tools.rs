@@ -63,7 +63,7 @@ pub enum ToolScript {
 
 /// One execution, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordedExecution {
+pub struct Execution {
     /// For which run.
     pub run: RunId,
     /// Its number there.
@@ -77,7 +77,7 @@ pub struct RecordedExecution {
     /// What was recorded that it would do.
     pub plan: EffectPlan,
     /// Whether it ran for the first time.
-    pub execution: palyra_run_core::ExecutionAttempt,
+    pub execution: palyra_run_core::Execution,
     /// The key of the effect.
     pub key: EffectKey,
 }
@@ -110,7 +110,7 @@ struct State {
     scripts: BTreeMap<String, VecDeque<ToolScript>>,
     found: BTreeMap<String, Result<String, RawPrepareRefusal>>,
     prepared: Vec<Intent>,
-    executions: Vec<RecordedExecution>,
+    executions: Vec<Execution>,
 }
 
 impl Default for ScriptedTools {
@@ -172,7 +172,7 @@ impl ScriptedTools {
 
     /// Returns what was executed so far, in order.
     #[must_use]
-    pub fn executions(&self) -> Vec<RecordedExecution> {
+    pub fn executions(&self) -> Vec<Execution> {
         self.shared.state().executions.clone()
     }
 
@@ -221,12 +221,12 @@ impl ToolRuntime for ScriptedTools {
     ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let script = self.shared.state().scripts.get_mut(grant.tool().as_str()).and_then(VecDeque::pop_front);
         if matches!(script, Some(ToolScript::PanicAtOnce)) {
-            RecordedExecution::record(&self.shared, &grant, &supervision);
+            Execution::record(&self.shared, &grant, &supervision);
             panic!("a scripted tool panics at once");
         }
         let shared = Arc::clone(&self.shared);
         async move {
-            RecordedExecution::record(&shared, &grant, &supervision);
+            Execution::record(&shared, &grant, &supervision);
             let mut under_way = UnderWay::begin(shared);
             let outcome = play(script, &grant, &supervision).await;
             under_way.end();
@@ -270,7 +270,7 @@ async fn play(
     }
 }
 
-impl RecordedExecution {
+impl Execution {
     fn record(shared: &Shared, grant: &Grant, supervision: &Supervision) {
         shared.state().executions.push(Self {
             run: grant.run(),

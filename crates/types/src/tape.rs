@@ -1,6 +1,5 @@
 //! Entries as read back from the journal.
 
-use crate::access::ActorIdentity;
 use crate::event::{JournalEvent, TapeEvent};
 use crate::{Epoch, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
@@ -30,8 +29,6 @@ pub struct OrchestratorTapeRecord {
     pub time: Timestamp,
     /// Whether the content is there.
     pub content: ContentState,
-    /// Who acted, where a person or a program of theirs did.
-    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: TapeEvent,
 }
@@ -57,8 +54,6 @@ pub struct JournalEventRecord {
     pub leaf: [u8; 32],
     /// Whether the content is there.
     pub content: ContentState,
-    /// Who acted, where a person or a program of theirs did.
-    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: JournalEvent,
 }

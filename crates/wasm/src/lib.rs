@@ -9,7 +9,7 @@ mod components;
 
 mod examine;
 mod component_catalog;
-mod component_store;
+mod shelf;
 mod compile_cache;
 mod native;
 #[cfg(feature = "compiler")]

@@ -26,8 +26,6 @@ mod unknown_values;
 
 mod credentials;
 
-mod access;
-
 mod unary;
 
 mod owner_calls;

@@ -3,7 +3,6 @@
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
-use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
@@ -20,66 +19,46 @@ pub(crate) const RUN_MAILBOX_MAX: usize = 256;
 pub(crate) type RunMailbox = mpsc::Sender<RunCommand>;
 
 /// Where the result of a delivery goes.
-pub(crate) type DeliverReply = oneshot::Sender<Result<DeliveryReceipt, RequestError>>;
+pub(crate) type DeliverReply = oneshot::Sender<Result<Delivered, RequestError>>;
 
 /// A run after it took an input.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DeliveryReceipt {
+pub(crate) struct Delivered {
     pub(crate) state: RunLifecycleState,
-}
-
-/// What comes with an input and is recorded beside its entries.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct InputData {
-    /// Who acts, where a person or a program of theirs does.
-    pub(crate) actor: Option<ActorIdentity>,
-    /// The files of a person's input that are not text, as its attachments number them.
-    pub(crate) blobs: Vec<Blob>,
-}
-
-impl InputData {
-    /// Makes the data of an act without files.
-    pub(crate) fn by(actor: ActorIdentity) -> Self {
-        Self { actor: Some(actor), blobs: Vec::new() }
-    }
 }
 
 /// Something for a run, and where to say what became of it.
 pub(crate) struct RunCommand {
     pub(crate) input: RunInput,
-    pub(crate) beside: InputData,
+    /// The files of a person's input that are not text, as its attachments number them.
+    pub(crate) blobs: Vec<Blob>,
     pub(crate) reply: Option<DeliverReply>,
 }
 
 impl RunCommand {
     /// Makes a command that nobody waits for.
-    pub(crate) fn without_reply(input: RunInput) -> Self {
-        Self { input, beside: InputData::default(), reply: None }
+    pub(crate) fn told(input: RunInput) -> Self {
+        Self { input, blobs: Vec::new(), reply: None }
     }
 
     /// Makes a command whose caller waits.
-    pub(crate) fn with_reply(input: RunInput, beside: InputData, reply: DeliverReply) -> Self {
-        Self { input, beside, reply: Some(reply) }
+    pub(crate) fn asked(input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) -> Self {
+        Self { input, blobs, reply: Some(reply) }
     }
 
     /// Tells the caller, if there is one.
-    pub(crate) fn answer(self, result: Result<DeliveryReceipt, RequestError>) {
-        answer_caller(self.reply, result);
-    }
-}
-
-/// Says to a caller, if there is one, what became of a command.
-pub(crate) fn answer_caller(reply: Option<DeliverReply>, result: Result<DeliveryReceipt, RequestError>) {
-    if let Some(reply) = reply {
-        // A caller that left does not want to know.
-        let _ = reply.send(result);
+    pub(crate) fn answer(self, result: Result<Delivered, RequestError>) {
+        if let Some(reply) = self.reply {
+            // A caller that left does not want to know.
+            let _ = reply.send(result);
+        }
     }
 }
 
 /// How a run actor gets its machine.
 pub(crate) enum RunSeed {
     /// A run that does not exist yet: its first step accepts and begins it.
-    Fresh(Box<RunAcceptance>, FirstCommitReply),
+    Fresh(Box<RunAcceptance>, Told),
     /// A run whose tape is in the journal.
     Replayed(RunId),
 }
@@ -90,18 +69,16 @@ pub(crate) struct RunAcceptance {
     pub(crate) started: RunStarted,
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
-    /// Who asked for it.
-    pub(crate) actor: Option<ActorIdentity>,
     /// The files of its input that are not text, as its attachments number them.
     pub(crate) blobs: Vec<Blob>,
 }
 
 /// Told once the first commit of a run is durable, or refused.
-pub(crate) type FirstCommitReply = oneshot::Sender<Result<FirstCommit, AppendError>>;
+pub(crate) type Told = oneshot::Sender<Result<Begun, AppendError>>;
 
 /// Where the first commit of a run lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FirstCommit {
+pub(crate) struct Begun {
     /// The place of the run's first entry.
     pub(crate) first_seq: Seq,
     /// The number of the last entry that came with it.
@@ -109,7 +86,7 @@ pub(crate) struct FirstCommit {
 }
 
 /// What a run actor leaves behind. One that is torn down with everything leaves without a word.
-pub(crate) struct ActorExit {
+pub(crate) struct Left {
     /// How it left.
     pub(crate) exit: RunExit,
     /// What came into its mailbox at the last moment.
@@ -136,19 +113,19 @@ pub(crate) enum RunExit {
     /// The work on it panicked.
     Panicked,
     /// A read or an append failed; whoever goes on reads the tape again first.
-    Stalled(StallKind),
+    Stalled(Stall),
 }
 
 /// How long a failure of the journal will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StallKind {
+pub(crate) enum Stall {
     /// It may be over soon.
     ForNow,
     /// Nothing helps but a new start.
     UntilRestart,
 }
 
-impl StallKind {
+impl Stall {
     pub(crate) fn of_append(error: &AppendError) -> Self {
         match error {
             AppendError::Quarantined

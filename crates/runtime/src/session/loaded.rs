@@ -14,23 +14,23 @@ use palyra_types::{AgentId, RunId, Seq, TapeSeq};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
-use crate::session::history::SessionHistory;
+use crate::session::history::History;
 use crate::session::past::read_run;
 
 /// What the journal says, kept current from then on.
-pub(super) struct LoadedSession {
-    pub(super) active: Option<LiveSlot>,
+pub(super) struct Loaded {
+    pub(super) active: Option<Active>,
     pub(super) queue: Queue,
-    pub(super) history: SessionHistory,
-    pub(super) freshness: StateFreshness,
-    pub(super) standing: ArchiveState,
+    pub(super) history: History,
+    pub(super) freshness: Freshness,
+    pub(super) standing: Standing,
     /// The agent that the session is bound to, if it is known to exist.
     pub(super) agent: Option<AgentId>,
 }
 
 /// Whether the journal may hold more than what is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StateFreshness {
+pub(super) enum Freshness {
     Fresh,
     /// An answer was lost: the journal is read again, a little later, before the next run begins.
     Stale,
@@ -40,14 +40,14 @@ pub(super) enum StateFreshness {
 
 /// Whether the session takes input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ArchiveState {
+pub(super) enum Standing {
     Current,
     Archived,
 }
 
 /// A run that waits for its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct QueuedRun {
+pub(super) struct Queued {
     pub(super) run: RunId,
     pub(super) first_seq: Seq,
     pub(super) delivery: InputDelivery,
@@ -55,7 +55,7 @@ pub(super) struct QueuedRun {
 
 /// Runs that wait for their turn: interrupting ones first, then in the order of their acceptance.
 #[derive(Debug, Default)]
-pub(super) struct Queue(VecDeque<QueuedRun>);
+pub(super) struct Queue(VecDeque<Queued>);
 
 impl Queue {
     pub(super) fn len(&self) -> usize {
@@ -67,7 +67,7 @@ impl Queue {
     }
 
     /// Puts a run, accepted after all others, in its place.
-    pub(super) fn push(&mut self, queued: QueuedRun) {
+    pub(super) fn push(&mut self, queued: Queued) {
         let at = match queued.delivery {
             InputDelivery::Interrupt => {
                 self.0.partition_point(|other| other.delivery == InputDelivery::Interrupt)
@@ -82,33 +82,33 @@ impl Queue {
     }
 
     /// Takes a run out.
-    pub(super) fn remove(&mut self, run: RunId) -> Option<QueuedRun> {
+    pub(super) fn remove(&mut self, run: RunId) -> Option<Queued> {
         let place = self.0.iter().position(|queued| queued.run == run)?;
         self.0.remove(place)
     }
 
     /// Takes out the next run that fits.
-    pub(super) fn take_next(&mut self, fits: impl Fn(RunId) -> bool) -> Option<QueuedRun> {
+    pub(super) fn take_next(&mut self, fits: impl Fn(RunId) -> bool) -> Option<Queued> {
         let place = self.0.iter().position(|queued| fits(queued.run))?;
         self.0.remove(place)
     }
 
     /// Returns the latest interrupting run that waits.
-    fn last_interrupt(&self) -> Option<QueuedRun> {
+    fn last_interrupt(&self) -> Option<Queued> {
         self.0.iter().rev().find(|queued| queued.delivery == InputDelivery::Interrupt).copied()
     }
 }
 
-impl LoadedSession {
+impl Loaded {
     /// Returns where a session stands that its first commit is about to open. If it exists after all, the guard
     /// of that commit fails, and the journal is read.
     pub(super) fn unopened() -> Self {
         Self {
             active: None,
             queue: Queue::default(),
-            history: SessionHistory::default(),
-            freshness: StateFreshness::Fresh,
-            standing: ArchiveState::Current,
+            history: History::default(),
+            freshness: Freshness::Fresh,
+            standing: Standing::Current,
             agent: None,
         }
     }
@@ -117,34 +117,32 @@ impl LoadedSession {
     pub(super) async fn read(
         engine: &Engine,
         session: SessionRef,
-    ) -> Result<(Self, Option<RecoveryAction>), RequestError> {
+    ) -> Result<(Self, Option<Revival>), RequestError> {
         engine.views.grants.settle_doubt().await;
         let record = engine.ports.session(session).await?;
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {
-            Some(record) => SessionHistory::load(engine, record, oldest_open).await?,
-            None => SessionHistory::default(),
+            Some(record) => History::load(engine, record, oldest_open).await?,
+            None => History::default(),
         };
         let agent = record.as_ref().map(|record| record.agent);
         let archived = record.is_some_and(|record| record.archived.is_some());
-        let standing = if archived { ArchiveState::Archived } else { ArchiveState::Current };
+        let standing = if archived { Standing::Archived } else { Standing::Current };
         let mut loaded = Self { history, standing, agent, ..Self::unopened() };
         let mut begun = None;
         for record in open {
             let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);
             if record.state == RunLifecycleState::Pending {
-                loaded.queue.push(QueuedRun { run, first_seq, delivery });
+                loaded.queue.push(Queued { run, first_seq, delivery });
             } else {
-                loaded.active = Some(LiveSlot::new(run, Some(first_seq), delivery));
+                loaded.active = Some(Active::new(run, Some(first_seq), delivery));
                 begun = Some(record);
             }
         }
         let revival = match begun {
-            Some(record) if is_interrupted(engine, &record, &loaded.queue).await? => {
-                Some(RecoveryAction::Interrupt)
-            }
-            Some(record) if needs_driving(&record) => Some(RecoveryAction::GoOn),
+            Some(record) if is_interrupted(engine, &record, &loaded.queue).await? => Some(Revival::Interrupt),
+            Some(record) if needs_driving(&record) => Some(Revival::GoOn),
             Some(_) | None => None,
         };
         Ok((loaded, revival))
@@ -158,14 +156,14 @@ impl LoadedSession {
 
 /// What the active run needs after the journal was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RecoveryAction {
+pub(super) enum Revival {
     /// To go on from its last entry.
     GoOn,
     /// To be stopped: an interrupting run was accepted, and the stop of this one is not recorded or not complete.
     Interrupt,
 }
 
-pub(super) struct LiveSlot {
+pub(super) struct Active {
     pub(super) run: RunId,
     /// Where it was accepted, if it was before it became active.
     pub(super) first_seq: Option<Seq>,
@@ -174,19 +172,19 @@ pub(super) struct LiveSlot {
     pub(super) live: Option<LiveRun>,
     pub(super) panics: u32,
     /// Whether an interrupting run waits for its end.
-    pub(super) interrupted: PendingInterrupt,
+    pub(super) interrupted: Interrupted,
 }
 
 /// Whether a run has to stop for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PendingInterrupt {
+pub(super) enum Interrupted {
     No,
     Yes,
 }
 
-impl LiveSlot {
+impl Active {
     pub(super) fn new(run: RunId, first_seq: Option<Seq>, delivery: InputDelivery) -> Self {
-        Self { run, first_seq, delivery, live: None, panics: 0, interrupted: PendingInterrupt::No }
+        Self { run, first_seq, delivery, live: None, panics: 0, interrupted: Interrupted::No }
     }
 }
 

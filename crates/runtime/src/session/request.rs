@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_types::approval::ApproverPresence;
+use palyra_types::approval::Approvers;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
@@ -23,7 +23,7 @@ pub struct SessionSelector {
     /// What to do when it does not exist.
     pub existing: ExistingSession,
     /// Whether to start afresh.
-    pub reset: ResetMode,
+    pub reset: ResetWish,
 }
 
 /// What to do when a session does not exist.
@@ -38,7 +38,7 @@ pub enum ExistingSession {
 
 /// Whether history is to be left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ResetMode {
+pub enum ResetWish {
     /// Go on with what was said.
     #[default]
     Keep,
@@ -48,7 +48,7 @@ pub enum ResetMode {
 
 /// A place in a run where a new session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BranchRequest {
+pub struct BranchWish {
     /// The run, of any session of the caller.
     pub run: RunId,
     /// The last entry of it that the new session sees; `None` for all that is recorded.
@@ -83,7 +83,7 @@ pub struct SubmitRequest {
     /// How it meets the session's active run.
     pub delivery: InputDelivery,
     /// Whether somebody could approve its calls.
-    pub approvers: ApproverPresence,
+    pub approvers: Approvers,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Content<String>>,
     /// The folder tools may see; local callers only.
@@ -94,8 +94,6 @@ pub struct SubmitRequest {
     pub agent: Option<String>,
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
-    /// Tokens that the model may write over all turns; never more than the configured limit.
-    pub output_tokens_max: Option<u64>,
 }
 
 impl SubmitRequest {
@@ -107,13 +105,12 @@ impl SubmitRequest {
             input,
             files: Vec::new(),
             delivery: InputDelivery::Queue,
-            approvers: ApproverPresence::default(),
+            approvers: Approvers::default(),
             idempotency_key: None,
             workspace_root: None,
             model: None,
             agent: None,
             response_format: None,
-            output_tokens_max: None,
         }
     }
 }
@@ -159,7 +156,7 @@ impl InputRequest {
 
 /// How an input got in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AdmissionKind {
+pub enum Admission {
     /// Its run began.
     Begun,
     /// Its run waits for the one before it.
@@ -172,7 +169,7 @@ pub enum AdmissionKind {
 
 /// The receipt of a durable input.
 #[derive(Debug, Clone)]
-pub struct SubmitReceipt {
+pub struct Submitted {
     /// Its run.
     pub run: RunId,
     /// The session.
@@ -180,7 +177,7 @@ pub struct SubmitReceipt {
     /// Whether this call opened the session.
     pub session_created: bool,
     /// How it got in.
-    pub admission: AdmissionKind,
+    pub admission: Admission,
     /// How it was taken, which may differ from the wish: a note says why.
     pub delivered: InputDelivery,
     /// The model in force; `None` for a run that was there before.

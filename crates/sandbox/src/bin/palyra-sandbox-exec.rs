@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use palyra_ports::{
-    ConfinedCommand, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess,
-    WorkspaceRoot,
+    ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 
@@ -64,7 +63,7 @@ fn command(tier: ProcessTier, folder: &Path, script: &str) -> std::io::Result<Co
         kept: Vec::new(),
         readable: Vec::new(),
         sealed: Vec::new(),
-        network: NetworkAccess::None,
+        network: Network::None,
         limits: ProcessLimits::default(),
     })
 }

@@ -1,7 +1,6 @@
 //! One entry, as a value.
 
 use palyra_ports::NewEntry;
-use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
@@ -15,7 +14,6 @@ pub(super) struct Entry {
     pub(super) epoch: Epoch,
     pub(super) content: ContentState,
     pub(super) new: NewEntry,
-    pub(super) actor: Option<ActorIdentity>,
     pub(super) blobs: Vec<Blob>,
 }
 
@@ -35,7 +33,6 @@ impl Entry {
             tape_seq,
             time: self.new.time,
             content: self.content,
-            actor: self.actor,
             event: event.clone(),
         })
     }

@@ -9,13 +9,13 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::context::Context;
-use crate::drive::OutputFormat;
+use crate::drive::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::date;
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count};
-use palyra_terminal::{NoteKind, Output};
+use palyra_terminal::NoteKind;
 
 const DESCRIPTION_CHARS_MAX: usize = 200;
 const PATH_CHARS_MAX: usize = 300;
@@ -66,13 +66,13 @@ enum SkillsVerb {
     #[command(after_help = "Example:\n  palyra tools skills enable notes")]
     Enable {
         #[command(flatten)]
-        request: SkillRequest,
+        wish: SkillRequest,
     },
     /// Switch one off for new runs of an agent
     #[command(after_help = "Example:\n  palyra tools skills disable notes --agent main")]
     Disable {
         #[command(flatten)]
-        request: SkillRequest,
+        wish: SkillRequest,
     },
     /// Remove one and its copy
     #[command(after_help = "Example:\n  palyra tools skills remove notes")]
@@ -117,14 +117,14 @@ pub(super) async fn run(context: &Context, args: SkillsArgs) -> Result<Exit, Fai
         SkillsVerb::Install { json, .. } => install(context, &client, folder, json.into()).await,
         SkillsVerb::List { json } => list(context, &client, json.into()).await,
         SkillsVerb::Show { name, json } => show(context, &client, name, json.into()).await,
-        SkillsVerb::Enable { request } => {
-            let SkillRequest { name, agent, json } = request;
+        SkillsVerb::Enable { wish } => {
+            let SkillRequest { name, agent, json } = wish;
             let skill =
                 client.call(v1::EnableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "enabled", json.into())
         }
-        SkillsVerb::Disable { request } => {
-            let SkillRequest { name, agent, json } = request;
+        SkillsVerb::Disable { wish } => {
+            let SkillRequest { name, agent, json } = wish;
             let skill =
                 client.call(v1::DisableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "disabled", json.into())
@@ -157,9 +157,9 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     real.into_os_string().into_string().map_err(|_| message("the path is not UTF-8".to_owned()))
 }
 
-async fn list(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
+async fn list(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
     let skills = client.call(v1::ListSkillsRequest {}).await?.skills;
-    if format == OutputFormat::Json {
+    if format == Format::Json {
         skills.iter().try_for_each(|skill| context.output.json(&to_json(skill)))?;
         return Ok(Exit::Done);
     }
@@ -186,19 +186,14 @@ fn tools_of(skill: &v1::Skill) -> String {
     }
 }
 
-async fn show(
-    context: &Context,
-    client: &Client,
-    name: String,
-    format: OutputFormat,
-) -> Result<Exit, Failure> {
+async fn show(context: &Context, client: &Client, name: String, format: Format) -> Result<Exit, Failure> {
     let shown = client.call(v1::GetSkillRequest { name }).await?;
-    if format == OutputFormat::Json {
+    if format == Format::Json {
         context.output.json(&to_json(&shown))?;
         return Ok(Exit::Done);
     }
     tell(context, &shown.skill.unwrap_or_default())?;
-    tell_text(&context.output, &shown.text)
+    tell_text(context, &shown.text)
 }
 
 /// Shows all that is known of a skill, line by line.
@@ -249,20 +244,15 @@ fn quarantine(skill: &v1::Skill) -> String {
     )
 }
 
-fn tell_text(output: &Output, text: &str) -> Result<Exit, Failure> {
-    output.line("")?;
-    text.lines().try_for_each(|line| output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
+fn tell_text(context: &Context, text: &str) -> Result<Exit, Failure> {
+    context.output.line("")?;
+    text.lines().try_for_each(|line| context.output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
     Ok(Exit::Done)
 }
 
-async fn install(
-    context: &Context,
-    client: &Client,
-    path: String,
-    format: OutputFormat,
-) -> Result<Exit, Failure> {
+async fn install(context: &Context, client: &Client, path: String, format: Format) -> Result<Exit, Failure> {
     let installed = client.call(v1::InstallSkillRequest { path }).await?;
-    if format == OutputFormat::Json {
+    if format == Format::Json {
         context.output.json(&to_json_with_defaults(&installed))?;
         return Ok(Exit::Done);
     }
@@ -287,13 +277,8 @@ async fn install(
     Ok(Exit::Done)
 }
 
-fn tell_switched(
-    context: &Context,
-    skill: &v1::Skill,
-    how: &str,
-    format: OutputFormat,
-) -> Result<Exit, Failure> {
-    if format == OutputFormat::Json {
+fn tell_switched(context: &Context, skill: &v1::Skill, how: &str, format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
         context.output.json(&to_json_with_defaults(skill))?;
         return Ok(Exit::Done);
     }
@@ -310,11 +295,11 @@ fn tell_switched(
     Ok(Exit::Done)
 }
 
-async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
+async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
     let verified = client.call(v1::VerifySkillsRequest {}).await?.skills;
     let bad = verified.iter().filter(|verified| !verified.whole).count();
     for verified in &verified {
-        if format == OutputFormat::Json {
+        if format == Format::Json {
             context.output.json(&to_json_with_defaults(verified))?;
         } else if let Some(skill) = &verified.skill {
             let name = clean_line(&skill.name, 64);
@@ -325,7 +310,7 @@ async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Res
             }
         }
     }
-    if format != OutputFormat::Json && verified.is_empty() {
+    if format != Format::Json && verified.is_empty() {
         context.output.note(NoteKind::Info, "no skill is installed");
     }
     Ok(if bad == 0 { Exit::Done } else { Exit::Failed })

@@ -4,12 +4,11 @@ use palyra_types::event::{HeldCause, RunEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 
 use crate::scenario::{
-    ScenarioAct, ScenarioDriver, ScriptedCall, begin, calls, cancel, check_from, input, read, replay,
-    restart, shell, start, text,
+    Act, Call, Driver, begin, calls, cancel, check_from, input, read, replay, restart, shell, start, text,
 };
 
-fn held_after(acts: &[ScenarioAct]) -> ScenarioDriver {
-    let mut driver = ScenarioDriver::new();
+fn held_after(acts: &[Act]) -> Driver {
+    let mut driver = Driver::new();
     for act in acts {
         driver.act(act).expect("an input").expect("taken");
     }
@@ -19,7 +18,7 @@ fn held_after(acts: &[ScenarioAct]) -> ScenarioDriver {
     driver
 }
 
-fn under_way(wanted: &[ScriptedCall]) -> ScenarioDriver {
+fn under_way(wanted: &[Call]) -> Driver {
     held_after(&[start(), begin(), calls(1, wanted)])
 }
 

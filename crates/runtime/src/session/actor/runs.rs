@@ -9,31 +9,29 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
-use crate::run::{
-    ActorExit, FinishedRun, PriorContext, RunCommand, RunExit, RunMailbox, RunSeed, StallKind, spawn_run,
-};
+use crate::run::{Earlier, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
 use crate::session::admitted::AdmittedRun;
 use crate::session::directory::Command;
 use crate::session::history::overtakes_once_begun;
-use crate::session::loaded::{LiveSlot, PendingInterrupt, RecoveryAction, StateFreshness};
-use crate::session::past::{OvertakesEarlier, VisibleRun};
-use crate::session::request::{AdmissionKind, SubmitReceipt};
+use crate::session::loaded::{Active, Freshness, Interrupted, Revival};
+use crate::session::past::{Overtakes, Past};
+use crate::session::request::{Admission, Submitted};
 
 /// A run whose actor panics more often than this is ended without it.
 const PANICS_MAX: u32 = 1;
 
 impl SessionActor {
     /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
-    pub(super) async fn begin(&mut self, admitted: &AdmittedRun) -> Result<SubmitReceipt, RequestError> {
+    pub(super) async fn begin(&mut self, admitted: &AdmittedRun) -> Result<Submitted, RequestError> {
         let run = admitted.spec.run;
-        let (first_commit_tx, accepted) = oneshot::channel();
+        let (told, accepted) = oneshot::channel();
         let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
         let Some(loaded) = &mut self.loaded else { return Err(AppendError::Unknown.into()) };
-        let earlier = if admitted.resets() { PriorContext::default() } else { loaded.history.seen_by(None) };
-        let seed = RunSeed::Fresh(acceptance, first_commit_tx);
+        let earlier = if admitted.resets() { Earlier::default() } else { loaded.history.seen_by(None) };
+        let seed = RunSeed::Fresh(acceptance, told);
         let live = spawn_run(&self.engine.runs, self.session, seed, earlier, Vec::new());
-        let active = LiveSlot::new(run, None, admitted.spec.started.delivery);
-        loaded.active = Some(LiveSlot { live: Some(live), ..active });
+        let active = Active::new(run, None, admitted.spec.started.delivery);
+        loaded.active = Some(Active { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
         if let Ok(begun) = accepted {
@@ -57,27 +55,27 @@ impl SessionActor {
             self.loaded = None;
         }
         let begun = accepted?;
-        self.directory.mark_running(run, self.session);
+        self.directory.takes_up(run, self.session);
         if let Some(opening) = &admitted.opening {
-            self.directory.register_agent(self.session, opening.agent);
+            self.directory.introduce(self.session, opening.agent);
         }
-        let mut receipt = admitted.receipt(AdmissionKind::Begun);
+        let mut receipt = admitted.receipt(Admission::Begun);
         receipt.begun_upto = Some(begun.upto);
         self.tell_of_unreadable(&mut receipt.notes);
         Ok(receipt)
     }
 
     /// Takes up the run that the journal shows as active.
-    pub(super) fn revive(&mut self, revival: RecoveryAction) {
+    pub(super) fn revive(&mut self, revival: Revival) {
         let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
         let Some(active) = active else { return };
-        let recovered = RunCommand::without_reply(RunInput::Recovered);
+        let recovered = RunCommand::told(RunInput::Recovered);
         let first = match revival {
-            RecoveryAction::GoOn => vec![recovered],
-            RecoveryAction::Interrupt => {
-                active.interrupted = PendingInterrupt::Yes;
+            Revival::GoOn => vec![recovered],
+            Revival::Interrupt => {
+                active.interrupted = Interrupted::Yes;
                 // The stop comes first, so that nothing is begun anew on the way to it.
-                vec![RunCommand::without_reply(self.interruption()), recovered]
+                vec![RunCommand::told(self.interruption()), recovered]
             }
         };
         self.resume(first);
@@ -97,16 +95,16 @@ impl SessionActor {
         let earlier = loaded.history.seen_by(active.first_seq);
         let seed = RunSeed::Replayed(active.run);
         active.live = Some(spawn_run(&self.engine.runs, self.session, seed, earlier, first));
-        self.directory.mark_running(active.run, self.session);
+        self.directory.takes_up(active.run, self.session);
     }
 
     /// Stops the active run for another one that waits in the queue.
     pub(super) fn interrupt(&mut self) {
         let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
         let Some(active) = active else { return };
-        active.interrupted = PendingInterrupt::Yes;
+        active.interrupted = Interrupted::Yes;
         let run = active.run;
-        let command = RunCommand::without_reply(self.interruption());
+        let command = RunCommand::told(self.interruption());
         self.deliver(run, command);
     }
 
@@ -128,7 +126,7 @@ impl SessionActor {
             match active.live.as_ref().map(|live| live.mailbox.clone()) {
                 Some(mailbox) => self.hand_over(&mailbox, run, command),
                 // What the actor before left open is taken up first: it may have stalled.
-                None => self.resume(vec![RunCommand::without_reply(RunInput::Recovered), command]),
+                None => self.resume(vec![RunCommand::told(RunInput::Recovered), command]),
             }
             return;
         }
@@ -140,7 +138,7 @@ impl SessionActor {
                 &self.engine.runs,
                 self.session,
                 RunSeed::Replayed(run),
-                PriorContext::default(),
+                Earlier::default(),
                 vec![command],
             );
             self.endings.insert(run, ending);
@@ -160,16 +158,16 @@ impl SessionActor {
         };
         let (mailbox, directory, session) = (mailbox.clone(), self.directory.clone(), self.session);
         tokio::spawn(async move {
-            let Err(mpsc::error::SendError(RunCommand { input, beside, reply: Some(reply) })) =
+            let Err(mpsc::error::SendError(RunCommand { input, blobs, reply: Some(reply) })) =
                 mailbox.send(command).await
             else {
                 return;
             };
-            directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
+            directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
         });
     }
 
-    pub(super) fn run_left(&mut self, run: RunId, left: Option<ActorExit>) {
+    pub(super) fn run_left(&mut self, run: RunId, left: Option<Left>) {
         let (exit, commands) = match left {
             Some(left) => (Some(left.exit), left.commands),
             None => (None, Vec::new()),
@@ -187,13 +185,13 @@ impl SessionActor {
         let Some(loaded) = &mut self.loaded else { return };
         if let Some(RunExit::Finished(FinishedRun { past, ended, taints })) = exit {
             loaded.queue.remove(run);
-            loaded.history.push(VisibleRun { run: past, ended, overtakes: OvertakesEarlier::No, taints });
+            loaded.history.push(Past { run: past, ended, overtakes: Overtakes::No, taints });
         }
         self.begin_next();
     }
 
     fn active_left(&mut self, run: RunId, exit: Option<RunExit>) {
-        self.directory.clear_running(run);
+        self.directory.leaves(run);
         let Some(loaded) = &mut self.loaded else { return };
         let Some(active) = &mut loaded.active else { return };
         active.live = None;
@@ -202,7 +200,7 @@ impl SessionActor {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
-                loaded.history.push(VisibleRun { run: past, ended, overtakes, taints });
+                loaded.history.push(Past { run: past, ended, overtakes, taints });
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {
@@ -212,14 +210,14 @@ impl SessionActor {
             Some(RunExit::Waiting) => {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 // The stop may have come when it was about to leave.
-                if active.interrupted == PendingInterrupt::Yes {
+                if active.interrupted == Interrupted::Yes {
                     self.interrupt();
                 }
             }
             // What is known here may be behind the journal: it is read again.
             Some(RunExit::Stalled(stall)) => {
                 self.loaded = None;
-                if stall == StallKind::ForNow {
+                if stall == Stall::ForNow {
                     self.retry_later();
                 }
             }
@@ -229,7 +227,7 @@ impl SessionActor {
                 active.panics += 1;
                 tracing::error!(%run, "the work on a run panicked; this is a bug");
                 if active.panics <= PANICS_MAX {
-                    self.resume(vec![RunCommand::without_reply(RunInput::Broken)]);
+                    self.resume(vec![RunCommand::told(RunInput::Broken)]);
                 } else {
                     self.appends.give_up(&self.engine, self.session, run);
                 }
@@ -242,7 +240,7 @@ impl SessionActor {
         let Some(loaded) = &mut self.loaded else { return };
         match result {
             Ok(()) => {
-                self.engine.hub.invalidate(run);
+                self.engine.hub.look_again(run);
                 if loaded.active.as_ref().is_some_and(|active| active.run == run) {
                     loaded.active = None;
                 }
@@ -261,13 +259,13 @@ impl SessionActor {
             return;
         }
         match loaded.freshness {
-            StateFreshness::Fresh => {}
-            StateFreshness::Stale => {
+            Freshness::Fresh => {}
+            Freshness::Stale => {
                 self.loaded = None;
                 self.retry_later();
                 return;
             }
-            StateFreshness::Erased => {
+            Freshness::Erased => {
                 self.loaded = None;
                 self.retry_at = Some(self.engine.ports.clock.boot());
                 return;
@@ -275,8 +273,8 @@ impl SessionActor {
         }
         let endings = &self.endings;
         if let Some(next) = loaded.queue.take_next(|run| !endings.contains_key(&run)) {
-            loaded.active = Some(LiveSlot::new(next.run, Some(next.first_seq), next.delivery));
-            self.resume(vec![RunCommand::without_reply(RunInput::Begin)]);
+            loaded.active = Some(Active::new(next.run, Some(next.first_seq), next.delivery));
+            self.resume(vec![RunCommand::told(RunInput::Begin)]);
         }
     }
 }

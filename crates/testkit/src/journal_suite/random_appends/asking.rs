@@ -9,14 +9,13 @@ use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule, StoredGrant,
+    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
 };
 use palyra_types::effect::{
-    EffectPlan, EffectResolution, EffectSettled, FileBefore, PreImage, UndoRequested, UndoResult, UndoneFile,
+    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    ApprovalAsk, ApprovalEvent, CallAttestation, ContentDigest, DecidedBy, EffectEvent, JournalEvent,
-    TapeEvent, ToolEvent,
+    ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy, EffectEvent, JournalEvent, TapeEvent, ToolEvent,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::run::Surface;
@@ -127,8 +126,8 @@ impl RandomAppends {
         }
     }
 
-    pub(super) fn ask(&mut self) -> ApprovalAsk {
-        ApprovalAsk { approval: self.approval(), terms: self.terms() }
+    pub(super) fn ask(&mut self) -> Ask {
+        Ask { approval: self.approval(), terms: self.terms() }
     }
 
     pub(super) fn risk(&mut self) -> ApprovalRiskLevel {
@@ -139,8 +138,8 @@ impl RandomAppends {
         Taints(self.number() * 9)
     }
 
-    pub(super) fn attested(&mut self) -> CallAttestation {
-        CallAttestation {
+    pub(super) fn attested(&mut self) -> Attested {
+        Attested {
             tool_version: self.number(),
             call_digest: ContentDigest(self.digest()),
             policy_digest: self.digest(),
@@ -153,9 +152,9 @@ impl RandomAppends {
         let images = (0..self.below(3)).map(|_| PreImage {
             path: self.text(),
             before: match self.below(3) {
-                0 => FileBefore::Absent,
-                1 => FileBefore::Withheld { mode: self.number() },
-                _ => FileBefore::File {
+                0 => Before::Absent,
+                1 => Before::Withheld { mode: self.number() },
+                _ => Before::File {
                     bytes: Redacted::cleaned(self.text().into_exposed().into_bytes()),
                     mode: self.number(),
                 },
@@ -226,7 +225,7 @@ impl RandomAppends {
         ApprovalTerms {
             span: Duration::from_secs(self.below(4) * 3_600),
             at_expiry: self.one_of(&[AtExpiry::Deny, AtExpiry::Park]),
-            separation: self.one_of(&[SeparationRule::AnyPerson, SeparationRule::AnotherPerson]),
+            separation: self.one_of(&[Separation::AnyPerson, Separation::AnotherPerson]),
             needed: 1 + self.number(),
         }
     }
