@@ -1,7 +1,7 @@
 //! Which commits the repository has, as git says it.
 //!
-//! Owns the questions to git. Sources without git, and a clone that has a part of the history only, cannot say that a
-//! commit is missing: there none is.
+//! Owns the questions to git. Sources without git, a clone that has a part of the history only, and a repository with a
+//! history of its own, which has none of the commits, cannot say that a commit is missing: there none is.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,6 +16,9 @@ pub(super) fn missing(root: &Path, names: &[&str]) -> BTreeSet<String> {
     let Some(history) = ask(root, &["rev-list", "HEAD"]) else { return BTreeSet::new() };
     let commits: BTreeSet<&str> = history.lines().collect();
     let is_there = |name: &str| commits.range(name..).next().is_some_and(|commit| commit.starts_with(name));
+    if !names.iter().any(|name| is_there(name)) {
+        return BTreeSet::new();
+    }
     names.iter().filter(|name| !is_there(name)).map(|name| (*name).to_owned()).collect()
 }
 
@@ -49,6 +52,7 @@ mod tests {
         let beside = git(&whole, &["commit-tree", "HEAD^{tree}", "-m", "of no branch"]);
         let found = missing(&whole, &[&first[..12], &beside[..12], "zzzzzzzzzzzz"]);
         assert_eq!(found, BTreeSet::from([beside[..12].to_owned(), "zzzzzzzzzzzz".to_owned()]));
+        assert_eq!(missing(&whole, &["zzzzzzzzzzzz"]), BTreeSet::new(), "another history");
         let from = format!("file://{}", whole.display());
         git(&folder, &["clone", "--quiet", "--depth", "1", &from, "shallow"]);
         assert_eq!(missing(&shallow, &[&first[..12]]), BTreeSet::new());
