@@ -6,11 +6,11 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_journal_core::families::agents;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{AppendClass, NewEntry};
-use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME};
+use palyra_ports::{AppendClass, AppendError, NewEntry};
+use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME, TOOLLESS_AGENT_NAME};
 use palyra_types::event::{AgentEvent, JournalEvent};
 use palyra_types::{AgentId, PrincipalId};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::{AdminError, OpenError};
@@ -22,6 +22,8 @@ pub struct AgentRegistry {
     ports: Arc<AdminPorts>,
     local: PrincipalId,
     agents: Arc<watch::Sender<Arc<Vec<AgentRecord>>>>,
+    /// Locked while an agent is looked for and saved.
+    saving: Arc<Mutex<()>>,
 }
 
 impl AgentRegistry {
@@ -30,7 +32,8 @@ impl AgentRegistry {
     /// # Errors
     /// [`OpenError`].
     pub async fn open(ports: Arc<AdminPorts>, local: PrincipalId) -> Result<Self, OpenError> {
-        let registry = Self { ports, local, agents: Arc::new(watch::Sender::new(Arc::default())) };
+        let agents = Arc::new(watch::Sender::new(Arc::default()));
+        let registry = Self { ports, local, agents, saving: Arc::default() };
         registry.reload().await?;
         Ok(registry)
     }
@@ -73,6 +76,40 @@ impl AgentRegistry {
         agents.iter().find(|agent| is_live_named(agent, name)).cloned().ok_or(AdminError::AgentNotFound)
     }
 
+    /// Returns the agents that take new sessions and were made for people: without the one that has no tools.
+    #[must_use]
+    pub fn offered(&self) -> Vec<AgentRecord> {
+        let agents = self.agents.borrow();
+        let offered = |agent: &&AgentRecord| {
+            let name = agent.profile.name.expose();
+            agent.archived.is_none() && !name.is_empty() && name != TOOLLESS_AGENT_NAME
+        };
+        agents.iter().filter(offered).cloned().collect()
+    }
+
+    /// Returns the name of the agent that has no tools; saves it where there is none.
+    ///
+    /// # Errors
+    /// [`AdminError::Append`]; [`AdminError::InvalidArgument`] where an agent of this name has tools.
+    pub async fn without_tools(&self) -> Result<String, AdminError> {
+        let _saving = self.saving.lock().await;
+        match self.by_name(Some(TOOLLESS_AGENT_NAME)) {
+            Ok(agent) if agent.profile.tools.as_ref().is_some_and(Vec::is_empty) => {}
+            Ok(_) => {
+                let what =
+                    format!("the agent `{TOOLLESS_AGENT_NAME}` has tools; rename it or take them away");
+                return Err(AdminError::InvalidArgument { what });
+            }
+            Err(_) => {
+                let profile =
+                    AgentProfile { tools: Some(Vec::new()), ..shipped_profile(TOOLLESS_AGENT_NAME) };
+                let saved = save(&self.ports, self.local, None, profile).await?;
+                self.agents.send_modify(|agents| Arc::make_mut(agents).push(saved));
+            }
+        }
+        Ok(TOOLLESS_AGENT_NAME.to_owned())
+    }
+
     /// Returns the agent of this id, archived or not.
     #[must_use]
     pub fn by_id(&self, id: AgentId) -> Option<AgentRecord> {
@@ -105,13 +142,22 @@ async fn save_default(
     local: PrincipalId,
     id: Option<AgentId>,
 ) -> Result<AgentRecord, OpenError> {
+    Ok(save(ports, local, id, shipped_profile(DEFAULT_AGENT_NAME)).await?)
+}
+
+/// Returns a profile without settings: all tools, the configured model.
+fn shipped_profile(name: &'static str) -> AgentProfile {
+    AgentProfile { name: name.into(), instructions: "".into(), model: None, tools: None }
+}
+
+async fn save(
+    ports: &AdminPorts,
+    local: PrincipalId,
+    id: Option<AgentId>,
+    profile: AgentProfile,
+) -> Result<AgentRecord, AppendError> {
     let now = ports.clock.wall();
-    let agent = id.unwrap_or_else(|| {
-        let (ms, random) = ports.entropy.id_parts(now);
-        AgentId::from_parts(ms, random)
-    });
-    let profile =
-        AgentProfile { name: DEFAULT_AGENT_NAME.into(), instructions: "".into(), model: None, tools: None };
+    let agent = id.unwrap_or_else(|| ports.entropy.new_id(now));
     let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile.clone() });
     let entry = NewEntry { time: now, principal: local, session: None, run: None, event };
     ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await?;

@@ -1,6 +1,6 @@
 //! Why a component is not looked at, added or removed.
 
-use palyra_ports::ComponentShelfError;
+use palyra_ports::ComponentStoreError;
 use palyra_types::ErrorCode;
 
 /// Components added at once, at most.
@@ -48,7 +48,7 @@ pub enum ComponentError {
     Interrupted,
     /// It cannot be looked at, or not be offered.
     #[error(transparent)]
-    Shelf(#[from] ComponentShelfError),
+    Shelf(#[from] ComponentStoreError),
 }
 
 impl ComponentError {

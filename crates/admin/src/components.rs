@@ -15,15 +15,16 @@ use palyra_background::TickFailure;
 use palyra_journal_core::families::components;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendClass, AppendError, NewEntry};
+use palyra_types::access::ActorIdentity;
 use palyra_types::component::{
     AddedComponent, ComponentCapability, ComponentEvent, ComponentRecord, ExaminedComponent,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::tool::{ToolName, ToolSpec};
-use palyra_types::{ComponentId, Content, PrincipalId, Redacted, Seq};
+use palyra_types::{ComponentId, Content, Redacted, Seq};
 use tracing::Instrument;
 
-use names::Standing;
+use names::NameState;
 
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
@@ -39,12 +40,11 @@ pub struct ComponentsHandle {
     ports: Arc<AdminPorts>,
     /// Changes come one by one.
     changing: Arc<tokio::sync::Mutex<()>>,
-    owner: PrincipalId,
 }
 
 /// A file that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examination {
+pub struct ComponentExamination {
     /// What it is.
     pub examined: ExaminedComponent,
     /// The component of its name that is there.
@@ -53,7 +53,7 @@ pub struct Examination {
 
 /// What was added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
+pub struct ComponentAddition {
     /// The component.
     pub component: ComponentRecord,
     /// The one that it replaced.
@@ -63,8 +63,8 @@ pub struct Added {
 impl ComponentsHandle {
     /// Makes a handle.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, owner: PrincipalId) -> Self {
-        Self { ports, changing: Arc::default(), owner }
+    pub fn new(ports: Arc<AdminPorts>) -> Self {
+        Self { ports, changing: Arc::default() }
     }
 
     /// Lists the tools there are, each with the component that it is.
@@ -72,7 +72,7 @@ impl ComponentsHandle {
     /// # Errors
     /// [`ComponentError::NotAPerson`]; [`AdminError::Read`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<(ToolSpec, Option<ComponentRecord>)>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let added = there(&*self.ports.families).await?;
         let catalog = self.ports.tools.catalog();
         let with_component = |tool: &ToolSpec| {
@@ -86,13 +86,17 @@ impl ComponentsHandle {
     ///
     /// # Errors
     /// [`ComponentError`] says what is wrong with it.
-    pub async fn examine(&self, caller: Caller, source: Content<PathBuf>) -> Result<Examination, AdminError> {
-        self.check_person(caller)?;
+    pub async fn examine(
+        &self,
+        caller: Caller,
+        source: Content<PathBuf>,
+    ) -> Result<ComponentExamination, AdminError> {
+        caller.check_person(ComponentError::NotAPerson)?;
         let examined = self.look_at(source).await?;
         self.check_identities(caller, &examined)?;
         let records = there(&*self.ports.families).await?;
         let replaces = self.check_name(&examined.description.name, &records)?.cloned();
-        Ok(Examination { examined, replaces })
+        Ok(ComponentExamination { examined, replaces })
     }
 
     /// Adds a component whose bytes have the digest that was shown; another one of its name is removed.
@@ -104,8 +108,8 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
-        self.check_person(caller)?;
+    ) -> Result<ComponentAddition, AdminError> {
+        caller.check_person(ComponentError::NotAPerson)?;
         // Nobody waits while it is compiled; below, it is ready.
         if self.look_at(source.clone()).await?.sha256 != shown {
             return Err(ComponentError::Changed.into());
@@ -118,7 +122,7 @@ impl ComponentsHandle {
         caller: Caller,
         source: Content<PathBuf>,
         shown: [u8; 32],
-    ) -> Result<Added, AdminError> {
+    ) -> Result<ComponentAddition, AdminError> {
         let ports = &self.ports;
         let examined = self.look_at(source.clone()).await?;
         if examined.sha256 != shown {
@@ -136,7 +140,7 @@ impl ComponentsHandle {
         let time = ports.clock.wall();
         let record = |seq| ComponentRecord {
             added: added.clone(),
-            by: caller.principal,
+            by: caller.actor.principal,
             created: time,
             removed: None,
             seq,
@@ -152,9 +156,9 @@ impl ComponentsHandle {
         let removal = replaced.map(|component| ComponentEvent::Removed { component });
         let events: Vec<_> = removal.into_iter().chain([ComponentEvent::Added(added.clone())]).collect();
         let behind = events.len() as u64 - 1;
-        let seq = Seq(append(ports, caller.principal, events).await?.0 + behind);
+        let seq = Seq(append(ports, caller.actor, events).await?.0 + behind);
         ports.components.offer(there(&*ports.families).await?).await.map_err(ComponentError::from)?;
-        Ok(Added { component: record(seq), replaced })
+        Ok(ComponentAddition { component: record(seq), replaced })
     }
 
     /// Removes a component, with what it kept between its calls. Calls that run already go on.
@@ -163,7 +167,7 @@ impl ComponentsHandle {
     /// [`ComponentError::NotAPerson`], [`ComponentError::NotFound`]; [`ComponentError::Shelf`] when a policy in force
     /// names it; [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<ComponentRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(ComponentError::NotAPerson)?;
         let name = name.to_owned();
         self.to_its_end(move |this| async move { this.remove_now(caller, &name).await }).await
     }
@@ -179,7 +183,7 @@ impl ComponentsHandle {
         let record = records.remove(place);
         ports.components.check(&records).map_err(ComponentError::from)?;
         let removed = ComponentEvent::Removed { component: record.added.component };
-        append(ports, caller.principal, vec![removed]).await?;
+        append(ports, caller.actor, vec![removed]).await?;
         ports.components.offer(records).await.map_err(ComponentError::from)?;
         Ok(record)
     }
@@ -218,7 +222,7 @@ impl ComponentsHandle {
         caller: Caller,
         examined: &ExaminedComponent,
     ) -> Result<Redacted<String>, AdminError> {
-        let check = |field, text| check_identity(&self.ports.recorder, caller.principal, field, text);
+        let check = |field, text| check_identity(&self.ports.recorder, caller.actor.principal, field, text);
         check("the name of the component", examined.description.name.as_str())?;
         let schema = check("the schema of the component", &examined.description.schema)?;
         examined.description.capabilities.iter().try_for_each(|capability| match capability {
@@ -239,7 +243,7 @@ impl ComponentsHandle {
     ) -> Result<Option<&'r ComponentRecord>, ComponentError> {
         let own = records.iter().find(|record| record.added.name.expose() == name.as_str());
         let catalog = self.ports.tools.catalog();
-        let standing = if own.is_some() { Standing::Replaces } else { Standing::New };
+        let standing = if own.is_some() { NameState::Replaces } else { NameState::New };
         names::check(name, standing, catalog.iter().map(|tool| &tool.name))?;
         Ok(own)
     }
@@ -252,7 +256,6 @@ impl ComponentsHandle {
         all: &[ComponentRecord],
     ) -> AddedComponent {
         let ports = &self.ports;
-        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let ExaminedComponent { sha256, bytes, description } = examined;
         let same_name = all.iter().filter(|record| {
             // One whose name was erased may have had this one.
@@ -260,7 +263,7 @@ impl ComponentsHandle {
         });
         let clean = |text: String| ports.redactor.redact(text.into()).text;
         AddedComponent {
-            component: ComponentId::from_parts(ms, random),
+            component: ports.entropy.new_id(ports.clock.wall()),
             sha256,
             bytes,
             tool_version: same_name.map(|record| record.added.tool_version).max().unwrap_or(0) + 1,
@@ -292,10 +295,6 @@ impl ComponentsHandle {
             TickFailure::new(format_args!("components are not offered as the journal says: {error}"))
         })
     }
-
-    fn check_person(&self, caller: Caller) -> Result<(), ComponentError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(ComponentError::NotAPerson) }
-    }
 }
 
 impl ErasureSubscriber for ComponentsHandle {
@@ -319,14 +318,14 @@ async fn there(families: &dyn ReadFamilies) -> Result<Vec<ComponentRecord>, paly
 /// Records what became of components, in one commit.
 async fn append(
     ports: &AdminPorts,
-    principal: PrincipalId,
+    actor: ActorIdentity,
     events: Vec<ComponentEvent>,
 ) -> Result<Seq, AppendError> {
     let time = ports.clock.wall();
     let entry = |event| {
         let event = JournalEvent::Component(event);
-        NewEntry { time, principal, session: None, run: None, event }
+        NewEntry { time, principal: actor.principal, session: None, run: None, event }
     };
     let entries = events.into_iter().map(entry).collect();
-    Ok(ports.recorder.record(entries, AppendClass::Normal, Vec::new()).await?.first_seq)
+    Ok(ports.recorder.record_act(actor, entries, AppendClass::Normal, Vec::new()).await?.first_seq)
 }

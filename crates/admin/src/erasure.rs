@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{
     AppendError, EraseError, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject, ReadError,
 };
@@ -116,7 +116,7 @@ impl ErasureHandle {
     ///
     /// # Errors
     /// [`ReadError`].
-    pub async fn find_secrets(&self, progress: Progress) -> Result<ErasurePlan, ReadError> {
+    pub async fn find_secrets(&self, progress: ProgressCallback) -> Result<ErasurePlan, ReadError> {
         self.ports.erasures.find_secrets(Arc::clone(&self.ports.redactor), progress).await
     }
 
@@ -152,7 +152,7 @@ impl ErasureHandle {
     pub async fn scrub(
         &self,
         authoriser: PrincipalId,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> Result<ErasedContent, EraseContentError> {
         let plan = self.find_secrets(progress).await?;
         let mut cancelled = Vec::new();

@@ -5,7 +5,7 @@ use palyra_types::ErrorCode;
 use palyra_types::model::CleanedFailure;
 
 use crate::component_error::ComponentError;
-use crate::skill_book::SkillError;
+use crate::skill_registry::SkillError;
 use crate::vault_error::VaultError;
 
 /// Why a handle did not do what a caller asked.
@@ -22,6 +22,9 @@ pub enum AdminError {
     /// No such agent.
     #[error("no such agent; `main` always exists")]
     AgentNotFound,
+    /// No such principal.
+    #[error("no such principal")]
+    PrincipalNotFound,
     /// No such stored grant for this principal.
     #[error("no such stored grant")]
     GrantNotFound,
@@ -74,6 +77,7 @@ impl AdminError {
             Self::SessionNotFound => ErrorCode::SessionNotFound,
             Self::RunNotFound => ErrorCode::RunNotFound,
             Self::AgentNotFound => ErrorCode::AgentNotFound,
+            Self::PrincipalNotFound => ErrorCode::PrincipalNotFound,
             Self::GrantNotFound => ErrorCode::GrantNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,

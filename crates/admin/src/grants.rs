@@ -71,10 +71,10 @@ impl GrantsHandle {
             principal: record.stored.principal,
             session,
             run: None,
-            event: JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, by: caller.principal }),
+            event: JournalEvent::Policy(PolicyEvent::GrantRevoked { grant, by: caller.actor.principal }),
         };
         let recorder = &self.ports.recorder;
-        let appended = recorder.record(vec![entry], AppendClass::Ending, Vec::new()).await;
+        let appended = recorder.record_act(caller.actor, vec![entry], AppendClass::Ending, Vec::new()).await;
         if appended == Err(AppendError::Unknown) {
             self.grants.doubt();
             self.grants.settle_doubt().await;
@@ -91,6 +91,6 @@ impl GrantsHandle {
     }
 
     fn sees(&self, caller: Caller, stored: &StoredGrant) -> bool {
-        [self.owner, stored.principal, stored.granted_by].contains(&caller.principal)
+        [self.owner, stored.principal, stored.granted_by].contains(&caller.actor.principal)
     }
 }

@@ -31,7 +31,7 @@ pub enum CheckLevel {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct HealthCheck {
     /// Stable name.
     pub name: &'static str,
     /// How it went.
@@ -44,19 +44,19 @@ pub struct Check {
 
 /// Checks of what lies beside the runtime, made anew whenever somebody asks.
 #[derive(Clone, Default)]
-pub struct LiveChecks(Vec<Arc<dyn Fn() -> Check + Send + Sync>>);
+pub struct LiveChecks(Vec<Arc<dyn Fn() -> HealthCheck + Send + Sync>>);
 
 impl LiveChecks {
     /// Adds one; it may block for a moment.
     #[must_use]
-    pub fn with(mut self, check: impl Fn() -> Check + Send + Sync + 'static) -> Self {
+    pub fn with(mut self, check: impl Fn() -> HealthCheck + Send + Sync + 'static) -> Self {
         self.0.push(Arc::new(check));
         self
     }
 
     /// Makes all of them.
     #[must_use]
-    pub fn made(&self) -> Vec<Check> {
+    pub fn made(&self) -> Vec<HealthCheck> {
         self.0.iter().map(|check| check()).collect()
     }
 }
@@ -112,7 +112,7 @@ impl HealthHandle {
     }
 
     /// Runs every check.
-    pub async fn checks(&self) -> Vec<Check> {
+    pub async fn checks(&self) -> Vec<HealthCheck> {
         let mut checks =
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
@@ -121,7 +121,7 @@ impl HealthHandle {
         checks
     }
 
-    fn journal(&self) -> Check {
+    fn journal(&self) -> HealthCheck {
         let status = self.ports.maintain.status();
         let found = format!("{} entries, database {} bytes", status.entries, status.database_bytes);
         let (level, mend) = match status.health {
@@ -131,27 +131,30 @@ impl HealthHandle {
             }
             JournalHealth::Quarantined => (CheckLevel::Error, mend_of(status.cause)),
         };
-        Check { name: "journal_writable", level, found, mend }
+        HealthCheck { name: "journal_writable", level, found, mend }
     }
 
     /// Tells what the last check of every entry found; a fault stays until a later check finds none.
-    fn integrity(&self) -> Check {
+    fn integrity(&self) -> HealthCheck {
         let name = "journal_verified";
         match self.ports.maintain.status().integrity {
             Integrity::NotChecked => {
                 let found = "not yet since the daemon started".to_owned();
-                Check { name, level: CheckLevel::Ok, found, mend: "" }
+                HealthCheck { name, level: CheckLevel::Ok, found, mend: "" }
             }
-            Integrity::Holds { entries } => {
-                Check { name, level: CheckLevel::Ok, found: format!("{entries} entries hold"), mend: "" }
-            }
-            Integrity::TableDiffers { table } => Check {
+            Integrity::Holds { entries } => HealthCheck {
+                name,
+                level: CheckLevel::Ok,
+                found: format!("{entries} entries hold"),
+                mend: "",
+            },
+            Integrity::TableDiffers { table } => HealthCheck {
                 name,
                 level: CheckLevel::Error,
                 found: format!("every entry holds, but the derived table `{table}` is not what they say"),
                 mend: "run `palyra journal rebuild`, which rebuilds the derived tables from the log",
             },
-            Integrity::Faulty { seq, what } => Check {
+            Integrity::Faulty { seq, what } => HealthCheck {
                 name,
                 level: CheckLevel::Error,
                 found: format!("entry {seq} does not verify: {what}"),
@@ -161,18 +164,20 @@ impl HealthHandle {
         }
     }
 
-    async fn runs(&self) -> Check {
+    async fn runs(&self) -> HealthCheck {
         let name = "projections_readable";
         match self.open_runs().await {
-            Ok(open) => Check { name, level: CheckLevel::Ok, found: format!("{open} open runs"), mend: "" },
+            Ok(open) => {
+                HealthCheck { name, level: CheckLevel::Ok, found: format!("{open} open runs"), mend: "" }
+            }
             Err(error) => {
                 let mend = "run `palyra journal verify`, then `palyra journal rebuild`";
-                Check { name, level: CheckLevel::Error, found: error.to_string(), mend }
+                HealthCheck { name, level: CheckLevel::Error, found: error.to_string(), mend }
             }
         }
     }
 
-    fn proofs(&self) -> Check {
+    fn proofs(&self) -> HealthCheck {
         let name = "journal_proofs";
         match self.proofs.newest_checkpoint() {
             Some(signed) => {
@@ -180,9 +185,9 @@ impl HealthHandle {
                 let which = if size >= all { "all" } else { "the first" };
                 let entries = if size == 1 { "entry" } else { "entries" };
                 let found = format!("{which} {size} {entries} signed");
-                Check { name, level: CheckLevel::Ok, found, mend: "" }
+                HealthCheck { name, level: CheckLevel::Ok, found, mend: "" }
             }
-            None => Check {
+            None => HealthCheck {
                 name,
                 level: CheckLevel::Warning,
                 found: "no entry is signed".to_owned(),
@@ -192,13 +197,13 @@ impl HealthHandle {
     }
 
     /// Names skills that were switched on and take no part: runs of their agents have fewer tools, or none.
-    async fn skills(&self) -> Option<Check> {
+    async fn skills(&self) -> Option<HealthCheck> {
         let skills = self.ports.families.query(skills::records).await.ok()?;
         let quarantined = skills.iter().filter(|skill| {
             skill.removed.is_none() && skill.quarantine.is_some() && !skill.agents.is_empty()
         });
         let names: Vec<String> = quarantined.map(|skill| skill.installed.name.expose().clone()).collect();
-        (!names.is_empty()).then(|| Check {
+        (!names.is_empty()).then(|| HealthCheck {
             name: "skills",
             level: CheckLevel::Warning,
             found: format!("quarantined, and runs of their agents may lack tools: {}", names.join(", ")),
@@ -207,7 +212,7 @@ impl HealthHandle {
     }
 
     /// Names how many effects wait for a person, because nobody knows what became of them.
-    async fn unknown_effects(&self) -> Option<Check> {
+    async fn unknown_effects(&self) -> Option<HealthCheck> {
         let (principal, run, before) = (None, None, None);
         let query = EffectQuery {
             principal,
@@ -219,7 +224,7 @@ impl HealthHandle {
         let unknown =
             self.ports.families.query(move |rows, _| effects::records(rows, &query)).await.ok()?.len();
         let more = if unknown == UNKNOWN_EFFECTS_COUNTED_MAX { " or more" } else { "" };
-        (unknown > 0).then(|| Check {
+        (unknown > 0).then(|| HealthCheck {
             name: "unknown_effects",
             level: CheckLevel::Warning,
             found: format!("{unknown}{more} effects whose outcome is not known"),
@@ -227,7 +232,7 @@ impl HealthHandle {
         })
     }
 
-    fn model(&self) -> Check {
+    fn model(&self) -> HealthCheck {
         let directory = self.models.borrow();
         let model = directory.default_model();
         let told: String = directory.suggestions().iter().map(|told| format!("; {told}")).collect();
@@ -235,7 +240,7 @@ impl HealthHandle {
         let name = "default_model";
         if directory.provider(model).is_none() {
             let mend = "configure its provider, or choose another default: `palyra model list`";
-            return Check { name, level: CheckLevel::Error, found, mend };
+            return HealthCheck { name, level: CheckLevel::Error, found, mend };
         }
         let demo = model.provider.as_str() == "demo";
         let mend = if demo {
@@ -243,21 +248,21 @@ impl HealthHandle {
         } else {
             ""
         };
-        Check { name, level: CheckLevel::Ok, found, mend }
+        HealthCheck { name, level: CheckLevel::Ok, found, mend }
     }
 }
 
 /// Names the background tasks whose last tick failed.
-fn background_check(tasks: &[TaskStatus]) -> Check {
+fn background_check(tasks: &[TaskStatus]) -> HealthCheck {
     let name = "background_tasks";
     let failed: Vec<String> = tasks.iter().filter_map(failure_of).collect();
     if failed.is_empty() {
         let found = format!("{} tasks, none failed", tasks.len());
-        return Check { name, level: CheckLevel::Ok, found, mend: "" };
+        return HealthCheck { name, level: CheckLevel::Ok, found, mend: "" };
     }
     let mend = "`palyra logs` shows more; a task of the start runs again at the next start, the others are tried \
                 again by themselves";
-    Check { name, level: CheckLevel::Warning, found: failed.join("; "), mend }
+    HealthCheck { name, level: CheckLevel::Warning, found: failed.join("; "), mend }
 }
 
 fn failure_of(task: &TaskStatus) -> Option<String> {

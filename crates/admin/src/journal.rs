@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::maintain_journal::{Progress, RebuildError};
+use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
 use palyra_ports::{
     ConsistencyProof, Export, ExportSink, InclusionProof, JournalStatus, KeyChoice, MaintainJournal,
     ProofError, ProveJournal, ReadError, VerifyReport,
@@ -36,7 +36,7 @@ impl JournalHandle {
     ///
     /// # Errors
     /// [`ReadError`] when the journal cannot be read to its end.
-    pub async fn verify(&self, progress: Progress) -> Result<VerifyReport, ReadError> {
+    pub async fn verify(&self, progress: ProgressCallback) -> Result<VerifyReport, ReadError> {
         self.maintain.verify(progress).await
     }
 
@@ -44,7 +44,7 @@ impl JournalHandle {
     ///
     /// # Errors
     /// [`RebuildError`]; the old projections stay.
-    pub async fn rebuild(&self, progress: Progress) -> Result<u64, RebuildError> {
+    pub async fn rebuild(&self, progress: ProgressCallback) -> Result<u64, RebuildError> {
         self.maintain.rebuild(progress).await
     }
 

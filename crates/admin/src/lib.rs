@@ -29,7 +29,7 @@ mod kept_erasure;
 mod lost_jobs;
 mod policy;
 mod shadow;
-mod skill_book;
+mod skill_registry;
 mod standing_grants;
 mod vault_error;
 
@@ -38,7 +38,7 @@ mod handles;
 mod parts;
 mod views;
 
-pub use caller::Caller;
+pub use caller::{CallConfirmation, Caller};
 pub use erasure_subscriber::ErasureSubscriber;
 pub use error::{AdminError, OpenError};
 pub use handles::AdminHandles;
@@ -47,6 +47,6 @@ pub use lost_jobs::doubt_lost_jobs;
 pub use parts::AdminPorts;
 pub use policy::PolicyInForce;
 pub use shadow::{Shadow, ShadowCounting};
-pub use skill_book::{SkillBook, tools_left};
+pub use skill_registry::{SkillRegistry, tools_left};
 pub use standing_grants::StandingGrants;
 pub use views::AdminViews;

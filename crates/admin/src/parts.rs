@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
-    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
+    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
     SecretStore, SkillFolders, ToolRuntime,
 };
 
@@ -31,7 +31,7 @@ pub struct AdminPorts {
     /// Keeps copies of skills' folders.
     pub skills: Arc<dyn SkillFolders>,
     /// Looks at components, and offers them.
-    pub components: Arc<dyn ComponentShelf>,
+    pub components: Arc<dyn ComponentStore>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.

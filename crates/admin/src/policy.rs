@@ -19,14 +19,14 @@ const TEXTS_MAX: usize = 8;
 /// Shared by all that judge.
 pub struct PolicyInForce {
     current: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
-    joined: Mutex<Joined>,
+    joined: Mutex<JoinedSnapshot>,
     /// Held by who changes a setting of the journal: one after the other.
     pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
 /// The snapshot of the files with the settings of the journal over it.
 #[derive(Default)]
-struct Joined {
+struct JoinedSnapshot {
     /// `None` when they cannot be read.
     postures: Option<Arc<[PostureRecord]>>,
     /// What it was made of last, and what came of it.
@@ -40,7 +40,7 @@ impl PolicyInForce {
         current: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
         postures: Vec<PostureRecord>,
     ) -> Self {
-        let joined = Joined { postures: Some(postures.into()), ..Joined::default() };
+        let joined = JoinedSnapshot { postures: Some(postures.into()), ..JoinedSnapshot::default() };
         Self { current, joined: Mutex::new(joined), changing: tokio::sync::Mutex::default() }
     }
 
@@ -96,7 +96,7 @@ impl PolicyInForce {
         texts
     }
 
-    fn lock(&self) -> MutexGuard<'_, Joined> {
+    fn lock(&self) -> MutexGuard<'_, JoinedSnapshot> {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

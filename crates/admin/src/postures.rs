@@ -128,11 +128,11 @@ impl PolicyHandle {
             replaces: replaced.map(|record| record.seq),
             scope,
             posture: Some(posture),
-            by: caller.principal,
-            via: caller.surface,
+            by: caller.actor.principal,
+            via: caller.actor.surface,
             tool: (&tool).into(),
         };
-        let record = self.append(change).await?;
+        let record = self.append(caller, change).await?;
         self.load_postures().await?;
         Ok(record)
     }
@@ -162,17 +162,17 @@ impl PolicyHandle {
         let change = PostureChanged {
             replaces: Some(held.seq),
             posture: None,
-            by: caller.principal,
-            via: caller.surface,
+            by: caller.actor.principal,
+            via: caller.actor.surface,
             ..held.change.clone()
         };
-        self.append(change).await?;
+        self.append(caller, change).await?;
         self.load_postures().await?;
         Ok(held)
     }
 
     /// Appends a change. After an outcome that nobody knows, what is there is read again.
-    async fn append(&self, change: PostureChanged) -> Result<PostureRecord, AdminError> {
+    async fn append(&self, caller: Caller, change: PostureChanged) -> Result<PostureRecord, AdminError> {
         let set = self.ports.clock.wall();
         let entry = NewEntry {
             time: set,
@@ -182,7 +182,7 @@ impl PolicyHandle {
             event: JournalEvent::Policy(PolicyEvent::PostureChanged(change.clone())),
         };
         let recorder = &self.ports.recorder;
-        match recorder.record(vec![entry], AppendClass::Ending, Vec::new()).await {
+        match recorder.record_act(caller.actor, vec![entry], AppendClass::Ending, Vec::new()).await {
             Ok(committed) => Ok(PostureRecord { seq: committed.first_seq, set, change }),
             Err(error) => {
                 self.load_postures().await?;
@@ -205,11 +205,12 @@ impl PolicyHandle {
                     return Err(invalid(what.to_owned()));
                 }
                 let recorder = &self.ports.recorder;
-                let path = check_identity(recorder, caller.principal, "the path of the workspace", &path)?;
+                let path =
+                    check_identity(recorder, caller.actor.principal, "the path of the workspace", &path)?;
                 Ok(PostureScope::Workspace(path))
             }
             PostureWhere::Session { principal, session } => {
-                let of = SessionRef { principal: principal.unwrap_or(caller.principal), id: session };
+                let of = SessionRef { principal: principal.unwrap_or(caller.actor.principal), id: session };
                 let found = self.ports.families.query(move |rows, _| sessions::record(rows, of)).await?;
                 found.map(|_| PostureScope::Session(of)).ok_or(AdminError::SessionNotFound)
             }

@@ -12,7 +12,7 @@ use palyra_policy::{
 };
 use palyra_ports::read_tape::MoreEntries;
 use palyra_ports::{ReadError, SecretFound};
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::event::{JournalEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolDecision, ToolName, ToolVerdict};
 use palyra_types::{AgentId, Content, EffectId, RunId, Seq, SessionId, TapeSeq, Timestamp};
@@ -99,7 +99,7 @@ pub struct CompiledRules(PolicySet);
 
 /// Why rules decide a request as they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explained {
+pub struct RuleExplanation {
     /// The policies that decide, as `file#id`.
     pub policies: Vec<String>,
     /// In lines for people.
@@ -169,7 +169,7 @@ impl PolicyHandle {
         effect: EffectId,
     ) -> Result<ToolDecided, AdminError> {
         let record = self.ports.families.query(move |rows, _| runs::record(rows, run)).await?;
-        record.filter(|record| record.principal == caller.principal).ok_or(AdminError::RunNotFound)?;
+        record.filter(|record| record.principal == caller.actor.principal).ok_or(AdminError::RunNotFound)?;
         Ok(self.decision(run, effect).await?.ok_or(AdminError::RunNotFound)?.decided)
     }
 
@@ -202,7 +202,7 @@ impl PolicyHandle {
         let tool = ToolName::new(tool);
         let cleaned = self.ports.redactor.redact_json(arguments);
         // Nothing is recorded, but the answer shows whether something was taken out.
-        self.ports.recorder.note_refused(caller.principal, SecretFound { found: cleaned.findings });
+        self.ports.recorder.note_refused(caller.actor.principal, SecretFound { found: cleaned.findings });
         let arguments = cleaned.text;
         let context = self.context_of_no_run(caller, &tool);
         decide_tool_call(&self.snapshot(), &ToolCall { tool, arguments, context }, &CallEvidence::default())
@@ -216,12 +216,12 @@ impl PolicyHandle {
 
     fn context_of_no_run(&self, caller: Caller, tool: &ToolName) -> CallContext {
         CallContext {
-            principal: caller.principal,
+            principal: caller.actor.principal,
             agent: AgentId::NIL,
             session: SessionId::NIL,
             run: RunId::NIL,
-            surface: caller.surface,
-            approvers: Approvers::Inbox,
+            surface: caller.actor.surface,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             turns: 0,
             tool_calls: 0,
@@ -232,11 +232,11 @@ impl PolicyHandle {
 
     /// Explains a recorded request by the rules in force; nothing where no rule was asked.
     #[must_use]
-    pub fn explain(&self, request: &str) -> Option<Explained> {
+    pub fn explain(&self, request: &str) -> Option<RuleExplanation> {
         let request = PolicyRequest::from_json(request).ok()?;
         let explanation = explain(self.snapshot().policies(), &request);
         let named = explanation.deciding.iter().map(|policy| format!("{}#{}", policy.file, policy.id));
-        Some(Explained { policies: named.collect(), lines: explanation.lines() })
+        Some(RuleExplanation { policies: named.collect(), lines: explanation.lines() })
     }
 
     /// Judges every recorded decision since a time again, for as long as somebody listens; what a person or a budget

@@ -40,7 +40,7 @@ pub struct Shadow {
     /// Given when the queue has something.
     queued: Notify,
     drain: Drain,
-    comparing: AsyncMutex<Comparing>,
+    comparing: AsyncMutex<ShadowComparison>,
 }
 
 /// A decision that was recorded, and the policies to put it to.
@@ -54,7 +54,7 @@ struct CommittedDecision {
 
 impl Shadow {
     pub(crate) fn new(ports: Arc<AdminPorts>, drain: Drain) -> Self {
-        let comparing = Comparing { ports, drain: drain.clone(), current: None, unrecorded: None };
+        let comparing = ShadowComparison { ports, drain: drain.clone(), current: None, unrecorded: None };
         Self {
             queue: Mutex::default(),
             missed: AtomicU64::new(0),
@@ -100,7 +100,7 @@ impl Shadow {
         comparing.counts(candidate).await
     }
 
-    async fn compare_queued(&self, comparing: &mut Comparing) {
+    async fn compare_queued(&self, comparing: &mut ShadowComparison) {
         let next = || self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while let Some(decision) = next() {
             let missed = self.missed.swap(0, Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl BackgroundTask for ShadowCounting {
 }
 
 /// What is counted, and how far the journal has it.
-struct Comparing {
+struct ShadowComparison {
     ports: Arc<AdminPorts>,
     drain: Drain,
     current: Option<ShadowCounts>,
@@ -173,7 +173,7 @@ struct Comparing {
     unrecorded: Option<(BootTime, Working)>,
 }
 
-impl Comparing {
+impl ShadowComparison {
     async fn compare(
         &mut self,
         run: RunId,

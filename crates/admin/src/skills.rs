@@ -11,17 +11,17 @@ use palyra_policy::{UnknownTool, unknown_tools};
 use palyra_types::agent::AgentRecord;
 use palyra_types::skill::{ActivatedSkill, InstalledSkill, SkillEvent, SkillFault, SkillRecord};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Content, PrincipalId, SkillId};
+use palyra_types::{AgentId, Content, SkillId};
 
 use crate::agents::AgentRegistry;
 use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::check_identity;
 use crate::parts::AdminPorts;
-use crate::skill_book::{Known, SkillBook, append, copy_name, digest_of, pin, tools_left};
+use crate::skill_registry::{KnownSkill, SkillRegistry, append, copy_name, digest_of, pin, tools_left};
 use crate::views::AdminViews;
 
-pub use crate::skill_book::{
+pub use crate::skill_registry::{
     SKILL_TEXT_BYTES_MAX, SKILL_TEXTS_BYTES_MAX, SKILLS_INSTALLED_MAX, SKILLS_OF_AGENT_MAX, SkillError, told,
 };
 
@@ -29,9 +29,8 @@ pub use crate::skill_book::{
 #[derive(Clone)]
 pub struct SkillsHandle {
     ports: Arc<AdminPorts>,
-    skills: Arc<SkillBook>,
+    skills: Arc<SkillRegistry>,
     agents: AgentRegistry,
-    owner: PrincipalId,
 }
 
 /// A skill as people are shown it.
@@ -49,18 +48,18 @@ pub struct SkillView {
 
 /// What an installation came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct SkillInstallation {
     /// The skill.
     pub skill: SkillView,
     /// The one of the same name that it replaced.
     pub replaced: Option<SkillId>,
     /// Whether it was there.
-    pub novelty: Novelty,
+    pub novelty: SkillNovelty,
 }
 
 /// Whether something was there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Novelty {
+pub enum SkillNovelty {
     /// It is new.
     New,
     /// The same bytes were installed already; their copy was written again.
@@ -70,9 +69,9 @@ pub enum Novelty {
 impl SkillsHandle {
     /// Makes a handle that changes what `views` shows to runs.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, views: &AdminViews, owner: PrincipalId) -> Self {
+    pub fn new(ports: Arc<AdminPorts>, views: &AdminViews) -> Self {
         let skills = Arc::clone(&views.skills);
-        Self { ports, skills, agents: views.agents.clone(), owner }
+        Self { ports, skills, agents: views.agents.clone() }
     }
 
     /// Lists the skills that are installed, by name.
@@ -80,7 +79,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`].
     pub fn list(&self, caller: Caller) -> Result<Vec<SkillView>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let mut installed = self.installed();
         installed.sort_by(|a, b| a.record.installed.name.expose().cmp(b.record.installed.name.expose()));
         Ok(installed.iter().map(|known| self.view(known)).collect())
@@ -91,7 +90,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`], [`SkillError::NotFound`].
     pub fn get(&self, caller: Caller, name: &str) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         Ok(self.view(&self.named(name)?))
     }
 
@@ -100,8 +99,12 @@ impl SkillsHandle {
     /// # Errors
     /// [`AdminError::Skill`] says what is wrong with the folder; nothing was installed then.
     /// [`AdminError::Append`].
-    pub async fn install(&self, caller: Caller, source: Content<PathBuf>) -> Result<Installed, AdminError> {
-        self.check_person(caller)?;
+    pub async fn install(
+        &self,
+        caller: Caller,
+        source: Content<PathBuf>,
+    ) -> Result<SkillInstallation, AdminError> {
+        caller.check_person(SkillError::NotAPerson)?;
         if !source.expose().is_absolute() {
             return Err(AdminError::InvalidArgument {
                 what: "the folder has to be an absolute path".to_owned(),
@@ -112,7 +115,7 @@ impl SkillsHandle {
         let files = ports.skills.read(source.clone()).await.map_err(SkillError::from)?;
         let pinned = pin(&files)?;
         let recorder = &ports.recorder;
-        let by = caller.principal;
+        let by = caller.actor.principal;
         let name = check_identity(recorder, by, "the name of the skill", &pinned.manifest.name)?;
         for tool in pinned.manifest.allowed_tools.iter().flatten() {
             check_identity(recorder, by, "a tool that the skill allows", tool.as_str())?;
@@ -133,12 +136,15 @@ impl SkillsHandle {
             let skill = same.record.installed.skill;
             // The copy is whole again; only a person's yes lifts a quarantine.
             self.skills.check(skill).await?.map_err(|fault| SkillError::Changed { fault })?;
-            return Ok(Installed { skill: self.view_of(skill)?, replaced: None, novelty: Novelty::Repaired });
+            return Ok(SkillInstallation {
+                skill: self.view_of(skill)?,
+                replaced: None,
+                novelty: SkillNovelty::Repaired,
+            });
         }
-        let (ms, random) = ports.entropy.id_parts(ports.clock.wall());
         let clean = |text: String| ports.redactor.redact(text.into()).text;
         let installed = InstalledSkill {
-            skill: SkillId::from_parts(ms, random),
+            skill: ports.entropy.new_id(ports.clock.wall()),
             sha256: pinned.sha256,
             files: pinned.files,
             bytes: pinned.bytes,
@@ -153,7 +159,7 @@ impl SkillsHandle {
             // What is left of it is removed at the next start.
             let _ = ports.skills.discard(copy_name(&old.record.installed.sha256)).await;
         }
-        Ok(Installed { skill: self.view_of(installed.skill)?, replaced, novelty: Novelty::New })
+        Ok(SkillInstallation { skill: self.view_of(installed.skill)?, replaced, novelty: SkillNovelty::New })
     }
 
     async fn record_installed(
@@ -166,7 +172,7 @@ impl SkillsHandle {
         let mut events: Vec<_> = replaced.map(|skill| SkillEvent::Removed { skill }).into_iter().collect();
         events.push(SkillEvent::Installed(installed.clone()));
         let behind = events.len() as u64 - 1;
-        let first = append(ports, caller.principal, events).await?;
+        let first = append(ports, Some(caller.actor), events).await?;
         let created = ports.clock.wall();
         if let Some(old) = replaced {
             skills.change(old, |known| {
@@ -175,9 +181,9 @@ impl SkillsHandle {
             });
         }
         let (skill, seq) = (installed.skill, palyra_types::Seq(first.0 + behind));
-        let (agents, by) = (Vec::new(), caller.principal);
+        let (agents, by) = (Vec::new(), caller.actor.principal);
         let record = SkillRecord { installed, by, created, agents, quarantine: None, removed: None, seq };
-        skills.insert(Known { record, text: None });
+        skills.insert(KnownSkill { record, text: None });
         skills.check(skill).await?.map_err(|fault| SkillError::Changed { fault })?;
         Ok(())
     }
@@ -194,7 +200,7 @@ impl SkillsHandle {
         name: &str,
         agent: Option<&str>,
     ) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let agent = self.agents.by_name(agent)?.id;
         let (ports, skills) = (&self.ports, &self.skills);
         let _changing = skills.changing.lock().await;
@@ -211,7 +217,7 @@ impl SkillsHandle {
         if !on {
             self.check_room(&known, agent)?;
         }
-        append(ports, caller.principal, vec![SkillEvent::Enabled { skill, agent }]).await?;
+        append(ports, Some(caller.actor), vec![SkillEvent::Enabled { skill, agent }]).await?;
         skills.change(skill, |known| {
             known.record.quarantine = None;
             if let Err(place) = known.record.agents.binary_search(&agent) {
@@ -223,12 +229,12 @@ impl SkillsHandle {
     }
 
     /// Returns whether one more fits beside those of an agent.
-    fn check_room(&self, more: &Known, agent: AgentId) -> Result<(), SkillError> {
+    fn check_room(&self, more: &KnownSkill, agent: AgentId) -> Result<(), SkillError> {
         let enabled = self.skills.enabled_for(agent);
         if enabled.len() >= SKILLS_OF_AGENT_MAX {
             return Err(SkillError::TooManyEnabled);
         }
-        let text = |known: &Known| known.text.as_ref().map_or(0, |text| text.len());
+        let text = |known: &KnownSkill| known.text.as_ref().map_or(0, |text| text.len());
         let bytes = enabled.iter().map(text).sum::<usize>()
             + self.skills.get(more.record.installed.skill).as_ref().map_or(0, text);
         if bytes > SKILL_TEXTS_BYTES_MAX { Err(SkillError::TextsTooLong { bytes }) } else { Ok(()) }
@@ -245,7 +251,7 @@ impl SkillsHandle {
         name: &str,
         agent: Option<&str>,
     ) -> Result<SkillView, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let agent = self.agents.by_name(agent)?.id;
         let skills = &self.skills;
         let _changing = skills.changing.lock().await;
@@ -253,7 +259,7 @@ impl SkillsHandle {
         let skill = known.record.installed.skill;
         if known.record.agents.contains(&agent) {
             let event = SkillEvent::Disabled { skill, agent };
-            append(&self.ports, caller.principal, vec![event]).await?;
+            append(&self.ports, Some(caller.actor), vec![event]).await?;
             skills.change(skill, |known| known.record.agents.retain(|enabled| *enabled != agent));
         }
         self.view_of(skill)
@@ -264,12 +270,12 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`], [`SkillError::NotFound`]; [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<SkillRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let (ports, skills) = (&self.ports, &self.skills);
         let _changing = skills.changing.lock().await;
         let known = self.named(name)?;
         let installed = &known.record.installed;
-        append(ports, caller.principal, vec![SkillEvent::Removed { skill: installed.skill }]).await?;
+        append(ports, Some(caller.actor), vec![SkillEvent::Removed { skill: installed.skill }]).await?;
         let removed = ports.clock.wall();
         skills.change(installed.skill, |known| {
             (known.text, known.record.removed) = (None, Some(removed));
@@ -288,7 +294,7 @@ impl SkillsHandle {
         &self,
         caller: Caller,
     ) -> Result<Vec<(SkillView, Result<(), SkillFault>)>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(SkillError::NotAPerson)?;
         let _changing = self.skills.changing.lock().await;
         let mut found = Vec::new();
         for view in self.list(caller)? {
@@ -299,18 +305,14 @@ impl SkillsHandle {
         Ok(found)
     }
 
-    fn check_person(&self, caller: Caller) -> Result<(), SkillError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(SkillError::NotAPerson) }
-    }
-
-    fn installed(&self) -> Vec<Known> {
+    fn installed(&self) -> Vec<KnownSkill> {
         let mut all = self.skills.all();
         all.retain(|known| known.record.removed.is_none());
         all
     }
 
-    fn named(&self, name: &str) -> Result<Known, SkillError> {
-        let is_meant = |known: &Known| {
+    fn named(&self, name: &str) -> Result<KnownSkill, SkillError> {
+        let is_meant = |known: &KnownSkill| {
             let installed = &known.record.installed;
             (!installed.is_erased() && installed.name.expose() == name) || installed.skill.to_string() == name
         };
@@ -322,7 +324,7 @@ impl SkillsHandle {
         Ok(self.view(&known))
     }
 
-    fn view(&self, known: &Known) -> SkillView {
+    fn view(&self, known: &KnownSkill) -> SkillView {
         let record = known.record.clone();
         let catalog = self.ports.tools.catalog();
         let named = record.installed.allowed_tools.iter().flatten();

@@ -26,11 +26,11 @@ type ByPrincipal = BTreeMap<PrincipalId, BTreeMap<StoredGrantId, StoredGrantReco
 /// The grants that hold, as far as this process has seen commits.
 pub struct StandingGrants {
     ports: Arc<AdminPorts>,
-    known: Mutex<Known>,
+    known: Mutex<KnownGrants>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownGrants {
     grants: ByPrincipal,
     /// Changes so far.
     changes: u64,
@@ -41,7 +41,7 @@ struct Known {
 impl StandingGrants {
     pub(crate) async fn load(ports: Arc<AdminPorts>) -> Result<Self, ReadError> {
         let grants = read(&*ports.families).await?;
-        Ok(Self { ports, known: Mutex::new(Known { grants, ..Known::default() }) })
+        Ok(Self { ports, known: Mutex::new(KnownGrants { grants, ..KnownGrants::default() }) })
     }
 
     /// Takes note that an append whose fate nobody knows may have changed them.
@@ -72,7 +72,7 @@ impl StandingGrants {
     fn replace(&self, changes: u64, grants: ByPrincipal) {
         let mut known = self.lock();
         if known.changes == changes {
-            *known = Known { grants, changes, in_doubt: false };
+            *known = KnownGrants { grants, changes, in_doubt: false };
         }
     }
 
@@ -131,7 +131,7 @@ impl StandingGrants {
         known.grants.values_mut().filter_map(|of| of.get_mut(&grant)).for_each(change);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownGrants> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,8 +11,8 @@ use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
-    AppendClass, AppendError, NewEntry, NewSecret, NotASecretName, ReadError, SecretChange, SecretName,
-    SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
+    AppendClass, AppendError, NewEntry, NewSecret, NotASecretName, PassphraseCheck, ReadError, SecretChange,
+    SecretName, SecretRecord, SecretStore, SecretStoreError, SentAs, VaultStatus,
 };
 use palyra_types::event::JournalEvent;
 use palyra_types::vault::{SecretPut, UnlockOutcome, VaultEvent};
@@ -80,7 +80,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn status(&self, caller: Caller) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.status()).await?)
     }
 
@@ -89,7 +89,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<SecretRecord>, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.list()).await?)
     }
 
@@ -98,7 +98,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`]; nothing was kept then.
     pub async fn put(&self, caller: Caller, request: PutRequest) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(&request.name)?;
         let sent_as = request.sent_as.map(|text| text.parse::<SentAs>()).transpose();
         let sent_as = sent_as.map_err(|error| unsuitable(error.to_string()))?;
@@ -106,7 +106,7 @@ impl VaultHandle {
             request.hosts.map(|hosts| hosts.iter().map(|host| plain_host(host)).collect());
         self.check_named(caller, &name, hosts.iter().flatten())?;
         if let Some(SentAs::Header(header)) = &sent_as {
-            check_identity(&self.ports.recorder, caller.principal, "the header of the secret", header)?;
+            check_identity(&self.ports.recorder, caller.actor.principal, "the header of the secret", header)?;
         }
         let (value, standing) = (request.value, request.standing);
         self.to_its_end(async move |vault| {
@@ -131,7 +131,7 @@ impl VaultHandle {
         let text = |text: &str| self.unless_secret(text).unwrap_or_default();
         VaultEvent::Put(SecretPut {
             version: record.map_or(1, |record| record.version),
-            via: caller.surface,
+            via: caller.actor.surface,
             secret: record.map(|record| text(record.name.as_str())).unwrap_or_default(),
             hosts: record.map(|record| self.recorded_hosts(&record.hosts)).unwrap_or_default(),
             sent_as: record.map(|record| text(&record.sent_as.to_string())).unwrap_or_default(),
@@ -144,9 +144,9 @@ impl VaultHandle {
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn bind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, AdminError> {
         let host = plain_host(host);
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         self.check_named(caller, &name_of(name)?, [&host])?;
-        self.rebind(caller, name, Rebinding::WithHost(host)).await
+        self.rebind(caller, name, BindingChange::WithHost(host)).await
     }
 
     /// Lets a secret no longer be given to a host.
@@ -154,7 +154,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn unbind(&self, caller: Caller, name: &str, host: &str) -> Result<SecretRecord, AdminError> {
-        self.rebind(caller, name, Rebinding::WithoutHost(plain_host(host))).await
+        self.rebind(caller, name, BindingChange::WithoutHost(plain_host(host))).await
     }
 
     /// Lets a principal beside the owner use a secret, for the hosts that it is bound to.
@@ -167,9 +167,9 @@ impl VaultHandle {
         name: &str,
         principal: &str,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let principal = self.principal(principal).await?;
-        self.rebind(caller, name, Rebinding::WithPrincipal(principal)).await
+        self.rebind(caller, name, BindingChange::WithPrincipal(principal)).await
     }
 
     /// Lets a principal no longer use a secret.
@@ -182,9 +182,9 @@ impl VaultHandle {
         name: &str,
         principal: &str,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let principal = self.principal(principal).await?;
-        self.rebind(caller, name, Rebinding::WithoutPrincipal(principal)).await
+        self.rebind(caller, name, BindingChange::WithoutPrincipal(principal)).await
     }
 
     /// Returns the principal of a name, or of an id where the name was erased.
@@ -211,15 +211,15 @@ impl VaultHandle {
         &self,
         caller: Caller,
         name: &str,
-        rebinding: Rebinding,
+        rebinding: BindingChange,
     ) -> Result<SecretRecord, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let record = vault.find(&name).await?.ok_or_else(|| not_found(&name))?;
             let Some(change) = rebinding.of(&record) else { return Ok(record) };
             let event = |vault: &Self, record: Option<&SecretRecord>| VaultEvent::Bound {
-                via: caller.surface,
+                via: caller.actor.surface,
                 secret: vault.unless_secret(name.as_str()).unwrap_or_default(),
                 hosts: record.map(|record| vault.recorded_hosts(&record.hosts)).unwrap_or_default(),
                 principals: record
@@ -237,11 +237,11 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`], [`AdminError::Append`].
     pub async fn remove(&self, caller: Caller, name: &str) -> Result<(), AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         let name = name_of(name)?;
         self.to_its_end(async move |vault| {
             let event = |vault: &Self, _: Option<&SecretRecord>| VaultEvent::Removed {
-                via: caller.surface,
+                via: caller.actor.surface,
                 secret: vault.unless_secret(name.as_str()).unwrap_or_default(),
             };
             vault.carry_out(caller, SecretChange::Remove(name.clone()), event).await.map(drop)
@@ -258,14 +258,14 @@ impl VaultHandle {
         caller: Caller,
         passphrase: Content<String>,
     ) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         self.to_its_end(async move |vault| {
             let outcome = match vault.ask(move |store| store.try_passphrase(&passphrase)).await? {
-                Unlock::Opened => UnlockOutcome::Opened,
-                Unlock::Wrong => UnlockOutcome::Wrong,
+                PassphraseCheck::Opened => UnlockOutcome::Opened,
+                PassphraseCheck::Wrong => UnlockOutcome::Wrong,
             };
             if let Err(error) =
-                vault.append(caller, VaultEvent::Unlocked { via: caller.surface, outcome }).await
+                vault.append(caller, VaultEvent::Unlocked { via: caller.actor.surface, outcome }).await
             {
                 vault.ask(|store| store.discard()).await?;
                 return Err(error.into());
@@ -290,14 +290,14 @@ impl VaultHandle {
         caller: Caller,
         passphrase: Content<String>,
     ) -> Result<VaultStatus, AdminError> {
-        self.check_person(caller)?;
+        caller.check_person(VaultError::NotAPerson)?;
         if !(PASSPHRASE_BYTES_MIN..=PASSPHRASE_BYTES_MAX).contains(&passphrase.expose().len()) {
             let told = format!("a passphrase has {PASSPHRASE_BYTES_MIN} to {PASSPHRASE_BYTES_MAX} bytes");
             return Err(unsuitable(told).into());
         }
         self.to_its_end(async move |vault| {
             let event =
-                |_: &Self, _: Option<&SecretRecord>| VaultEvent::PassphraseSet { via: caller.surface };
+                |_: &Self, _: Option<&SecretRecord>| VaultEvent::PassphraseSet { via: caller.actor.surface };
             vault.carry_out(caller, SecretChange::Passphrase(passphrase), event).await?;
             Ok(vault.ask(|store| store.status()).await?)
         })
@@ -376,10 +376,6 @@ impl VaultHandle {
         done.unwrap_or_else(|_| Err(VaultError::Interrupted.into()))
     }
 
-    fn check_person(&self, caller: Caller) -> Result<(), VaultError> {
-        if caller.is_in_person(self.owner) { Ok(()) } else { Err(VaultError::NotAPerson) }
-    }
-
     async fn find(&self, name: &SecretName) -> Result<Option<SecretRecord>, VaultError> {
         let name = name.clone();
         self.ask(move |store| store.find(&name)).await
@@ -392,7 +388,7 @@ impl VaultHandle {
         name: &SecretName,
         hosts: impl IntoIterator<Item = &'h String>,
     ) -> Result<(), AdminError> {
-        let check = |field, text| check_identity(&self.ports.recorder, caller.principal, field, text);
+        let check = |field, text| check_identity(&self.ports.recorder, caller.actor.principal, field, text);
         check("the name of the secret", name.as_str())?;
         hosts.into_iter().try_for_each(|host| check("the host of the secret", host).map(drop))
     }
@@ -409,12 +405,13 @@ impl VaultHandle {
     async fn append(&self, caller: Caller, event: VaultEvent) -> Result<(), AppendError> {
         let entry = NewEntry {
             time: self.ports.clock.wall(),
-            principal: caller.principal,
+            principal: caller.actor.principal,
             session: None,
             run: None,
             event: JournalEvent::Vault(event),
         };
-        self.ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new()).await?;
+        let recorder = &self.ports.recorder;
+        recorder.record_act(caller.actor, vec![entry], AppendClass::Normal, Vec::new()).await?;
         Ok(())
     }
 
@@ -433,14 +430,14 @@ impl VaultHandle {
 
 /// What a secret is to be bound to, or not any more.
 #[derive(Debug)]
-enum Rebinding {
+enum BindingChange {
     WithHost(String),
     WithoutHost(String),
     WithPrincipal(PrincipalId),
     WithoutPrincipal(PrincipalId),
 }
 
-impl Rebinding {
+impl BindingChange {
     /// Returns the change of a secret; `None` where it is so already.
     fn of(self, record: &SecretRecord) -> Option<SecretChange> {
         let (mut hosts, mut principals) = (record.hosts.clone(), record.principals.clone());

@@ -13,7 +13,7 @@ use crate::agents::AgentRegistry;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
 use crate::shadow::Shadow;
-use crate::skill_book::SkillBook;
+use crate::skill_registry::SkillRegistry;
 use crate::standing_grants::StandingGrants;
 
 /// The state that the handles change and that runs read; clones share it.
@@ -26,7 +26,7 @@ pub struct AdminViews {
     /// The stored grants that hold.
     pub grants: Arc<StandingGrants>,
     /// The skills there are.
-    pub skills: Arc<SkillBook>,
+    pub skills: Arc<SkillRegistry>,
     /// Agent profiles.
     pub agents: AgentRegistry,
 }
@@ -43,7 +43,7 @@ impl AdminViews {
         drain: Drain,
     ) -> Result<Self, ReadError> {
         let grants = StandingGrants::load(Arc::clone(ports)).await?;
-        let skills = SkillBook::load(Arc::clone(ports)).await?;
+        let skills = SkillRegistry::load(Arc::clone(ports)).await?;
         let policy = PolicyInForce::new(policy, ports.families.query(postures::records).await?);
         Ok(Self {
             policy: Arc::new(policy),

@@ -1,14 +1,11 @@
-//! `AdminService`: status, configuration, tokens and the end of the daemon, for the owner of the socket.
+//! `AdminService`: status, configuration and the end of the daemon.
 
-use palyra_admin::access::AccessHandle;
-use palyra_admin::health::Check;
+use palyra_admin::health::HealthCheck;
 use palyra_runtime::Caller;
 use palyra_runtime::model_directory::ModelOrigin;
-use palyra_types::access::TokenRecord;
 use palyra_wire::v1::{
-    self, ConfigValue, CreateTokenRequest, CreateTokenResponse, GetConfigRequest, GetConfigResponse,
-    GetStatusRequest, GetStatusResponse, ListTokensRequest, ListTokensResponse, ReloadConfigRequest,
-    ReloadConfigResponse, RevokeTokenRequest, RevokeTokenResponse, ShutdownRequest, ShutdownResponse, Token,
+    self, ConfigValue, GetConfigRequest, GetConfigResponse, GetStatusRequest, GetStatusResponse,
+    ReloadConfigRequest, ReloadConfigResponse, ShutdownRequest, ShutdownResponse,
 };
 
 use crate::api_error::ApiError;
@@ -97,45 +94,7 @@ impl OperationHandlers {
     }
 }
 
-async fn create_token(
-    access: &AccessHandle,
-    message: CreateTokenRequest,
-) -> Result<CreateTokenResponse, ApiError> {
-    let life = translate::token_days(message.days);
-    let (record, text) = access.create_token(&message.principal, &message.label, life).await?;
-    Ok(CreateTokenResponse {
-        token_id: record.id.to_string(),
-        token: text.into_exposed(),
-        expires: record.expires.and_then(translate::timestamp),
-    })
-}
-
-fn list_tokens(access: &AccessHandle) -> ListTokensResponse {
-    let known = access.known();
-    let name = |token: &TokenRecord| known.name_of(token.principal).unwrap_or_default().to_owned();
-    ListTokensResponse { tokens: known.tokens.iter().map(|record| token(record, name(record))).collect() }
-}
-
-fn token(record: &TokenRecord, principal: String) -> Token {
-    Token {
-        token_id: record.id.to_string(),
-        principal,
-        label: record.label.expose().clone(),
-        created: translate::timestamp(record.created),
-        expires: record.expires.and_then(translate::timestamp),
-        revoked: record.revoked.and_then(translate::timestamp),
-    }
-}
-
-async fn revoke_token(
-    access: &AccessHandle,
-    message: RevokeTokenRequest,
-) -> Result<RevokeTokenResponse, ApiError> {
-    access.revoke_token(translate::id("token_id", &message.token_id)?).await?;
-    Ok(RevokeTokenResponse {})
-}
-
-fn check(check: Check) -> v1::Check {
+fn check(check: HealthCheck) -> v1::Check {
     v1::Check {
         name: check.name.to_owned(),
         level: translate::check_level(check.level),
@@ -156,33 +115,6 @@ impl OperationHandlers {
         _message: GetConfigRequest,
     ) -> Result<GetConfigResponse, ApiError> {
         Ok(self.config())
-    }
-
-    /// Answers `CreateToken`.
-    pub async fn create_token(
-        &self,
-        _caller: Caller,
-        message: CreateTokenRequest,
-    ) -> Result<CreateTokenResponse, ApiError> {
-        create_token(&self.state.admin.access, message).await
-    }
-
-    /// Answers `ListTokens`.
-    pub async fn list_tokens(
-        &self,
-        _caller: Caller,
-        _message: ListTokensRequest,
-    ) -> Result<ListTokensResponse, ApiError> {
-        Ok(list_tokens(&self.state.admin.access))
-    }
-
-    /// Answers `RevokeToken`.
-    pub async fn revoke_token(
-        &self,
-        _caller: Caller,
-        message: RevokeTokenRequest,
-    ) -> Result<RevokeTokenResponse, ApiError> {
-        revoke_token(&self.state.admin.access, message).await
     }
 
     /// Answers `Shutdown`.

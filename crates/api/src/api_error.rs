@@ -9,6 +9,7 @@ use palyra_ports::maintain_journal::RebuildError;
 use palyra_ports::{ProofError, ReadError};
 use palyra_runtime::RequestError;
 use palyra_types::ErrorCode;
+use palyra_types::access::AccessScope;
 
 use crate::translate::{InvalidId, InvalidValue};
 
@@ -43,6 +44,41 @@ impl ApiError {
     #[must_use]
     pub fn permission_denied(text: &str) -> Self {
         Self { code: ErrorCode::PermissionDenied, text: text.to_owned() }
+    }
+
+    /// The credential was not made for this.
+    #[must_use]
+    pub fn scope_missing(scope: AccessScope) -> Self {
+        let text = match scope {
+            AccessScope::Approve => {
+                "this credential cannot decide approvals: a person decides them, at the daemon's own socket with \
+                 `palyra approve`"
+                    .to_owned()
+            }
+            AccessScope::Runs
+            | AccessScope::RunsRead
+            | AccessScope::Openai
+            | AccessScope::Memory
+            | AccessScope::Schedules
+            | AccessScope::Channel
+            | AccessScope::Metrics
+            | AccessScope::Admin => format!("the credential does not have the scope `{scope}`"),
+        };
+        Self { code: ErrorCode::ScopeMissing, text }
+    }
+
+    /// The owner has to confirm this very call.
+    #[must_use]
+    pub fn confirmation_needed() -> Self {
+        let text = "this changes what the daemon allows: use its own socket, or confirm it with a code of \
+                    `palyra admin confirm`";
+        Self { code: ErrorCode::ConfirmationNeeded, text: text.to_owned() }
+    }
+
+    /// The call is for the owner at the daemon's own socket.
+    #[must_use]
+    pub fn socket_only() -> Self {
+        Self::permission_denied("this call is only answered on the daemon's Unix socket")
     }
 
     /// A field of a request has a value that it cannot have.

@@ -7,9 +7,10 @@ use std::time::Duration;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, GrantFilter};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_runtime::approvals::{
-    ApprovalReply, ApprovalWatcher, ApprovalsHandle, Counted, Remember, RememberScope, Resolved, Watched,
+    AnswerCounted, ApprovalReply, ApprovalUpdate, ApprovalWatcher, ApprovalsHandle, RememberRequest,
+    RememberScope, ResolvedApproval,
 };
-use palyra_runtime::{Caller, RequestError};
+use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
 use palyra_types::{ApprovalId, Content, PrincipalId, Timestamp};
 use palyra_wire::v1;
@@ -30,7 +31,7 @@ const HEARTBEAT_SPAN: Duration = Duration::from_secs(10);
 impl OperationHandlers {
     /// Returns the name under which the caller knows a principal; empty where there is no name.
     fn name_of(&self, caller: Caller, by: PrincipalId) -> String {
-        if by == caller.principal {
+        if by == caller.actor.principal {
             return "you".to_owned();
         }
         self.state.admin.access.known().name_of(by).unwrap_or_default().to_owned()
@@ -118,10 +119,11 @@ impl OperationHandlers {
 
 /// Answers `ResolveApproval`, and the same frame of a stream.
 pub async fn resolve(
-    approvals: &ApprovalsHandle,
+    state: &GatewayRuntimeState,
     caller: Caller,
     message: v1::ResolveApprovalRequest,
 ) -> Result<v1::ResolveApprovalResponse, ApiError> {
+    let approvals = &state.approvals;
     let approval: ApprovalId = translate::id("approval_id", &message.approval_id)?;
     let reply = reply_of(message)?;
     let resolved = match approvals.resolve(caller, approval, reply).await {
@@ -131,13 +133,17 @@ pub async fn resolve(
             let record = approvals.get(caller, approval).await?;
             return Ok(answered(&record, false));
         }
+        Err(error @ RequestError::ApproverNotEligible) => {
+            state.admin.access.record_refusal(caller.actor, "ResolveApproval", error.code()).await;
+            return Err(error.into());
+        }
         Err(error) => return Err(error.into()),
     };
-    let Resolved { record, counted, asked_again, grant } = resolved;
+    let ResolvedApproval { record, counted, asked_again, grant } = resolved;
     Ok(v1::ResolveApprovalResponse {
         asked_again_as: asked_again.map(|id| id.to_string()).unwrap_or_default(),
         grant_id: grant.map(|id| id.to_string()).unwrap_or_default(),
-        ..answered(&record, counted == Counted::Yes)
+        ..answered(&record, counted == AnswerCounted::Yes)
     })
 }
 
@@ -164,7 +170,7 @@ pub fn reply_of(message: v1::ResolveApprovalRequest) -> Result<ApprovalReply, Ap
     })
 }
 
-fn remember_of(grant: v1::GrantWish) -> Result<Remember, ApiError> {
+fn remember_of(grant: v1::GrantWish) -> Result<RememberRequest, ApiError> {
     let scope = match v1::GrantScope::try_from(grant.scope) {
         Ok(v1::GrantScope::Session) => RememberScope::Session,
         Ok(v1::GrantScope::Principal) => RememberScope::Principal,
@@ -175,7 +181,7 @@ fn remember_of(grant: v1::GrantWish) -> Result<Remember, ApiError> {
     };
     let rules: Result<Vec<_>, InvalidValue> =
         grant.rules.into_iter().map(translate::argument_rule_from).collect();
-    Ok(Remember {
+    Ok(RememberRequest {
         scope,
         expires: grant.expires.map(|time| translate::time("remember.expires", time)).transpose()?,
         uses_max: (grant.uses_max > 0).then_some(grant.uses_max),
@@ -194,8 +200,8 @@ async fn send_changes(
     loop {
         let step = match tokio::time::timeout(HEARTBEAT_SPAN, watcher.next()).await {
             Ok(watched) => match watched? {
-                Some(Watched::Approval(record)) => Step::Approval(translate::approval(&record)),
-                Some(Watched::CaughtUp { pending }) => Step::CaughtUp(v1::ApprovalsCaughtUp {
+                Some(ApprovalUpdate::Approval(record)) => Step::Approval(translate::approval(&record)),
+                Some(ApprovalUpdate::CaughtUp { pending }) => Step::CaughtUp(v1::ApprovalsCaughtUp {
                     pending: u32::try_from(pending).unwrap_or(u32::MAX),
                 }),
                 None => return Err(ApiError::shutting_down()),
@@ -258,7 +264,7 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::ResolveApprovalRequest,
     ) -> Result<v1::ResolveApprovalResponse, ApiError> {
-        let mut answer = resolve(&self.state.approvals, caller, message).await?;
+        let mut answer = resolve(&self.state, caller, message).await?;
         if let Some(approval) = &mut answer.approval
             && let Ok(by) = approval.decided_by.parse()
         {

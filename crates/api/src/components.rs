@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use palyra_admin::components::{Added, Examination};
+use palyra_admin::components::{ComponentAddition, ComponentExamination};
 use palyra_runtime::Caller;
 use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
@@ -95,7 +95,7 @@ impl OperationHandlers {
         message: v1::ExamineComponentRequest,
     ) -> Result<v1::ExamineComponentResponse, ApiError> {
         let looked = self.state.admin.components.examine(caller, path(message.path)).await?;
-        let Examination { examined: found, replaces } = looked;
+        let ComponentExamination { examined: found, replaces } = looked;
         let version = replaces.as_ref().map_or(1, |record| record.added.tool_version + 1);
         Ok(v1::ExamineComponentResponse {
             component: Some(examined(&found, version)),
@@ -113,7 +113,7 @@ impl OperationHandlers {
             ApiError::invalid_argument("sha256 is the digest of what was looked at, in 64 hex digits")
         })?;
         let done = self.state.admin.components.add(caller, path(message.path), shown).await?;
-        let Added { component, replaced } = done;
+        let ComponentAddition { component, replaced } = done;
         Ok(v1::AddComponentResponse {
             component: Some(added(&component)),
             replaced: replaced.map(|old| old.to_string()).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_admin::health::{Check, LiveChecks};
+use palyra_admin::health::{HealthCheck, LiveChecks};
 use palyra_types::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ pub struct DaemonFacts {
     /// Every configuration value in force; secrets are references.
     pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
     /// What only the daemon can check.
-    pub checks: watch::Receiver<Arc<Vec<Check>>>,
+    pub checks: watch::Receiver<Arc<Vec<HealthCheck>>>,
     /// Checks that are made at each request for the status.
     pub live_checks: LiveChecks,
     /// The way to have the configuration read again.

@@ -23,7 +23,7 @@ impl OperationHandlers {
             text => Some(translate::id("run_id", text)?),
         };
         let query = EffectQuery {
-            principal: Some(caller.principal),
+            principal: Some(caller.actor.principal),
             run,
             only: translate::effect_filter(message.only)?,
             before: translate::run_cursor(&message.page_token)?,

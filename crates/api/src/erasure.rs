@@ -35,10 +35,12 @@ impl ErasureRequest {
         let subject = match &message.subject {
             Some(Subject::RunId(run)) => ErasureSubject::Run(translate::id("run_id", run)?),
             Some(Subject::SessionId(session)) => ErasureSubject::Session(SessionRef {
-                principal: caller.principal,
+                principal: caller.actor.principal,
                 id: translate::id("session_id", session)?,
             }),
-            Some(Subject::PrincipalId(own)) if own.is_empty() => ErasureSubject::Principal(caller.principal),
+            Some(Subject::PrincipalId(own)) if own.is_empty() => {
+                ErasureSubject::Principal(caller.actor.principal)
+            }
             Some(Subject::PrincipalId(principal)) => {
                 ErasureSubject::Principal(translate::id("principal_id", principal)?)
             }
@@ -77,7 +79,7 @@ impl OperationHandlers {
             let done = if message.dry_run {
                 erasures.plan(request.subject).await.map(planned).map_err(ApiError::from)
             } else {
-                let erased = erasures.erase(caller.principal, request.subject, request.reason).await;
+                let erased = erasures.erase(caller.actor.principal, request.subject, request.reason).await;
                 erased.map(erased_to_wire).map_err(ApiError::from)
             };
             let end = done.map(|erasure| EraseContentResponse { step: Some(Step::Erasure(erasure)) });
@@ -103,7 +105,11 @@ impl OperationHandlers {
             let done = if message.dry_run {
                 erasures.find_secrets(progress).await.map(planned).map_err(ApiError::from)
             } else {
-                erasures.scrub(caller.principal, progress).await.map(erased_to_wire).map_err(ApiError::from)
+                erasures
+                    .scrub(caller.actor.principal, progress)
+                    .await
+                    .map(erased_to_wire)
+                    .map_err(ApiError::from)
             };
             let end = done.map(|erasure| wrap(Step::Erasure(erasure)));
             // Fails only when nobody listens any more.

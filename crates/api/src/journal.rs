@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use palyra_ports::maintain_journal::{Integrity, Progress, VerifyReport};
+use palyra_ports::maintain_journal::{Integrity, ProgressCallback, VerifyReport};
 use palyra_runtime::Caller;
 use palyra_types::Seq;
+use palyra_types::tape::JournalEventRecord;
 use palyra_wire::v1::{
     GetJournalStatusRequest, GetJournalStatusResponse, JournalIntegrity, JournalProgress, JournalReport,
     ListEntriesRequest, ListEntriesResponse, RebuildJournalRequest, RebuildJournalResponse,
@@ -70,9 +71,15 @@ impl OperationHandlers {
         let wanted = usize::try_from(message.limit).unwrap_or(ENTRIES_MAX);
         let limit = if wanted == 0 { ENTRIES_DEFAULT } else { wanted.min(ENTRIES_MAX) };
         let entries = self.state.journal.entries(Seq(message.from_seq), limit).await?;
-        Ok(ListEntriesResponse {
-            entries: entries.iter().map(|entry| translate::journal_entry(entry, caller.principal)).collect(),
-        })
+        let known = self.state.admin.access.known();
+        let shown = |entry: &JournalEventRecord| {
+            let mut shown = translate::journal_entry(entry, caller.actor.principal);
+            if let (Some(by), Some(actor)) = (&mut shown.acted_by, entry.actor) {
+                by.principal = known.name_of(actor.principal).unwrap_or_default().to_owned();
+            }
+            shown
+        };
+        Ok(ListEntriesResponse { entries: entries.iter().map(shown).collect() })
     }
 
     /// Answers `VerifyJournal`: verifies while the client listens.
@@ -126,7 +133,7 @@ impl OperationHandlers {
 pub(crate) fn progress_sink<T: Send + 'static>(
     response_tx: &mpsc::Sender<Result<T, ApiError>>,
     wrap: impl Fn(JournalProgress) -> T + Send + Sync + 'static,
-) -> Progress {
+) -> ProgressCallback {
     let response_tx = response_tx.downgrade();
     let marks = AtomicU64::new(0);
     Arc::new(move |done, total| {

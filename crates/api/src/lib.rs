@@ -9,6 +9,7 @@
 #![expect(clippy::unused_async, reason = "all operations are called alike, from one generated list")]
 
 mod operations;
+mod authorize;
 
 mod dispatch;
 
@@ -30,6 +31,8 @@ mod skills;
 mod vault;
 mod agents;
 mod models;
+mod people;
+mod tokens;
 mod proof;
 
 mod erasure;
@@ -47,6 +50,7 @@ mod translate;
 mod api_error;
 
 pub use api_error::ApiError;
+pub use authorize::{CONFIRMATION_HEADER, admit, admit_request, authorize, confirmed, record_refusal};
 pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon};
 pub use operations::{OperationHandlers, ResponseStream};
 pub use proof::checkpoint_to_wire;

@@ -10,7 +10,6 @@ use palyra_ports::{Export, ExportPart, ExportSink, KeyChoice};
 use palyra_runtime::Caller;
 use palyra_types::Seq;
 use palyra_types::proof::SignedCheckpoint;
-use palyra_types::run::Surface;
 use palyra_wire::v1::export_journal_request::What;
 use palyra_wire::v1::{
     Checkpoint, ExportJournalRequest, ExportJournalResponse, GetCheckpointRequest, GetCheckpointResponse,
@@ -42,12 +41,10 @@ pub fn checkpoint_to_wire(checkpoint: &SignedCheckpoint) -> Checkpoint {
 }
 
 fn owner_only(caller: Caller) -> Result<(), ApiError> {
-    match caller.surface {
-        Surface::LocalSocket => Ok(()),
-        Surface::Tcp => {
-            Err(ApiError::permission_denied("this is for the owner of the daemon, over its own socket"))
-        }
+    if caller.is_in_person() {
+        return Ok(());
     }
+    Err(ApiError::permission_denied("this is for the owner of the daemon, over its own socket"))
 }
 
 impl OperationHandlers {

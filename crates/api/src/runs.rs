@@ -96,7 +96,7 @@ impl OperationHandlers {
         };
         let limit = translate::page_rows(message.page_size);
         let query = RunQuery {
-            principal: caller.principal,
+            principal: caller.actor.principal,
             session,
             only: translate::run_filter(message.only)?,
             before: translate::run_cursor(&message.page_token)?,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use palyra_admin::skills::{Installed, Novelty, SkillView};
+use palyra_admin::skills::{SkillInstallation, SkillNovelty, SkillView};
 use palyra_runtime::Caller;
 use palyra_types::Content;
 use palyra_types::skill::{SkillFault, SkillRecord};
@@ -108,12 +108,12 @@ impl OperationHandlers {
     ) -> Result<v1::InstallSkillResponse, ApiError> {
         let source = Content::new(PathBuf::from(message.path));
         let installed = self.state.admin.skills.install(caller, source).await?;
-        let Installed { skill: view, replaced, novelty } = installed;
+        let SkillInstallation { skill: view, replaced, novelty } = installed;
         Ok(v1::InstallSkillResponse {
             skill: Some(skill(&view)),
             text: view.text.unwrap_or_default(),
             replaced: replaced.map(|skill| skill.to_string()).unwrap_or_default(),
-            repaired: novelty == Novelty::Repaired,
+            repaired: novelty == SkillNovelty::Repaired,
         })
     }
 

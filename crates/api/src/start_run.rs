@@ -1,6 +1,6 @@
 //! Starting a run, alone or as the first frame of a stream.
 
-use palyra_runtime::session::{Admission, IncomingFile, SubmitRequest, Submitted};
+use palyra_runtime::session::{AdmissionKind, IncomingFile, SubmitReceipt, SubmitRequest};
 use palyra_runtime::tape::{TapeFollower, TapeHandle};
 use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::event::{RunEvent, TapeEvent};
@@ -83,13 +83,14 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         workspace_root: translate::workspace_root(message.workspace_root)?,
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),
+        output_tokens_max: None,
     })
 }
 
 async fn opened(
     state: &GatewayRuntimeState,
     caller: Caller,
-    submitted: Submitted,
+    submitted: SubmitReceipt,
 ) -> Result<Opened, ApiError> {
     let model = match submitted.model {
         Some(model) => Some(model),
@@ -98,7 +99,7 @@ async fn opened(
     Ok(Opened {
         run_id: submitted.run.to_string(),
         session_id: submitted.session.to_string(),
-        attached: matches!(submitted.admission, Admission::Attached | Admission::Joined),
+        attached: matches!(submitted.admission, AdmissionKind::Attached | AdmissionKind::Joined),
         session_created: submitted.session_created,
         notes: submitted.notes,
         model: model.map(|model| model.to_string()).unwrap_or_default(),

@@ -13,11 +13,11 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::{
-    AppendError, AppendTape, Clock, Committed, JournalAppendRequest, Recorder, WorkspaceChoice,
+    AppendError, AppendTape, Clock, CommitReceipt, JournalAppendRequest, Recorder, WorkspaceChoice,
     WorkspaceError, Workspaces,
 };
 use palyra_runtime::session::{SessionSelector, SubmitRequest};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts,
 };
@@ -27,7 +27,7 @@ use palyra_testkit::fixed_entropy::FixedEntropy;
 use palyra_testkit::scripted_provider::ScriptedProvider;
 use palyra_tools::BuiltinTools;
 use palyra_types::model::ModelRef;
-use palyra_types::run::{Surface, UserInput};
+use palyra_types::run::UserInput;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{BootTime, Content, SessionId, TapeSeq, Timestamp};
@@ -103,15 +103,14 @@ impl Harness {
     ) -> anyhow::Result<(SessionId, Vec<Arc<OrchestratorTapeRecord>>)> {
         // Its session hears of a run's end after those who follow it; whoever comes between is queued.
         self.settled.wait().await;
-        let caller =
-            Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+        let caller = Caller::at_socket(self.gateway.admin.access.local_principal());
         let selector = SessionSelector { id: session, ..SessionSelector::default() };
         let request = SubmitRequest::new(selector, UserInput::text(text.into()));
         let submitted = self.gateway.sessions.submit(caller, request).await?;
         let mut follower = self.gateway.tapes.follow(caller, submitted.run, TapeSeq::default()).await?;
         let mut entries = Vec::new();
         while let Some(followed) = follower.next().await? {
-            if let Followed::Entry(entry) = followed {
+            if let TapeFollowEvent::Entry(entry) = followed {
                 entries.push(entry);
             }
         }
@@ -181,7 +180,10 @@ struct WatchedAppend {
 }
 
 impl AppendTape for WatchedAppend {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let settled = Arc::clone(&self.settled);
         settled.appending.fetch_add(1, Ordering::AcqRel);
         let appending = self.inner.append(request);

@@ -16,7 +16,7 @@ use prost::{Message, Name};
 use tokio::time::Instant;
 
 use crate::daemon_hooks::DaemonHooks;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model_names::{ENVIRONMENT_PROVIDER, means_same_model};
@@ -24,6 +24,7 @@ use palyra_screen_text::{span, table};
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
+const CONFIRMATION_VARIABLE: &str = "PALYRA_CONFIRMATION";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
@@ -106,9 +107,10 @@ impl Context {
     pub(crate) fn connect_options(&self) -> Result<ConnectOptions, Failure> {
         let target = match &self.global.connect {
             Some(address) => {
-                let token =
-                    std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty()).map(Content::new);
-                let address = TcpAddress::parse(address, token)?;
+                let secret =
+                    |name| std::env::var(name).ok().filter(|text| !text.is_empty()).map(Content::new);
+                let address = TcpAddress::parse(address, secret(TOKEN_VARIABLE))?;
+                let address = address.with_confirmation(secret(CONFIRMATION_VARIABLE));
                 if let Some(uid) = address.token_reader() {
                     let whose =
                         format!("a program of user {uid} listens at {address}", address = self.shown());
@@ -217,13 +219,13 @@ impl Context {
     /// Prints items as lines of JSON or as a table; where there are none, a person reads `none`.
     pub(crate) fn list<M: Message + Name, const N: usize>(
         &self,
-        format: Format,
+        format: OutputFormat,
         items: Vec<M>,
         none: &str,
         head: [&str; N],
         row: impl Fn(M) -> [String; N],
     ) -> Result<Exit, Failure> {
-        if format == Format::Json {
+        if format == OutputFormat::Json {
             items.iter().try_for_each(|item| self.output.json(&to_json(item)))?;
         } else if items.is_empty() {
             self.output.note(NoteKind::Info, none);
@@ -264,6 +266,11 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
 fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
     match notice {
         DaemonNotice::Starting { .. } => output.note(NoteKind::Info, "starting the daemon"),
+        DaemonNotice::Rebuilding { done, total } => {
+            let note_text =
+                format!("the daemon rebuilds the records of its journal: {done} of {total} entries");
+            output.note(NoteKind::Info, &note_text);
+        }
         DaemonNotice::Started { model, took } => {
             output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
         }
@@ -324,7 +331,8 @@ fn variables_not_used(variables: &[&str], in_force: &str, place: &str, file: Opt
         }
         (false, false) => format!("{place} names it; `--model {DEMO_MODEL}` asks another"),
     };
-    format!("{} of this environment is not used: the model is {in_force}, {counts}", variables.join(", "))
+    let are = if variables.len() > 1 { "are" } else { "is" };
+    format!("{} of this environment {are} not used: the model is {in_force}, {counts}", variables.join(", "))
 }
 
 /// Returns the command that takes the default model out of the file that names it.

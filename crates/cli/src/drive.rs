@@ -18,16 +18,16 @@ use tokio::time::Instant;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use held_output::HeldOutput;
-use palyra_run_view::{AnswerForm, GrantSpan, TypedAnswer};
+use palyra_run_view::{AnswerForm, TypedAnswer};
 use palyra_run_view::{EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state};
-use palyra_screen_text::{count, span};
+use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
 
 mod held_output;
 mod left_open;
-mod words;
+mod answer_prompt;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -99,14 +99,14 @@ impl FollowedRun for DaemonRun {
 
 /// What goes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// The model's text; all else is notes.
     Text,
     /// Every entry as a line of JSON.
     Json,
 }
 
-impl From<bool> for Format {
+impl From<bool> for OutputFormat {
     /// Reads the flag `--json`.
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
@@ -157,7 +157,7 @@ pub(crate) struct TerminalSession<'a> {
     pub(crate) output: &'a Output,
     pub(crate) interrupts: &'a InterruptListener,
     pub(crate) person: InteractionMode<'a>,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     pub(crate) echo: EchoMode,
     /// Whether this is a chat, which has commands of its own.
     pub(crate) in_chat: bool,
@@ -171,7 +171,7 @@ impl<'a> TerminalSession<'a> {
         output: &'a Output,
         interrupts: &'a InterruptListener,
         person: InteractionMode<'a>,
-        format: Format,
+        format: OutputFormat,
         echo: EchoMode,
     ) -> Self {
         Self { output, interrupts, person, format, echo, in_chat: false, time_limit: None }
@@ -187,17 +187,6 @@ pub(crate) async fn drive(
     drive_after(run, 0, seat, opened).await
 }
 
-/// As [`drive`], for a run whose session ends with it: a grant holds for this run.
-pub(crate) async fn drive_once(
-    run: &mut impl FollowedRun,
-    seat: TerminalSession<'_>,
-    opened: impl FnMut(&v1::Opened),
-) -> Result<Exit, Failure> {
-    let mut drive = Drive::begin(run, seat, opened);
-    drive.view.grant_span = GrantSpan::Run;
-    drive.until_over().await
-}
-
 /// Drives a run to its end, of which the person has seen the entries up to a number: they count and are not shown.
 pub(crate) async fn drive_after(
     run: &mut impl FollowedRun,
@@ -205,13 +194,13 @@ pub(crate) async fn drive_after(
     seat: TerminalSession<'_>,
     opened: impl FnMut(&v1::Opened),
 ) -> Result<Exit, Failure> {
-    let mut drive = Drive::begin(run, seat, opened);
+    let mut drive = RunDriver::begin(run, seat, opened);
     drive.seen = seen;
     drive.until_over().await
 }
 
 /// A run that is being driven.
-pub(crate) struct Drive<'a, R, F> {
+pub(crate) struct RunDriver<'a, R, F> {
     run: &'a mut R,
     seat: TerminalSession<'a>,
     opened: F,
@@ -262,7 +251,7 @@ enum DriveEvent {
     Event(Option<FollowEvent>),
 }
 
-impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
+impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Begins to drive a run.
     pub(crate) fn begin(run: &'a mut R, seat: TerminalSession<'a>, opened: F) -> Self {
         seat.interrupts.begin("");
@@ -301,14 +290,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     async fn until_over(mut self) -> Result<Exit, Failure> {
         loop {
-            if let DrivePause::Over(exit) = self.go_on().await? {
+            if let DrivePause::Over(exit) = self.resume().await? {
                 return Ok(exit);
             }
         }
     }
 
     /// Drives until the run is over, or a key is pressed.
-    pub(crate) async fn go_on(&mut self) -> Result<DrivePause, Failure> {
+    pub(crate) async fn resume(&mut self) -> Result<DrivePause, Failure> {
         let pause = self.until_pause().await?;
         self.seat.output.flush_text()?;
         Ok(pause)
@@ -316,7 +305,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
 
     async fn until_pause(&mut self) -> Result<DrivePause, Failure> {
         loop {
-            match self.happening().await? {
+            match self.next_event().await? {
                 DriveEvent::Interrupted => self.cancel()?,
                 DriveEvent::TimeUp if self.timed_out => {
                     self.close_question()?;
@@ -353,7 +342,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
     }
 
-    async fn happening(&mut self) -> Result<DriveEvent, Failure> {
+    async fn next_event(&mut self) -> Result<DriveEvent, Failure> {
         let (asking, drawn) = (self.is_asking(), self.drawn);
         let (time_up, text_pauses) = (self.time_up, self.text_pauses);
         let person = &mut self.seat.person;
@@ -508,9 +497,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         for note in &opened.notes {
             self.seat.output.note(NoteKind::Info, note);
         }
-        self.seat
-            .interrupts
-            .say_at_parting(&format!("left; `palyra runs tail {}` shows how it ends", opened.run_id));
+        self.seat.interrupts.say_at_parting(&format!(
+            "left; `palyra runs tail {}` shows how it ends",
+            short_id(&opened.run_id)
+        ));
         (self.opened)(opened);
     }
 
@@ -518,8 +508,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if !accepted.queued {
             return Ok(());
         }
-        let notice =
-            format!("the run went on in that time; the input is run {} of this session", accepted.run_id);
+        let notice = format!(
+            "the run went on in that time; the input is run {} of this session",
+            short_id(&accepted.run_id)
+        );
         self.note(NoteKind::Info, &notice)
     }
 
@@ -532,7 +524,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         if entry.tape_seq <= self.seen {
             return Ok(());
         }
-        if self.seat.format == Format::Json {
+        if self.seat.format == OutputFormat::Json {
             return Ok(self.seat.output.json(&to_json(entry))?);
         }
         shown.into_iter().try_for_each(|shown| self.put(self.as_output(shown)))
@@ -579,7 +571,12 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
                 self.on_screen = Some(approval_id);
             }
             ShownLine::Printed(line) => output.printed(&line),
-            ShownLine::Error(code, message) => output.error(code, &message),
+            ShownLine::Error(code, message) => {
+                let failure = Failure::local(code, message);
+                let run = self.run.run().map(|run| run.to_string()).unwrap_or_default();
+                let failure = if run.is_empty() { failure } else { failure.naming(&run) };
+                output.error_lines(&failure.lines());
+            }
         }
         Ok(())
     }
@@ -588,9 +585,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
     fn detail(&self) -> PreviewDetail {
         match self.seat.person {
             InteractionMode::Unattended => PreviewDetail::Unattended,
-            InteractionMode::LinePrompt(_) | InteractionMode::WatchedKeyboard { .. } => {
-                PreviewDetail::at_prompt(self.view.grant_span)
-            }
+            InteractionMode::LinePrompt(_) | InteractionMode::WatchedKeyboard { .. } => PreviewDetail::Prompt,
         }
     }
 
@@ -668,7 +663,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'a, R, F> {
         }
         let form =
             AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked.prompt.clone().unwrap_or_default());
-        let form = Box::new(form.spanning(self.view.grant_span));
+        let form = Box::new(form);
         let prompt = form.prompt();
         self.asking = PendingQuestion::Approval { approval_id: asked.approval_id, form };
         self.begin_prompt(&prompt)?;

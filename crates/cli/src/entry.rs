@@ -23,7 +23,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let output = Output::of_process(json.into());
     let CommandLine { global, verb } = line;
     let verb = match verb {
-        Some(Verb::Serve(verb)) => return be_the_daemon(global, verb, daemon),
+        Some(Verb::Serve(verb)) => return run_daemon(global, verb, daemon),
         Some(verb) => verb,
         None if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => {
             Verb::Chat(verbs::chat::ChatArgs::default())
@@ -42,7 +42,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let exit = runtime.block_on(async {
         let interrupts = InterruptListener::listen(&output);
         let context = Context { global, output, interrupts, definition: command_line::definition, daemon };
-        obey(&context, verb).await.unwrap_or_else(|failure| {
+        dispatch(&context, verb).await.unwrap_or_else(|failure| {
             let failure = context.with_mend(failure);
             failure.show(&context.output);
             failure.exit()
@@ -53,7 +53,7 @@ pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     exit.into()
 }
 
-fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> ExitCode {
+fn run_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> ExitCode {
     let ServeVerb { auto_started, listen } = verb;
     let args = ServeArgs { auto_started, state_dir: global.state_dir, config: global.config, listen };
     (daemon.serve)(args).unwrap_or_else(|error| {
@@ -63,7 +63,7 @@ fn be_the_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> Ex
     })
 }
 
-async fn obey(context: &Context, verb: Verb) -> Result<Exit, Failure> {
+async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
     match verb {
         Verb::Serve(_) => Err(Failure::Usage("serve runs elsewhere".to_owned())),
         Verb::Init(args) => verbs::init::run(context, args).await,
@@ -103,6 +103,7 @@ mod tests {
                 name: String::new(),
                 variables: Vec::new(),
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
+                unnamed_fingerprint: std::sync::Arc::new(|_| None),
             },
             policies: |_, _, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,

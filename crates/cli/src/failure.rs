@@ -10,8 +10,11 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::means_same_model;
+use crate::shell_word::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
+/// What mends of codes have in the place of an id.
+const ID_PLACEHOLDER: &str = " ID";
 /// What the vault says of a name that has a secret.
 const NAME_TAKEN: &str = "there is a secret of this name";
 
@@ -74,6 +77,29 @@ impl Failure {
             _ => "check the path and what is there",
         };
         Self::Input { code, message: format!("{shown} cannot be read: {error}"), mend: mend.to_owned() }
+    }
+
+    /// Names what the failure is about in the mend of its code, where that has only a placeholder.
+    pub(crate) fn naming(self, id: &str) -> Self {
+        let has_place = |code: ErrorCode| code.mend().contains(ID_PLACEHOLDER);
+        match self {
+            Self::Client(error) if has_place(error.code()) && own_mend(&error).is_none() => {
+                let code = error.code();
+                Self::WithMend { code, message: chain(&error), mend: mend_naming(code, id) }
+            }
+            Self::Local { code, message } if has_place(code) => {
+                Self::WithMend { code, message, mend: mend_naming(code, id) }
+            }
+            other => other,
+        }
+    }
+
+    /// As [`Failure::naming`], where the failure is about a session.
+    pub(crate) fn naming_session(self, session: &str) -> Self {
+        match &self {
+            Self::Client(error) if error.code() == ErrorCode::SessionArchived => self.naming(session),
+            _ => self,
+        }
     }
 
     /// Returns how the program ends.
@@ -139,6 +165,12 @@ impl Failure {
     }
 }
 
+/// Returns the mend of a code with the id of what it is about.
+fn mend_naming(code: ErrorCode, id: &str) -> String {
+    // A program may read it, so the id is whole; a session may be named by a key of one's own.
+    code.mend().replace(ID_PLACEHOLDER, &format!(" {}", shell_word(id)))
+}
+
 /// Returns what helps in this very case, where the code alone does not say.
 fn own_mend(error: &ClientError) -> Option<String> {
     match error {
@@ -149,10 +181,10 @@ fn own_mend(error: &ClientError) -> Option<String> {
             true => format!("`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"),
             false => "`palyra admin stop`, then try again".to_owned(),
         }),
-        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(
-            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `listen.tcp`"
-                .to_owned(),
-        ),
+        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(format!(
+            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
+            if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
+        )),
         ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
             "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
         ),
@@ -249,6 +281,22 @@ mod tests {
         assert_eq!(failure.exit(), Exit::Unreachable);
         assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start, unknown key `modle`");
         assert_eq!(failure.lines()[4], "    line 3: nonsense");
+    }
+
+    #[test]
+    fn a_mend_names_what_the_failure_is_about() {
+        let id = palyra_types::RunId::from_parts(1, 1).to_string();
+        let mut named = 0;
+        for code in ErrorCode::ALL.iter().copied().filter(|code| code.mend().contains(ID_PLACEHOLDER)) {
+            let failure = Failure::from(ClientError::Refused { code, message: "no".to_owned() });
+            let exit = failure.exit();
+            let failure = failure.naming(&id);
+            let lines = failure.lines().join("\n");
+            assert!(lines.contains(&id) && !lines.contains(" ID"), "{lines}");
+            assert_eq!((failure.to_string().as_str(), failure.exit()), ("no", exit), "{code}");
+            named += 1;
+        }
+        assert!(named > 5, "{named}");
     }
 
     #[test]

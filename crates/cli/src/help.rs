@@ -5,18 +5,19 @@ use serde_json::json;
 
 use crate::command_line::{self, ExplainVerb};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
-use crate::explain::{Topic, UnknownTopic, page_text, topic_names};
+use crate::explain::{ExplainTopic, UnknownTopic, page_text, topic_names};
 use crate::failure::Failure;
 use palyra_screen_text::{headings, section};
 use palyra_terminal::{Output, Pager};
 
-const ENVIRONMENT: [(&str, &str); 10] = [
+const ENVIRONMENT: [(&str, &str); 11] = [
     ("PALYRA_HOME", "the state directory, else $XDG_STATE_HOME/palyra, else"),
     ("", "~/.local/state/palyra; --state-dir wins"),
     ("XDG_CONFIG_HOME", "where palyra/palyra.toml is looked for; else ~/.config"),
     ("PALYRA_TOKEN", "the token for --connect"),
+    ("PALYRA_CONFIRMATION", "a code of palyra admin confirm, for one change over --connect"),
     ("PALYRA_MODEL", "the model of the server that OPENAI_BASE_URL names"),
     ("OPENAI_BASE_URL", "a server of models, where no configuration names one"),
     ("OPENAI_API_KEY", "its key"),
@@ -61,8 +62,8 @@ fn find(
 ) -> Result<Exit, Failure> {
     if let [word] = words {
         let (name, part) = word.split_once('#').map_or((&**word, None), |(name, part)| (name, Some(part)));
-        match Topic::read(name, is_verb) {
-            Ok(Some(Topic::Page(page))) => {
+        match ExplainTopic::read(name, is_verb) {
+            Ok(Some(ExplainTopic::Page(page))) => {
                 let section = part.map(|part| section_of(page, name, part)).transpose()?;
                 return show_page(context, section.as_deref().unwrap_or(page), view).map(|()| Exit::Done);
             }
@@ -123,17 +124,17 @@ fn no_such_code(word: &str, unknown: &UnknownTopic) -> String {
     format!("there is no error code `{word}`; the nearest: {}", nearest.join(", "))
 }
 
-fn show(output: &Output, topic: Topic) -> Result<(), Failure> {
+fn show(output: &Output, topic: ExplainTopic) -> Result<(), Failure> {
     match topic {
-        Topic::ExitCodes => exit_codes(output),
-        Topic::Environment => environment(output),
-        Topic::Options => {
+        ExplainTopic::ExitCodes => exit_codes(output),
+        ExplainTopic::Environment => environment(output),
+        ExplainTopic::Options => {
             output.line("The options of every verb:")?;
             let options = command_line::shared_options();
             Ok(options.iter().try_for_each(|option| output.line(&format!("  {option}")))?)
         }
-        Topic::Topics => topics(output),
-        Topic::Page(page) => Ok(output.page(page)?),
+        ExplainTopic::Topics => topics(output),
+        ExplainTopic::Page(page) => Ok(output.page(page)?),
     }
 }
 
@@ -144,11 +145,11 @@ pub(crate) fn overview_instead(output: &Output) -> Exit {
 }
 
 /// Prints the version.
-pub(crate) fn version(output: &Output, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn version(output: &Output, format: OutputFormat) -> Result<Exit, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     match format {
-        Format::Json => output.json(&json!({ "version": version }))?,
-        Format::Text => output.line(&format!("palyra {version}"))?,
+        OutputFormat::Json => output.json(&json!({ "version": version }))?,
+        OutputFormat::Text => output.line(&format!("palyra {version}"))?,
     }
     Ok(Exit::Done)
 }

@@ -18,7 +18,6 @@ pub(crate) mod admin;
 pub(crate) mod api;
 
 mod attachments;
-mod grant_spans;
 mod ids;
 mod open_questions;
 mod pages;

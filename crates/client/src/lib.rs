@@ -31,4 +31,6 @@ pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
 pub use notice::{DaemonNotice, NoticeSink};
-pub use options::{ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress};
+pub use options::{
+    ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress, UnnamedFingerprint,
+};

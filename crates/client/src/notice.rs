@@ -14,6 +14,13 @@ pub enum DaemonNotice {
         /// For which state directory.
         state_dir: PathBuf,
     },
+    /// The daemon makes the records of its journal again before it serves.
+    Rebuilding {
+        /// Entries that were read.
+        done: u64,
+        /// Entries there are.
+        total: u64,
+    },
     /// The daemon is ready.
     Started {
         /// Its default model.

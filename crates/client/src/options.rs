@@ -52,6 +52,7 @@ impl fmt::Display for DaemonTarget {
 pub struct TcpAddress {
     pub(crate) uri: String,
     pub(crate) token: Option<Content<String>>,
+    pub(crate) confirmation: Option<Content<String>>,
 }
 
 impl TcpAddress {
@@ -84,7 +85,13 @@ impl TcpAddress {
         if !loopback {
             return Err(invalid("the connection is not encrypted, so only loopback addresses are allowed"));
         }
-        Ok(Self { uri: format!("http://{authority}"), token })
+        Ok(Self { uri: format!("http://{authority}"), token, confirmation: None })
+    }
+
+    /// Sends a one-time code along, with which an owner confirms a change.
+    #[must_use]
+    pub fn with_confirmation(self, confirmation: Option<Content<String>>) -> Self {
+        Self { confirmation, ..self }
     }
 
     /// Returns the user who would read the token, where that is neither this one nor root: nothing encrypts the way, and
@@ -100,6 +107,9 @@ impl TcpAddress {
 /// Computes the fingerprint of a model under a salt, or says why no daemon could be started with it.
 pub type ModelFingerprint = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync;
 
+/// As [`ModelFingerprint`], of a selection that need not exist.
+pub type UnnamedFingerprint = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
+
 /// The model that a daemon started in this environment would use.
 #[derive(Clone)]
 pub struct OwnModel {
@@ -109,6 +119,9 @@ pub struct OwnModel {
     pub variables: Vec<&'static str>,
     /// Returns its fingerprint under a salt, or why no daemon could be started here.
     pub fingerprint: Arc<ModelFingerprint>,
+    /// Returns the fingerprint of the same server and key where the server names the model; `None` where no variable names
+    /// one.
+    pub unnamed_fingerprint: Arc<UnnamedFingerprint>,
 }
 
 /// How to connect.

@@ -27,14 +27,20 @@ const PING_ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// What the generated clients are built on.
 pub(crate) type Transport = InterceptedService<Channel, Bearer>;
 
-/// Puts the token, if any, on every call.
-#[derive(Debug, Clone)]
-pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
+/// Puts the token and the one-time code, if any, on every call.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bearer {
+    token: Option<MetadataValue<Ascii>>,
+    confirmation: Option<MetadataValue<Ascii>>,
+}
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(token) = &self.0 {
+        if let Some(token) = &self.token {
             request.metadata_mut().insert("authorization", token.clone());
+        }
+        if let Some(code) = &self.confirmation {
+            request.metadata_mut().insert("palyra-confirmation", code.clone());
         }
         Ok(request)
     }
@@ -59,7 +65,7 @@ pub(crate) async fn connect_unix(socket: &str) -> Result<Connection, ClientError
     // The address is never looked up.
     let endpoint = with_limits(Endpoint::from_static("http://localhost"));
     let channel = endpoint.connect_with_connector(connector).await;
-    open(channel, socket, Bearer(None))
+    open(channel, socket, Bearer::default())
 }
 
 async fn to_own_process(path: PathBuf) -> io::Result<UnixStream> {
@@ -73,18 +79,22 @@ async fn to_own_process(path: PathBuf) -> io::Result<UnixStream> {
 /// Connects to a TCP listener.
 pub(crate) async fn connect_tcp(address: &TcpAddress) -> Result<Connection, ClientError> {
     let invalid = |reason| ClientError::InvalidAddress { address: address.uri.clone(), reason };
-    let bearer = match &address.token {
-        Some(token) => {
-            let mut value: MetadataValue<Ascii> = format!("Bearer {}", token.expose())
-                .parse()
-                .map_err(|_| invalid("the token has characters no token has"))?;
-            value.set_sensitive(true);
-            Bearer(Some(value))
-        }
-        None => Bearer(None),
+    let secret = |text: String, reason| {
+        let mut value: MetadataValue<Ascii> = text.parse().map_err(|_| invalid(reason))?;
+        value.set_sensitive(true);
+        Ok(value)
     };
-    let lost = |error: tonic::transport::Error| ClientError::lost(&address.uri, &error);
-    let endpoint = with_limits(Endpoint::from_shared(address.uri.clone()).map_err(lost)?);
+    let token = address
+        .token
+        .as_ref()
+        .map(|token| secret(format!("Bearer {}", token.expose()), "the token has characters no token has"));
+    let confirmation = address
+        .confirmation
+        .as_ref()
+        .map(|code| secret(code.expose().clone(), "the confirmation has characters no code has"));
+    let bearer = Bearer { token: token.transpose()?, confirmation: confirmation.transpose()? };
+    let endpoint = Endpoint::from_shared(address.uri.clone());
+    let endpoint = with_limits(endpoint.map_err(|error| ClientError::lost(&address.uri, &error))?);
     open(endpoint.connect().await, &address.uri, bearer)
 }
 

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_ports::{
-    ConfinedCommand, Ended, Network, OutputSink, ProcessTier, Supervision, WorkspaceAccess, WorkspaceRoot,
+    ConfinedCommand, NetworkAccess, OutputSink, ProcessTier, ProgramEnd, Supervision, WorkspaceAccess,
+    WorkspaceRoot,
 };
 use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
@@ -185,7 +186,7 @@ impl Git<'_> {
             kept: Vec::new(),
             readable: settings.readable.clone(),
             sealed: Vec::new(),
-            network: Network::None,
+            network: NetworkAccess::None,
             limits: settings.limits,
         };
         gather(self.parts.sandbox.start(command).await?, hearing)
@@ -233,17 +234,17 @@ impl Git<'_> {
         let output = running.output.get();
         match ended {
             // It has nothing to say, or the call itself will be told why not.
-            Ended::Exited { code } if code != 0 => Ok(Vec::new()),
-            Ended::Exited { .. } if output.left_out() == 0 => {
+            ProgramEnd::Exited { code } if code != 0 => Ok(Vec::new()),
+            ProgramEnd::Exited { .. } if output.left_out() == 0 => {
                 let printed = output.describe(|_| String::new());
                 Ok(printed.split_terminator('\0').map(str::to_owned).collect())
             }
-            Ended::Exited { .. }
-            | Ended::Signalled { .. }
-            | Ended::OverMemory
-            | Ended::OverProcesses
-            | Ended::KeptLost
-            | Ended::Stopped => {
+            ProgramEnd::Exited { .. }
+            | ProgramEnd::Signalled { .. }
+            | ProgramEnd::OverMemory
+            | ProgramEnd::OverProcesses
+            | ProgramEnd::KeptLost
+            | ProgramEnd::Stopped => {
                 Err(CommandFailure::SandboxFailed("git could not say what the repository has".to_owned()))
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_ports::{AppendError, Clock, Ended, ProcessTier, Recorder};
+use palyra_ports::{AppendError, Clock, ProcessTier, ProgramEnd, Recorder};
 use palyra_types::effect::EffectRecord;
 use palyra_types::job::{JobEnd, JobNumber, JobState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
@@ -48,7 +48,7 @@ pub(crate) struct TrackedJob {
 /// A job's end.
 #[derive(Debug, Clone)]
 pub(crate) struct JobOutcome {
-    pub(crate) ended: Ended,
+    pub(crate) ended: ProgramEnd,
     pub(crate) end: JobEnd,
     pub(crate) recorded: Result<(), AppendError>,
 }
@@ -189,7 +189,7 @@ fn describe(number: JobNumber, record: &EffectRecord) -> String {
 }
 
 /// Waits for a program's end, or ends it.
-async fn follow(mut running: RunningProgram<OutputBuffer>, stop: Arc<Notify>) -> (Ended, JobEnd) {
+async fn follow(mut running: RunningProgram<OutputBuffer>, stop: Arc<Notify>) -> (ProgramEnd, JobEnd) {
     let by_itself = {
         let mut ended = std::pin::pin!(running.end_of_program());
         tokio::select! {
@@ -202,14 +202,14 @@ async fn follow(mut running: RunningProgram<OutputBuffer>, stop: Arc<Notify>) ->
     let last = running.wait().await;
     let end = match by_itself {
         None => JobEnd::Stopped,
-        Some(Ended::Exited { code }) => JobEnd::Exited { code },
-        Some(Ended::Signalled { signal }) => JobEnd::Signalled { signal },
-        Some(Ended::OverMemory) => JobEnd::OverMemory,
-        Some(Ended::OverProcesses) => JobEnd::OverProcesses,
+        Some(ProgramEnd::Exited { code }) => JobEnd::Exited { code },
+        Some(ProgramEnd::Signalled { signal }) => JobEnd::Signalled { signal },
+        Some(ProgramEnd::OverMemory) => JobEnd::OverMemory,
+        Some(ProgramEnd::OverProcesses) => JobEnd::OverProcesses,
         // The journal knows of no further end; its text says which it was.
-        Some(Ended::KeptLost) => JobEnd::Stopped,
+        Some(ProgramEnd::KeptLost) => JobEnd::Stopped,
         // Nobody said so: what held it is gone.
-        Some(Ended::Stopped) => JobEnd::Lost,
+        Some(ProgramEnd::Stopped) => JobEnd::Lost,
     };
     (by_itself.unwrap_or(last), end)
 }

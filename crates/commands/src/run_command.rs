@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_ports::{Ended, PreparedCall};
+use palyra_ports::{PreparedCall, ProgramEnd};
 use palyra_tool_kit::{ToolInvocation, ToolResult, parse};
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -188,16 +188,41 @@ pub(crate) async fn run(
         return Err(CommandFailure::Cancelled);
     }
     let (tier, argv) = (planned.plan.tier.of_process(), planned.plan.argv.clone());
+    let read_only = planned.plan.read_only.clone();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
     let hearing =
         OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
     let running = running::start(parts.launch_context(invocation), planned, hearing).await?;
     let how_of_line = |ended| match ended {
-        Ended::Exited { .. } => how(ended) + &of_last_program(&argv),
+        ProgramEnd::Exited { .. } => how(ended) + &of_last_program(&argv),
         ended => how(ended),
     };
-    let ended = to_its_end(parts, running, invocation, how_of_line, span).await;
+    let mut ended = to_its_end(parts, running, invocation, how_of_line, span).await;
+    if let Some(reason) = read_only_reason(&ended, &read_only) {
+        ended.text.push_str(&reason);
+        ended.bytes_total += reason.len() as u64;
+    }
     Ok(ToolResult { site: parts.site(tier), ..ended })
+}
+
+/// What a program prints when it writes where it may not (`EROFS`).
+const READ_ONLY_ERROR: &str = "Read-only file system";
+
+/// Says why a program that failed could not write, where its output suggests a folder that policy made read-only.
+fn read_only_reason(ended: &ToolResult, read_only: &[String]) -> Option<String> {
+    let failed = ended.failure == Some(ErrorCode::CommandFailed) && ended.text.contains(READ_ONLY_ERROR);
+    if !failed || read_only.is_empty() {
+        return None;
+    }
+    let folders = read_only.iter().map(|folder| match folder.as_str() {
+        "." => "the whole folder".to_owned(),
+        folder => format!("`{}`", folder.escape_debug()),
+    });
+    let folders = folders.collect::<Vec<_>>().join(" and ");
+    Some(format!(
+        "\n\na rule of the policy makes {folders} read-only for this command: the question about it names the rule, and \
+         `palyra policy explain` does"
+    ))
 }
 
 /// Waits for a program's end, and says how it was; ends it when its time is over, or when its run was stopped.
@@ -205,7 +230,7 @@ pub(crate) async fn to_its_end(
     parts: &CommandParts,
     mut running: RunningProgram<HeadTailBuffer>,
     invocation: &ToolInvocation,
-    how: impl Fn(Ended) -> String,
+    how: impl Fn(ProgramEnd) -> String,
     span: Duration,
 ) -> ToolResult {
     let clock = &parts.clock;
@@ -226,7 +251,7 @@ pub(crate) async fn to_its_end(
         }
     };
     running.process.stop();
-    if running.wait().await != (Ended::Exited { code: 0 }) && code.is_none() {
+    if running.wait().await != (ProgramEnd::Exited { code: 0 }) && code.is_none() {
         code = Some(ErrorCode::CommandFailed);
     }
     let output = running.output.get();
@@ -245,17 +270,17 @@ pub(crate) async fn to_its_end(
 pub(crate) const EVADES: &str = "ended, because it made again what had been kept aside, and what runs later";
 
 /// Says how a program ended.
-pub(crate) fn how(ended: Ended) -> String {
+pub(crate) fn how(ended: ProgramEnd) -> String {
     match ended {
-        Ended::Exited { code } => format!("exit code {code}"),
-        Ended::Signalled { signal } => format!("ended by signal {signal}"),
-        Ended::OverMemory => "ended, because it used more memory than it may".to_owned(),
-        Ended::OverProcesses => "ended, because it had more processes than it may".to_owned(),
-        Ended::KeptLost => {
+        ProgramEnd::Exited { code } => format!("exit code {code}"),
+        ProgramEnd::Signalled { signal } => format!("ended by signal {signal}"),
+        ProgramEnd::OverMemory => "ended, because it used more memory than it may".to_owned(),
+        ProgramEnd::OverProcesses => "ended, because it had more processes than it may".to_owned(),
+        ProgramEnd::KeptLost => {
             "ended, because a file that it may not change was replaced from outside while it ran; it may be \
                             started again"
                 .to_owned()
         }
-        Ended::Stopped => "ended from outside".to_owned(),
+        ProgramEnd::Stopped => "ended from outside".to_owned(),
     }
 }

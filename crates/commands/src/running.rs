@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_ports::{
-    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, Ended, GuardEgress,
-    KeptOwner, Network, OutputSink, ProcessSandbox, WorkspaceAccess,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, CredentialUser, EgressGrant, GuardEgress, KeptOwner,
+    NetworkAccess, OutputSink, ProcessSandbox, ProgramEnd, WorkspaceAccess,
 };
 use palyra_types::SessionId;
 use tokio::io::AsyncReadExt;
@@ -176,7 +176,7 @@ impl<K> RunningProgram<K> {
     }
 
     /// Waits for the program's end; `None` when it is to be ended, because it makes again what was taken from it.
-    pub(crate) async fn end_of_program(&mut self) -> Option<Ended> {
+    pub(crate) async fn end_of_program(&mut self) -> Option<ProgramEnd> {
         let Some(protection) = self.protection.clone() else { return Some(self.process.wait().await) };
         tokio::select! {
             biased;
@@ -188,7 +188,7 @@ impl<K> RunningProgram<K> {
 
 impl<K: OutputStore> RunningProgram<K> {
     /// Waits until it has ended and all that it printed was read.
-    pub(crate) async fn wait(&mut self) -> Ended {
+    pub(crate) async fn wait(&mut self) -> ProgramEnd {
         let ended = self.process.wait().await;
         for reader in &mut self.readers {
             // One that is lost leaves what it had read.
@@ -230,8 +230,8 @@ async fn read_all<K: OutputStore>(mut end: pipe::Receiver, output: GatheredOutpu
 fn command(settings: &CommandSettings, planned: PlannedCommand) -> ConfinedCommand {
     let PlannedCommand { plan, workspace, sealed, programs: _ } = planned;
     let mut environment = settings.environment.clone();
-    let network = if plan.hosts.is_empty() { Network::None } else { Network::Guarded };
-    if network == Network::Guarded {
+    let network = if plan.hosts.is_empty() { NetworkAccess::None } else { NetworkAccess::Guarded };
+    if network == NetworkAccess::Guarded {
         let door = reach::environment(&plan.hosts);
         environment.retain(|(name, _)| door.iter().all(|(own, _)| own != name));
         environment.extend(door);

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_admin::health::Check;
+use palyra_admin::health::HealthCheck;
 use palyra_policy::{CompilePolicyError, ToolCallPolicySnapshot};
-use palyra_ports::{ComponentShelf, ComponentShelfError, ToolRuntime};
+use palyra_ports::{ComponentStore, ComponentStoreError, ToolRuntime};
 use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
@@ -23,30 +23,30 @@ pub(crate) struct KnownToTheRules {
     pub(crate) shelf: Arc<palyra_wasm::ComponentTools>,
     pub(crate) tools: Arc<dyn ToolRuntime>,
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
-    pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
+    pub(crate) checks: watch::Sender<Arc<Vec<HealthCheck>>>,
 }
 
-impl ComponentShelf for KnownToTheRules {
+impl ComponentStore for KnownToTheRules {
     fn examine(
         &self,
         source: Content<PathBuf>,
-    ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentShelfError>> {
+    ) -> BoxFuture<'static, Result<ExaminedComponent, ComponentStoreError>> {
         self.shelf.examine(source)
     }
 
-    fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+    fn check(&self, components: &[ComponentRecord]) -> Result<(), ComponentStoreError> {
         self.shelf.check(components)?;
         let now = self.tools.catalog();
         let own = self.shelf.catalog();
         let kept = now.iter().filter(|tool| own.get(&tool.name).is_none()).cloned();
         let then: Vec<ToolSpec> = kept.chain(components.iter().filter_map(palyra_wasm::tool_of)).collect();
         let compiled = compile(&self.policy.borrow(), Arc::new(ToolCatalog::new(then)));
-        compiled.map(drop).map_err(|error| ComponentShelfError::Invalid {
+        compiled.map(drop).map_err(|error| ComponentStoreError::Invalid {
             what: format!("the rules in force do not allow this: {error}"),
         })
     }
 
-    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentShelfError>> {
+    fn offer(&self, components: Vec<ComponentRecord>) -> BoxFuture<'static, Result<(), ComponentStoreError>> {
         let (tools, policy, checks) = (Arc::clone(&self.tools), self.policy.clone(), self.checks.clone());
         let offered = self.shelf.offer(components);
         async move {
@@ -58,7 +58,7 @@ impl ComponentShelf for KnownToTheRules {
         .boxed()
     }
 
-    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), ComponentShelfError>> {
+    fn forget_values(&self, tool: ToolName) -> BoxFuture<'static, Result<(), ComponentStoreError>> {
         self.shelf.forget_values(tool)
     }
 }
@@ -66,7 +66,7 @@ impl ComponentShelf for KnownToTheRules {
 /// Compiles the rules in force anew where the tools are others than those they know.
 pub(crate) fn refit(
     policy: &watch::Sender<Arc<ToolCallPolicySnapshot>>,
-    checks: &watch::Sender<Arc<Vec<Check>>>,
+    checks: &watch::Sender<Arc<Vec<HealthCheck>>>,
     tools: &dyn ToolRuntime,
 ) {
     loop {
@@ -161,7 +161,7 @@ mod tests {
             seq: Seq(1),
         };
         let told = known.offer(vec![record]).await;
-        assert!(matches!(told, Err(ComponentShelfError::System { .. })), "{told:?}");
+        assert!(matches!(told, Err(ComponentStoreError::System { .. })), "{told:?}");
         let count = ToolName::new("count");
         assert!(known.tools.catalog().get(&count).is_some(), "it is offered");
         assert!(known.policy.borrow().catalog().get(&count).is_some(), "and judged by the rules");

@@ -17,18 +17,20 @@ mod describe;
 mod file;
 mod check;
 mod provider;
+mod http;
 mod host_places;
 
 mod value;
-mod mistake;
-mod nearest;
+mod diagnostic;
+mod suggest;
 
 use crate::trusted_place;
 use check::ConfigLayer;
-use mistake::ErrorCollector;
+use diagnostic::ErrorCollector;
 
 pub use describe::{as_json_schema, as_markdown, as_toml};
-pub use mistake::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
+pub use diagnostic::{ConfigError, ConfigErrors, ListExtent, MISTAKES_MAX};
+pub use http::{AddressChoice, HttpSettings};
 pub use provider::{ProviderConfig, ProviderFormat};
 pub use schema::{
     ApplyTime, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue,
@@ -105,6 +107,7 @@ fn assemble(
     // What a mistake took away may be what would be missed here.
     if mistakes.is_empty() {
         provider::check_all(&values, &file.providers, &mut mistakes);
+        http::check_all(&values, &mut mistakes);
     }
     provider::add_defaults(&mut values);
     mistakes.into_result().map(|()| Config { values, file: None })
@@ -236,6 +239,12 @@ impl Config {
     #[must_use]
     pub fn listen_tcp(&self) -> &str {
         self.text("listen.tcp")
+    }
+
+    /// Returns where and how the HTTP API is served; `None` where it is off.
+    #[must_use]
+    pub fn http(&self) -> Option<HttpSettings> {
+        http::settings(&self.values)
     }
 
     /// Returns whether new payloads of the journal are sealed.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_policy::ToolCallPolicySnapshot;
 use tokio::sync::watch;
 
@@ -33,19 +33,19 @@ impl EditedFiles {
     }
 
     /// Reads the configuration again and compares it with the one in force.
-    pub(crate) fn configuration(&self) -> Check {
+    pub(crate) fn configuration(&self) -> HealthCheck {
         let name = "configuration_file";
         let found = match self.source.load() {
             Err(mistakes) => {
                 let first = mistakes.lines().into_iter().next().unwrap_or_default();
                 let found = format!("a reload would refuse it: {first}");
                 let mend = "correct it; `palyra config check` lists each mistake";
-                return Check { name, level: CheckLevel::Warning, found, mend };
+                return HealthCheck { name, level: CheckLevel::Warning, found, mend };
             }
             Ok(now) => now.changed_keys(&self.config.borrow()),
         };
         if found.is_empty() {
-            return Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" };
+            return HealthCheck { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" };
         }
         let more = found.len().saturating_sub(KEYS_TOLD_MAX);
         let mut told = found[..found.len().min(KEYS_TOLD_MAX)].join(", ");
@@ -53,24 +53,24 @@ impl EditedFiles {
             told.push_str(&format!(" and {more} more"));
         }
         let found = format!("edited, not applied yet: {told}");
-        Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
+        HealthCheck { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
     }
 
     /// Reads the policies again and compares them with those in force.
-    pub(crate) fn policies(&self) -> Check {
+    pub(crate) fn policies(&self) -> HealthCheck {
         let name = "policy_files";
         match self.policies.load(&self.config.borrow()) {
             Err(error) => {
                 let found = format!("a reload would refuse them: {error}");
                 let mend = "`palyra policy check` names each mistake";
-                Check { name, level: CheckLevel::Warning, found, mend }
+                HealthCheck { name, level: CheckLevel::Warning, found, mend }
             }
             Ok(loaded) if loaded.snapshot.digest() == self.policy.borrow().digest() => {
-                Check { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" }
+                HealthCheck { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" }
             }
             Ok(_) => {
                 let found = "edited, and not applied yet".to_owned();
-                Check { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
+                HealthCheck { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
             }
         }
     }

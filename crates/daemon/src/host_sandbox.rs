@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, LimitRung, ProcessSandbox, ProcessTier, SandboxError, SandboxOffer,
 };
@@ -46,7 +46,7 @@ impl HostSandbox {
     }
 
     /// Tells what holds the programs of tools here; probes if nobody did yet.
-    pub(crate) fn check(&self) -> Check {
+    pub(crate) fn check(&self) -> HealthCheck {
         let mut check = check_of(self.offer());
         check.found.push_str(&user_note(
             rustix::process::geteuid(),
@@ -102,12 +102,12 @@ fn user_note(
     }
 }
 
-fn check_of(offer: &SandboxOffer) -> Check {
+fn check_of(offer: &SandboxOffer) -> HealthCheck {
     let name = "tool_isolation";
     let (confined, isolated) =
         (offer.missing_for(ProcessTier::Confined), offer.missing_for(ProcessTier::Isolated));
     if let Some(mechanism) = confined {
-        return Check {
+        return HealthCheck {
             name,
             level: CheckLevel::Error,
             found: format!("commands are refused: this host has no {mechanism}; files only by descriptor"),
@@ -138,7 +138,7 @@ fn check_of(offer: &SandboxOffer) -> Check {
         }
         (None, LimitRung::CgroupV1 | LimitRung::CgroupV2) => (CheckLevel::Ok, ""),
     };
-    Check { name, level, found, mend }
+    HealthCheck { name, level, found, mend }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod wiring;
 
 mod tool_setup;
 mod host_sandbox;
-mod way_out;
+mod egress;
 
 mod history;
 
@@ -43,6 +43,8 @@ mod readiness;
 mod refusal;
 
 mod listeners;
+mod http_listener;
+mod transports;
 
 mod reload;
 mod edited_files;

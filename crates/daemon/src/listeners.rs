@@ -1,4 +1,4 @@
-//! The sockets that the daemon serves: a private Unix socket, and loopback TCP when asked for.
+//! The sockets that the daemon serves: a private Unix socket, HTTP, and loopback TCP when asked for.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ValueOrigin};
+use crate::http_listener::{self, BoundHttp};
 use crate::lock_watch::{LockPlace, until_gone};
 use crate::refusal::StartRefusal;
 
@@ -29,6 +30,7 @@ pub(crate) struct Listeners {
     pub(crate) socket: PathBuf,
     unix: UnixListener,
     tcp: Option<TcpListener>,
+    http: Option<BoundHttp>,
 }
 
 /// Binds every socket. The state directory's lock must be held: a socket that is there is a dead one.
@@ -49,7 +51,8 @@ pub(crate) fn bind(
         "" => None,
         address => Some(bind_tcp(address, &config.origin("listen.tcp"))?),
     };
-    Ok(Listeners { socket, unix, tcp })
+    let http = http_listener::bind(config)?;
+    Ok(Listeners { socket, unix, tcp, http })
 }
 
 impl Listeners {
@@ -57,7 +60,13 @@ impl Listeners {
     pub(crate) fn addresses(&self) -> Vec<String> {
         let tcp = self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
         let unix = format!("unix:{}", self.socket.display());
-        std::iter::once(unix).chain(tcp.map(|address| format!("http://{address}"))).collect()
+        let tcp = tcp.map(|address| format!("http://{address}"));
+        std::iter::once(unix).chain(tcp).chain(self.http.as_ref().map(BoundHttp::address)).collect()
+    }
+
+    /// Hands the socket of the HTTP API over; `open` counts its connections too.
+    pub(crate) fn take_http(&mut self, open: &watch::Sender<usize>) -> Option<palyra_http::HttpListener> {
+        self.http.take().map(|http| http.into_listener(open.clone()))
     }
 
     /// Hands the sockets over; `open` will hold the number of open connections, `rebound` brings Unix sockets that

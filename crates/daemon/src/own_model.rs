@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use palyra_providers::KeyReference;
-use palyra_providers::detect::explicit_selection;
+use palyra_providers::detect::{ExplicitSelection, explicit_selection};
 use palyra_runtime::model_directory::{ModelOrigin, ModelSource};
 use palyra_types::model::ModelRef;
 
@@ -35,8 +35,12 @@ pub struct OwnModel {
     pub name: String,
     /// Variables of this environment that are there to select a model.
     pub variables: Vec<&'static str>,
+    /// Whether the variables name the server and model that the configuration names.
+    pub is_named_twice: bool,
     /// Everything that selects it, the key included.
     selection: Vec<u8>,
+    /// The same where the server names the model: for an environment that names a server and a model.
+    unnamed_selection: Option<Vec<u8>>,
 }
 
 impl OwnModel {
@@ -44,6 +48,13 @@ impl OwnModel {
     #[must_use]
     pub fn fingerprint(&self, salt: &[u8]) -> Vec<u8> {
         palyra_ledger::sha256(&[salt, &self.selection].concat()).to_vec()
+    }
+
+    /// Returns the digest of the same server and key without a name of the model; `None` where that is no other selection.
+    #[must_use]
+    pub fn unnamed_fingerprint(&self, salt: &[u8]) -> Option<Vec<u8>> {
+        let selection = self.unnamed_selection.as_ref()?;
+        Some(palyra_ledger::sha256(&[salt, selection].concat()).to_vec())
     }
 
     /// Returns what clients are told, with a salt of its own.
@@ -83,7 +94,9 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         source,
         place,
         variables,
-        selection: parts.iter().flat_map(|part| part.bytes().chain([0])).collect(),
+        selection: joined(parts),
+        unnamed_selection: None,
+        is_named_twice: false,
         name,
     };
     if named.is_empty() {
@@ -96,7 +109,9 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
                 let model = selection.model.as_ref().map(ToString::to_string).unwrap_or_default();
                 let key = selection.key.as_ref().map(|key| key_of(key, environment)).unwrap_or_default();
                 let place = SERVER_VARIABLE.to_owned();
-                own(ModelSource::Environment, place, name, &[&selection.base_url, &model, &key])
+                let unnamed_selection = (!model.is_empty()).then(|| joined(&[&selection.base_url, "", &key]));
+                let parts = [selection.base_url.as_str(), &model, &key];
+                OwnModel { unnamed_selection, ..own(ModelSource::Environment, place, name, &parts) }
             }
             None => own(ModelSource::BuiltIn, String::new(), "demo/demo".to_owned(), &[]),
         });
@@ -121,9 +136,28 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         }
         _ => {
             let place = format!("{DEFAULT_KEY} of {origin}");
-            Ok(own(ModelSource::Configuration, place, named.to_owned(), &[named]))
+            let is_named_twice = names_the_same(named, settings.as_ref(), selection.as_ref());
+            let own = own(ModelSource::Configuration, place, named.to_owned(), &[named]);
+            Ok(OwnModel { is_named_twice, ..own })
         }
     }
+}
+
+/// Returns whether the variables select the server and the model of a configured name.
+fn names_the_same(
+    named: &str,
+    settings: Option<&ProviderConfig>,
+    selection: Option<&ExplicitSelection>,
+) -> bool {
+    let (Some(settings), Some(selection)) = (settings, selection) else { return false };
+    let is_same_server = settings.base_url.trim_end_matches('/') == selection.base_url.trim_end_matches('/');
+    let model = selection.model.as_ref().map(ToString::to_string);
+    is_same_server && model.is_some_and(|model| named == format!("{}/{model}", settings.name))
+}
+
+/// Returns the parts with an end each, so that two lists of parts never read alike.
+fn joined(parts: &[&str]) -> Vec<u8> {
+    parts.iter().flat_map(|part| part.bytes().chain([0])).collect()
 }
 
 /// Returns the value of a key's variable, or the path of its file.

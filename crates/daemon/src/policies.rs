@@ -9,7 +9,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_policy::{
     CompilePolicyError, POLICY_FILE_BYTES_MAX, PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules,
 };
@@ -143,17 +143,17 @@ impl PolicySource {
     }
 
     /// Says whether the folder that the configuration names is there. One beside the configuration need not be.
-    pub(crate) fn folder_check(&self, config: &Config) -> Check {
+    pub(crate) fn folder_check(&self, config: &Config) -> HealthCheck {
         let name = "policy_dir";
         match (config.policy_dir(), self.folder_of(config)) {
             ("", _) | (_, None) => {
                 let found = "the usual folder, beside the configuration".to_owned();
-                Check { name, level: CheckLevel::Ok, found, mend: "" }
+                HealthCheck { name, level: CheckLevel::Ok, found, mend: "" }
             }
             (_, Some(folder)) if folder.is_dir() => {
-                Check { name, level: CheckLevel::Ok, found: folder.display().to_string(), mend: "" }
+                HealthCheck { name, level: CheckLevel::Ok, found: folder.display().to_string(), mend: "" }
             }
-            (_, Some(folder)) => Check {
+            (_, Some(folder)) => HealthCheck {
                 name,
                 level: CheckLevel::Error,
                 found: format!(
@@ -220,19 +220,19 @@ fn read_file(path: &Path) -> Result<PolicyFile, String> {
 const CHECK_NAME: &str = "policy";
 
 /// Says which policies are in force.
-pub(crate) fn in_force_check(policy: &ToolCallPolicySnapshot) -> Check {
+pub(crate) fn in_force_check(policy: &ToolCallPolicySnapshot) -> HealthCheck {
     let digest: String = policy.digest().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     let found = format!(
         "{} policies in {} files, digest {digest}",
         policy.policies().len(),
         policy.rules().files.len()
     );
-    Check { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" }
+    HealthCheck { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" }
 }
 
 /// Says that a daemon began without policies, and denies everything.
-pub(crate) fn closed_check(error: &LoadPoliciesError) -> Check {
-    Check {
+pub(crate) fn closed_check(error: &LoadPoliciesError) -> HealthCheck {
+    HealthCheck {
         name: CHECK_NAME,
         level: CheckLevel::Error,
         found: format!("every tool call is denied, [{}] {error}", error.code()),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_api::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
@@ -51,7 +51,7 @@ pub(crate) struct ReloadTargets {
     pub(crate) models: watch::Sender<Arc<ModelDirectory>>,
     pub(crate) snapshots: watch::Sender<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) facts: watch::Sender<Arc<Vec<ConfigFact>>>,
-    pub(crate) checks: watch::Sender<Arc<Vec<Check>>>,
+    pub(crate) checks: watch::Sender<Arc<Vec<HealthCheck>>>,
     pub(crate) config: watch::Sender<Arc<Config>>,
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct ReloadReceivers {
     pub(crate) models: watch::Receiver<Arc<ModelDirectory>>,
     pub(crate) snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     pub(crate) facts: watch::Receiver<Arc<Vec<ConfigFact>>>,
-    pub(crate) checks: watch::Receiver<Arc<Vec<Check>>>,
+    pub(crate) checks: watch::Receiver<Arc<Vec<HealthCheck>>>,
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
 }
@@ -97,7 +97,7 @@ pub(crate) fn watched(
         }
     };
     let checks = [in_force_check(&snapshot.digest, &[]), policy_check];
-    let checks: Vec<Check> = checks.into_iter().chain(policy.check).collect();
+    let checks: Vec<HealthCheck> = checks.into_iter().chain(policy.check).collect();
     let (policy, policy_seen) = watch::channel(policy.snapshot);
     let (models, models_seen) = watch::channel(Arc::new(directory));
     let (snapshots, snapshots_seen) = watch::channel(Arc::new(snapshot));
@@ -233,15 +233,15 @@ const POLICIES_CHANGED: &str = "policies";
 const CHECK_NAME: &str = "configuration";
 
 /// Says that a configuration is in force.
-fn in_force_check(digest: &[u8; 32], needs_restart: &[String]) -> Check {
+fn in_force_check(digest: &[u8; 32], needs_restart: &[String]) -> HealthCheck {
     let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     if needs_restart.is_empty() {
         let found = format!("in force, digest {digest}");
-        return Check { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" };
+        return HealthCheck { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" };
     }
     let found =
         format!("in force, digest {digest}; not yet, since it needs a restart: {}", needs_restart.join(", "));
-    Check {
+    HealthCheck {
         name: CHECK_NAME,
         level: CheckLevel::Warning,
         found,
@@ -249,8 +249,8 @@ fn in_force_check(digest: &[u8; 32], needs_restart: &[String]) -> Check {
     }
 }
 
-fn refused_check(refused: &ReloadError) -> Check {
-    Check {
+fn refused_check(refused: &ReloadError) -> HealthCheck {
+    HealthCheck {
         name: CHECK_NAME,
         level: CheckLevel::Warning,
         found: refused.to_string(),

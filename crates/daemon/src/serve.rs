@@ -13,10 +13,9 @@ use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
 use palyra_api::{DaemonFacts, ReloadHandle};
-use palyra_grpc::ServeLimits;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, ComponentShelf, FillCredential, SecretNames};
+use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -38,7 +37,8 @@ use crate::system::SystemClock;
 use crate::tool_setup::{ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
-    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, wiring,
+    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, transports,
+    wiring,
 };
 
 /// How the daemon is started.
@@ -235,8 +235,7 @@ async fn run(
     let socket = listeners.socket.clone();
     let (rebound, rebinding) = tokio::sync::mpsc::channel(1);
     tokio::spawn(listeners::keep_socket(socket.clone(), place.clone(), rebound, stop.requested.clone()));
-    let listeners = listeners.into_grpc(connections, rebinding);
-    let served = palyra_grpc::serve(gateway, facts, listeners, ServeLimits::default(), stop.now).await;
+    let served = transports::serve(gateway, facts, listeners, connections, rebinding, stop.now).await;
     reloading.abort();
     journal.close().await;
     if place.is_held() {
@@ -245,7 +244,7 @@ async fn run(
         lock.clear();
     }
     tracing::info!("stopped");
-    served.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))
+    served
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {
@@ -299,7 +298,7 @@ struct ReloadedParts {
     models: watch::Receiver<Arc<ModelDirectory>>,
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
-    components: Arc<dyn ComponentShelf>,
+    components: Arc<dyn ComponentStore>,
 }
 
 /// Starts what a daemon does beside its calls, until it ends.

@@ -13,9 +13,9 @@ use palyra_tools::BuiltinTools;
 use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, ComponentTools};
 
 use crate::config::Config;
+use crate::egress::GuardedEgress;
 use crate::host_sandbox::HostSandbox;
 use crate::system::SystemClock;
-use crate::way_out::WayOut;
 
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
 const SCRATCH_FOLDER: &str = "scratch";
@@ -72,9 +72,9 @@ impl ToolSetup {
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
         checks = checks.with(move || looked_at.check());
-        let way_out = WayOut::open(place.config, place.credentials);
+        let egress = GuardedEgress::open(place.config, place.credentials);
         if place.config.commands_enabled() {
-            let guard = way_out.as_ref().map(WayOut::guard);
+            let guard = egress.as_ref().map(GuardedEgress::guard);
             let sandbox = Arc::clone(&sandbox);
             let settings = CommandSettings { writes: files.writes(), ..commands(place) };
             let commands = CommandTools::new(settings, sandbox, Arc::new(SystemClock), guard);
@@ -84,10 +84,10 @@ impl ToolSetup {
             (tapes, jobs) = (commands.tapes(), Some(commands.jobs()));
             sets.push(commands.tools());
         }
-        if let Some(way_out) = &way_out {
-            sets.push(way_out.tools().tools());
+        if let Some(egress) = &egress {
+            sets.push(egress.tools().tools());
         }
-        let components = Arc::new(components(place, sandbox, way_out.as_ref()));
+        let components = Arc::new(components(place, sandbox, egress.as_ref()));
         sets.push(components.tools());
         let tools = Arc::new(ToolSet::join(&sets).checking_secrets(Arc::clone(place.credentials)));
         let rules = ToolPolicyRules::shipped();
@@ -96,13 +96,17 @@ impl ToolSetup {
 }
 
 /// Returns the components that were added, and what it takes to add more.
-fn components(place: ToolContext<'_>, sandbox: Arc<HostSandbox>, way_out: Option<&WayOut>) -> ComponentTools {
+fn components(
+    place: ToolContext<'_>,
+    sandbox: Arc<HostSandbox>,
+    egress: Option<&GuardedEgress>,
+) -> ComponentTools {
     ComponentTools::new(ComponentParts {
         folder: place.state_dir.join(COMPONENTS_FOLDER),
         program: compiler(),
         sandbox,
         compiling: COMPILE_LIMITS,
-        fetch: way_out.map(WayOut::fetcher),
+        fetch: egress.map(GuardedEgress::fetcher),
         secrets: Some(Arc::clone(place.secrets)),
         clock: Arc::new(SystemClock),
     })

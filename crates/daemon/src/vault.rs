@@ -9,10 +9,10 @@ mod credentials;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_ports::{
-    OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
-    SecretStoreError, Unlock, VaultStatus,
+    OpenedSecret, PassphraseCheck, RootKind, SecretChange, SecretName, SecretReader, SecretRecord,
+    SecretStore, SecretStoreError, VaultStatus,
 };
 use palyra_redaction::RegisterError;
 use palyra_types::{Content, Seq};
@@ -44,8 +44,8 @@ impl OpenVault {
     }
 
     /// Returns what an operator can know about it.
-    pub(crate) fn check(&self) -> Check {
-        let check = |level, found: String, mend| Check { name: "vault", level, found, mend };
+    pub(crate) fn check(&self) -> HealthCheck {
+        let check = |level, found: String, mend| HealthCheck { name: "vault", level, found, mend };
         match self.vault.status() {
             Ok(status) => {
                 let found = found(&status);
@@ -193,7 +193,7 @@ impl SecretStore for OpenVault {
         self.vault.discard()
     }
 
-    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<PassphraseCheck, SecretStoreError> {
         self.vault.try_passphrase(passphrase)
     }
 

@@ -8,7 +8,7 @@ use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, Sealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{Clock, ComponentShelf, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{Clock, ComponentStore, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -34,7 +34,9 @@ pub(crate) fn open_journal(place: JournalPlace<'_>, derived: Derived) -> Result<
     let JournalPlace { state_dir, environment, sealing } = place;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let options = OpenOptions { sealing, derived, ..OpenOptions::new(state_dir.to_owned(), clock, entropy) };
+    let rebuild_progress = Some(crate::readiness::rebuild_progress());
+    let usual = OpenOptions::new(state_dir.to_owned(), clock, entropy);
+    let options = OpenOptions { sealing, derived, rebuild_progress, ..usual };
     crate::history::open(options, environment)
 }
 
@@ -56,7 +58,7 @@ impl RecordedJournal {
 pub(crate) struct PortAdapters {
     pub(crate) tools: Arc<dyn ToolRuntime>,
     pub(crate) restore: Arc<dyn RestoreFiles>,
-    pub(crate) components: Arc<dyn ComponentShelf>,
+    pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) secrets: Arc<dyn SecretStore>,
 }
 

@@ -18,6 +18,19 @@ pub(super) fn attached(request: &ModelRequest) -> &[RenderedAttachment] {
     }
 }
 
+/// Returns the name of the file that was attached last to an earlier input.
+pub(super) fn attached_before(request: &ModelRequest) -> Option<String> {
+    let end = begin(&request.messages)?;
+    request.messages[..end]
+        .iter()
+        .rev()
+        .find_map(|message| match message {
+            ChatMessage::User { attachments, .. } => attachments.last(),
+            ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
+        })
+        .map(|file| clip(file.attachment.name.expose(), NAME_CHARS_MAX))
+}
+
 /// Describes an attachment.
 pub(super) fn described(file: &RenderedAttachment) -> String {
     let attachment = &file.attachment;

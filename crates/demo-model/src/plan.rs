@@ -10,7 +10,7 @@ use palyra_types::model::ModelRequest;
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::attached::{attached, described};
+use super::attached::{attached, attached_before, described};
 use super::calls::read_call;
 use super::conversation::{begin, findings};
 use super::extract::{ToolFinding, describe, show};
@@ -41,7 +41,7 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> ModelMove {
     let offered = |ability: ToolAbility| request.tools.get(&ToolName::new(ability.tool())).is_some();
     let findings = findings(&request.messages);
     let mut plan = TurnPlan::read(input, offered).with_answer(&findings);
-    plan.attach(attached(request).iter().map(described).collect());
+    plan.attach(attached(request).iter().map(described).collect(), attached_before(request));
     plan.is_first = is_first(request);
     if plan.talk.contains(&ClauseIntent::Recall) {
         plan.remark(recalled(request));
@@ -171,10 +171,13 @@ impl TurnPlan {
     }
 
     /// Puts what is attached into the answer: when it is asked about, or when nothing else was understood.
-    fn attach(&mut self, described: Vec<String>) {
+    fn attach(&mut self, described: Vec<String>, before: Option<String>) {
         let is_asked = self.talk.contains(&ClauseIntent::Attachments);
         match described.is_empty() {
-            true if is_asked => self.remark(say::cannot(super::intent::MissingAbility::Attachment)),
+            true if is_asked => self.remark(match before {
+                Some(name) => say::attached_before(&name),
+                None => say::cannot(super::intent::MissingAbility::Attachment),
+            }),
             true => {}
             false if is_asked || (self.goals.is_empty() && self.talk.is_empty()) => {
                 self.remarks.retain(|remark| !remark.starts_with(say::UNCLEAR));

@@ -150,6 +150,15 @@ pub(super) fn command_line(arguments: &Value) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
+/// Says that nothing is attached to this input, and what was attached to an earlier one.
+pub(super) fn attached_before(name: &str) -> String {
+    format!(
+        "Nothing is attached to this input. {name} was attached to an earlier one, and is sent along with that input only.\n\n\
+         Try: in a chat, `/attach {name}`, then: what is attached?\n\
+         In a shell: `palyra run --attach {name} \"what is attached?\"`."
+    )
+}
+
 /// Says that a tool is not there.
 pub(super) fn no_such_tool(ability: ToolAbility) -> String {
     if ability == ToolAbility::Remember {
@@ -186,7 +195,8 @@ pub(super) fn cannot(lack: MissingAbility) -> String {
         MissingAbility::Language => "I cannot understand this: I know a few English sentences only.\n\n\
              Try: show me README.md, or: list the files.\nA real model knows more: `palyra model add` sets one up.",
         MissingAbility::Attachment => "I cannot see an attached file: nothing is attached to this.\n\n\
-             Try `palyra run --attach FILE \"what is attached?\"`.",
+             Try: in a chat, `/attach FILE`, then: what is attached?\n\
+             In a shell: `palyra run --attach FILE \"what is attached?\"`.",
         MissingAbility::Contradiction => "I cannot do both: nothing is to be changed, and the other part changes something.",
         MissingAbility::Network => {
             "I cannot reach other machines: programs run without network here. Run it yourself in a terminal. Try: \

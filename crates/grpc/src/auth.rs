@@ -1,6 +1,7 @@
 //! Who calls, and whether this call is for them: read from the connection and the `authorization` header.
 //!
-//! Every request passes [`AuthLayer`] before any service sees it; for whom a method is, it declares in the schemas.
+//! Every request passes [`AuthLayer`] before any service sees it; what a method declares in the schemas is judged by
+//! [`palyra_api::authorize`].
 //! Invariant: a principal comes from the socket's peer or from a live token, never from a message.
 
 use std::task::{Context, Poll};
@@ -10,9 +11,10 @@ use futures::future::BoxFuture;
 use palyra_admin::access::{AccessHandle, TOKEN_PREFIX};
 use palyra_api::ApiError;
 use palyra_runtime::Caller;
-use palyra_types::run::Surface;
-use palyra_types::{Content, PrincipalId};
-use palyra_wire::operations::{OPERATIONS, OperationAudience, OperationSpec};
+use palyra_types::Content;
+use palyra_types::access::{ActorIdentity, Credential};
+use palyra_types::surface::Surface;
+use palyra_wire::operations::{OPERATIONS, OperationScope, OperationSpec};
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::{Request, Status};
@@ -21,15 +23,17 @@ use tower::{Layer, Service};
 use crate::connection::{ConnectionInfo, Peer};
 use crate::status;
 
-/// Whom a call is for.
+/// What a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CallAudience {
-    /// Whoever can connect.
-    Anyone,
-    /// Whoever has an identity: the owner, or the holder of a token.
-    Principals,
-    /// The owner of the daemon, over its Unix socket.
-    Owner,
+enum CallTarget {
+    /// A service that is open to probes without a token.
+    Open,
+    /// A service of a library, or a method that does not exist: for everyone with an identity.
+    Identified,
+    /// An operation: for whom it declares.
+    Operation(&'static OperationSpec),
+    /// Nothing that is known: only the owner of the socket learns so.
+    Unlisted,
 }
 
 /// The health service, open to probes that hold no token.
@@ -39,28 +43,34 @@ pub(crate) const HEALTH: &str = "grpc.health.v1.Health";
 const REFLECTION: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 
-/// Returns for whom a call is: what its method declares, and for the owner where nothing is declared.
-fn audience(path: &str) -> CallAudience {
+/// Returns what a path names.
+fn target(path: &str) -> CallTarget {
     if let Some(operation) = OperationSpec::by_path(path) {
-        return match operation.audience {
-            OperationAudience::Principals => CallAudience::Principals,
-            OperationAudience::Owner => CallAudience::Owner,
-        };
+        return CallTarget::Operation(operation);
     }
     match path.strip_prefix('/').and_then(|path| path.split_once('/')) {
-        Some((HEALTH, _)) => CallAudience::Anyone,
+        Some((HEALTH, _)) => CallTarget::Open,
         Some((service, _)) if REFLECTION.contains(&service) || is_for_principals(service) => {
-            CallAudience::Principals
+            CallTarget::Identified
         }
-        Some(_) | None => CallAudience::Owner,
+        Some(_) | None => CallTarget::Unlisted,
     }
 }
 
-/// Returns whether all methods of a service are for everyone with an identity; an unknown method of such a service
-/// keeps gRPC's own answer.
+/// Returns whether no method of a service is for the owner; an unknown method of such a service keeps gRPC's own answer.
 fn is_for_principals(service: &str) -> bool {
     let mut methods = OPERATIONS.iter().filter(|operation| operation.service == service).peekable();
-    methods.peek().is_some() && methods.all(|method| method.audience == OperationAudience::Principals)
+    methods.peek().is_some() && methods.all(|method| method.scope != OperationScope::Admin)
+}
+
+/// Decides whether a caller may call what a path names.
+fn authorize_target(target: CallTarget, caller: &Caller) -> Result<(), ApiError> {
+    match target {
+        CallTarget::Open | CallTarget::Identified => Ok(()),
+        CallTarget::Operation(operation) => palyra_api::authorize(operation, caller),
+        CallTarget::Unlisted if caller.actor.surface == Surface::LocalSocket => Ok(()),
+        CallTarget::Unlisted => Err(ApiError::socket_only()),
+    }
 }
 
 /// An identity that was proven, and what proved it.
@@ -73,7 +83,7 @@ pub(crate) struct CallerIdentity {
 #[derive(Debug, Clone)]
 enum Proof {
     Socket,
-    Token(Content<String>),
+    Token { text: Content<String>, credential: Credential },
 }
 
 impl CallerIdentity {
@@ -82,11 +92,12 @@ impl CallerIdentity {
         self.caller
     }
 
-    /// Returns whether it would be accepted again now; a token may have been revoked meanwhile.
+    /// Returns whether it would be accepted again now, for the same: a token may have been revoked meanwhile, or its
+    /// principal disabled or given another role.
     pub(crate) fn still_holds(&self, access: &AccessHandle) -> bool {
         match &self.proof {
             Proof::Socket => true,
-            Proof::Token(token) => access.authenticate(token.expose()) == Some(self.caller.principal),
+            Proof::Token { text, credential } => access.authenticate(text.expose()) == Some(*credential),
         }
     }
 }
@@ -103,6 +114,32 @@ pub(crate) fn open<T>(request: Request<T>) -> Result<(Caller, T), Status> {
     Ok((caller, request.into_inner()))
 }
 
+/// A call that is not let through, and what is recorded of it.
+struct GateRefusal {
+    error: ApiError,
+    act: Option<(&'static OperationSpec, ActorIdentity)>,
+}
+
+impl GateRefusal {
+    fn of(error: ApiError, target: CallTarget, actor: Option<ActorIdentity>) -> Self {
+        let operation = if let CallTarget::Operation(operation) = target { Some(operation) } else { None };
+        Self { error, act: operation.zip(actor) }
+    }
+
+    async fn into_response(self, access: &AccessHandle) -> http::Response<Body> {
+        if let Some((operation, actor)) = self.act {
+            palyra_api::record_refusal(access, operation, actor, &self.error).await;
+        }
+        status::of(&self.error).into_http()
+    }
+}
+
+impl From<ApiError> for GateRefusal {
+    fn from(error: ApiError) -> Self {
+        Self { error, act: None }
+    }
+}
+
 /// Stands before every service.
 #[derive(Clone)]
 pub(crate) struct AuthLayer {
@@ -117,8 +154,8 @@ impl AuthLayer {
     }
 
     /// Returns who calls; `None` for a probe of a service that is open to anyone.
-    fn admit(&self, request: &http::Request<Body>) -> Result<Option<CallerIdentity>, ApiError> {
-        let audience = audience(request.uri().path());
+    fn admit(&self, request: &http::Request<Body>) -> Result<Option<CallerIdentity>, GateRefusal> {
+        let target = target(request.uri().path());
         let connection =
             request.extensions().get::<ConnectionInfo>().ok_or_else(ApiError::unauthenticated)?;
         let standing = connection.standing.as_deref();
@@ -135,30 +172,44 @@ impl AuthLayer {
                 if let (Some(standing), Some(_)) = (standing, &holder) {
                     standing.prove();
                 }
-                if audience == CallAudience::Anyone {
+                if target == CallTarget::Open {
                     return Ok(None);
                 }
-                let identity = holder.ok_or_else(ApiError::unauthenticated)?;
-                if audience == CallAudience::Owner {
-                    return Err(ApiError::permission_denied(
-                        "this call is only answered on the daemon's Unix socket",
-                    ));
+                let mut identity = holder.ok_or_else(|| self.unauthenticated(target, request.headers()))?;
+                identity.caller = self.confirmed(target, identity.caller, request.headers());
+                match authorize_target(target, &identity.caller) {
+                    Ok(()) => Ok(Some(identity)),
+                    Err(error) => Err(GateRefusal::of(error, target, Some(identity.caller.actor))),
                 }
-                Ok(Some(identity))
             }
         }
     }
 
+    fn confirmed(&self, target: CallTarget, caller: Caller, headers: &http::HeaderMap) -> Caller {
+        let code = headers.get(palyra_api::CONFIRMATION_HEADER).and_then(|code| code.to_str().ok());
+        if let CallTarget::Operation(operation) = target {
+            palyra_api::confirmed(&self.access, operation, caller, code)
+        } else {
+            caller
+        }
+    }
+
+    /// Returns the refusal of a call without a credential that holds.
+    fn unauthenticated(&self, target: CallTarget, headers: &http::HeaderMap) -> GateRefusal {
+        let ended = bearer_token(headers).and_then(|token| self.access.ended_credential(token, Surface::Tcp));
+        GateRefusal::of(ApiError::unauthenticated(), target, ended)
+    }
+
     fn owner(&self) -> CallerIdentity {
-        let caller = Caller { principal: self.access.local_principal(), surface: Surface::LocalSocket };
+        let caller = Caller::at_socket(self.access.local_principal());
         CallerIdentity { caller, proof: Proof::Socket }
     }
 
     fn holder(&self, headers: &http::HeaderMap) -> Option<CallerIdentity> {
         let token = bearer_token(headers)?;
-        let principal: PrincipalId = self.access.authenticate(token)?;
-        let caller = Caller { principal, surface: Surface::Tcp };
-        Some(CallerIdentity { caller, proof: Proof::Token(token.into()) })
+        let credential = self.access.authenticate(token)?;
+        let caller = Caller::with_credential(&credential, Surface::Tcp);
+        Some(CallerIdentity { caller, proof: Proof::Token { text: token.into(), credential } })
     }
 }
 
@@ -217,8 +268,8 @@ where
                 async move { Ok(status::dress(answer.await?)) }.boxed()
             }
             Err(refusal) => {
-                let response = status::of(&refusal).into_http();
-                async move { Ok(response) }.boxed()
+                let access = self.gate.access.clone();
+                async move { Ok(refusal.into_response(&access).await) }.boxed()
             }
         }
     }
@@ -226,6 +277,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use palyra_types::PrincipalId;
+
     use super::*;
 
     fn token_of(values: &[&str]) -> Option<String> {
@@ -266,22 +319,29 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_is_not_listed_is_for_the_owner_alone() {
-        assert_eq!(audience("/palyra.v1.GatewayService/NewMethod"), CallAudience::Principals);
-        assert_eq!(audience("/palyra.v1.ProofService/GetCheckpoint"), CallAudience::Principals);
-        assert_eq!(audience("/grpc.reflection.v1.ServerReflection/X"), CallAudience::Principals);
-        assert_eq!(audience("/palyra.v1.GatewayService/RunStream"), CallAudience::Principals);
-        assert_eq!(audience("/grpc.health.v1.Health/Check"), CallAudience::Anyone);
+    fn what_is_not_listed_is_for_the_owner_of_the_socket_alone() {
+        assert_eq!(target("/palyra.v1.GatewayService/NewMethod"), CallTarget::Identified);
+        assert_eq!(target("/grpc.reflection.v1.ServerReflection/X"), CallTarget::Identified);
+        assert_eq!(target("/grpc.health.v1.Health/Check"), CallTarget::Open);
+        for path in ["/palyra.v1.ProofService/GetCheckpoint", "/palyra.v1.GatewayService/RunStream"] {
+            assert!(
+                matches!(target(path), CallTarget::Operation(operation) if operation.path == path),
+                "{path}"
+            );
+        }
         for path in [
-            "/palyra.v1.AdminService/Shutdown",
             "/palyra.v1.NewService/X",
+            "/palyra.v1.AdminService/NewMethod",
             "/palyra.v1.ProofService/NewMethod",
-            "/palyra.v1.ProofService/ExportJournal",
             "//grpc.health.v1.Health/Check",
             "/",
             "",
         ] {
-            assert_eq!(audience(path), CallAudience::Owner, "{path}");
+            assert_eq!(target(path), CallTarget::Unlisted, "{path}");
         }
+        let socket = Caller::at_socket(PrincipalId::from_parts(1, 1));
+        let tcp = Caller { actor: ActorIdentity { surface: Surface::Tcp, ..socket.actor }, ..socket };
+        assert_eq!(authorize_target(CallTarget::Unlisted, &socket), Ok(()));
+        assert_eq!(authorize_target(CallTarget::Unlisted, &tcp), Err(ApiError::socket_only()));
     }
 }

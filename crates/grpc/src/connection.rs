@@ -1,12 +1,7 @@
-//! Accepted connections: who is at the other end, a place among the allowed number, a deadline for the greeting and,
-//! over TCP, for the first call with a token.
+//! Accepted connections: who is at the other end, a permit, and a deadline for the HTTP/2 preface.
 //!
-//! Knows no request. Invariant: a connection holds its place until it is dropped or has to make way, and one that does
-//! not greet in time, or shows no token in time, is dropped; afterwards HTTP/2 keep-alive watches over it. Connections
-//! without a token never keep one with a token out. Begin at [`ConnectionAcceptor::next`].
-
-mod closed_log;
-mod probation;
+//! Knows no request. Invariant: a connection that does not send its preface in time is dropped; afterwards HTTP/2
+//! keep-alive watches over it. Begin at [`ConnectionAcceptor::next`].
 
 use std::io;
 use std::net::IpAddr;
@@ -16,17 +11,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::Stream;
+use palyra_connections::{AdmittedConnection, ConnectionAdmission, ConnectionPermit, NewcomerState};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Sleep;
 use tonic::transport::server::Connected;
 
 use crate::limits::ServeLimits;
-use closed_log::ClosedLog;
-use probation::{NewcomerList, ProbationTimer, ProbationVerdict};
-
-pub(crate) use probation::NewcomerState;
 
 /// Bytes of the HTTP/2 connection preface.
 const GREETING_BYTES: usize = 24;
@@ -53,11 +45,8 @@ pub(crate) struct ConnectionInfo {
 /// Takes connections from one listener.
 pub(crate) struct ConnectionAcceptor {
     listener: Listener,
-    permits: Arc<Semaphore>,
     greeting_span: Duration,
-    open: watch::Sender<usize>,
-    newcomers: Arc<NewcomerList>,
-    closed: Arc<ClosedLog>,
+    admission: ConnectionAdmission,
 }
 
 enum Listener {
@@ -86,9 +75,8 @@ impl ConnectionAcceptor {
     }
 
     fn new(listener: Listener, limits: ServeLimits, open: watch::Sender<usize>) -> Self {
-        let permits = Arc::new(Semaphore::new(limits.connections_max));
-        let (newcomers, closed) = (Arc::new(NewcomerList::new(limits)), Arc::default());
-        Self { listener, permits, greeting_span: limits.greeting_span, open, newcomers, closed }
+        let admission = ConnectionAdmission::new(limits.admission(), open);
+        Self { listener, greeting_span: limits.greeting_span, admission }
     }
 
     /// Returns the connections as they come, for ever.
@@ -99,47 +87,29 @@ impl ConnectionAcceptor {
         )
     }
 
-    /// Waits for a connection that gets a place. Others are closed at once: one without a token makes way for the
-    /// next, so that nobody is kept out by those who only connect.
+    /// Waits for a connection that gets a permit; others are closed at once.
     async fn next(&mut self) -> Connection {
         loop {
             let socket = tokio::select! {
                 accepted = self.listener.accept() => accepted,
-                () = self.closed.log_when_due() => continue,
+                () = self.admission.closed().log_when_due() => continue,
             };
             let (socket, address) = match socket {
                 Ok(socket) => socket,
                 Err(error) => {
-                    self.closed.note_failed(&error);
+                    self.admission.closed().note_failed(&error);
                     tokio::time::sleep(ACCEPT_REST).await;
                     continue;
                 }
             };
-            let Some(place) = self.place(address) else {
-                self.closed.note_closed();
-                continue;
+            let admitted = match address {
+                None => self.admission.admit_known().map(AdmissionKind::Known),
+                Some(address) => self.admission.admit(address).map(AdmissionKind::OnProbation),
             };
-            return match address {
-                None => Connection::unix(socket, place, self.greeting_span),
-                Some(address) => {
-                    let standing = self.newcomers.admit(address, place);
-                    let probation = ProbationTimer::new(Arc::clone(&standing), Arc::clone(&self.closed));
-                    Connection::tcp(socket, standing, probation, self.greeting_span)
-                }
-            };
+            if let Some(admitted) = admitted {
+                return Connection::new(socket, admitted, self.greeting_span);
+            }
         }
-    }
-
-    /// Returns a place: a free one, or over TCP that of another connection without a token.
-    fn place(&self, address: Option<IpAddr>) -> Option<ConnectionPermit> {
-        let free = || Arc::clone(&self.permits).try_acquire_owned().ok();
-        if address.is_some()
-            && let Some(place) = self.newcomers.make_room(self.permits.available_permits())
-        {
-            self.closed.note_closed();
-            return Some(place);
-        }
-        free().map(|permit| ConnectionPermit::new(permit, self.open.clone()))
     }
 }
 
@@ -175,35 +145,20 @@ impl Listener {
     }
 }
 
-/// A connection with its place.
+/// A connection with its permit.
 pub(crate) struct Connection {
     socket: Socket,
     peer: Peer,
     greeting: PrefaceState,
-    standing: Option<Arc<NewcomerState>>,
-    probation: Option<ProbationTimer>,
-    /// Over TCP the standing has it, and gives it up when the connection has to make way.
-    place: Option<ConnectionPermit>,
+    admitted: AdmissionKind,
 }
 
-/// A place among the allowed number, counted while it is held.
-#[derive(Debug)]
-pub(crate) struct ConnectionPermit {
-    _permit: OwnedSemaphorePermit,
-    open: watch::Sender<usize>,
-}
-
-impl ConnectionPermit {
-    fn new(permit: OwnedSemaphorePermit, open: watch::Sender<usize>) -> Self {
-        open.send_modify(|open| *open += 1);
-        Self { _permit: permit, open }
-    }
-}
-
-impl Drop for ConnectionPermit {
-    fn drop(&mut self) {
-        self.open.send_modify(|open| *open -= 1);
-    }
+/// What a connection was admitted with.
+enum AdmissionKind {
+    /// On the Unix socket, where the kernel names the other end.
+    Known(#[expect(dead_code, reason = "counts while the connection is open")] ConnectionPermit),
+    /// Over TCP, until it has shown a token.
+    OnProbation(AdmittedConnection),
 }
 
 enum Socket {
@@ -217,52 +172,28 @@ enum PrefaceState {
 }
 
 impl Connection {
-    fn unix(socket: Socket, place: ConnectionPermit, greeting_span: Duration) -> Self {
-        let mut connection = Self::new(socket, greeting_span);
-        connection.place = Some(place);
-        connection
-    }
-
-    fn tcp(
-        socket: Socket,
-        standing: Arc<NewcomerState>,
-        probation: ProbationTimer,
-        greeting_span: Duration,
-    ) -> Self {
-        let mut connection = Self::new(socket, greeting_span);
-        (connection.standing, connection.probation) = (Some(standing), Some(probation));
-        connection
-    }
-
-    fn new(socket: Socket, greeting_span: Duration) -> Self {
+    fn new(socket: Socket, admitted: AdmissionKind, greeting_span: Duration) -> Self {
         let peer = match &socket {
             Socket::Unix(stream) => Peer::Local(stream.peer_cred().ok().map(|credentials| credentials.uid())),
             Socket::Tcp(_) => Peer::Tcp,
         };
         let deadline = Box::pin(tokio::time::sleep(greeting_span));
         let greeting = PrefaceState::Awaited { bytes_left: GREETING_BYTES, deadline };
-        Self { socket, peer, greeting, standing: None, probation: None, place: None }
+        Self { socket, peer, greeting, admitted }
+    }
+
+    fn standing(&self) -> Option<&Arc<NewcomerState>> {
+        match &self.admitted {
+            AdmissionKind::Known(_) => None,
+            AdmissionKind::OnProbation(admitted) => Some(admitted.state()),
+        }
     }
 
     /// Returns an error once a connection without a token has had its time, or has to make way.
     fn watch_probation(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        let Some(probation) = &mut self.probation else { return Ok(()) };
-        match probation.look(context) {
-            ProbationVerdict::Goes => Ok(()),
-            ProbationVerdict::Over => Err(io::ErrorKind::TimedOut.into()),
-            ProbationVerdict::Passed => {
-                self.probation = None;
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        drop(self.place.take());
-        if let Some(standing) = &self.standing {
-            standing.leave();
+        match &mut self.admitted {
+            AdmissionKind::Known(_) => Ok(()),
+            AdmissionKind::OnProbation(admitted) => admitted.watch(context),
         }
     }
 }
@@ -271,7 +202,7 @@ impl Connected for Connection {
     type ConnectInfo = ConnectionInfo;
 
     fn connect_info(&self) -> ConnectionInfo {
-        ConnectionInfo { peer: self.peer, standing: self.standing.clone() }
+        ConnectionInfo { peer: self.peer, standing: self.standing().cloned() }
     }
 }
 

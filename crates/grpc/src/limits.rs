@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use palyra_connections::AdmissionLimits;
+
 /// Bytes of one message from a client, unless a test chooses fewer.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -46,6 +48,18 @@ impl Default for ServeLimits {
             call_span: Duration::from_secs(120),
             keep_alive_span: Duration::from_secs(20),
             drain_span: Duration::from_secs(2),
+        }
+    }
+}
+
+impl ServeLimits {
+    /// Returns what admission takes of them.
+    pub(crate) fn admission(&self) -> AdmissionLimits {
+        AdmissionLimits {
+            connections_max: self.connections_max,
+            newcomers_max: self.newcomers_max,
+            first_call_span: self.first_call_span,
+            newcomer_span: self.newcomer_span,
         }
     }
 }

@@ -22,7 +22,7 @@ use palyra_wire::v1::run_stream_request::Frame as ClientFrame;
 use palyra_wire::v1::run_stream_response::Frame;
 use palyra_wire::v1::{
     ApprovalRefused, Attach, InputAccepted, Opened, ResolveApprovalResponse, RunStreamRequest,
-    RunStreamResponse,
+    RunStreamResponse, StartRunRequest,
 };
 use tokio::sync::{Mutex, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -116,7 +116,10 @@ async fn begin(
     files: Vec<IncomingFile>,
 ) -> Result<(Opened, TapeFollower, RunId), ApiError> {
     match first {
-        ClientFrame::Start(message) => start_run::start_followed(state, caller, message, files).await,
+        ClientFrame::Start(message) => {
+            palyra_api::admit_request::<StartRunRequest>(&state.admin.access, &caller).await?;
+            start_run::start_followed(state, caller, message, files).await
+        }
         ClientFrame::Attach(message) => attach(state, caller, message).await,
         ClientFrame::Input(_)
         | ClientFrame::AnswerApproval(_)

@@ -12,8 +12,9 @@ use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendTape, JournalAppendRequest, NewEntry, StaticText};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
+use palyra_types::access::{CredentialKind, PrincipalKind};
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{AccessEvent, AgentEvent, JournalEvent, RunEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, AgentEvent, JournalEvent, RunEvent, TapeEvent, TokenCreated};
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::{Seq, Timestamp, TokenId};
 
@@ -73,14 +74,18 @@ fn first_things() -> JournalAppendRequest {
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
+            kind: PrincipalKind::Person,
+            role: None,
         })),
         own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
-        own(JournalEvent::Access(AccessEvent::TokenCreated {
+        own(JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
             token: TokenId::from_parts(5, 5),
             sha256: [5; 32],
             expires: None,
             label: "laptop".into(),
-        })),
+            kind: CredentialKind::Program,
+            scopes: None,
+        }))),
         samples::session_opened(session, Some("home"), Timestamp(2)),
     ])
 }

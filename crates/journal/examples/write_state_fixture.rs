@@ -22,15 +22,16 @@ use palyra_ports::{
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
+use palyra_types::access::PrincipalKind;
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
+    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule, StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy, JournalEvent,
-    ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent,
+    AccessEvent, AgentEvent, ApprovalAsk, ApprovalEvent, CallAttestation, ContentDigest, DecidedBy,
+    JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{IdempotencyDigest, Surface};
@@ -174,7 +175,7 @@ impl CoherentCalls {
                 is_allowed
             }
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
-                finished.attested = Attested::default();
+                finished.attested = CallAttestation::default();
                 self.started.contains(&(run, finished.effect))
             }
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
@@ -201,7 +202,7 @@ impl CoherentCalls {
 const TERMS: ApprovalTerms = ApprovalTerms {
     span: Duration::from_secs(3_600),
     at_expiry: AtExpiry::Park,
-    separation: Separation::AnotherPerson,
+    separation: SeparationRule::AnotherPerson,
     needed: 2,
 };
 
@@ -214,7 +215,7 @@ fn asked_run(set: u64) -> JournalAppendRequest {
     let policy =
         if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Decided(decided))) = &mut proposed[1].event {
             (decided.verdict, decided.reason) = (ToolVerdict::Ask, DecisionReason::NeedsApproval);
-            decided.ask = Some(Ask { approval, terms: TERMS });
+            decided.ask = Some(ApprovalAsk { approval, terms: TERMS });
             decided.policy_digest
         } else {
             [0; 32]
@@ -290,7 +291,7 @@ fn answered(run: &mut SampleRun, approval: ApprovalId, set: u64) -> Vec<NewEntry
     let started = run.tool_started(1);
     let mut finished = run.tool_finished(1, "written");
     if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished.event {
-        finished.attested = Attested {
+        finished.attested = CallAttestation {
             tool_version: 1,
             call_digest: ContentDigest([6; 32]),
             policy_digest: [7; 32],
@@ -338,6 +339,8 @@ fn first_entries() -> JournalAppendRequest {
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
+            kind: PrincipalKind::Person,
+            role: None,
         })),
         own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
         samples::session_opened(session(), Some("home"), Timestamp(2)),

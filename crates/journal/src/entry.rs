@@ -6,6 +6,7 @@
 use palyra_ledger::envelope::RedactionMark;
 use palyra_ledger::{Envelope, PayloadSalt, commitment, leaf_hash};
 use palyra_ports::NewEntry;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{JournalEvent, TapeEvent};
@@ -127,9 +128,16 @@ impl StoredEntry {
             .map_err(|_| ReadFault::at(self.envelope.seq, EntryFault::Facts))
     }
 
+    /// Reads who acted.
+    fn actor(&self) -> Result<Option<ActorIdentity>, ReadFault> {
+        let actor = codec::actor_of(&self.envelope.facts);
+        actor.map_err(|_| ReadFault::at(self.envelope.seq, EntryFault::Facts))
+    }
+
     /// Makes the journal's record of it.
     pub(crate) fn into_record(self) -> Result<JournalEventRecord, ReadFault> {
         let event = self.event()?;
+        let actor = self.actor()?;
         Ok(JournalEventRecord {
             seq: self.envelope.seq,
             epoch: self.envelope.epoch,
@@ -140,6 +148,7 @@ impl StoredEntry {
             kind: self.envelope.kind,
             leaf: leaf_hash(&self.encoded).0,
             content: self.content,
+            actor,
             event,
         })
     }
@@ -154,6 +163,7 @@ impl StoredEntry {
         let (Some((run, tape_seq)), Some(session)) = (self.envelope.run, self.envelope.session) else {
             return Err(misplaced);
         };
+        let actor = self.actor()?;
         Ok(OrchestratorTapeRecord {
             seq: self.envelope.seq,
             run,
@@ -162,6 +172,7 @@ impl StoredEntry {
             tape_seq,
             time: self.envelope.time,
             content: self.content,
+            actor,
             event,
         })
     }

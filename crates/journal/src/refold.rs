@@ -22,10 +22,10 @@ const PROGRESS_TOLD_EVERY_ENTRIES: u64 = 16 * PROGRESS_EVERY_ENTRIES;
 const PIECE_ROWS_MAX: usize = 1_024;
 
 /// Makes all projections anew, tables and rows, in one transaction.
-pub(crate) fn recreate(connection: &Connection) -> Result<(), ReadFault> {
+pub(crate) fn recreate(connection: &Connection, progress: &dyn Fn(u64, u64)) -> Result<(), ReadFault> {
     let transaction = connection.unchecked_transaction()?;
     schema::recreate_projections(&transaction)?;
-    fold_log(&transaction, &log_progress)?;
+    fold_log(&transaction, progress)?;
     Ok(transaction.commit()?)
 }
 
@@ -49,6 +49,7 @@ pub(crate) fn fold_log(connection: &Connection, progress: &dyn Fn(u64, u64)) -> 
 pub(crate) fn rebuild_families(
     connection: &Connection,
     tables: &[&'static FamilyTable],
+    progress: &dyn Fn(u64, u64),
 ) -> Result<(), ReadFault> {
     let tables = &with_linked_families(tables);
     let transaction = connection.unchecked_transaction()?;
@@ -58,7 +59,7 @@ pub(crate) fn rebuild_families(
     let mut from = Seq(0);
     loop {
         let transaction = connection.unchecked_transaction()?;
-        let next = fold_piece(&transaction, &mut families, from)?;
+        let next = fold_piece(&transaction, &mut families, from, progress)?;
         if next.is_none() {
             rows::finish_rebuild(&transaction, tables)?;
         }
@@ -75,9 +76,10 @@ fn fold_piece(
     connection: &Connection,
     families: &mut FamilySet,
     from: Seq,
+    progress: &dyn Fn(u64, u64),
 ) -> Result<Option<Seq>, ReadFault> {
     let mut store = SqliteRows::new(connection);
-    let end = fold_entries(connection, from, &log_progress, &mut |entry| {
+    let end = fold_entries(connection, from, progress, &mut |entry| {
         families.fold(&mut store, entry).map_err(sql_error)?;
         Ok(if families.changed_rows() < PIECE_ROWS_MAX { FoldFlow::Next } else { FoldFlow::Stop })
     })?;
@@ -86,7 +88,8 @@ fn fold_piece(
     Ok((end.0 < total).then_some(end))
 }
 
-fn log_progress(done: u64, total: u64) {
+/// Writes a line to the log now and then.
+pub(crate) fn log_progress(done: u64, total: u64) {
     if done.is_multiple_of(PROGRESS_TOLD_EVERY_ENTRIES) || done == total {
         tracing::info!(done, total, "rebuilding what is derived from the log");
     }

@@ -9,9 +9,12 @@ use std::thread::JoinHandle;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use palyra_journal_core::family::{ReadFamilies, SnapshotQuery};
-use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport};
+use palyra_ports::maintain_journal::{
+    JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport,
+};
 use palyra_ports::{
-    AppendError, AppendTape, Clock, Committed, Entropy, JournalAppendRequest, ReadError, ReadTape, TapePage,
+    AppendError, AppendTape, Clock, CommitReceipt, Entropy, JournalAppendRequest, ReadError, ReadTape,
+    TapePage,
 };
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::session::SessionRef;
@@ -222,7 +225,10 @@ impl Drop for Inner {
 }
 
 impl AppendTape for JournalStore {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let (answer, answered) = oneshot::channel();
         let taken = write::prepare(request, &*self.inner.entropy).and_then(|append| {
             self.inner.queue.push(Pending { append, answer }).map_err(|refused| match refused {
@@ -288,7 +294,7 @@ impl MaintainJournal for JournalStore {
         }
     }
 
-    fn verify(&self, progress: Progress) -> BoxFuture<'static, Result<VerifyReport, ReadError>> {
+    fn verify(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<VerifyReport, ReadError>> {
         let inner = Arc::clone(&self.inner);
         if inner.verifying.swap(true, Ordering::AcqRel) {
             return Box::pin(async { Err(ReadError::Busy) });
@@ -314,7 +320,7 @@ impl MaintainJournal for JournalStore {
         })
     }
 
-    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
+    fn rebuild(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<u64, RebuildError>> {
         let (answer, answered) = oneshot::channel();
         let taken = self.inner.queue.push_rebuild(PendingRebuild { progress, answer });
         let inner = Arc::clone(&self.inner);

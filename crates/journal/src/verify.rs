@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_ledger::{Chain, ChainFault, Envelope, LeafHash, LogOrigin, leaf_hash, log_origin, sha256};
 use palyra_ports::VerifyReport;
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_types::event::{EpochSealing, JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::tape::ContentState;
 use palyra_types::{Epoch, Seq};
@@ -42,7 +42,7 @@ pub(crate) enum Scope {
 pub(crate) fn verify(
     connection: &Connection,
     scope: Scope,
-    progress: &Progress,
+    progress: &ProgressCallback,
 ) -> Result<VerifyReport, ReadFault> {
     let snapshot = connection.unchecked_transaction()?;
     let mut checks = LogChecks::default();
@@ -112,7 +112,11 @@ struct LogChecks {
     proofs: Proofs,
 }
 
-fn walk(connection: &Connection, progress: &Progress, checks: &mut LogChecks) -> Result<(), ReadFault> {
+fn walk(
+    connection: &Connection,
+    progress: &ProgressCallback,
+    checks: &mut LogChecks,
+) -> Result<(), ReadFault> {
     let counted = "SELECT coalesce(max(seq) + 1, 0) FROM entry";
     let total: i64 = match connection.query_row(counted, [], |row| row.get(0)) {
         // Where the end cannot be read, the walk will say so.

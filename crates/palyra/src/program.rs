@@ -59,12 +59,18 @@ fn own_model(file: Option<&Path>) -> OwnModel {
     match palyra_daemon::own_model(file, &environment) {
         Ok(own) => OwnModel {
             name: own.name.clone(),
-            variables,
+            // Variables that name what the configuration names change nothing.
+            variables: if own.is_named_twice { Vec::new() } else { variables },
+            unnamed_fingerprint: {
+                let own = own.clone();
+                Arc::new(move |salt| own.unnamed_fingerprint(salt))
+            },
             fingerprint: Arc::new(move |salt| Ok(own.fingerprint(salt))),
         },
         Err(why) => OwnModel {
             name: "a model that cannot be used".to_owned(),
             variables,
+            unnamed_fingerprint: Arc::new(|_| None),
             fingerprint: Arc::new(move |_| Err(why.clone())),
         },
     }

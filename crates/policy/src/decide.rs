@@ -269,7 +269,7 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         DecisionReason::Permitted => format!("`{name}` is permitted by {by}"),
         DecisionReason::NeedsApproval => match &judged.coverage {
             GrantCoverage::Missed { grant, argument } => format!(
-                "`{name}` needs an approval by {by}; {} leaves the stored grant {grant}",
+                "`{name}` needs an approval by {by}; {} differs from what the stored grant {grant} covers",
                 quoted(argument, 64)
             ),
             GrantCoverage::Elsewhere { grant, difference } => {

@@ -4,7 +4,7 @@
 //! Reads no journal itself. Invariant: the other set is asked the recorded words, so whatever differs is due to the
 //! policies alone.
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
 
 use crate::policies::PolicySet;
@@ -98,7 +98,7 @@ impl<'p> PolicyDiff<'p> {
 /// What policy said. A call that it wanted to ask about is denied where too many questions wait already; with somebody
 /// there to answer, policy itself never gives that reason.
 fn said_by_policy(decision: RecordedDecision<'_>, request: &PolicyRequest) -> ToolVerdict {
-    let bounded =
-        decision.reason == DecisionReason::NoApprovalChannel && request.approvers() == Approvers::Inbox;
+    let bounded = decision.reason == DecisionReason::NoApprovalChannel
+        && request.approvers() == ApproverPresence::Inbox;
     if bounded { ToolVerdict::Ask } else { decision.verdict }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the format of fixtures: a JSON file of calls and what is expected of them. Knows no disk: files are handed in.
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolCatalog, ToolName};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
@@ -88,7 +88,7 @@ struct FixtureContext {
     user: Option<PrincipalId>,
     workspace: Option<String>,
     approvers: FixtureApprovers,
-    surface: FixtureSurface,
+    surface: Option<String>,
     taints: Vec<String>,
     turns: u32,
     tool_calls: u32,
@@ -104,14 +104,6 @@ enum FixtureApprovers {
     #[default]
     Inbox,
     Nobody,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FixtureSurface {
-    #[default]
-    LocalSocket,
-    Tcp,
 }
 
 /// A file of fixtures cannot be read.
@@ -158,13 +150,10 @@ fn tested(snapshot: &ToolCallPolicySnapshot, fixture: &Fixture) -> Result<Tested
             agent: context.agent.unwrap_or(AgentId::from_parts(0, 2)),
             session: context.session.unwrap_or(SessionId::from_parts(0, 3)),
             run: RunId::from_parts(0, 4),
-            surface: match context.surface {
-                FixtureSurface::LocalSocket => Surface::LocalSocket,
-                FixtureSurface::Tcp => Surface::Tcp,
-            },
+            surface: surface(context.surface.as_deref()).map_err(broken)?,
             approvers: match context.approvers {
-                FixtureApprovers::Inbox => Approvers::Inbox,
-                FixtureApprovers::Nobody => Approvers::Nobody,
+                FixtureApprovers::Inbox => ApproverPresence::Inbox,
+                FixtureApprovers::Nobody => ApproverPresence::Nobody,
             },
             taints: taints(&context.taints).map_err(broken)?,
             turns: context.turns,
@@ -204,6 +193,12 @@ fn isolation(named: Option<&str>) -> Result<Isolation, String> {
     let known = Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == named);
     let names = || Isolation::ALL.map(Isolation::as_str).join(", ");
     known.ok_or_else(|| format!("there is no sandbox `{named}`; there are {}", names()))
+}
+
+fn surface(named: Option<&str>) -> Result<Surface, String> {
+    let Some(named) = named else { return Ok(Surface::LocalSocket) };
+    let names = || Surface::ALL.map(Surface::name).join(", ");
+    Surface::from_name(named).ok_or_else(|| format!("there is no surface `{named}`; there are {}", names()))
 }
 
 fn taints(names: &[String]) -> Result<Taints, String> {

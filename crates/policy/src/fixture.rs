@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::approval::{
-    Approvers, ArgumentRule, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
+    ApproverPresence, ArgumentRule, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
 };
 use palyra_types::run::Surface;
 use palyra_types::tool::{
@@ -90,7 +90,7 @@ pub(crate) fn context() -> CallContext {
         session: SessionId::from_parts(3, 3),
         run: RunId::from_parts(4, 4),
         surface: Surface::LocalSocket,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         turns: 1,
         tool_calls: 0,

@@ -9,7 +9,9 @@ mod below;
 
 use std::path::Path;
 
-use palyra_types::approval::{ArgumentRule, ArgumentShape, GrantScope, GrantWish, StoredGrantRecord};
+use palyra_types::approval::{
+    ArgumentRule, ArgumentShape, GrantScope, StoredGrantRecord, StoredGrantRequest,
+};
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
 use palyra_types::{Redacted, StoredGrantId};
 use serde_json::Value;
@@ -218,7 +220,7 @@ fn is_on(address: &str, origin: &str) -> bool {
 
 /// Why a grant is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GrantWishError {
+pub enum StoredGrantError {
     /// It would cover any call of the tool.
     #[error("a grant of any arguments is not stored for a call of this risk; name at least one of them")]
     TooWide,
@@ -253,17 +255,20 @@ pub enum GrantWishError {
 /// Checks a grant that a person wants to be stored for a call of `call`'s kind, whose arguments are canonical JSON.
 ///
 /// # Errors
-/// [`GrantWishError`]: what it would have to be.
-pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWishError> {
-    if wish.matcher.len() > GRANT_RULES_MAX {
-        return Err(GrantWishError::TooManyRules);
+/// [`StoredGrantError`]: what it would have to be.
+pub fn check_grant_request(
+    requested: &StoredGrantRequest,
+    call: GrantedCall<'_>,
+) -> Result<(), StoredGrantError> {
+    if requested.matcher.len() > GRANT_RULES_MAX {
+        return Err(StoredGrantError::TooManyRules);
     }
-    if wish.uses_max == Some(0) || wish.expires.is_some_and(|expires| expires <= call.context.now) {
-        return Err(GrantWishError::Over);
+    if requested.uses_max == Some(0) || requested.expires.is_some_and(|expires| expires <= call.context.now) {
+        return Err(StoredGrantError::Over);
     }
-    for (at, rule) in wish.matcher.iter().enumerate() {
-        let wrong = |why| GrantWishError::Rule { argument: rule.argument.expose().clone(), why };
-        if wish.matcher[..at].iter().any(|earlier| earlier.argument == rule.argument) {
+    for (at, rule) in requested.matcher.iter().enumerate() {
+        let wrong = |why| StoredGrantError::Rule { argument: rule.argument.expose().clone(), why };
+        if requested.matcher[..at].iter().any(|earlier| earlier.argument == rule.argument) {
             return Err(wrong("the argument has a rule already"));
         }
         match &rule.shape {
@@ -290,22 +295,22 @@ pub fn check_wish(wish: &GrantWish, call: GrantedCall<'_>) -> Result<(), GrantWi
         }
     }
     let differs = |rule: &&ArgumentRule| !matches!(rule.shape, ArgumentShape::Equal(_));
-    if let Some(rule) = wish.matcher.iter().find(differs).filter(|_| call.shell_line) {
-        return Err(GrantWishError::ShellLine { argument: rule.argument.expose().clone() });
+    if let Some(rule) = requested.matcher.iter().find(differs).filter(|_| call.shell_line) {
+        return Err(StoredGrantError::ShellLine { argument: rule.argument.expose().clone() });
     }
-    let wide = wish.matcher.iter().all(|rule| match &rule.shape {
+    let wide = requested.matcher.iter().all(|rule| match &rule.shape {
         ArgumentShape::Any => true,
         ArgumentShape::Beneath(path) => {
             read_path(path.expose(), PathContext { root: call.workspace, own: &[] }).text == "."
         }
         ArgumentShape::Equal(_) | ArgumentShape::Origin(_) => false,
     });
-    if wide && !wish.matcher.is_empty() && call.risk >= ApprovalRiskLevel::High {
-        return Err(GrantWishError::TooWide);
+    if wide && !requested.matcher.is_empty() && call.risk >= ApprovalRiskLevel::High {
+        return Err(StoredGrantError::TooWide);
     }
-    match leaving_argument(&wish.matcher, call) {
+    match leaving_argument(&requested.matcher, call) {
         None => Ok(()),
-        Some(argument) => Err(GrantWishError::Misses { argument }),
+        Some(argument) => Err(StoredGrantError::Misses { argument }),
     }
 }
 

@@ -41,8 +41,8 @@ pub use diff::{ChangedDecision, DecisionCounts, PolicyDiff, RecordedDecision};
 pub use examine::{FIXTURE_WORKSPACE, PolicyCheck, ReadFixturesError, TestedFixture, check, test_fixtures};
 pub use explain::{ExplainedPolicy, PolicyExplanation, PolicyName, explain, verdict_name};
 pub use grants::{
-    GRANT_RULES_MAX, GrantCoverage, GrantDifference, GrantWishError, GrantedCall, ProgramsFound, check_wish,
-    covering_grant, exact_matcher, wanted_kind,
+    GRANT_RULES_MAX, GrantCoverage, GrantDifference, GrantedCall, ProgramsFound, StoredGrantError,
+    check_grant_request, covering_grant, exact_matcher, wanted_kind,
 };
 pub use near_rules::NearRule;
 pub use policies::{

@@ -12,8 +12,7 @@ mod risk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::StoredGrantId;
-use palyra_types::approval::Approvers;
-use palyra_types::run::Surface;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::shell_line::is_shell_line;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, Capability, EffectContract, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -176,8 +175,8 @@ impl PolicyRequest {
         }
     }
 
-    pub(crate) fn approvers(&self) -> Approvers {
-        if self.context.approvers == INBOX { Approvers::Inbox } else { Approvers::Nobody }
+    pub(crate) fn approvers(&self) -> ApproverPresence {
+        if self.context.approvers == INBOX { ApproverPresence::Inbox } else { ApproverPresence::Nobody }
     }
 }
 
@@ -232,7 +231,7 @@ pub(crate) fn request_of(
             paths: named.paths,
             risk: risk_name(risk).to_owned(),
             sandbox: context.isolation.as_str().to_owned(),
-            surface: surface_name(context.surface).to_owned(),
+            surface: context.surface.name().to_owned(),
             taints: context.taints.names().map(str::to_owned).collect(),
             tool_calls: context.tool_calls,
             touches: named.places.iter().map(|place| place.name().to_owned()).collect(),
@@ -305,16 +304,9 @@ fn contract_name(contract: EffectContract) -> &'static str {
     }
 }
 
-fn surface_name(surface: Surface) -> &'static str {
-    match surface {
-        Surface::LocalSocket => "local_socket",
-        Surface::Tcp => "tcp",
-    }
-}
-
-fn approvers_name(approvers: Approvers) -> &'static str {
+fn approvers_name(approvers: ApproverPresence) -> &'static str {
     match approvers {
-        Approvers::Inbox => INBOX,
-        Approvers::Nobody => "nobody",
+        ApproverPresence::Inbox => INBOX,
+        ApproverPresence::Nobody => "nobody",
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use palyra_types::approval::{ApprovalTerms, Approvers, AtExpiry, Separation};
+use palyra_types::approval::{ApprovalTerms, ApproverPresence, AtExpiry, SeparationRule};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
 use crate::policies::{
@@ -187,7 +187,9 @@ pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -
         }
         (Answer::Denied(ids), _) => (ToolVerdict::Deny, DecisionReason::Forbidden, ids.as_slice()),
         (Answer::Unattended(ids), StandingPosture::Set(Posture::Ask)) => asked(request, terms, ids),
-        (Answer::Unattended(ids), _) if request.question && request.approvers() == Approvers::Nobody => {
+        (Answer::Unattended(ids), _)
+            if request.question && request.approvers() == ApproverPresence::Nobody =>
+        {
             (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids.as_slice())
         }
         (Answer::Unattended(ids), _) => (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice()),
@@ -207,7 +209,7 @@ pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -
 
 /// Whether one yes of anybody is all that is wanted: only such a yes can be given in advance.
 fn is_plain(terms: ApprovalTerms) -> bool {
-    terms.needed == 1 && terms.separation == Separation::AnyPerson
+    terms.needed == 1 && terms.separation == SeparationRule::AnyPerson
 }
 
 fn asked<'i>(
@@ -219,10 +221,12 @@ fn asked<'i>(
         return (ToolVerdict::Allow, DecisionReason::Granted, ids);
     }
     match (request.approvers(), terms.at_expiry) {
-        (Approvers::Inbox, _) | (Approvers::Nobody, AtExpiry::Park) => {
+        (ApproverPresence::Inbox, _) | (ApproverPresence::Nobody, AtExpiry::Park) => {
             (ToolVerdict::Ask, DecisionReason::NeedsApproval, ids)
         }
-        (Approvers::Nobody, AtExpiry::Deny) => (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids),
+        (ApproverPresence::Nobody, AtExpiry::Deny) => {
+            (ToolVerdict::Deny, DecisionReason::NoApprovalChannel, ids)
+        }
     }
 }
 

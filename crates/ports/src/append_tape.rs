@@ -1,6 +1,7 @@
 //! Appending to the journal.
 
 use futures::future::BoxFuture;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::IdempotencyDigest;
@@ -23,7 +24,8 @@ pub trait AppendTape: Send + Sync {
     /// The append takes its place in the order when this is called, not when the future is first polled. The
     /// future resolves only after the commit is durable. Guards are checked inside the transaction; one that
     /// fails refuses this append alone. Dropping the future does not take the append back.
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>>;
+    fn append(&self, request: JournalAppendRequest)
+    -> BoxFuture<'static, Result<CommitReceipt, AppendError>>;
 }
 
 /// What to append, and under which conditions.
@@ -33,6 +35,8 @@ pub struct JournalAppendRequest {
     pub guards: Vec<Guard>,
     /// Entries, at most [`APPEND_ENTRIES_MAX`].
     pub entries: Vec<NewEntry>,
+    /// Who acted with entries, beside them.
+    pub actors: Vec<EntryActor>,
     /// Files that entries brought along, beside them.
     pub blobs: Vec<EntryBlobs>,
     /// Daemon-made texts that the entries name by digest; stored once each.
@@ -65,6 +69,15 @@ pub struct NewEntry {
     pub run: Option<(RunId, TapeSeq)>,
     /// What happened.
     pub event: JournalEvent,
+}
+
+/// Who acted with one entry; recorded with its facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryActor {
+    /// Which of the append's entries, from 0.
+    pub entry: usize,
+    /// Who.
+    pub actor: ActorIdentity,
 }
 
 /// The blobs of one entry, as its attachments number them.
@@ -149,7 +162,7 @@ pub enum AppendClass {
 
 /// The receipt of a durable append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommitReceipt {
     /// The journal seq of the first entry; the others follow without a gap.
     pub first_seq: Seq,
 }

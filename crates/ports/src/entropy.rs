@@ -1,6 +1,6 @@
 //! Asking for chance.
 
-use palyra_types::Timestamp;
+use palyra_types::{TimedId, Timestamp};
 
 /// The only source of randomness.
 pub trait Entropy: Send + Sync {
@@ -16,10 +16,10 @@ impl dyn Entropy {
         bytes
     }
 
-    /// Returns the two parts of a new ULID-shaped id: milliseconds and 80 random bits.
-    pub fn id_parts(&self, now: Timestamp) -> (u64, u128) {
+    /// Makes a new ULID-shaped id of a time and 80 random bits.
+    pub fn new_id<I: TimedId>(&self, now: Timestamp) -> I {
         let mut bytes = [0; 16];
         self.fill(&mut bytes[6..]);
-        (now.unix_ms(), u128::from_be_bytes(bytes))
+        I::of_parts(now.unix_ms(), u128::from_be_bytes(bytes))
     }
 }

@@ -8,7 +8,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, PrincipalId, RunId, Seq};
 
 use crate::append_tape::AppendError;
-use crate::maintain_journal::Progress;
+use crate::maintain_journal::ProgressCallback;
 use crate::read_tape::ReadError;
 use crate::redactor::Redactor;
 
@@ -21,7 +21,7 @@ pub trait EraseJournal: Send + Sync {
     fn find_secrets(
         &self,
         redactor: Arc<dyn Redactor>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>>;
 
     /// Erases the content of these entries: commits one or more `Erased` entries together with the deletes,

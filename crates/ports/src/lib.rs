@@ -27,7 +27,7 @@ pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
 
-pub mod component_shelf;
+pub mod component_store;
 pub mod skill_folders;
 pub mod workspace_root;
 pub mod workspaces;
@@ -36,12 +36,12 @@ pub mod clock;
 pub mod entropy;
 
 pub use append_tape::{
-    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryBlobs, Guard,
+    AppendClass, AppendError, AppendRedaction, AppendTape, CommitReceipt, EntryActor, EntryBlobs, Guard,
     JournalAppendRequest, NewEntry, StaticText,
 };
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
 pub use clock::Clock;
-pub use component_shelf::{ComponentShelf, ComponentShelfError};
+pub use component_store::{ComponentStore, ComponentStoreError};
 pub use entropy::Entropy;
 pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
@@ -64,8 +64,8 @@ pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCa
 pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
 pub use process_sandbox::{
-    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, Ended, GUARD_PORT, LimitRung, Network,
-    ProcessLimits, ProcessSandbox, ProcessTier, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, GUARD_PORT, LimitRung, NetworkAccess, ProcessLimits,
+    ProcessSandbox, ProcessTier, ProgramEnd, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,
     WorkspaceAccess, text_bytes,
 };
 pub use prove_journal::{
@@ -74,10 +74,10 @@ pub use prove_journal::{
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use recorder::{AttachedData, Recorder};
-pub use redactor::{CheckedText, Cleaned, Findings, RedactStream, Redactor, SecretFound};
+pub use redactor::{CheckedText, CleanedText, RedactStream, RedactionFindings, Redactor, SecretFound};
 pub use secret_store::{
-    NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames,
-    SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, Unlock, VaultStatus,
+    NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, PassphraseCheck, RootKind, SecretChange,
+    SecretName, SecretNames, SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, VaultStatus,
 };
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
 pub use tool_runtime::{

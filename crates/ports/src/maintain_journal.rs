@@ -10,7 +10,7 @@ use crate::append_tape::AppendError;
 use crate::read_tape::ReadError;
 
 /// Receives (done, total) counts of entries while long work goes on.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Operations that look at the journal as a whole.
 pub trait MaintainJournal: Send + Sync {
@@ -18,10 +18,10 @@ pub trait MaintainJournal: Send + Sync {
     fn status(&self) -> JournalStatus;
 
     /// Checks every entry: numbering, chain, commitments, columns, tapes. Reads a consistent snapshot.
-    fn verify(&self, progress: Progress) -> BoxFuture<'static, Result<VerifyReport, ReadError>>;
+    fn verify(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<VerifyReport, ReadError>>;
 
     /// Empties every projection and folds the log into it again, as one transaction of the writer.
-    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>>;
+    fn rebuild(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<u64, RebuildError>>;
 
     /// Returns entries from `from` on, at most `limit` (capped at 1,000).
     fn entries(

@@ -28,11 +28,11 @@ pub trait ConfinedProcess: Send {
     fn take_output(&mut self) -> Option<(OwnedFd, OwnedFd)>;
 
     /// Takes the socket on which the program's way out arrives, when it was started with
-    /// [`Network::Guarded`]. Only the first call returns it.
+    /// [`NetworkAccess::Guarded`]. Only the first call returns it.
     fn take_listener(&mut self) -> Option<OwnedFd>;
 
     /// Waits until it has ended, and nothing that it started is left.
-    fn wait(&mut self) -> BoxFuture<'_, Ended>;
+    fn wait(&mut self) -> BoxFuture<'_, ProgramEnd>;
 
     /// Ends it and all that it started; [`wait`](Self::wait) tells when that is done.
     fn stop(&mut self);
@@ -72,7 +72,7 @@ pub struct ConfinedCommand {
     /// Files that the program finds at their paths whatever becomes of those meanwhile: at most [`SEALED_MAX`].
     pub sealed: Vec<SealedFile>,
     /// Whom it can speak to.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// What it may use up.
     pub limits: ProcessLimits,
 }
@@ -124,7 +124,7 @@ pub const SEALED_MAX: usize = 8;
 
 /// Whom a program can speak to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Network {
+pub enum NetworkAccess {
     /// Only itself.
     #[default]
     None,
@@ -132,7 +132,7 @@ pub enum Network {
     Guarded,
 }
 
-/// The port at which a program with [`Network::Guarded`] finds its way out.
+/// The port at which a program with [`NetworkAccess::Guarded`] finds its way out.
 pub const GUARD_PORT: u16 = 3128;
 
 /// What a program may use up.
@@ -168,7 +168,7 @@ impl Default for ProcessLimits {
 
 /// How a program ended, once all that it started is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProgramEnd {
     /// It exited by itself.
     Exited {
         /// Its exit code.

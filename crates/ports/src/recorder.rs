@@ -11,18 +11,19 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::JournalEvent;
 use palyra_types::event::content::ContentClass;
 use palyra_types::{Content, PrincipalId, Redacted, Seq, SessionId, Timestamp};
 
 use crate::append_tape::{
-    APPEND_BYTES_MAX, AppendClass, AppendError, AppendRedaction, AppendTape, Committed, EntryBlobs, Guard,
-    JournalAppendRequest, NewEntry, StaticText,
+    APPEND_BYTES_MAX, AppendClass, AppendError, AppendRedaction, AppendTape, CommitReceipt, EntryActor,
+    EntryBlobs, Guard, JournalAppendRequest, NewEntry, StaticText,
 };
 use crate::clock::Clock;
 use crate::redactor::{CheckedText, PLACEHOLDER_BEGINS, REGISTERED_PLACEHOLDER, Redactor, SecretFound};
 
-use guesses::Guesses;
+use guesses::GuessCounts;
 
 /// Records entries. All clones count guesses together.
 #[derive(Clone)]
@@ -30,12 +31,14 @@ pub struct Recorder {
     journal: Arc<dyn AppendTape>,
     redactor: Arc<dyn Redactor>,
     clock: Arc<dyn Clock>,
-    guesses: Arc<Guesses>,
+    guesses: Arc<GuessCounts>,
 }
 
 /// What is stored beside the entries of an append.
 #[derive(Debug, Clone, Default)]
 pub struct AttachedData {
+    /// Who acted with entries.
+    pub actors: Vec<EntryActor>,
     /// Files that entries brought along.
     pub blobs: Vec<EntryBlobs>,
     /// Daemon-made texts that the entries name by digest.
@@ -57,7 +60,7 @@ impl Recorder {
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
-    ) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         self.record_with(entries, class, guards, AttachedData::default())
     }
 
@@ -77,14 +80,46 @@ impl Recorder {
         Ok((committed.first_seq, time))
     }
 
+    /// Appends entries that a caller caused, each with who it was. Returns the place of the first.
+    ///
+    /// # Errors
+    /// See [`Recorder::record`].
+    pub async fn record_act(
+        &self,
+        actor: ActorIdentity,
+        entries: Vec<NewEntry>,
+        class: AppendClass,
+        guards: Vec<Guard>,
+    ) -> Result<CommitReceipt, AppendError> {
+        let actors = (0..entries.len()).map(|entry| EntryActor { entry, actor }).collect();
+        let attached = AttachedData { actors, ..AttachedData::default() };
+        self.record_with(entries, class, guards, attached).await
+    }
+
+    /// Appends one act outside of runs, of this moment, without guards. Returns its place and time.
+    ///
+    /// # Errors
+    /// See [`Recorder::record`].
+    pub async fn record_act_now(
+        &self,
+        actor: ActorIdentity,
+        principal: PrincipalId,
+        event: impl Into<JournalEvent>,
+    ) -> Result<(Seq, Timestamp), AppendError> {
+        let time = self.clock.wall();
+        let entry = NewEntry { time, principal, session: None, run: None, event: event.into() };
+        let committed = self.record_act(actor, vec![entry], AppendClass::Normal, Vec::new()).await?;
+        Ok((committed.first_seq, time))
+    }
+
     /// Does what [`Recorder::record`] does for entries with data beside them.
     pub fn record_with(
         &self,
         entries: Vec<NewEntry>,
         class: AppendClass,
         guards: Vec<Guard>,
-        AttachedData { blobs, statics }: AttachedData,
-    ) -> BoxFuture<'static, Result<Committed, AppendError>> {
+        AttachedData { actors, blobs, statics }: AttachedData,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let mut redaction = AppendRedaction { ruleset: self.redactor.ruleset(), entries: Vec::new() };
         let mut bytes: usize =
             blobs.iter().flat_map(|blobs| &blobs.blobs).map(|blob| blob.expose().len()).sum();
@@ -101,7 +136,15 @@ impl Recorder {
         if bytes > APPEND_BYTES_MAX {
             return async { Err(AppendError::Invalid { what: "its content is too large" }) }.boxed();
         }
-        self.journal.append(JournalAppendRequest { guards, entries, blobs, statics, class, redaction })
+        self.journal.append(JournalAppendRequest {
+            guards,
+            entries,
+            actors,
+            blobs,
+            statics,
+            class,
+            redaction,
+        })
     }
 
     /// Admits a value that must not be rewritten. A refusal counts as a guess of the principal.

@@ -21,10 +21,10 @@ pub trait Redactor: Send + Sync {
     fn ruleset(&self) -> u32;
 
     /// Returns the text with every recognised secret replaced by a placeholder.
-    fn redact(&self, text: Content<String>) -> Cleaned;
+    fn redact(&self, text: Content<String>) -> CleanedText;
 
     /// Does the same for a text that may be JSON: what was valid JSON stays valid.
-    fn redact_json(&self, text: Content<String>) -> Cleaned;
+    fn redact_json(&self, text: Content<String>) -> CleanedText;
 
     /// Begins a text that comes in pieces, wherever it may be cut.
     fn begin(&self) -> Box<dyn RedactStream>;
@@ -36,7 +36,7 @@ impl<'r> dyn Redactor + 'r {
     /// # Errors
     /// [`SecretFound`] where [`Redactor::redact`] would change its text.
     pub fn check<T: CheckedText>(&self, content: Content<T>) -> Result<Redacted<T>, SecretFound> {
-        let mut found = Findings::default();
+        let mut found = RedactionFindings::default();
         content.expose().for_each_text(&mut |text| {
             found = found.plus(self.redact(text.into()).findings);
         });
@@ -101,7 +101,7 @@ impl CheckedText for Vec<u8> {
 #[error("a secret was found in a value that must not be rewritten")]
 pub struct SecretFound {
     /// How much was found.
-    pub found: Findings,
+    pub found: RedactionFindings,
 }
 
 /// A text that comes in pieces. What it gives out is, put together, what [`Redactor::redact`] makes of the whole.
@@ -115,28 +115,28 @@ pub trait RedactStream: Send {
     fn finish(&mut self) -> Redacted<String>;
 
     /// Returns what was found since this was last asked, in what was given out since.
-    fn take_findings(&mut self) -> Findings;
+    fn take_findings(&mut self) -> RedactionFindings;
 }
 
 /// A text that was cleaned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct CleanedText {
     /// The text.
     pub text: Redacted<String>,
     /// What was found in it.
-    pub findings: Findings,
+    pub findings: RedactionFindings,
 }
 
 /// How much was found in a text; never what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Findings {
+pub struct RedactionFindings {
     /// Places where a placeholder stands for a secret.
     pub replaced: u32,
     /// Those of them that were a registered value: whoever can have texts cleaned could guess at such values.
     pub registered: u32,
 }
 
-impl Findings {
+impl RedactionFindings {
     /// Returns whether the text is not what it was.
     #[must_use]
     pub fn changed(self) -> bool {

@@ -79,7 +79,7 @@ pub trait SecretStore: Send + Sync {
     ///
     /// # Errors
     /// [`SecretStoreError::Locked`] when the vault has none, or cannot be read.
-    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError>;
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<PassphraseCheck, SecretStoreError>;
 
     /// Opens the vault, until the next start, with the passphrase that was tried last and was right.
     ///
@@ -223,7 +223,7 @@ pub enum RootKind {
 
 /// Whether a passphrase opened the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unlock {
+pub enum PassphraseCheck {
     /// It did.
     Opened,
     /// It is another one.

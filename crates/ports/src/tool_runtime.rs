@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use futures::future::BoxFuture;
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
-use palyra_types::effect::{Before, RawPreImage, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{FileBefore, RawPreImage, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::tool::{Isolation, RawToolOutcome, ToolCatalog, ToolName};
 use palyra_types::{Content, ErrorCode, Redacted};
 
@@ -32,7 +32,7 @@ pub trait ToolRuntime: Send + Sync {
     /// Runs the granted call. A failure *of the tool* is an outcome; an error means the outcome is not known
     /// or nothing was started. The caller keeps the deadline and raises the flag; work stops soon after.
     ///
-    /// A grant of [`Execution::Again`](palyra_run_core::Execution) comes after a restart, by the tool's contract:
+    /// A grant of [`ExecutionAttempt::Again`](palyra_run_core::Execution) comes after a restart, by the tool's contract:
     /// a keyed call is made again with the same key, a probing one looks at the world before it goes on.
     fn execute(
         &self,
@@ -110,7 +110,7 @@ pub trait RestoreFiles: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedFile {
     /// What is there.
-    pub now: Before<Content<Vec<u8>>>,
+    pub now: FileBefore<Content<Vec<u8>>>,
     /// The whole difference, as a unified diff.
     pub difference: Content<String>,
     /// Why it cannot be put there, or cannot be shown whole.
@@ -121,7 +121,7 @@ impl ComparedFile {
     /// Refuses to compare a file.
     #[must_use]
     pub fn refused(refusal: String) -> Self {
-        Self { now: Before::Absent, difference: Content::default(), refusal: Some(refusal) }
+        Self { now: FileBefore::Absent, difference: Content::default(), refusal: Some(refusal) }
     }
 }
 
@@ -136,10 +136,10 @@ pub struct RestoreOrder {
 
 /// A flag that is raised once: blocking work looks at it between steps, other work waits for it.
 #[derive(Debug, Clone, Default)]
-pub struct CancelFlag(Arc<Raised>);
+pub struct CancelFlag(Arc<RaisedFlag>);
 
 #[derive(Debug, Default)]
-struct Raised {
+struct RaisedFlag {
     raised: AtomicBool,
     /// Who waits; one entry for each task, as it polls anew.
     waiting: Mutex<Vec<Waker>>,

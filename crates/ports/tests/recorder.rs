@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::append_tape::APPEND_BYTES_MAX;
-use palyra_ports::redactor::{Cleaned, RedactStream};
+use palyra_ports::redactor::{CleanedText, RedactStream};
 use palyra_ports::{
-    AppendClass, AppendError, AppendTape, AttachedData, Committed, EntryBlobs, Guard, JournalAppendRequest,
-    NewEntry, Recorder, Redactor,
+    AppendClass, AppendError, AppendTape, AttachedData, CommitReceipt, EntryBlobs, Guard,
+    JournalAppendRequest, NewEntry, Recorder, Redactor,
 };
 use palyra_testkit::journal_suite::content_examples::examples;
 use palyra_testkit::journal_suite::samples;
@@ -24,9 +24,12 @@ use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, TapeSeq, Timestam
 struct KeptAppends(Arc<Mutex<Vec<JournalAppendRequest>>>);
 
 impl AppendTape for KeptAppends {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         self.0.lock().unwrap().push(request);
-        async { Ok(Committed { first_seq: Seq(0) }) }.boxed()
+        async { Ok(CommitReceipt { first_seq: Seq(0) }) }.boxed()
     }
 }
 
@@ -38,11 +41,11 @@ impl Redactor for SeventhRules {
         7
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         PassThrough.redact(text)
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         PassThrough.redact(text)
     }
 
@@ -87,7 +90,7 @@ fn class_guards_and_data_beside_the_entries_are_handed_on() {
     let run = RunId::from_parts(1, 2);
     let guard = Guard::RunAt { run, tape_seq: TapeSeq(3) };
     let blobs = vec![EntryBlobs { entry: 0, blobs: vec![Redacted::cleaned(Arc::from(&b"bytes"[..]))] }];
-    let attached = AttachedData { blobs, statics: Vec::new() };
+    let attached = AttachedData { blobs, ..AttachedData::default() };
     let session = samples::session(samples::principal(0), 0);
     let opened = samples::session_opened(session, Some("k"), Timestamp(1));
     let recorder = recorder(&journal);

@@ -1,15 +1,15 @@
 //! JSON texts: secrets are replaced inside of strings, so that what was valid stays valid.
 
-use palyra_ports::Findings;
+use palyra_ports::RedactionFindings;
 
 /// Cleans a text and says what was found.
-type CleanText<'a> = dyn Fn(&str) -> (Option<String>, Findings) + 'a;
+type CleanText<'a> = dyn Fn(&str) -> (Option<String>, RedactionFindings) + 'a;
 
 /// Cleans a text that may be JSON; `None` when nothing was found.
 ///
 /// Strings are cleaned as they are meant, without their escapes; then the whole is cleaned as it is written, which
 /// sees names beside values. A second pass that would break the text is not taken.
-pub(crate) fn clean_json(text: &str, clean: &CleanText<'_>) -> (Option<String>, Findings) {
+pub(crate) fn clean_json(text: &str, clean: &CleanText<'_>) -> (Option<String>, RedactionFindings) {
     if !is_json(text) {
         return clean(text);
     }
@@ -30,9 +30,9 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Cleans every string on its own; what is between them stays as it is written.
-fn clean_strings(text: &str, clean: &CleanText<'_>) -> (Option<String>, Findings) {
+fn clean_strings(text: &str, clean: &CleanText<'_>) -> (Option<String>, RedactionFindings) {
     let mut out = String::new();
-    let mut findings = Findings::default();
+    let mut findings = RedactionFindings::default();
     let mut copied = 0;
     let mut at = 0;
     while let Some(open) = text[at..].find('"').map(|found| at + found) {

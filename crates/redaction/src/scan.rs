@@ -7,7 +7,7 @@
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
-use palyra_ports::Findings;
+use palyra_ports::RedactionFindings;
 
 use crate::byte_set::TOKEN;
 use crate::registered::HEAD_BYTES;
@@ -42,7 +42,7 @@ pub(crate) struct TextScan {
     covered: usize,
     open: Vec<OpenCandidate>,
     spans: Vec<Span>,
-    findings: Findings,
+    findings: RedactionFindings,
 }
 
 impl TextScan {
@@ -55,7 +55,7 @@ impl TextScan {
             covered: 0,
             open: Vec::new(),
             spans: Vec::new(),
-            findings: Findings::default(),
+            findings: RedactionFindings::default(),
         }
     }
 
@@ -307,11 +307,11 @@ impl TextScan {
     }
 
     /// Counts what was found in a text before this one.
-    pub(crate) fn add_findings(&mut self, findings: Findings) {
+    pub(crate) fn add_findings(&mut self, findings: RedactionFindings) {
         self.findings = self.findings.plus(findings);
     }
 
-    pub(crate) fn take_findings(&mut self) -> Findings {
+    pub(crate) fn take_findings(&mut self) -> RedactionFindings {
         std::mem::take(&mut self.findings)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_ports::{Cleaned, Findings, RedactStream, Redactor};
+use palyra_ports::{CleanedText, RedactStream, RedactionFindings, Redactor};
 use palyra_types::{Content, Redacted};
 
 use crate::json;
@@ -59,15 +59,15 @@ impl Redactor for SecretScanner {
         RULESET
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         let (clean, findings) = clean(&self.rule_set(), text.expose());
-        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
+        CleanedText { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         let rule_set = self.rule_set();
         let (clean, findings) = json::clean_json(text.expose(), &|part| clean_text(&rule_set, part));
-        Cleaned { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
+        CleanedText { text: Redacted::cleaned(clean.unwrap_or_else(|| text.into_exposed())), findings }
     }
 
     fn begin(&self) -> Box<dyn RedactStream> {
@@ -75,17 +75,17 @@ impl Redactor for SecretScanner {
     }
 }
 
-fn clean_text(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
+fn clean_text(rule_set: &CompiledRules, text: &str) -> (Option<String>, RedactionFindings) {
     clean(rule_set, text)
 }
 
 /// Returns a text without its secrets; `None` when it had none.
-fn clean(rule_set: &CompiledRules, text: &str) -> (Option<String>, Findings) {
+fn clean(rule_set: &CompiledRules, text: &str) -> (Option<String>, RedactionFindings) {
     let mut scan = TextScan::new(rule_set);
     let view = TextView { text: text.as_bytes(), ended: TextEnd::Yes };
     scan.advance(rule_set, view);
     if scan.is_clean() {
-        return (None, Findings::default());
+        return (None, RedactionFindings::default());
     }
     let mut out = Vec::with_capacity(text.len());
     scan.give(rule_set, view, &mut out);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_ports::{Findings, RedactStream};
+use palyra_ports::{RedactStream, RedactionFindings};
 use palyra_types::{Content, Redacted};
 
 use crate::rule_set::{CompiledRules, InForce};
@@ -69,7 +69,7 @@ impl RedactStream for Stream {
         given
     }
 
-    fn take_findings(&mut self) -> Findings {
+    fn take_findings(&mut self) -> RedactionFindings {
         self.scan.take_findings()
     }
 }

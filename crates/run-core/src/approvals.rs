@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use palyra_types::approval::{ApprovalRequested, ApprovalTerms, Separation};
+use palyra_types::approval::{ApprovalRequested, ApprovalTerms, SeparationRule};
 use palyra_types::event::{ApprovalEvent, ContentDigest, TapeEvent};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Timestamp};
 
 /// The approvals that nobody has decided.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Approvals {
+pub struct OpenApprovals {
     pending: BTreeMap<ApprovalId, PendingApproval>,
 }
 
@@ -52,14 +52,14 @@ impl PendingApproval {
 }
 
 /// Returns whether `by` may decide for a run of `owner`.
-pub(crate) fn is_eligible(separation: Separation, owner: PrincipalId, by: PrincipalId) -> bool {
+pub(crate) fn is_eligible(separation: SeparationRule, owner: PrincipalId, by: PrincipalId) -> bool {
     match separation {
-        Separation::AnyPerson => true,
-        Separation::AnotherPerson => by != owner,
+        SeparationRule::AnyPerson => true,
+        SeparationRule::AnotherPerson => by != owner,
     }
 }
 
-impl Approvals {
+impl OpenApprovals {
     /// Returns an approval that waits.
     #[must_use]
     pub fn get(&self, approval: ApprovalId) -> Option<&PendingApproval> {

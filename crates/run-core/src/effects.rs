@@ -10,7 +10,7 @@ use palyra_types::tool::{Taints, ToolVerdict};
 
 /// Doubts and taints of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Effects {
+pub struct EffectTracker {
     unknown: BTreeSet<EffectId>,
     taints: Taints,
     /// What the run had read when the model answered last.
@@ -19,7 +19,7 @@ pub struct Effects {
     bring: BTreeMap<EffectId, Taints>,
 }
 
-impl Effects {
+impl EffectTracker {
     /// Returns the effects whose outcome nobody knows and nobody said, in order.
     pub fn unknown(&self) -> impl Iterator<Item = EffectId> {
         self.unknown.iter().copied()

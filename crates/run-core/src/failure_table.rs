@@ -43,16 +43,16 @@ pub struct FailureRule {
     /// How often the same model is asked again within a turn.
     pub repeats_max: u32,
     /// How long to wait before.
-    pub pause: Pause,
+    pub pause: PauseRule,
     /// What else may be tried.
-    pub resort: Resort,
+    pub resort: LastResort,
     /// Why the run ends when nothing is left; its code is the class's own.
     pub end: TerminationReason,
 }
 
 /// How long to wait before the same model is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pause {
+pub enum PauseRule {
     /// It is not asked again.
     None,
     /// The backoff.
@@ -64,7 +64,7 @@ pub enum Pause {
 
 /// What may be tried when the same request to the same model will not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resort {
+pub enum LastResort {
     /// Nothing.
     None,
     /// The next model of the run's chain.
@@ -94,15 +94,17 @@ pub const fn rule(class: ModelFailureClass) -> FailureRule {
     use ModelFailureClass as Class;
     use TerminationReason::{ContentPolicy, ContextExhausted, ProviderError};
     let (repeats_max, pause, resort, end) = match class {
-        Class::RateLimit | Class::Transient => (2, Pause::BackoffOrAsked, Resort::NextModel, ProviderError),
-        Class::Network => (2, Pause::Backoff, Resort::NextModel, ProviderError),
-        Class::Timeout | Class::Malformed => (1, Pause::Backoff, Resort::NextModel, ProviderError),
+        Class::RateLimit | Class::Transient => {
+            (2, PauseRule::BackoffOrAsked, LastResort::NextModel, ProviderError)
+        }
+        Class::Network => (2, PauseRule::Backoff, LastResort::NextModel, ProviderError),
+        Class::Timeout | Class::Malformed => (1, PauseRule::Backoff, LastResort::NextModel, ProviderError),
         // The next model of the chain brings its own credential.
         Class::Quota | Class::Auth | Class::Permission | Class::Permanent => {
-            (0, Pause::None, Resort::NextModel, ProviderError)
+            (0, PauseRule::None, LastResort::NextModel, ProviderError)
         }
-        Class::ContextExceeded => (0, Pause::None, Resort::ShorterContext, ContextExhausted),
-        Class::ContentPolicy => (0, Pause::None, Resort::None, ContentPolicy),
+        Class::ContextExceeded => (0, PauseRule::None, LastResort::ShorterContext, ContextExhausted),
+        Class::ContentPolicy => (0, PauseRule::None, LastResort::None, ContentPolicy),
     };
     FailureRule { class, repeats_max, pause, resort, end }
 }
@@ -131,9 +133,9 @@ impl FailureRule {
         }
         let backoff = backoff(repeats, origin.run, origin.attempt);
         match self.pause {
-            Pause::None => None,
-            Pause::Backoff => Some(backoff),
-            Pause::BackoffOrAsked => {
+            PauseRule::None => None,
+            PauseRule::Backoff => Some(backoff),
+            PauseRule::BackoffOrAsked => {
                 let asked = asked.unwrap_or_default();
                 (asked <= ASKED_PAUSE_MAX).then(|| backoff.max(asked))
             }

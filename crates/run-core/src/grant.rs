@@ -77,7 +77,7 @@ impl Intent {
 
 /// Whether a granted call runs for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Execution {
+pub enum ExecutionAttempt {
     /// Nothing of it was done yet.
     First,
     /// The daemon stopped after its intent was recorded: all, nothing, or a part of it may be done.
@@ -97,7 +97,7 @@ pub struct Grant {
     pub(crate) workspace_root: Redacted<PathBuf>,
     pub(crate) contract: EffectContract,
     pub(crate) plan: EffectPlan,
-    pub(crate) execution: Execution,
+    pub(crate) execution: ExecutionAttempt,
     pub(crate) deadline: Duration,
     pub(crate) output_bytes_max: usize,
 }
@@ -165,7 +165,7 @@ impl Grant {
 
     /// Returns whether it runs for the first time.
     #[must_use]
-    pub fn execution(&self) -> Execution {
+    pub fn execution(&self) -> ExecutionAttempt {
         self.execution
     }
 

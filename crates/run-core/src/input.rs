@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use palyra_types::approval::{ApprovalDecision, GrantWish};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
-use palyra_types::run::{CancelReason, IdempotencyDigest, Surface, UserInput};
+use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
 use palyra_types::{ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use crate::grant::{Grant, Intent};
+
+mod approval_answer;
+
+pub use approval_answer::{AnswerStage, ApprovalAnswer, JudgedAnswer, PreparedAnswer};
 
 /// A wish or a piece of news for a run: from a person, a model, a tool, a timer, or the runtime itself.
 #[derive(Debug, Clone)]
@@ -103,7 +106,7 @@ pub enum RunInput {
         /// Which effect.
         effect: EffectId,
         /// What it would do.
-        prepared: Result<Prepared, PrepareRefusal>,
+        prepared: Result<PreparedEffect, PrepareRefusal>,
         /// What policy says to it now; `None` only for a refusal.
         judged: Option<Box<ToolDecision>>,
         /// The id of the approval, should it have to be asked for again.
@@ -111,8 +114,8 @@ pub enum RunInput {
     },
     /// Answers [`Effect::Judge`]: what policy says now to each call that it named.
     Judged(Vec<RejudgedCall>),
-    /// A person answers an approval. What would run was judged and prepared again for it.
-    ApprovalAnswered(Box<ApprovalAnswer>),
+    /// A person answers an approval. A yes that may let a call run is [`AnswerStage::Judged`].
+    ApprovalAnswered(AnswerStage),
     /// An approval's time is over.
     ApprovalExpired {
         /// Which one.
@@ -184,7 +187,7 @@ pub struct RejudgedCall {
 
 /// What a call would do, worked out by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedEffect {
     /// What goes on the record with its start.
     pub plan: EffectPlan,
     /// One line that says what it does.
@@ -212,31 +215,6 @@ pub struct PrepareRefusal<T = Redacted<String>> {
 
 /// Why a call cannot work, as its tool says it.
 pub type RawPrepareRefusal = PrepareRefusal<Content<String>>;
-
-/// A person's answer to an approval, with what was found out again for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalAnswer {
-    /// Which approval.
-    pub approval: ApprovalId,
-    /// Who answers.
-    pub by: PrincipalId,
-    /// Where the answer came from.
-    pub via: Surface,
-    /// The answer.
-    pub decision: ApprovalDecision,
-    /// What they say with it.
-    pub note: Redacted<String>,
-    /// The arguments that shall run instead, with the keyed digest of the call.
-    pub edited: Option<(Redacted<String>, ContentDigest)>,
-    /// What shall be remembered beyond the call.
-    pub remember: Option<GrantWish>,
-    /// What policy says now to what would run; `None` for a denial.
-    pub judged: Option<ToolDecision>,
-    /// What the call would do now; `None` for a denial, and for a call that is not prepared.
-    pub prepared: Option<Result<Prepared, PrepareRefusal>>,
-    /// The id of the approval, should it have to be asked for again.
-    pub fresh: ApprovalId,
-}
 
 /// Work for the runtime, in order. All but [`Effect::AssembleContext`] and [`Effect::Judge`] wait for the commit.
 #[derive(Debug, PartialEq, Eq)]
@@ -286,7 +264,7 @@ pub enum Effect {
 
 /// What to record and what to do, for one input.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Decision {
+pub struct MachineDecision {
     /// Facts to append, in order, in one commit.
     pub events: Vec<TapeEvent>,
     /// Work to do after the commit.

@@ -46,10 +46,10 @@ pub mod coalesce;
 mod scenario;
 
 pub use approvals::PendingApproval;
-pub use grant::{Execution, Grant, Intent};
+pub use grant::{ExecutionAttempt, Grant, Intent};
 pub use input::{
-    ApprovalAnswer, Decision, Effect, JudgedCall, PrepareRefusal, Prepared, RawPrepareRefusal, RejudgedCall,
-    RunInput,
+    AnswerStage, ApprovalAnswer, Effect, JudgedAnswer, JudgedCall, MachineDecision, PrepareRefusal,
+    PreparedAnswer, PreparedEffect, RawPrepareRefusal, RejudgedCall, RunInput,
 };
-pub use machine::{Counts, Judgement, RunError, RunStateMachine};
+pub use machine::{JudgementNeed, RunConsumption, RunError, RunStateMachine};
 pub use tool_calls::ToolCallState;

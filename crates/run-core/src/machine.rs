@@ -17,30 +17,30 @@ use palyra_types::run::{
 };
 use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 
-use crate::approvals::Approvals;
+use crate::approvals::OpenApprovals;
 use crate::budget::{Budget, RunActivity};
-use crate::effects::Effects;
-use crate::input::{Decision, RunInput};
+use crate::effects::EffectTracker;
+use crate::input::{MachineDecision, RunInput};
 use crate::loop_guard::LoopCounts;
 use crate::model_call::ModelCall;
 use crate::tool_calls::ToolCalls;
-use steering::Heard;
+use steering::ReceivedInputs;
 
 mod decide;
 mod attempts;
 mod calls;
 mod rejudging;
-mod ask;
+mod approval_prompt;
 mod approvals;
 mod effects;
 mod steering;
 mod proceed;
 mod step;
-mod asking;
+mod queries;
 
-pub use approvals::Judgement;
-pub use asking::Counts;
+pub use approvals::JudgementNeed;
 pub use effects::{OUTPUT_PIECES_MAX, OUTPUT_SHOWN_BYTES_MAX};
+pub use queries::RunConsumption;
 pub use steering::UNANSWERED_INPUTS_MAX;
 
 /// Kinds of journal entries from here on may be skipped by a version that does not know them.
@@ -84,24 +84,24 @@ pub struct RunStateMachine {
     principal: PrincipalId,
     workspace_root: Redacted<PathBuf>,
     state: RunLifecycleState,
-    accepted: Accepted,
+    accepted: AcceptedState,
     wait: Option<WaitReason>,
     held: HoldState,
     stopping: Option<CancelReason>,
     model: ModelCall,
     tools: ToolCalls,
-    approvals: Approvals,
-    effects: Effects,
+    approvals: OpenApprovals,
+    effects: EffectTracker,
     budget: Budget,
     loops: LoopCounts,
-    heard: Heard,
+    received: ReceivedInputs,
     last: TapeSeq,
     finished_because: Option<TerminationReason>,
 }
 
 /// Whether the tape has its first entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Accepted {
+enum AcceptedState {
     NotYet,
     Yes,
 }
@@ -123,17 +123,17 @@ impl RunStateMachine {
             principal,
             workspace_root: Redacted::default(),
             state: RunLifecycleState::Pending,
-            accepted: Accepted::NotYet,
+            accepted: AcceptedState::NotYet,
             wait: None,
             held: HoldState::No,
             stopping: None,
             model: ModelCall::default(),
             tools: ToolCalls::default(),
-            approvals: Approvals::default(),
-            effects: Effects::default(),
+            approvals: OpenApprovals::default(),
+            effects: EffectTracker::default(),
             budget: Budget::default(),
             loops: LoopCounts::default(),
-            heard: Heard::default(),
+            received: ReceivedInputs::default(),
             last: TapeSeq::default(),
             finished_because: None,
         }
@@ -147,7 +147,7 @@ impl RunStateMachine {
     ///
     /// # Errors
     /// [`RunError::Finished`] once the run is terminal: late inputs are normal, callers drop them.
-    pub fn decide(&self, input: &RunInput, now: Timestamp) -> Result<Decision, RunError> {
+    pub fn decide(&self, input: &RunInput, now: Timestamp) -> Result<MachineDecision, RunError> {
         decide::decide(self, input, now)
     }
 
@@ -159,10 +159,10 @@ impl RunStateMachine {
         self.approvals.evolve(event);
         self.effects.evolve(event);
         self.loops.evolve(event);
-        self.heard.evolve(event);
+        self.received.evolve(event);
         match event {
             TapeEvent::Run(RunEvent::Started(started)) => {
-                self.accepted = Accepted::Yes;
+                self.accepted = AcceptedState::Yes;
                 self.workspace_root = started.workspace_root.clone();
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {

@@ -89,7 +89,7 @@ pub struct TurnAttempts {
     /// Repetitions with less of the conversation.
     pub shortenings: u32,
     /// Whether any attempt of the turn said something.
-    pub words: Words,
+    pub words: WordsShown,
     /// The size in estimated tokens that the next request must stay below.
     pub shorter_than: Option<u64>,
 }
@@ -126,7 +126,7 @@ impl RestartCounts {
 
 /// Whether words of a turn were shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Words {
+pub enum WordsShown {
     /// Nobody read any.
     #[default]
     None,
@@ -197,8 +197,8 @@ impl ModelCall {
     #[must_use]
     pub fn instead(&self) -> &[ModelRef] {
         match self.tried.words {
-            Words::None => self.chain.expose().get(self.place + 1..).unwrap_or_default(),
-            Words::Shown => &[],
+            WordsShown::None => self.chain.expose().get(self.place + 1..).unwrap_or_default(),
+            WordsShown::Shown => &[],
         }
     }
 
@@ -236,7 +236,7 @@ impl ModelCall {
             }
             TapeEvent::Model(ModelEvent::Requested(requested)) => self.request(requested, time),
             TapeEvent::Model(ModelEvent::Text { attempt, text }) => {
-                self.tried.words = Words::Shown;
+                self.tried.words = WordsShown::Shown;
                 if let Some(open) = self.open.as_mut().filter(|open| open.attempt == *attempt) {
                     if open.text_from == TapeSeq::default() {
                         open.text_from = tape_seq;
@@ -317,7 +317,7 @@ impl ModelCall {
     }
 
     fn turn_to(&mut self, next: NextAttempt) {
-        let after_text = u32::from(self.tried.words == Words::Shown);
+        let after_text = u32::from(self.tried.words == WordsShown::Shown);
         match next {
             NextAttempt::None => {}
             NextAttempt::SameModel => {

@@ -67,8 +67,10 @@ pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
         .tokens_wished
         .map_or(window_bytes, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(window_bytes));
     let fixed = (inputs.instructions.len() + inputs.catalog_bytes) as u64;
-    let room =
-        Room { wished: wished_bytes.saturating_sub(fixed), at_most: window_bytes.saturating_sub(fixed) };
+    let room = MessageAllowance {
+        requested: wished_bytes.saturating_sub(fixed),
+        at_most: window_bytes.saturating_sub(fixed),
+    };
     let (current, mut dropped) = fit_current(inputs.current, room)?;
     let mut used = fixed + bytes_of(&current);
     let mut kept = 0;
@@ -105,8 +107,8 @@ pub fn request_tokens_max(window_tokens: u64) -> u64 {
 
 /// Bytes that messages may take.
 #[derive(Debug, Clone, Copy)]
-struct Room {
-    wished: u64,
+struct MessageAllowance {
+    requested: u64,
     at_most: u64,
 }
 
@@ -114,10 +116,10 @@ struct Room {
 /// results; what the person said always stays.
 fn fit_current(
     mut current: Vec<ChatMessage>,
-    room: Room,
+    room: MessageAllowance,
 ) -> Result<(Vec<ChatMessage>, usize), ContextTooLarge> {
     let mut dropped = 0;
-    while bytes_of(&current) > room.wished {
+    while bytes_of(&current) > room.requested {
         let Some(round) = next_round(&current) else {
             if bytes_of(&current) > room.at_most {
                 return Err(ContextTooLarge);

@@ -3,13 +3,13 @@
 //! Owns the smallest runtime that keeps the rules: it decides, answers context requests within the step, and
 //! keeps the tape. Invariant: after each step a replay of the tape equals the machine.
 //!
-//! Begin at [`Driver::take`]; [`world`] adds chance to it.
+//! Begin at [`ScenarioDriver::take`]; [`world`] adds chance to it.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test names the cases that it is about")]
 
 use std::time::Duration;
 
-use palyra_types::approval::{ApprovalTerms, Approvers};
+use palyra_types::approval::{ApprovalTerms, ApproverPresence};
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{
     ContentDigest, ContextPlan, RunEvent, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
@@ -34,7 +34,7 @@ use crate::{Effect, JudgedCall, RunError, RunInput, RunStateMachine};
 pub(crate) mod asks;
 mod lines;
 pub(crate) mod world;
-mod people;
+mod actors;
 
 pub(crate) use asks::asking;
 pub(crate) use lines::{effect_line, event_line};
@@ -46,7 +46,7 @@ pub(crate) const CALL_DEADLINE: Duration = Duration::from_secs(120);
 
 /// What a test does next.
 #[derive(Debug, Clone)]
-pub(crate) enum Act {
+pub(crate) enum ScenarioAct {
     /// Something enters the run.
     Take(RunInput),
     /// Time passes.
@@ -54,7 +54,7 @@ pub(crate) enum Act {
     /// The daemon is killed and starts again.
     Restart,
     /// A person answers an approval.
-    Answer(asks::Answer),
+    Answer(asks::ScriptedAnswer),
     /// A tool says what a call would do; nothing for a refusal.
     Prepared { effect: u32, found: Option<String>, fresh: u32 },
 }
@@ -68,7 +68,7 @@ pub(crate) struct StepCommit {
 
 /// A machine with its tape and its time.
 #[derive(Debug, Clone)]
-pub(crate) struct Driver {
+pub(crate) struct ScenarioDriver {
     pub(crate) machine: RunStateMachine,
     pub(crate) tape: Vec<(TapeEvent, Timestamp)>,
     pub(crate) now: Timestamp,
@@ -88,7 +88,7 @@ pub(crate) enum ContextAnswers {
     FitsFallback(u32),
 }
 
-impl Driver {
+impl ScenarioDriver {
     pub(crate) fn new() -> Self {
         Self {
             machine: new_machine(),
@@ -139,15 +139,15 @@ impl Driver {
         self.take(&RunInput::Recovered)
     }
 
-    pub(crate) fn act(&mut self, act: &Act) -> Option<Result<StepCommit, RunError>> {
+    pub(crate) fn act(&mut self, act: &ScenarioAct) -> Option<Result<StepCommit, RunError>> {
         let outcome = match act {
-            Act::Take(input) => Some(self.take(input)),
-            Act::Restart => Some(self.restart()),
-            Act::Answer(answer) => Some(self.take(&self.answer(answer))),
-            Act::Prepared { effect, found, fresh } => {
+            ScenarioAct::Take(input) => Some(self.take(input)),
+            ScenarioAct::Restart => Some(self.restart()),
+            ScenarioAct::Answer(answer) => Some(self.take(&self.answer(answer))),
+            ScenarioAct::Prepared { effect, found, fresh } => {
                 Some(self.take(&self.prepared(*effect, found.as_deref(), *fresh)))
             }
-            Act::Wait(span) => {
+            ScenarioAct::Wait(span) => {
                 self.now = self.now.after(*span);
                 None
             }
@@ -199,13 +199,13 @@ impl Driver {
 
 /// Plays the acts and compares: one line per act, `events > effects`, after which a replay must agree.
 #[track_caller]
-pub(crate) fn check(acts: &[Act], expected: &str) -> Driver {
-    check_from(Driver::new(), acts, expected)
+pub(crate) fn check(acts: &[ScenarioAct], expected: &str) -> ScenarioDriver {
+    check_from(ScenarioDriver::new(), acts, expected)
 }
 
 /// Plays the acts from where a driver stands.
 #[track_caller]
-pub(crate) fn check_from(mut driver: Driver, acts: &[Act], expected: &str) -> Driver {
+pub(crate) fn check_from(mut driver: ScenarioDriver, acts: &[ScenarioAct], expected: &str) -> ScenarioDriver {
     let lines: Vec<String> = acts
         .iter()
         .filter_map(|act| {
@@ -249,7 +249,7 @@ fn model() -> ModelRef {
 
 /// A call that a scripted model makes, with policy's word on it.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct ScriptedCall {
     tool: &'static str,
     arguments: String,
     verdict: ToolVerdict,
@@ -264,8 +264,8 @@ pub(crate) struct Call {
 }
 
 /// A pure call that may run beside others.
-pub(crate) fn read(path: &str) -> Call {
-    Call {
+pub(crate) fn read(path: &str) -> ScriptedCall {
+    ScriptedCall {
         tool: "read",
         arguments: format!(r#"{{"path":"{path}"}}"#),
         verdict: ToolVerdict::Allow,
@@ -281,31 +281,31 @@ pub(crate) fn read(path: &str) -> Call {
 }
 
 /// A pure call that runs alone.
-pub(crate) fn scan() -> Call {
-    Call { tool: "scan", parallelism: Parallelism::Exclusive, ..read(".") }
+pub(crate) fn scan() -> ScriptedCall {
+    ScriptedCall { tool: "scan", parallelism: Parallelism::Exclusive, ..read(".") }
 }
 
 /// An opaque call that runs alone.
-pub(crate) fn shell() -> Call {
-    Call { tool: "shell", contract: EffectContract::Opaque, ..scan() }
+pub(crate) fn shell() -> ScriptedCall {
+    ScriptedCall { tool: "shell", contract: EffectContract::Opaque, ..scan() }
 }
 
 /// An opaque call that may run beside others.
-pub(crate) fn post() -> Call {
-    Call { tool: "post", contract: EffectContract::Opaque, ..read("out") }
+pub(crate) fn post() -> ScriptedCall {
+    ScriptedCall { tool: "post", contract: EffectContract::Opaque, ..read("out") }
 }
 
 /// A call that policy denies.
-pub(crate) fn denied(tool: &'static str) -> Call {
-    Call { tool, verdict: ToolVerdict::Deny, reason: DecisionReason::NoRulePermits, ..shell() }
+pub(crate) fn denied(tool: &'static str) -> ScriptedCall {
+    ScriptedCall { tool, verdict: ToolVerdict::Deny, reason: DecisionReason::NoRulePermits, ..shell() }
 }
 
 /// A call of a tool that does not exist.
-pub(crate) fn unknown(tool: &'static str) -> Call {
-    Call { reason: DecisionReason::UnknownTool, ..denied(tool) }
+pub(crate) fn unknown(tool: &'static str) -> ScriptedCall {
+    ScriptedCall { reason: DecisionReason::UnknownTool, ..denied(tool) }
 }
 
-impl Call {
+impl ScriptedCall {
     pub(crate) fn within(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
@@ -353,11 +353,11 @@ pub(crate) fn digest(content: &str) -> ContentDigest {
     ContentDigest(bytes)
 }
 
-pub(crate) fn start() -> Act {
+pub(crate) fn start() -> ScenarioAct {
     start_with(RunLimits::default())
 }
 
-pub(crate) fn start_with(limits: RunLimits) -> Act {
+pub(crate) fn start_with(limits: RunLimits) -> ScenarioAct {
     start_with_fallbacks(limits, 0)
 }
 
@@ -367,16 +367,16 @@ fn fallback(number: u32) -> ModelRef {
 }
 
 /// A run that may ask so many models more: `test/fallback-1` and so on.
-pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
+pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> ScenarioAct {
     let chain = (1..=fallbacks).map(fallback);
-    Act::Take(RunInput::Start(Box::new(RunStarted {
+    ScenarioAct::Take(RunInput::Start(Box::new(RunStarted {
         agent: AgentId::from_parts(1, 4),
         surface: Surface::LocalSocket,
         limits,
         config_digest: [0; 32],
         idempotency: None,
         delivery: InputDelivery::Queue,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         skills: Vec::new(),
         input: UserInput::text("do it".into()),
@@ -389,37 +389,37 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Act {
 }
 
 /// A run that was started under a key.
-pub(crate) fn start_keyed(key: u8) -> Act {
+pub(crate) fn start_keyed(key: u8) -> ScenarioAct {
     let mut act = start();
-    if let Act::Take(RunInput::Start(started)) = &mut act {
+    if let ScenarioAct::Take(RunInput::Start(started)) = &mut act {
         started.idempotency = Some(IdempotencyDigest([key; 32]));
     }
     act
 }
 
-pub(crate) fn begin() -> Act {
-    Act::Take(RunInput::Begin)
+pub(crate) fn begin() -> ScenarioAct {
+    ScenarioAct::Take(RunInput::Begin)
 }
 
-pub(crate) fn text(attempt: u32, text: &str) -> Act {
-    Act::Take(RunInput::Text { attempt: Attempt(attempt), text: Redacted::cleaned(text.to_owned()) })
+pub(crate) fn text(attempt: u32, text: &str) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::Text { attempt: Attempt(attempt), text: Redacted::cleaned(text.to_owned()) })
 }
 
 /// The model's final answer.
-pub(crate) fn answer(attempt: u32) -> Act {
+pub(crate) fn answer(attempt: u32) -> ScenarioAct {
     answer_finished(attempt, FinishReason::Stop)
 }
 
-pub(crate) fn answer_finished(attempt: u32, finish: FinishReason) -> Act {
-    Act::Take(answer_input(attempt, &[], finish))
+pub(crate) fn answer_finished(attempt: u32, finish: FinishReason) -> ScenarioAct {
+    ScenarioAct::Take(answer_input(attempt, &[], finish))
 }
 
 /// The model's answer that wants tools.
-pub(crate) fn calls(attempt: u32, calls: &[Call]) -> Act {
-    Act::Take(answer_input(attempt, calls, FinishReason::ToolCalls))
+pub(crate) fn calls(attempt: u32, calls: &[ScriptedCall]) -> ScenarioAct {
+    ScenarioAct::Take(answer_input(attempt, calls, FinishReason::ToolCalls))
 }
 
-pub(crate) fn answer_input(attempt: u32, calls: &[Call], finish: FinishReason) -> RunInput {
+pub(crate) fn answer_input(attempt: u32, calls: &[ScriptedCall], finish: FinishReason) -> RunInput {
     RunInput::Answered {
         attempt: Attempt(attempt),
         answer: ModelAnswer {
@@ -427,7 +427,7 @@ pub(crate) fn answer_input(attempt: u32, calls: &[Call], finish: FinishReason) -
             answered_by: ModelName::new("scripted-1"),
             finish,
             usage: Some(reported(ANSWER_TOKENS)),
-            proposals: calls.iter().map(Call::proposal).collect(),
+            proposals: calls.iter().map(ScriptedCall::proposal).collect(),
             continuation: None,
         },
         model: model(),
@@ -439,13 +439,13 @@ pub(crate) fn reported(output_tokens: u64) -> TokenUsage {
     TokenUsage { output_tokens, source: UsageSource::Reported, ..TokenUsage::default() }
 }
 
-pub(crate) fn fails(attempt: u32, class: ModelFailureClass) -> Act {
-    Act::Take(failure_input(attempt, class, None))
+pub(crate) fn fails(attempt: u32, class: ModelFailureClass) -> ScenarioAct {
+    ScenarioAct::Take(failure_input(attempt, class, None))
 }
 
 /// The provider fails and names a pause.
-pub(crate) fn fails_asking(attempt: u32, class: ModelFailureClass, pause: Duration) -> Act {
-    Act::Take(failure_input(attempt, class, Some(pause)))
+pub(crate) fn fails_asking(attempt: u32, class: ModelFailureClass, pause: Duration) -> ScenarioAct {
+    ScenarioAct::Take(failure_input(attempt, class, Some(pause)))
 }
 
 pub(crate) fn failure_input(
@@ -457,26 +457,29 @@ pub(crate) fn failure_input(
 }
 
 /// The pause after an attempt is over.
-pub(crate) fn due(attempt: u32) -> Act {
-    Act::Take(RunInput::RetryDue { attempt: Attempt(attempt) })
+pub(crate) fn due(attempt: u32) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::RetryDue { attempt: Attempt(attempt) })
 }
 
-pub(crate) fn reasoning(attempt: u32, text: &str) -> Act {
-    Act::Take(RunInput::Reasoning { attempt: Attempt(attempt), text: Redacted::cleaned(text.to_owned()) })
+pub(crate) fn reasoning(attempt: u32, text: &str) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::Reasoning {
+        attempt: Attempt(attempt),
+        text: Redacted::cleaned(text.to_owned()),
+    })
 }
 
 /// A tool succeeds with an output of its own.
-pub(crate) fn done(effect: u32) -> Act {
+pub(crate) fn done(effect: u32) -> ScenarioAct {
     done_with(effect, &format!("output {effect}"))
 }
 
-pub(crate) fn done_with(effect: u32, output: &str) -> Act {
-    Act::Take(outcome_input(effect, None, output))
+pub(crate) fn done_with(effect: u32, output: &str) -> ScenarioAct {
+    ScenarioAct::Take(outcome_input(effect, None, output))
 }
 
 /// A tool fails.
-pub(crate) fn fails_with(effect: u32, output: &str) -> Act {
-    Act::Take(outcome_input(effect, Some(ErrorCode::ToolFailed), output))
+pub(crate) fn fails_with(effect: u32, output: &str) -> ScenarioAct {
+    ScenarioAct::Take(outcome_input(effect, Some(ErrorCode::ToolFailed), output))
 }
 
 pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &str) -> RunInput {
@@ -494,35 +497,35 @@ pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &st
     }
 }
 
-pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> Act {
-    Act::Take(RunInput::ToolOutcomeLost { effect: EffectId(effect), cause })
+pub(crate) fn lost(effect: u32, cause: UnknownOutcomeCause) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::ToolOutcomeLost { effect: EffectId(effect), cause })
 }
 
 /// A tool prints something.
-pub(crate) fn prints(effect: u32, text: &str) -> Act {
+pub(crate) fn prints(effect: u32, text: &str) -> ScenarioAct {
     prints_with(effect, text, OutputRest::Follows)
 }
 
-pub(crate) fn prints_with(effect: u32, text: &str, rest: OutputRest) -> Act {
-    Act::Take(RunInput::ToolPrinted {
+pub(crate) fn prints_with(effect: u32, text: &str, rest: OutputRest) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::ToolPrinted {
         effect: EffectId(effect),
         text: Redacted::cleaned(text.to_owned()),
         rest,
     })
 }
 
-pub(crate) fn input() -> Act {
-    Act::Take(answer_of_person())
+pub(crate) fn input() -> ScenarioAct {
+    ScenarioAct::Take(answer_of_person())
 }
 
 /// A person says something to a run that works.
-pub(crate) fn steer() -> Act {
-    Act::Take(steering(None))
+pub(crate) fn steer() -> ScenarioAct {
+    ScenarioAct::Take(steering(None))
 }
 
 /// The same under a client's key.
-pub(crate) fn steer_keyed(key: u8) -> Act {
-    Act::Take(steering(Some(IdempotencyDigest([key; 32]))))
+pub(crate) fn steer_keyed(key: u8) -> ScenarioAct {
+    ScenarioAct::Take(steering(Some(IdempotencyDigest([key; 32]))))
 }
 
 pub(crate) fn answer_of_person() -> RunInput {
@@ -533,22 +536,22 @@ pub(crate) fn steering(idempotency: Option<IdempotencyDigest>) -> RunInput {
     RunInput::Steer { input: UserInput::text("rather so".into()), idempotency }
 }
 
-pub(crate) fn cancel() -> Act {
+pub(crate) fn cancel() -> ScenarioAct {
     cancel_because(CancelReason::User)
 }
 
-pub(crate) fn cancel_because(reason: CancelReason) -> Act {
-    Act::Take(RunInput::Cancel { actor: PrincipalId::from_parts(1, 3), reason })
+pub(crate) fn cancel_because(reason: CancelReason) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::Cancel { actor: PrincipalId::from_parts(1, 3), reason })
 }
 
-pub(crate) fn broken() -> Act {
-    Act::Take(RunInput::Broken)
+pub(crate) fn broken() -> ScenarioAct {
+    ScenarioAct::Take(RunInput::Broken)
 }
 
-pub(crate) fn wait(secs: u64) -> Act {
-    Act::Wait(Duration::from_secs(secs))
+pub(crate) fn wait(secs: u64) -> ScenarioAct {
+    ScenarioAct::Wait(Duration::from_secs(secs))
 }
 
-pub(crate) fn restart() -> Act {
-    Act::Restart
+pub(crate) fn restart() -> ScenarioAct {
+    ScenarioAct::Restart
 }

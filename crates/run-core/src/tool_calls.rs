@@ -10,8 +10,8 @@ use std::time::Duration;
 use palyra_types::approval::{ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms};
 use palyra_types::effect::{EffectPlan, OutputRest, ToolOutput};
 use palyra_types::event::{
-    ApprovalEvent, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed,
-    ToolStarted,
+    ApprovalEvent, CallAttestation, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent,
+    ToolProposed, ToolStarted,
 };
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolVerdict,
@@ -37,7 +37,7 @@ pub struct ToolCallState {
     /// Keyed digest of tool and arguments as they will run.
     pub digest: ContentDigest,
     /// What policy knows of the call; meaningful once it is decided.
-    pub terms: Terms,
+    pub terms: CallTerms,
     /// Why policy decided so.
     pub explanation: Redacted<String>,
     /// What the rule wants of an approval, and the id that the next question has.
@@ -80,7 +80,7 @@ pub enum CallState {
 
 /// The terms under which a call may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct CallTerms {
     /// What may be done when its outcome is unknown.
     pub contract: EffectContract,
     /// Whether it may run beside others.
@@ -103,7 +103,7 @@ pub struct Terms {
     pub decided_by: DecidedBy,
 }
 
-impl Terms {
+impl CallTerms {
     /// What is assumed of a call that nobody judged.
     const UNKNOWN: Self = Self {
         contract: EffectContract::Opaque,
@@ -137,13 +137,13 @@ impl Terms {
 impl ToolCallState {
     /// Returns what it runs under.
     #[must_use]
-    pub fn attested(&self) -> Attested {
+    pub fn attested(&self) -> CallAttestation {
         let (approval, grant) = match self.terms.decided_by {
             DecidedBy::Policy | DecidedBy::Budget => (None, None),
             DecidedBy::Approval(approval) => (Some(approval), None),
             DecidedBy::Grant(grant) => (None, Some(grant)),
         };
-        Attested {
+        CallAttestation {
             tool_version: self.terms.tool_version,
             call_digest: self.digest,
             policy_digest: self.terms.policy_digest,
@@ -301,7 +301,7 @@ impl ToolCalls {
             tool: ToolName::new(proposed.tool.expose()),
             arguments: proposed.arguments.clone(),
             digest: proposed.call_digest,
-            terms: Terms::UNKNOWN,
+            terms: CallTerms::UNKNOWN,
             explanation: Redacted::default(),
             ask: None,
             binding: ContentDigest::default(),
@@ -317,7 +317,7 @@ impl ToolCalls {
             self.calls.remove(&decided.effect);
         }
         let Some(call) = self.calls.get_mut(&decided.effect) else { return };
-        call.terms = Terms::of(decided);
+        call.terms = CallTerms::of(decided);
         call.explanation = decided.explanation.clone();
         match decided.verdict {
             ToolVerdict::Allow => call.station = CallState::Allowed,

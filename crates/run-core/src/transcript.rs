@@ -38,12 +38,19 @@ pub struct Transcript {
 
 #[derive(Debug, Clone)]
 enum TranscriptItem {
-    User { text: Redacted<String>, attachments: Vec<RenderedAttachment> },
-    Assistant { text: Redacted<String>, calls: Vec<Call>, continuation: Option<Arc<ProviderContinuation>> },
+    User {
+        text: Redacted<String>,
+        attachments: Vec<RenderedAttachment>,
+    },
+    Assistant {
+        text: Redacted<String>,
+        calls: Vec<TranscriptCall>,
+        continuation: Option<Arc<ProviderContinuation>>,
+    },
 }
 
 #[derive(Debug, Clone)]
-struct Call {
+struct TranscriptCall {
     effect: EffectId,
     tool: ToolName,
     arguments: Redacted<String>,
@@ -163,7 +170,7 @@ impl Transcript {
 
     fn propose(&mut self, proposed: &ToolProposed) {
         let name = proposed.tool.expose();
-        let call = Call {
+        let call = TranscriptCall {
             effect: proposed.effect,
             tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
             arguments: object_text(&proposed.arguments),
@@ -198,7 +205,7 @@ impl Transcript {
         &self,
         text: &Redacted<String>,
         continuation: Option<&Arc<ProviderContinuation>>,
-        calls: &[Call],
+        calls: &[TranscriptCall],
         messages: &mut Vec<ChatMessage>,
     ) {
         let rendered = calls.iter().map(|call| RenderedCall {
@@ -253,7 +260,7 @@ impl Transcript {
         }
     }
 
-    fn call_mut(&mut self, effect: EffectId) -> Option<&mut Call> {
+    fn call_mut(&mut self, effect: EffectId) -> Option<&mut TranscriptCall> {
         let calls = self.items.iter_mut().rev().filter_map(|item| match item {
             TranscriptItem::Assistant { calls, .. } => Some(calls),
             TranscriptItem::User { .. } => None,

@@ -8,7 +8,7 @@ mod session_offer;
 use palyra_wire::v1;
 
 use palyra_screen_text::clean_line;
-pub use session_offer::{GrantSpan, SessionOffer, place_of};
+pub use session_offer::{SessionOffer, place_of};
 
 /// Characters of a line that is not an answer, where it is shown again.
 const UNCLEAR_CHARS_MAX: usize = 40;
@@ -45,7 +45,6 @@ pub struct AnswerForm {
     word: Option<String>,
     /// What `s` and `f` do.
     offer: SessionOffer,
-    span: GrantSpan,
 }
 
 /// Whether a plain `y` is not enough. A risk that is not known counts as high.
@@ -59,17 +58,12 @@ impl AnswerForm {
         let chars: Vec<char> = approval_id.chars().collect();
         let word = chars[chars.len().saturating_sub(WORD_CHARS)..].iter().collect();
         let offer = SessionOffer::of(prompt, risk);
-        Self {
-            risk: risk.to_owned(),
-            word: is_risky(risk).then_some(word),
-            offer,
-            span: GrantSpan::default(),
-        }
+        Self { risk: risk.to_owned(), word: is_risky(risk).then_some(word), offer }
     }
 
-    /// Says for how long an answer can be remembered.
-    pub fn spanning(self, span: GrantSpan) -> Self {
-        Self { span, ..self }
+    /// Returns what a yes has to repeat; `None` where a plain yes is enough.
+    pub fn word(&self) -> Option<&str> {
+        self.word.as_deref()
     }
 
     /// Returns what is shown where the answer is typed.
@@ -78,11 +72,10 @@ impl AnswerForm {
             None => "[y]es".to_owned(),
             Some(word) => format!("{} risk: type {word} to run it", self.risk),
         };
-        let span = self.span.word();
         let session = match (&self.offer, &self.word) {
             (SessionOffer::Nothing, _) => String::new(),
-            (SessionOffer::SameCall, None) => format!("  [s] this call, whole {span}"),
-            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, whole {span}"),
+            (SessionOffer::SameCall, None) => "  [s] this call, whole session".to_owned(),
+            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, whole session"),
             (SessionOffer::BelowFolder { .. }, _) => "  [f]older".to_owned(),
         };
         format!("? {yes}  [n]o, or \"n REASON\"{session}  [m]ore  [l]ater")
@@ -94,14 +87,13 @@ impl AnswerForm {
             None => ("y".to_owned(), "s".to_owned()),
             Some(word) => (word.clone(), format!("s {word}")),
         };
-        let span = self.span.word();
         let session = match &self.offer {
             SessionOffer::Nothing => String::new(),
             SessionOffer::SameCall => {
-                format!("; {same} runs it, and this same call again in this {span} without asking")
+                format!("; {same} runs it, and this same call again in this session without asking")
             }
             SessionOffer::BelowFolder { tool, folder, .. } => {
-                format!("; f runs it, and every further {tool} {} in this {span}", place_of(folder))
+                format!("; f runs it, and every further {tool} {} in this session", place_of(folder))
             }
         };
         format!(
@@ -144,11 +136,11 @@ impl AnswerForm {
             ("l" | "later", "", _) => TypedAnswer::Skip,
             ("y" | "yes", rest, _) => self.yes(rest, None),
             ("s" | "session", rest, SessionOffer::SameCall) => {
-                let wish = v1::GrantWish { scope: v1::GrantScope::Session.into(), ..Default::default() };
-                self.yes(rest, Some(wish))
+                let requested = v1::GrantWish { scope: v1::GrantScope::Session.into(), ..Default::default() };
+                self.yes(rest, Some(requested))
             }
-            ("f" | "folder", rest, SessionOffer::BelowFolder { wish, .. }) => {
-                self.yes(rest, Some(wish.clone()))
+            ("f" | "folder", rest, SessionOffer::BelowFolder { requested, .. }) => {
+                self.yes(rest, Some(requested.clone()))
             }
             (_, "", _) if self.word.as_deref().is_some_and(|word| first.eq_ignore_ascii_case(word)) => {
                 self.yes(first, None)

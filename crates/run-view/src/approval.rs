@@ -13,7 +13,7 @@ use prost_types::Timestamp;
 
 use super::model_advice::for_person;
 use super::times::age;
-use crate::answer::{GrantSpan, SessionOffer, is_risky, place_of};
+use crate::answer::{SessionOffer, is_risky, place_of};
 pub use changes::changes;
 use palyra_screen_text::{LineLook, StyledLine, clean_line, count, diff_lines, escape_json, short_id};
 use palyra_terminal::NoteKind;
@@ -26,6 +26,8 @@ const PROMPT_LINE_CHARS_MAX: usize = 400;
 const UNATTENDED_LINES_MAX: usize = 40;
 const ARGUMENTS_CHARS_MAX: usize = 400;
 const CALL_CHARS_MAX: usize = 160;
+/// Characters of a whole id.
+const ID_CHARS: usize = 26;
 const NAME_CHARS_MAX: usize = 64;
 /// Tools whose preview ends with a block of details.
 const COMMANDS: [&str; 2] = ["run_command", "start_job"];
@@ -41,22 +43,10 @@ const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
 pub enum PreviewDetail {
     /// At a prompt: a few lines; the others are behind one key.
     Prompt,
-    /// The same for a run whose session ends with it.
-    RunPrompt,
     /// Where no person can be asked: the preview, up to a limit.
     Unattended,
     /// All of it.
     Full,
-}
-
-impl PreviewDetail {
-    /// Returns how much is shown at a prompt whose grants hold for so long.
-    pub fn at_prompt(span: GrantSpan) -> Self {
-        match span {
-            GrantSpan::Session => Self::Prompt,
-            GrantSpan::Run => Self::RunPrompt,
-        }
-    }
 }
 
 /// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
@@ -70,7 +60,7 @@ pub fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) 
         add(arguments);
     }
     lines.extend(match detail {
-        PreviewDetail::Prompt | PreviewDetail::RunPrompt => prompt_preview(prompt),
+        PreviewDetail::Prompt => prompt_preview(prompt),
         PreviewDetail::Unattended => {
             cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, "`palyra approve show`")
         }
@@ -82,13 +72,9 @@ pub fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) 
     if !prompt.unbound.is_empty() {
         lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
     }
-    let span = match detail {
-        PreviewDetail::Prompt => Some(GrantSpan::Session),
-        PreviewDetail::RunPrompt => Some(GrantSpan::Run),
-        PreviewDetail::Unattended | PreviewDetail::Full => None,
-    };
-    let offered = span.and_then(|span| SessionOffer::of(prompt, risk).folder_line(span));
-    lines.extend(offered.map(StyledLine::plain));
+    if detail == PreviewDetail::Prompt {
+        lines.extend(SessionOffer::of(prompt, risk).folder_line().map(StyledLine::plain));
+    }
     lines
 }
 
@@ -139,7 +125,16 @@ fn why(reason: &str) -> String {
         // Several rules are told as they are.
         (!rule.contains('`') && !what.contains("), `")).then(|| format!("{what} (rule `{rule}`){more}"))
     };
-    told().unwrap_or_else(|| reason.to_owned())
+    with_short_ids(&told().unwrap_or_else(|| reason.to_owned()))
+}
+
+/// Returns a text with the ids in it as tables show them.
+fn with_short_ids(text: &str) -> String {
+    let is_id = |word: &str| {
+        word.len() == ID_CHARS && word.bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
+    };
+    let words = text.split(' ').map(|word| if is_id(word) { short_id(word) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: PreviewDetail) -> Option<String> {
@@ -289,10 +284,9 @@ fn approved_call(approval: &v1::Approval) -> String {
 }
 
 /// Says what a stored grant lets run, in the words of the question that was answered, and how it is ended.
-pub(crate) fn granted(grant: &v1::StoredGrant, span: GrantSpan) -> String {
+pub(crate) fn granted(grant: &v1::StoredGrant) -> String {
     let id = short_id(&grant.grant_id);
-    let of_session = format!(" in this {}", span.word());
-    let place = if grant.session_id.is_empty() { "" } else { of_session.as_str() };
+    let place = if grant.session_id.is_empty() { "" } else { " in this session" };
     let beneath = grant.rules.iter().find_map(|rule| match &rule.shape {
         Some(Shape::Beneath(folder)) => Some(place_of(&clean_line(folder, CALL_CHARS_MAX))),
         _ => None,

@@ -14,7 +14,7 @@ mod run_view;
 mod tape_view;
 mod times;
 
-pub use answer::{AnswerForm, GrantSpan, SessionOffer, TypedAnswer, is_risky, place_of};
+pub use answer::{AnswerForm, SessionOffer, TypedAnswer, is_risky, place_of};
 pub use approval::{
     PreviewDetail, approval_state_name, changes, decider, outcome, question, repeated, summary, time_left,
 };

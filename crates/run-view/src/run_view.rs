@@ -18,12 +18,15 @@ use super::names::run_state;
 use super::printed::PrintedLines;
 use super::result_line::{call_label, result_line};
 use super::tape_view;
-use crate::answer::GrantSpan;
 use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
 const REASON_CHARS_MAX: usize = 240;
+/// What a program prints when it writes where it may not (`EROFS`).
+const READ_ONLY_ERROR: &str = "Read-only file system";
+/// How a decision names a folder that is read-only for a program.
+const READ_ONLY_FOR_IT: &str = " is read-only for it by ";
 /// Characters of a reason that says what to write, and where: a path is in it.
 const MEND_CHARS_MAX: usize = 600;
 /// Lines to copy that follow a reason, and the characters of each.
@@ -132,10 +135,10 @@ pub struct RunView {
     changing_calls: BTreeSet<u32>,
     /// Whether a call that changes files succeeded.
     changed_files: bool,
+    /// What policy made read-only for a call, and by which rules, by call.
+    read_only: BTreeMap<u32, String>,
     /// Whether this is shown in a chat, which has commands of its own.
     pub in_chat: bool,
-    /// For how long answers are remembered.
-    pub grant_span: GrantSpan,
 }
 
 impl RunView {
@@ -166,8 +169,8 @@ impl RunView {
             told_erased: false,
             changing_calls: BTreeSet::new(),
             changed_files: false,
+            read_only: BTreeMap::new(),
             in_chat: false,
-            grant_span: GrantSpan::default(),
         }
     }
 
@@ -277,7 +280,7 @@ impl RunView {
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
                 let grant = stored.grant.clone().unwrap_or_default();
-                shown.push(note(NoteKind::Info, granted(&grant, self.grant_span)));
+                shown.push(note(NoteKind::Info, granted(&grant)));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
@@ -465,6 +468,9 @@ impl RunView {
 
     fn decided(&mut self, run: &str, decided: &v1::ToolDecided, shown: &mut Vec<ShownLine>) {
         if decided.verdict() != v1::ToolVerdict::Deny {
+            if let Some(part) = read_only_part(&decided.explanation) {
+                self.read_only.insert(decided.effect_id, clean_line(part, REASON_CHARS_MAX));
+            }
             return;
         }
         let tool = self.close_call(decided.effect_id);
@@ -589,6 +595,10 @@ impl RunView {
             let said = finished.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             let said = clean_line(said, REASON_CHARS_MAX);
             shown.push(note(NoteKind::Bad, format!("{call}{} {said}", finished.error_code)));
+            let part = self.read_only.get(&finished.effect_id);
+            if let Some(part) = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)) {
+                shown.push(note(NoteKind::Info, part.clone()));
+            }
         }
     }
 
@@ -715,6 +725,13 @@ fn again(abandoned: &v1::ModelAttemptAbandoned, now: Option<Timestamp>) -> Optio
 
 fn note(mark: NoteKind, text: String) -> ShownLine {
     ShownLine::Note(mark, text)
+}
+
+/// Returns what an explanation says of folders that are read-only for a program, and by which rules.
+fn read_only_part(explanation: &str) -> Option<&str> {
+    let said = explanation.find(READ_ONLY_FOR_IT)?;
+    let begin = explanation[..said].rfind("; ").map_or(0, |at| at + 2);
+    Some(&explanation[begin..])
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use palyra_types::BootTime;
 
 /// A timer of one loop.
 #[derive(Default)]
-pub(crate) struct Alarm {
+pub(crate) struct LoopTimer {
     set: Option<(BootTime, BoxFuture<'static, ()>)>,
 }
 
-impl Alarm {
+impl LoopTimer {
     /// Waits until it rings: at the deadline, or at an earlier one that was waited for before. Who hears it looks at
     /// the clock. Cancel-safe.
     pub(crate) async fn ring(&mut self, clock: &dyn Clock, deadline: BootTime) {
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn it_rings_at_the_earliest_deadline_that_was_waited_for_and_then_is_set_anew() {
-        let (clock, mut alarm) = (FakeClock::default(), Alarm::default());
+        let (clock, mut alarm) = (FakeClock::default(), LoopTimer::default());
         let due = |seconds| BootTime::default().after(Duration::from_secs(seconds));
         assert!(alarm.ring(&clock, due(5)).now_or_never().is_none());
         assert!(alarm.ring(&clock, due(9)).now_or_never().is_none(), "kept");

@@ -13,18 +13,19 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::SecretFound;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
-use palyra_run_core::{ApprovalAnswer, RunInput};
+use palyra_run_core::{AnswerStage, ApprovalAnswer, RunInput};
+use palyra_types::access::AccessScope;
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope, GrantWish,
-    Separation,
+    ApprovalDecision, ApprovalRecord, ApprovalState, ArgumentRule, ArgumentShape, GrantScope,
+    StoredGrantRequest,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
 use palyra_types::{ApprovalId, Content, PrincipalId, RunId, StoredGrantId, Timestamp};
 
-use crate::asking::Change;
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::pending_approvals::ApprovalChange;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
 
@@ -34,10 +35,10 @@ mod page;
 mod repeated;
 mod watch;
 
-pub use crate::asking::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
+pub use crate::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 pub use page::{APPROVAL_PAGE_BYTES_MAX, ApprovalPage};
 use repeated::repeated;
-pub use watch::{ApprovalWatcher, Watched};
+pub use watch::{ApprovalUpdate, ApprovalWatcher};
 
 /// Characters of what a person says with a decision, at most.
 pub const APPROVAL_NOTE_CHARS_MAX: usize = 2_000;
@@ -66,7 +67,7 @@ pub struct ApprovalReply {
     /// The arguments that shall run instead: a JSON object.
     pub edited: Option<Content<String>>,
     /// What shall be remembered beyond the call; only with a yes.
-    pub remember: Option<Remember>,
+    pub remember: Option<RememberRequest>,
     /// The run that it is believed to belong to.
     pub run: Option<RunId>,
 }
@@ -81,7 +82,7 @@ impl ApprovalReply {
 
 /// What shall be remembered beyond a call.
 #[derive(Debug, Clone)]
-pub struct Remember {
+pub struct RememberRequest {
     /// For which calls.
     pub scope: RememberScope,
     /// When it ends; `None` for no end within a session, else for [`GRANT_SPAN_DEFAULT`].
@@ -105,11 +106,11 @@ pub enum RememberScope {
 
 /// Where an approval stands after an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedApproval {
     /// The approval.
     pub record: ApprovalRecord,
     /// Whether this answer, or an equal one of the same person before, decided it or counted.
-    pub counted: Counted,
+    pub counted: AnswerCounted,
     /// The approval that asks again instead, when what would run has changed.
     pub asked_again: Option<ApprovalId>,
     /// The stored grant that was made.
@@ -118,7 +119,7 @@ pub struct Resolved {
 
 /// Whether an answer counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum AnswerCounted {
     /// It did.
     Yes,
     /// It was decided otherwise: by policy, by time, or because what would run has changed.
@@ -130,8 +131,8 @@ impl ApprovalsHandle {
         Self { engine, sessions, owner }
     }
 
-    pub(crate) fn engine_and_owner(&self) -> (Arc<Engine>, PrincipalId) {
-        (Arc::clone(&self.engine), self.owner)
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine)
     }
 
     /// Returns an approval.
@@ -166,20 +167,23 @@ impl ApprovalsHandle {
         caller: Caller,
         approval: ApprovalId,
         reply: ApprovalReply,
-    ) -> Result<Resolved, RequestError> {
+    ) -> Result<ResolvedApproval, RequestError> {
         let record = self.get(caller, approval).await?;
         if reply.run.is_some_and(|run| run != record.run) {
             return Err(RequestError::ApprovalNotFound);
+        }
+        if !self.may_decide(caller, &record) {
+            return Err(RequestError::ApproverNotEligible);
         }
         if let Some(repeated) = repeated(&self.engine, caller, &record, &reply).await? {
             return Ok(repeated);
         }
         self.engine.runs.until_clock_is_right(record.created).await?;
         let answer = self.answer(caller, &record, &reply)?;
-        let grant = answer.remember.as_ref().map(|wish| wish.grant);
+        let grant = answer.remember.as_ref().map(|requested| requested.grant);
         let session = SessionRef { principal: record.principal, id: record.session };
-        let input = RunInput::ApprovalAnswered(Box::new(answer));
-        let delivered = self.sessions.answer_approval(session, record.run, input).await;
+        let input = RunInput::ApprovalAnswered(AnswerStage::Said(Box::new(answer)));
+        let delivered = self.sessions.answer_approval(session, record.run, input, caller.actor).await;
         let record = self.get(caller, approval).await?;
         match delivered {
             Ok(_) => self.resolved(record, reply.decision, grant).await,
@@ -196,19 +200,19 @@ impl ApprovalsHandle {
         record: ApprovalRecord,
         said: ApprovalDecision,
         grant: Option<StoredGrantId>,
-    ) -> Result<Resolved, RequestError> {
+    ) -> Result<ResolvedApproval, RequestError> {
         let counted = match (said, record.state) {
             (_, ApprovalState::Pending)
             | (ApprovalDecision::Approve, ApprovalState::Approved)
-            | (ApprovalDecision::Deny, ApprovalState::Denied) => Counted::Yes,
+            | (ApprovalDecision::Deny, ApprovalState::Denied) => AnswerCounted::Yes,
             (_, ApprovalState::Expired | ApprovalState::Withdrawn)
             | (ApprovalDecision::Approve, ApprovalState::Denied)
-            | (ApprovalDecision::Deny, ApprovalState::Approved) => Counted::No,
+            | (ApprovalDecision::Deny, ApprovalState::Approved) => AnswerCounted::No,
         };
         let is_withdrawn = record.state == ApprovalState::Withdrawn;
         let asked_again = if is_withdrawn { self.asked_again(&record).await? } else { None };
         let grant = grant.filter(|_| record.state == ApprovalState::Approved);
-        Ok(Resolved { record, counted, asked_again, grant })
+        Ok(ResolvedApproval { record, counted, asked_again, grant })
     }
 
     /// Returns the approval that asks for the same call again.
@@ -248,7 +252,7 @@ impl ApprovalsHandle {
             let cleaned = redactor.redact_json(edited.clone());
             if cleaned.findings.changed() {
                 let found = SecretFound { found: cleaned.findings };
-                self.engine.ports.recorder.note_refused(caller.principal, found);
+                self.engine.ports.recorder.note_refused(caller.actor.principal, found);
                 return Err(refused(
                     "the edited arguments hold a secret; secrets never reach a tool this way",
                 ));
@@ -257,36 +261,35 @@ impl ApprovalsHandle {
             Ok((cleaned.text, ContentDigest::default()))
         });
         let edited = edited.transpose()?;
-        let remember = reply.remember.as_ref().map(|wish| self.wish(caller, record, wish)).transpose()?;
+        let remember =
+            reply.remember.as_ref().map(|requested| self.requested(caller, record, requested)).transpose()?;
         Ok(ApprovalAnswer {
             approval: record.approval,
-            by: caller.principal,
-            via: caller.surface,
+            by: caller.actor.principal,
+            via: caller.actor.surface,
             decision: reply.decision,
             note: redactor.redact(reply.note.clone()).text,
             edited,
             remember,
-            judged: None,
-            prepared: None,
             fresh: fresh_approval(&self.engine.runs),
         })
     }
 
     /// Makes a grant of what a person wants remembered.
-    fn wish(
+    fn requested(
         &self,
         caller: Caller,
         record: &ApprovalRecord,
-        wish: &Remember,
-    ) -> Result<GrantWish, RequestError> {
+        requested: &RememberRequest,
+    ) -> Result<StoredGrantRequest, RequestError> {
         let refused = |what: &str| RequestError::InvalidArgument { what: what.to_owned() };
         if !self.engine.views.grants.has_room() {
             return Err(RequestError::QueueFull);
         }
         let matcher =
-            wish.rules.iter().map(|rule| self.check_rule(caller, rule)).collect::<Result<_, _>>()?;
+            requested.rules.iter().map(|rule| self.check_rule(caller, rule)).collect::<Result<_, _>>()?;
         let now = self.engine.ports.clock.wall();
-        let expires = match (wish.expires, wish.scope) {
+        let expires = match (requested.expires, requested.scope) {
             (Some(expires), _) if expires <= now => return Err(refused("the grant would be over already")),
             (Some(expires), _) => Some(expires.min(now.after(GRANT_SPAN_MAX))),
             (None, RememberScope::Session) => None,
@@ -294,15 +297,14 @@ impl ApprovalsHandle {
                 Some(now.after(GRANT_SPAN_DEFAULT))
             }
         };
-        let scope = match wish.scope {
+        let scope = match requested.scope {
             RememberScope::Session => GrantScope::Session(record.session),
             RememberScope::Principal => GrantScope::Principal,
             RememberScope::Everywhere => GrantScope::Everywhere,
         };
-        let (ms, random) = self.engine.ports.entropy.id_parts(now);
-        let grant = StoredGrantId::from_parts(ms, random);
+        let grant = self.engine.ports.entropy.new_id(now);
         // The run adds what was not chosen, and sees whether it makes sense for the call.
-        Ok(GrantWish { grant, scope, expires, uses_max: wish.uses_max, matcher })
+        Ok(StoredGrantRequest { grant, scope, expires, uses_max: requested.uses_max, matcher })
     }
 
     /// A rule is compared with later calls as it is written.
@@ -312,8 +314,9 @@ impl ApprovalsHandle {
         rule: &ArgumentRule<Content<String>>,
     ) -> Result<ArgumentRule, RequestError> {
         let recorder = &self.engine.ports.recorder;
-        let check =
-            |field, text: &Content<String>| check_identity(recorder, caller.principal, field, text.expose());
+        let check = |field, text: &Content<String>| {
+            check_identity(recorder, caller.actor.principal, field, text.expose())
+        };
         let argument = check("the argument of a rule", &rule.argument)?;
         let shape = match &rule.shape {
             ArgumentShape::Equal(value) => ArgumentShape::Equal(check("the value of a rule", value)?),
@@ -330,13 +333,20 @@ impl ApprovalsHandle {
         ApprovalWatcher::new(self.clone(), caller, run)
     }
 
-    /// One's own, as the owner of the daemon all, and those that want somebody else's yes.
+    /// One's own, and as an owner all.
     fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        let wants_others = record.terms.separation == Separation::AnotherPerson || record.terms.needed > 1;
-        caller.principal == self.owner || caller.principal == record.principal || wants_others
+        caller.actor.principal == self.owner
+            || caller.actor.principal == record.principal
+            || caller.is_owner()
     }
 
-    fn changes(&self) -> tokio::sync::broadcast::Receiver<Change> {
+    /// The person of the run and owners decide, with a credential that may. The run itself sees to it that it is another
+    /// person, or several, where a rule wants that.
+    fn may_decide(&self, caller: Caller, record: &ApprovalRecord) -> bool {
+        caller.scopes.contains(AccessScope::Approve) && self.sees(caller, record)
+    }
+
+    fn changes(&self) -> tokio::sync::broadcast::Receiver<ApprovalChange> {
         self.engine.asking.changes()
     }
 }

@@ -8,9 +8,9 @@ use palyra_admin::AdminViews;
 use palyra_background::Drain;
 use tokio::sync::watch;
 
-use crate::asking::Asking;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::parts::RuntimePorts;
+use crate::pending_approvals::PendingApprovals;
 use crate::run_context::RunContext;
 use crate::tape::TapeHub;
 
@@ -24,7 +24,7 @@ pub(crate) struct Engine {
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     /// Open questions, as counts and wake-ups.
-    pub(crate) asking: Arc<Asking>,
+    pub(crate) asking: Arc<PendingApprovals>,
 }
 
 impl Engine {

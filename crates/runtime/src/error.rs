@@ -187,6 +187,7 @@ impl From<AdminError> for RequestError {
             AdminError::Append(error) => Self::Append(error),
             AdminError::Read(error) => Self::Read(error),
             other @ (AdminError::AgentNotFound
+            | AdminError::PrincipalNotFound
             | AdminError::GrantNotFound
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }

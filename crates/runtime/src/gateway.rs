@@ -32,7 +32,7 @@ use crate::run_stopping::RunCanceller;
 use crate::runs::RunsHandle;
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
-use crate::undo::Undoing;
+use crate::undo::UndoService;
 
 /// Everything that transports may touch, and nothing more.
 #[derive(Clone)]
@@ -107,10 +107,10 @@ pub async fn start_with_policy(
     let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
     let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
     background.at_start("skill_copies", views.skills.check_all()).await;
-    let components = ComponentsHandle::new(Arc::clone(&admin_ports), owner);
+    let components = ComponentsHandle::new(Arc::clone(&admin_ports));
     background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
-    let undoing = Undoing::new(Arc::clone(&engine));
+    let undoing = UndoService::new(Arc::clone(&engine));
     background.at_start("open_undos", undoing.finish_open()).await;
     background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
@@ -138,7 +138,7 @@ pub async fn start_with_policy(
     let admin = AdminHandles {
         access,
         vault,
-        skills: SkillsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        skills: SkillsHandle::new(Arc::clone(&admin_ports), &views),
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),

@@ -18,9 +18,10 @@ use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::id_name::{IdFragment, IdKind, IdName};
-use palyra_types::run::{RunRecord, Surface};
+use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
-use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_types::surface::WorkspaceRootSource;
+use palyra_types::{ApprovalId, Redacted, RunId, SessionId, Timestamp};
 
 use crate::approvals::ApprovalsHandle;
 use crate::engine::Engine;
@@ -38,7 +39,6 @@ pub struct IdsHandle {
     engine: Arc<Engine>,
     approvals: ApprovalsHandle,
     grants: GrantsHandle,
-    owner: PrincipalId,
 }
 
 /// What a name fits.
@@ -81,8 +81,7 @@ impl IdsHandle {
     /// Makes one of the handles that look at approvals and at stored grants.
     #[must_use]
     pub fn of(approvals: &ApprovalsHandle, grants: &GrantsHandle) -> Self {
-        let (engine, owner) = approvals.engine_and_owner();
-        Self { engine, approvals: approvals.clone(), grants: grants.clone(), owner }
+        Self { engine: approvals.engine(), approvals: approvals.clone(), grants: grants.clone() }
     }
 
     /// Finds what a name of this kind fits; `folder` is where `last` counts, for callers that have folders.
@@ -96,7 +95,8 @@ impl IdsHandle {
         name: &IdName,
         folder: Option<PathBuf>,
     ) -> Result<IdMatches, RequestError> {
-        let folder = folder.filter(|_| caller.surface == Surface::LocalSocket);
+        let folder =
+            folder.filter(|_| caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client);
         let mut found = match name {
             IdName::Fragment(fragment) => self.by_fragment(caller, kind, fragment).await?,
             IdName::Last(back) => self.last(caller, kind, *back, folder.as_deref()).await?,
@@ -136,7 +136,7 @@ impl IdsHandle {
                 });
                 Ok(newest_first(found.collect()))
             }
-            IdKind::Token if caller.is_in_person(self.owner) => {
+            IdKind::Token if caller.is_owner() => {
                 let tokens = self.engine.ports.families.query(|rows, _| tokens::all(rows)).await?;
                 let fits = tokens.iter().filter(|token| fragment.matches(token.id.to_bytes()));
                 let found = fits.map(|token| IdMatch {
@@ -157,7 +157,7 @@ impl IdsHandle {
         table: IdTable,
         fragment: &IdFragment,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let principal = (table != IdTable::Approvals).then_some(caller.principal);
+        let principal = (table != IdTable::Approvals).then_some(caller.actor.principal);
         let limit = RECORD_PAGE_ROWS_MAX;
         let mut query = IdQuery { table, principal, fragment: fragment.clone(), below: None, limit };
         let (mut found, mut looked_at) = (Vec::new(), 0);
@@ -191,10 +191,10 @@ impl IdsHandle {
             IdTable::Runs => {
                 let run = RunId::from_bytes(id);
                 let run = self.engine.ports.run(run).await?;
-                Ok(run.filter(|run| run.principal == caller.principal).as_ref().map(run_match))
+                Ok(run.filter(|run| run.principal == caller.actor.principal).as_ref().map(run_match))
             }
             IdTable::Sessions => {
-                let session = SessionRef { principal: caller.principal, id: SessionId::from_bytes(id) };
+                let session = SessionRef { principal: caller.actor.principal, id: SessionId::from_bytes(id) };
                 match self.engine.ports.session(session).await? {
                     Some(record) => Ok(Some(self.session_match(&record).await?)),
                     None => Ok(None),
@@ -240,7 +240,7 @@ impl IdsHandle {
         back: usize,
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let (principal, limit) = (caller.principal, 100);
+        let (principal, limit) = (caller.actor.principal, 100);
         let families = &self.engine.ports.families;
         let mut query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit };
         // Runs whose folder was erased with their content: which of them ran here is not known, so they are not counted.
@@ -272,7 +272,7 @@ impl IdsHandle {
         back: usize,
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
-        let (principal, limit) = (caller.principal, RECORD_PAGE_ROWS_MAX);
+        let (principal, limit) = (caller.actor.principal, RECORD_PAGE_ROWS_MAX);
         let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit };
         let mut left = back;
         let families = &self.engine.ports.families;

@@ -2,7 +2,7 @@
 //!
 //! Owns the conditions: what is put in place is what was shown, in the folder of its run, where the rules would let the
 //! person say yes to `write_file`. How files are written is the restoring port's; that it is recorded first is
-//! [`Undoing`]'s. Begin at [`KeptFiles::place`].
+//! [`UndoService`]'s. Begin at [`KeptFiles::place`].
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use palyra_admin::Caller;
 use palyra_admin::unless_secret;
 use palyra_policy::{CallEvidence, PolicyRequest, decide_tool_call, explain};
 use palyra_ports::{ComparedFile, KeptContent, KeptEntry, KeptFile, KeptFileError, RestoreOrder};
-use palyra_types::approval::{Approvers, Separation};
-use palyra_types::effect::{Before, KeptFileId, KeptPlacement, UndoneFile};
+use palyra_types::approval::{ApproverPresence, SeparationRule};
+use palyra_types::effect::{FileBefore, KeptFileId, KeptPlacement, UndoneFile};
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::RunRecord;
 use palyra_types::tool::{
@@ -21,7 +21,7 @@ use palyra_types::{Content, PrincipalId, Redacted, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::undo::{Placing, Undoing, images};
+use crate::undo::{KeptFilePlacing, UndoService, images};
 
 /// The tool by whose rules putting a file in place is judged.
 const TOOL: &str = "write_file";
@@ -31,7 +31,7 @@ const GIT_RULE: &str = "never-into-git";
 /// Kept files of a caller's run.
 pub(crate) struct KeptFiles<'h> {
     pub(crate) engine: &'h Engine,
-    pub(crate) undoing: &'h Undoing,
+    pub(crate) undoing: &'h UndoService,
     pub(crate) caller: Caller,
     pub(crate) owner: PrincipalId,
     pub(crate) record: RunRecord,
@@ -50,7 +50,7 @@ pub struct ShownKeptFile {
     pub refusal: Option<String>,
 }
 
-pub(crate) struct Looked {
+pub(crate) struct KeptComparison {
     pub(crate) shown: ShownKeptFile,
     entries: Vec<KeptEntry>,
     compared: Vec<ComparedFile>,
@@ -64,7 +64,7 @@ impl KeptFiles<'_> {
         shown_sha256: [u8; 32],
     ) -> Result<Vec<UndoneFile>, RequestError> {
         let turn = self.undoing.turn().await?;
-        let Looked { shown, entries, compared, workspace_root } = self.look(file.clone()).await?;
+        let KeptComparison { shown, entries, compared, workspace_root } = self.look(file.clone()).await?;
         if let Some(refusal) = shown.refusal {
             return Err(RequestError::KeptFileRefused { what: refusal });
         }
@@ -77,7 +77,7 @@ impl KeptFiles<'_> {
         let before: Vec<_> = compared.iter().map(|compared| digest(&compared.now)).collect();
         let files = images(&*self.engine.ports.redactor, entries, &before).unwrap_or_default();
         let placement = KeptPlacement { file, sha256, before };
-        self.undoing.place(turn, &self.record, Placing { placement, workspace_root, files }).await
+        self.undoing.place(turn, &self.record, KeptFilePlacing { placement, workspace_root, files }).await
     }
 
     pub(crate) async fn read(&self, file: KeptFileId) -> Result<KeptContent, RequestError> {
@@ -87,7 +87,7 @@ impl KeptFiles<'_> {
         if is_its { Ok(content) } else { Err(KeptFileError::NotFound.into()) }
     }
 
-    pub(crate) async fn look(&self, file: KeptFileId) -> Result<Looked, RequestError> {
+    pub(crate) async fn look(&self, file: KeptFileId) -> Result<KeptComparison, RequestError> {
         let KeptContent { file, entries, refusal } = self.read(file).await?;
         let started = self.started().await?;
         let workspace_root = started.as_ref().map(|started| started.workspace_root.clone());
@@ -114,7 +114,7 @@ impl KeptFiles<'_> {
         let difference = self.engine.ports.redactor.redact(difference.concat().into()).text;
         let shown_sha256 = shown_digest(&file, &entries, &compared);
         let shown = ShownKeptFile { file, difference, shown_sha256, refusal };
-        Ok(Looked { shown, entries, compared, workspace_root })
+        Ok(KeptComparison { shown, entries, compared, workspace_root })
     }
 
     /// Reads how the run began; nothing once that was erased.
@@ -149,8 +149,8 @@ impl KeptFiles<'_> {
             agent: started.agent,
             session: self.record.session,
             run: self.record.run,
-            surface: self.caller.surface,
-            approvers: Approvers::Inbox,
+            surface: self.caller.actor.surface,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             turns: 0,
             tool_calls: 0,
@@ -166,7 +166,7 @@ impl KeptFiles<'_> {
             let call = ToolCall { tool: tool.clone(), arguments, context: context.clone() };
             let decision = decide_tool_call(&self.engine.views.policy.snapshot(), &call, &evidence);
             let terms = &decision.approval;
-            let wants_others = terms.separation == Separation::AnotherPerson || terms.needed > 1;
+            let wants_others = terms.separation == SeparationRule::AnotherPerson || terms.needed > 1;
             match decision.verdict {
                 ToolVerdict::Deny if self.may_change_git(&decision) => None,
                 ToolVerdict::Deny => {
@@ -189,7 +189,7 @@ impl KeptFiles<'_> {
             !policies.is_empty() && policies.iter().all(|policy| policy.id.as_str() == GIT_RULE)
         });
         let is_by_rules = decision.reason == DecisionReason::Forbidden;
-        is_git_rule && is_by_rules && self.caller.principal == self.owner
+        is_git_rule && is_by_rules && self.caller.actor.principal == self.owner
     }
 
     /// Keeps a copy of each file that is displaced.
@@ -200,10 +200,10 @@ impl KeptFiles<'_> {
         compared: &[ComparedFile],
     ) -> Result<(), RequestError> {
         let displaced = entries.iter().zip(compared).filter_map(|(entry, compared)| match &compared.now {
-            Before::File { bytes, mode } if bytes != &entry.bytes => {
+            FileBefore::File { bytes, mode } if bytes != &entry.bytes => {
                 Some(KeptEntry { place: entry.place.clone(), mode: *mode, bytes: bytes.clone() })
             }
-            Before::File { .. } | Before::Absent | Before::Withheld { .. } => None,
+            FileBefore::File { .. } | FileBefore::Absent | FileBefore::Withheld { .. } => None,
         });
         let displaced: Vec<_> = displaced.collect();
         if displaced.is_empty() {
@@ -213,10 +213,10 @@ impl KeptFiles<'_> {
     }
 }
 
-fn digest(now: &Before<Content<Vec<u8>>>) -> Option<[u8; 32]> {
+fn digest(now: &FileBefore<Content<Vec<u8>>>) -> Option<[u8; 32]> {
     match now {
-        Before::File { bytes, .. } => Some(palyra_ledger::sha256(bytes.expose())),
-        Before::Absent | Before::Withheld { .. } => None,
+        FileBefore::File { bytes, .. } => Some(palyra_ledger::sha256(bytes.expose())),
+        FileBefore::Absent | FileBefore::Withheld { .. } => None,
     }
 }
 
@@ -228,8 +228,8 @@ fn shown_digest(file: &KeptFile, entries: &[KeptEntry], compared: &[ComparedFile
         text.push(u8::from(digest(&compared.now).is_some()));
         text.extend(digest(&compared.now).unwrap_or_default());
         let mode = match &compared.now {
-            Before::File { mode, .. } => *mode,
-            Before::Absent | Before::Withheld { .. } => 0,
+            FileBefore::File { mode, .. } => *mode,
+            FileBefore::Absent | FileBefore::Withheld { .. } => 0,
         };
         text.extend(mode.to_le_bytes());
     }

@@ -14,7 +14,7 @@ mod alarm;
 
 mod engine;
 mod run_context;
-mod asking;
+mod pending_approvals;
 
 mod attachments;
 

@@ -6,7 +6,7 @@ use palyra_admin::AdminPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentShelf, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
+    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
     ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
@@ -44,7 +44,7 @@ pub struct RuntimePorts {
     /// Keeps copies of skills' folders.
     pub skills: Arc<dyn SkillFolders>,
     /// Looks at components, and offers them.
-    pub components: Arc<dyn ComponentShelf>,
+    pub components: Arc<dyn ComponentStore>,
     /// Chooses workspaces.
     pub workspaces: Arc<dyn Workspaces>,
     /// Tells the time.

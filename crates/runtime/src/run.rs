@@ -6,7 +6,7 @@ mod actor;
 
 mod mailbox;
 
-mod held;
+mod input_queue;
 
 mod answer;
 
@@ -22,15 +22,15 @@ mod context;
 
 mod state;
 
-mod judging;
+mod call_evaluator;
 
 mod answering;
 
 pub(crate) mod replay;
 
-pub(crate) use actor::{Earlier, LiveRun, spawn_run};
-pub(crate) use judging::fresh_approval;
+pub(crate) use actor::{LiveRun, PriorContext, spawn_run};
+pub(crate) use call_evaluator::fresh_approval;
 pub(crate) use mailbox::{
-    DeliverReply, Delivered, FinishedRun, Left, RunAcceptance, RunCommand, RunExit, RunMailbox, RunSeed,
-    Stall,
+    ActorExit, DeliverReply, DeliveryReceipt, FinishedRun, InputData, RunAcceptance, RunCommand, RunExit,
+    RunMailbox, RunSeed, StallKind,
 };

@@ -20,11 +20,11 @@ use palyra_types::tool::{ToolCatalog, ToolName};
 use palyra_types::{LogId, Seq, Timestamp};
 use tokio::sync::watch;
 
-use crate::asking::Asking;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::error::RequestError;
 use crate::model_directory::ModelDirectory;
 use crate::parts::RuntimePorts;
+use crate::pending_approvals::PendingApprovals;
 use crate::tape::TapeHub;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
@@ -80,7 +80,7 @@ pub(crate) struct RunContext {
     /// What people decided.
     pub(crate) views: AdminViews,
     /// Open questions, as counts and wake-ups.
-    pub(crate) asking: Arc<Asking>,
+    pub(crate) asking: Arc<PendingApprovals>,
     /// Where committed entries are published.
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
@@ -98,7 +98,7 @@ impl RunContext {
         let status = ports.maintain.status();
         let from = Seq(status.entries.saturating_sub(LAST_ENTRIES as u64));
         let last = ports.maintain.entries(from, LAST_ENTRIES).await?;
-        let asking = Arc::new(Asking::load(&*ports.families).await?);
+        let asking = Arc::new(PendingApprovals::load(&*ports.families).await?);
         let memory = JournalMemory {
             log_id: status.log_id,
             newest: AtomicI64::new(last.iter().map(|entry| entry.time.0).max().unwrap_or(i64::MIN)),

@@ -10,10 +10,11 @@ use palyra_admin::erasure::{EraseContentError, RunStopper};
 use palyra_ports::{Clock, EraseError};
 use palyra_run_core::RunInput;
 use palyra_types::PrincipalId;
-use palyra_types::run::{CancelReason, RunRecord, Surface};
+use palyra_types::run::{CancelReason, RunRecord};
 use palyra_types::session::SessionRef;
 
 use crate::error::RequestError;
+use crate::run::InputData;
 use crate::session::SessionsHandle;
 use crate::tape::TapeHandle;
 
@@ -35,11 +36,11 @@ impl RunStopper for RunCanceller {
     ) -> BoxFuture<'a, Result<(), EraseContentError>> {
         let run = record.run;
         let over = async move {
-            let caller = Caller { principal: record.principal, surface: Surface::LocalSocket };
+            let caller = Caller::at_socket(record.principal);
             let mut follower = self.tapes.follow(caller, run, record.last_tape_seq).await?;
             let session = SessionRef { principal: record.principal, id: record.session };
             let cancel = RunInput::Cancel { actor: authoriser, reason: CancelReason::User };
-            match self.sessions.deliver(session, run, cancel, Vec::new()).await {
+            match self.sessions.deliver(session, run, cancel, InputData::default()).await {
                 Ok(_) | Err(RequestError::RunFinished) => {}
                 Err(error) => return Err(error),
             }

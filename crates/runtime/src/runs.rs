@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use palyra_admin::{Caller, check_short_text};
 use palyra_journal_core::families::bookmarks::of_principal;
-use palyra_journal_core::families::runs;
+use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
+use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
-use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, Surface, UserInput};
+use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, RunRecord, UserInput};
 use palyra_types::session::SessionRef;
+use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
 use palyra_run_core::RunInput;
@@ -22,12 +24,15 @@ use crate::error::RequestError;
 
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
+use crate::run::InputData;
 use crate::run_location::{RunLocation, run_location};
 use crate::session::branch::place_in_tape;
 use crate::session::prepared::PreparedInput;
 use crate::session::steering::{RUN_TAKES_NONE, RUN_WAS_OVER};
-use crate::session::{Admission, ExistingSession, SessionSelector, SessionsHandle, SubmitRequest, Submitted};
-use crate::undo::{UndoPreview, UndoReport, Undoing};
+use crate::session::{
+    AdmissionKind, ExistingSession, SessionSelector, SessionsHandle, SubmitReceipt, SubmitRequest,
+};
+use crate::undo::{UndoPreview, UndoReport, UndoService};
 
 pub use crate::session::{InputReach, InputRequest};
 
@@ -41,7 +46,7 @@ pub struct RunsHandle {
     engine: Arc<Engine>,
     ports: Arc<RuntimePorts>,
     sessions: SessionsHandle,
-    undoing: Undoing,
+    undoing: UndoService,
     owner: PrincipalId,
 }
 
@@ -80,7 +85,7 @@ impl RunsHandle {
     pub(crate) fn new(
         engine: Arc<Engine>,
         sessions: SessionsHandle,
-        undoing: Undoing,
+        undoing: UndoService,
         owner: PrincipalId,
     ) -> Self {
         Self { ports: Arc::clone(&engine.ports), engine, sessions, undoing, owner }
@@ -176,7 +181,19 @@ impl RunsHandle {
     /// # Errors
     /// [`RequestError::RunNotFound`], also for another principal's run.
     pub async fn get(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
-        self.ports.run_of(caller.principal, run).await
+        self.ports.run_of(caller.actor.principal, run).await
+    }
+
+    /// Returns the caller's run that was started, or given an input, under an idempotency key.
+    ///
+    /// # Errors
+    /// [`RequestError::Read`].
+    pub async fn of_key(&self, caller: Caller, key: &Content<String>) -> Result<Option<RunId>, RequestError> {
+        let digest = palyra_ledger::idempotency_digest(caller.actor.principal, key);
+        let families = &self.ports.families;
+        Ok(families
+            .query(move |rows, _| input_keys::run_of_key(rows, caller.actor.principal, digest))
+            .await?)
     }
 
     /// Lists runs of the caller, newest first; the query's principal is the caller's. With a folder, which only callers
@@ -191,10 +208,12 @@ impl RunsHandle {
         folder: Option<PathBuf>,
     ) -> Result<RunPage, RequestError> {
         let limit = query.limit;
-        let query = RunQuery { principal: caller.principal, ..query };
+        let query = RunQuery { principal: caller.actor.principal, ..query };
         let mut runs = self.ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let next = runs.last().filter(|_| runs.len() >= limit).map(|run| run.first_seq);
-        if let Some(folder) = folder.filter(|_| caller.surface == Surface::LocalSocket) {
+        if let Some(folder) =
+            folder.filter(|_| caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client)
+        {
             let mut here = Vec::with_capacity(runs.len());
             for run in runs {
                 if run_location(&self.ports, &run, Some(&folder)).await? == RunLocation::Here {
@@ -212,7 +231,8 @@ impl RunsHandle {
     /// [`RequestError::RunNotFound`]; [`RequestError::Append`] when it could not be recorded, or when the run's own
     /// beginning has an open outcome still: repeating tells.
     pub async fn cancel(&self, caller: Caller, run: RunId) -> Result<CancelReceipt, RequestError> {
-        let at_work = self.sessions.at_work_on(run).filter(|session| session.principal == caller.principal);
+        let at_work =
+            self.sessions.at_work_on(run).filter(|session| session.principal == caller.actor.principal);
         let session = match at_work {
             Some(session) => session,
             None => {
@@ -223,8 +243,8 @@ impl RunsHandle {
                 session_of(&record)
             }
         };
-        let input = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-        match self.sessions.deliver(session, run, input, Vec::new()).await {
+        let input = RunInput::Cancel { actor: caller.actor.principal, reason: CancelReason::User };
+        match self.sessions.deliver(session, run, input, InputData::by(caller.actor)).await {
             Ok(delivered) => Ok(CancelReceipt { state: delivered.state, already_finished: false }),
             Err(RequestError::RunFinished) => {
                 let record = self.get(caller, run).await?;
@@ -256,16 +276,16 @@ impl RunsHandle {
             return Ok(receipt(submitted, Vec::new()));
         }
         let mut notes = Vec::new();
-        match self.offer(&record, &said, prepared).await {
+        match self.offer(&record, &said, prepared, caller.actor).await {
             // A repetition of it was taken meanwhile; the way of a new run finds it.
             Err(RequestError::Append(AppendError::GuardFailed { .. })) => {}
             Err(error) => return Err(error),
-            Ok(Offered::Taken) => {
+            Ok(OfferOutcome::Taken) => {
                 let (queued, delivered) = (false, said.delivery);
                 return Ok(InputReceipt { run, queued, delivered, notes });
             }
-            Ok(Offered::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
-            Ok(Offered::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
+            Ok(OfferOutcome::NotTaken { why, .. }) if said.reach == InputReach::RunOnly => return Err(why),
+            Ok(OfferOutcome::NotTaken { note, .. }) => notes.extend(note.map(str::to_owned)),
         }
         let session = SessionSelector {
             id: Some(record.session),
@@ -291,11 +311,13 @@ impl RunsHandle {
         record: &RunRecord,
         said: &InputRequest,
         prepared: PreparedInput,
-    ) -> Result<Offered, RequestError> {
+        actor: ActorIdentity,
+    ) -> Result<OfferOutcome, RequestError> {
         let PreparedInput { input, blobs, idempotency } = prepared;
+        let beside = InputData { actor: Some(actor), blobs };
         let (input, over, takes_none) = match said.delivery {
             InputDelivery::Interrupt => {
-                return Ok(Offered::NotTaken { note: None, why: RequestError::RunNotWaiting });
+                return Ok(OfferOutcome::NotTaken { note: None, why: RequestError::RunNotWaiting });
             }
             InputDelivery::Queue => (RunInput::Input { input, idempotency }, None, None),
             InputDelivery::Steer => {
@@ -303,12 +325,12 @@ impl RunsHandle {
             }
         };
         if record.state.is_terminal() {
-            return Ok(Offered::NotTaken { note: over, why: RequestError::RunFinished });
+            return Ok(OfferOutcome::NotTaken { note: over, why: RequestError::RunFinished });
         }
-        match self.sessions.deliver(session_of(record), record.run, input, blobs).await {
-            Ok(_) => Ok(Offered::Taken),
-            Err(why @ RequestError::RunFinished) => Ok(Offered::NotTaken { note: over, why }),
-            Err(why @ RequestError::RunNotWaiting) => Ok(Offered::NotTaken { note: takes_none, why }),
+        match self.sessions.deliver(session_of(record), record.run, input, beside).await {
+            Ok(_) => Ok(OfferOutcome::Taken),
+            Err(why @ RequestError::RunFinished) => Ok(OfferOutcome::NotTaken { note: over, why }),
+            Err(why @ RequestError::RunNotWaiting) => Ok(OfferOutcome::NotTaken { note: takes_none, why }),
             Err(error) => Err(error),
         }
     }
@@ -321,7 +343,7 @@ impl RunsHandle {
     /// [`RequestError::Read`].
     pub async fn bookmarks(&self, caller: Caller) -> Result<Vec<(Seq, Bookmark)>, RequestError> {
         let families = &self.ports.families;
-        Ok(families.query(move |rows, log| of_principal(rows, log, caller.principal)).await?)
+        Ok(families.query(move |rows, log| of_principal(rows, log, caller.actor.principal)).await?)
     }
 
     /// Gives a place in a tape, 0 for its end, a name that no other bookmark of the caller has.
@@ -346,7 +368,12 @@ impl RunsHandle {
             return Err(RequestError::InvalidArgument { what });
         }
         let placed = SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name });
-        Ok(self.ports.recorder.record_now(caller.principal, Some(record.session), placed).await.map(drop)?)
+        Ok(self
+            .ports
+            .recorder
+            .record_now(caller.actor.principal, Some(record.session), placed)
+            .await
+            .map(drop)?)
     }
 
     /// Removes a bookmark of the caller by its name, or the number of the entry that placed it.
@@ -359,12 +386,12 @@ impl RunsHandle {
         let missing = "there is no such bookmark; `palyra runs bookmarks` lists them".to_owned();
         let (seq, _) = named.ok_or(RequestError::InvalidArgument { what: missing })?;
         let removed = SessionEvent::BookmarkRemoved(seq);
-        Ok(self.ports.recorder.record_now(caller.principal, None, removed).await.map(drop)?)
+        Ok(self.ports.recorder.record_now(caller.actor.principal, None, removed).await.map(drop)?)
     }
 }
 
 /// What came of offering an input to a run.
-enum Offered {
+enum OfferOutcome {
     Taken,
     /// It becomes a run of its own, unless it is for this run only.
     NotTaken {
@@ -375,10 +402,10 @@ enum Offered {
     },
 }
 
-fn receipt(submitted: Submitted, notes: Vec<String>) -> InputReceipt {
-    let Submitted { run, admission, delivered, notes: more, .. } = submitted;
+fn receipt(submitted: SubmitReceipt, notes: Vec<String>) -> InputReceipt {
+    let SubmitReceipt { run, admission, delivered, notes: more, .. } = submitted;
     let notes = notes.into_iter().chain(more).collect();
-    InputReceipt { run, queued: admission != Admission::Joined, delivered, notes }
+    InputReceipt { run, queued: admission != AdmissionKind::Joined, delivered, notes }
 }
 
 fn session_of(record: &RunRecord) -> SessionRef {

@@ -38,6 +38,6 @@ pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use request::{
-    Admission, BranchWish, CleanedSession, ExistingSession, InputReach, InputRequest, ResetWish,
-    ResolvedSession, SessionChange, SessionSelector, SubmitRequest, Submitted,
+    AdmissionKind, BranchRequest, CleanedSession, ExistingSession, InputReach, InputRequest, ResetMode,
+    ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,
 };

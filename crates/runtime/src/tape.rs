@@ -28,26 +28,26 @@ use crate::parts::RuntimePorts;
 /// Live entries held for a follower before it has to read from the journal.
 const LIVE_ENTRIES_MAX: usize = 256;
 
-type Entry = Arc<OrchestratorTapeRecord>;
+type SharedEntry = Arc<OrchestratorTapeRecord>;
 
 /// Where run actors publish committed entries.
 #[derive(Clone, Default)]
 pub(crate) struct TapeHub {
-    live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<Entry>>>>,
-    closed: Arc<Closed>,
+    live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<SharedEntry>>>>,
+    closed: Arc<TapeClosure>,
 }
 
 /// Why no entry will come any more, on any tape. Tells followers in the order in which they came, which a watch
 /// channel does not.
 #[derive(Default)]
-struct Closed {
+struct TapeClosure {
     why: OnceLock<AppendError>,
     said: CancellationToken,
 }
 
-impl Closed {
+impl TapeClosure {
     /// Returns once it is so.
-    async fn told(&self) -> AppendError {
+    async fn wait(&self) -> AppendError {
         self.said.cancelled().await;
         self.why.get().cloned().unwrap_or(AppendError::Closed)
     }
@@ -74,26 +74,26 @@ impl TapeHub {
     }
 
     /// Sends whoever follows the run back to the journal, which may hold what was never published.
-    pub(crate) fn look_again(&self, run: RunId) {
+    pub(crate) fn invalidate(&self, run: RunId) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
     }
 
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
-    pub(crate) fn heed(&self, error: &AppendError) {
+    pub(crate) fn close_on_fatal(&self, error: &AppendError) {
         let for_good = matches!(error, AppendError::Quarantined | AppendError::Fenced | AppendError::Closed);
         if for_good && self.closed.why.set(error.clone()).is_ok() {
             self.closed.said.cancel();
         }
     }
 
-    fn subscribe(&self, run: RunId) -> broadcast::Receiver<Entry> {
+    fn subscribe(&self, run: RunId) -> broadcast::Receiver<SharedEntry> {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.entry(run).or_insert_with(|| broadcast::channel(LIVE_ENTRIES_MAX).0).subscribe()
     }
 
     /// Takes a follower's end back; the last one takes the channel with it.
-    fn leave(&self, run: RunId, receiver: broadcast::Receiver<Entry>) {
+    fn leave(&self, run: RunId, receiver: broadcast::Receiver<SharedEntry>) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         // Dropped under the lock, so that of two that leave at once one is the last.
         drop(receiver);
@@ -128,8 +128,8 @@ impl TapeHandle {
     ) -> Result<TapeFollower, RequestError> {
         // Subscribed before the look at the journal, so that nothing falls between the two.
         let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
-        (follower.last, follower.stage) = (after, Stage::CatchingUp);
-        let record = self.ports.run_of(caller.principal, run).await?;
+        (follower.last, follower.stage) = (after, FollowStage::CatchingUp);
+        let record = self.ports.run_of(caller.actor.principal, run).await?;
         if after > record.last_tape_seq {
             return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
         }
@@ -149,7 +149,7 @@ impl TapeHandle {
         after: TapeSeq,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        self.ports.run_of(caller.principal, run).await?;
+        self.ports.run_of(caller.actor.principal, run).await?;
         Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 
@@ -205,7 +205,7 @@ impl TapeHandle {
         after: Option<Seq>,
         limit: usize,
     ) -> Result<TapePage, RequestError> {
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         self.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
         Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
@@ -213,15 +213,15 @@ impl TapeHandle {
 
 /// What a follower sees next.
 #[derive(Debug, Clone)]
-pub enum Followed {
+pub enum TapeFollowEvent {
     /// An entry: each once, in order.
-    Entry(Entry),
+    Entry(SharedEntry),
     /// All entries that existed when following began were given; the number of the last.
     CaughtUp(TapeSeq),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum FollowStage {
     /// What there was when following began is read.
     CatchingUp,
     /// Something was missed: everything there is is read.
@@ -241,10 +241,10 @@ pub struct TapeFollower {
     /// The run's state, once it is over.
     ended_as: Option<RunLifecycleState>,
     /// `None` only while it is dropped.
-    live: Option<broadcast::Receiver<Entry>>,
-    closed: Arc<Closed>,
-    ready: VecDeque<Entry>,
-    stage: Stage,
+    live: Option<broadcast::Receiver<SharedEntry>>,
+    closed: Arc<TapeClosure>,
+    ready: VecDeque<SharedEntry>,
+    stage: FollowStage,
 }
 
 impl TapeFollower {
@@ -260,7 +260,7 @@ impl TapeFollower {
             catching_up_to: None,
             ended_as: None,
             ready: VecDeque::new(),
-            stage: Stage::Live,
+            stage: FollowStage::Live,
         }
     }
 
@@ -287,39 +287,42 @@ impl TapeFollower {
     /// # Errors
     /// [`RequestError::Read`] when the journal cannot be read; the follower may be asked again.
     /// [`RequestError::Append`] when every committed entry was given and no other will come before the next start.
-    pub async fn next(&mut self) -> Result<Option<Followed>, RequestError> {
+    pub async fn next(&mut self) -> Result<Option<TapeFollowEvent>, RequestError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 self.last = entry.tape_seq;
                 if let TapeEvent::Run(RunEvent::Finished(finished)) = &entry.event {
                     self.ended_as = Some(finished.state);
                     if self.catching_up_to.is_none() {
-                        self.stage = Stage::Ended;
+                        self.stage = FollowStage::Ended;
                     }
                 }
-                return Ok(Some(Followed::Entry(entry)));
+                return Ok(Some(TapeFollowEvent::Entry(entry)));
             }
             if self.catching_up_to.take_if(|upto| self.last >= *upto).is_some() {
                 self.stage = match self.stage {
-                    _ if self.ended_as.is_some() => Stage::Ended,
+                    _ if self.ended_as.is_some() => FollowStage::Ended,
                     // Subscribed before the first look, so whatever came since is on its way.
-                    Stage::CatchingUp => Stage::Live,
-                    stage @ (Stage::FallenBehind | Stage::Live | Stage::Ended) => stage,
+                    FollowStage::CatchingUp => FollowStage::Live,
+                    stage @ (FollowStage::FallenBehind | FollowStage::Live | FollowStage::Ended) => stage,
                 };
-                return Ok(Some(Followed::CaughtUp(self.last)));
+                return Ok(Some(TapeFollowEvent::CaughtUp(self.last)));
             }
             match self.stage {
-                Stage::Ended => return Ok(None),
-                Stage::CatchingUp | Stage::FallenBehind => self.read_page().await?,
-                Stage::Live => self.receive().await?,
+                FollowStage::Ended => return Ok(None),
+                FollowStage::CatchingUp | FollowStage::FallenBehind => self.read_page().await?,
+                FollowStage::Live => self.receive().await?,
             }
         }
     }
 
     async fn read_page(&mut self) -> Result<(), RequestError> {
         let page = self.reader.tape(self.run, self.last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
-        if page.entries.is_empty() && self.stage == Stage::FallenBehind && page.more == MoreEntries::None {
-            self.stage = Stage::Live;
+        if page.entries.is_empty()
+            && self.stage == FollowStage::FallenBehind
+            && page.more == MoreEntries::None
+        {
+            self.stage = FollowStage::Live;
         }
         self.ready.extend(page.entries.into_iter().map(Arc::new));
         Ok(())
@@ -330,16 +333,16 @@ impl TapeFollower {
         let received = tokio::select! {
             biased;
             received = live.recv() => received,
-            error = self.closed.told() => return Err(error.into()),
+            error = self.closed.wait() => return Err(error.into()),
         };
         match received {
             Ok(entry) if entry.tape_seq <= self.last => {}
             Ok(entry) if entry.tape_seq == self.last.next() => self.ready.push_back(entry),
             // A gap, a lag, or a closed channel: the journal knows better.
-            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.stage = Stage::FallenBehind,
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.stage = FollowStage::FallenBehind,
             Err(broadcast::error::RecvError::Closed) => {
                 self.live = Some(self.hub.subscribe(self.run));
-                self.stage = Stage::FallenBehind;
+                self.stage = FollowStage::FallenBehind;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Owns the order: the wish is recorded, then the files are put back from the last change to the first, then what became
 //! of each is recorded; a wish without an end is carried out at the next start, which changes nothing twice. What a file
-//! was comes from the tape alone. Begin at [`Undoing::undo`].
+//! was comes from the tape alone. Begin at [`UndoService::undo`].
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendClass, AppendError, ComparedFile, KeptEntry, NewEntry, Redactor, RestoreOrder};
 use palyra_types::effect::{
-    Before, KeptPlacement, RawUndoneFile, RestoreImage, UndoRequested, UndoResult, UndoneFile,
+    FileBefore, KeptPlacement, RawUndoneFile, RestoreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunRecord;
@@ -30,7 +30,7 @@ use palyra_admin::unless_secret;
 
 /// Takes changes back, one run at a time.
 #[derive(Clone)]
-pub(crate) struct Undoing {
+pub(crate) struct UndoService {
     engine: Arc<Engine>,
     one_at_a_time: Arc<Mutex<()>>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct UndoTurn {
 }
 
 /// A kept file that is put in place.
-pub(crate) struct Placing {
+pub(crate) struct KeptFilePlacing {
     pub(crate) placement: KeptPlacement,
     pub(crate) workspace_root: Redacted<PathBuf>,
     pub(crate) files: Vec<RestoreImage>,
@@ -68,22 +68,22 @@ pub struct UndoReport {
 }
 
 /// What a run changed, in the order in which it did.
-struct Changed {
+struct ChangedFiles {
     workspace_root: Redacted<PathBuf>,
     files: Vec<RestoreImage>,
 }
 
-impl Changed {
+impl ChangedFiles {
     /// Returns the files that did not exist before the run.
     fn made(&self) -> BTreeSet<String> {
         let mut seen = BTreeSet::new();
         let first = self.files.iter().filter(|file| seen.insert(file.path.expose()));
-        let made = first.filter(|file| matches!(file.before, Before::Absent));
+        let made = first.filter(|file| matches!(file.before, FileBefore::Absent));
         made.map(|file| file.path.expose().clone()).collect()
     }
 }
 
-impl Undoing {
+impl UndoService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         Self { engine, one_at_a_time: Arc::default() }
     }
@@ -111,7 +111,7 @@ impl Undoing {
         }
         let changed = self.changed(record.run).await?;
         let made = changed.made();
-        let Changed { workspace_root, mut files } = changed;
+        let ChangedFiles { workspace_root, mut files } = changed;
         if files.is_empty() {
             return Err(RequestError::UndoNothing);
         }
@@ -144,22 +144,21 @@ impl Undoing {
         &self,
         _turn: UndoTurn,
         record: &RunRecord,
-        placing: Placing,
+        placing: KeptFilePlacing,
     ) -> Result<Vec<UndoneFile>, RequestError> {
-        let Placing { placement, workspace_root, files } = placing;
-        let changed = Changed { workspace_root, files };
+        let KeptFilePlacing { placement, workspace_root, files } = placing;
+        let changed = ChangedFiles { workspace_root, files };
         self.record_and_carry_out(record, changed, Some(placement)).await
     }
 
     async fn record_and_carry_out(
         &self,
         record: &RunRecord,
-        changed: Changed,
+        changed: ChangedFiles,
         kept: Option<KeptPlacement>,
     ) -> Result<Vec<UndoneFile>, RequestError> {
         let now = self.engine.ports.clock.wall();
-        let (ms, random) = self.engine.ports.entropy.id_parts(now);
-        let undo = UndoId::from_parts(ms, random);
+        let undo: UndoId = self.engine.ports.entropy.new_id(now);
         let paths = changed.files.iter().rev().map(|file| file.path.clone()).collect();
         let wish = JournalEvent::Effect(EffectEvent::UndoRequested(UndoRequested {
             undo,
@@ -216,7 +215,7 @@ impl Undoing {
     }
 
     /// Returns the changes of a placement, where the kept file is still what it was.
-    async fn placed(&self, changed: &Changed, placement: &KeptPlacement) -> Option<Vec<RestoreImage>> {
+    async fn placed(&self, changed: &ChangedFiles, placement: &KeptPlacement) -> Option<Vec<RestoreImage>> {
         let content = self.engine.ports.kept.read(placement.file.clone()).await.ok()?;
         let is_same = content.file.sha256 == Some(placement.sha256)
             && content.file.workspace == *changed.workspace_root.expose()
@@ -245,9 +244,9 @@ impl Undoing {
         &self,
         record: &RunRecord,
         undo: UndoId,
-        changed: Changed,
+        changed: ChangedFiles,
     ) -> Result<Vec<UndoneFile>, RequestError> {
-        let Changed { workspace_root, mut files } = changed;
+        let ChangedFiles { workspace_root, mut files } = changed;
         files.reverse();
         let order = RestoreOrder { workspace_root, files };
         let restoring = AssertUnwindSafe(async { self.engine.ports.restore.restore(order).await });
@@ -292,8 +291,8 @@ impl Undoing {
     }
 
     /// Reads what a run changed from its tape. What was erased is not there any more.
-    async fn changed(&self, run: RunId) -> Result<Changed, RequestError> {
-        let mut changed = Changed { workspace_root: Redacted::default(), files: Vec::new() };
+    async fn changed(&self, run: RunId) -> Result<ChangedFiles, RequestError> {
+        let mut changed = ChangedFiles { workspace_root: Redacted::default(), files: Vec::new() };
         let mut last = TapeSeq::default();
         loop {
             let page = self.engine.ports.tapes.tape(run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
@@ -323,7 +322,7 @@ pub(crate) fn images(
     let image = |(entry, before): (KeptEntry, &Option<[u8; 32]>)| {
         Some(RestoreImage {
             path: unless_secret(redactor, &entry.place.to_string_lossy())?,
-            before: Before::File { bytes: entry.bytes, mode: entry.mode },
+            before: FileBefore::File { bytes: entry.bytes, mode: entry.mode },
             after_sha256: *before,
         })
     };

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use palyra_ports::{
-    COMMAND_BYTES_MAX, ConfinedCommand, Network, ProcessLimits, ProcessTier, SEALED_MAX, WorkspaceAccess,
+    COMMAND_BYTES_MAX, ConfinedCommand, NetworkAccess, ProcessLimits, ProcessTier, SEALED_MAX,
+    WorkspaceAccess,
 };
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -210,8 +211,8 @@ impl KeeperOrder {
             sealed: command.sealed.iter().map(|file| SystemBytes::from(&file.path)).collect(),
             scratch: None,
             egress: match command.network {
-                Network::None => EgressMode::None,
-                Network::Guarded => EgressMode::Guarded,
+                NetworkAccess::None => EgressMode::None,
+                NetworkAccess::Guarded => EgressMode::Guarded,
             },
             limits: Limits::uncounted(&command.limits),
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{ConfinedProcess, Ended, SandboxError};
+use palyra_ports::{ConfinedProcess, ProgramEnd, SandboxError};
 use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
@@ -30,7 +30,7 @@ pub(crate) struct Process {
     output: Option<(OwnedFd, OwnedFd)>,
     listener: Option<OwnedFd>,
     runs_as_root: Option<i32>,
-    ended: watch::Receiver<Option<Ended>>,
+    ended: watch::Receiver<Option<ProgramEnd>>,
 }
 
 impl Process {
@@ -90,11 +90,11 @@ impl ConfinedProcess for Process {
         self.listener.take()
     }
 
-    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+    fn wait(&mut self) -> BoxFuture<'_, ProgramEnd> {
         async move {
             match self.ended.wait_for(Option::is_some).await {
-                Ok(ended) => ended.unwrap_or(Ended::Stopped),
-                Err(_lost) => Ended::Stopped,
+                Ok(ended) => ended.unwrap_or(ProgramEnd::Stopped),
+                Err(_lost) => ProgramEnd::Stopped,
             }
         }
         .boxed()
@@ -118,7 +118,7 @@ async fn follow(
     scratch: Option<ScratchFolder>,
     control: Arc<AsyncFd<OwnedFd>>,
     begun: oneshot::Sender<StartedKeeper>,
-    end: watch::Sender<Option<Ended>>,
+    end: watch::Sender<Option<ProgramEnd>>,
 ) {
     let mut begun = Some(begun);
     let mut ended = None;
@@ -137,12 +137,12 @@ async fn follow(
             }
             KeeperEvent::Started => playing = Some(TickGuard::begin()),
             KeeperEvent::Failed { .. } => {}
-            KeeperEvent::OverMemory => ended = Some(Ended::OverMemory),
-            KeeperEvent::OverProcesses => ended = Some(Ended::OverProcesses),
-            KeeperEvent::KeptLost => ended = Some(Ended::KeptLost),
-            KeeperEvent::Exited { code } => ended = Some(Ended::Exited { code: *code }),
-            KeeperEvent::Signalled { signal } => ended = Some(Ended::Signalled { signal: *signal }),
-            KeeperEvent::Stopped => ended = Some(Ended::Stopped),
+            KeeperEvent::OverMemory => ended = Some(ProgramEnd::OverMemory),
+            KeeperEvent::OverProcesses => ended = Some(ProgramEnd::OverProcesses),
+            KeeperEvent::KeptLost => ended = Some(ProgramEnd::KeptLost),
+            KeeperEvent::Exited { code } => ended = Some(ProgramEnd::Exited { code: *code }),
+            KeeperEvent::Signalled { signal } => ended = Some(ProgramEnd::Signalled { signal: *signal }),
+            KeeperEvent::Stopped => ended = Some(ProgramEnd::Stopped),
         }
         // The first word decides whether it has begun.
         if let Some(begun) = begun.take() {
@@ -160,8 +160,8 @@ async fn follow(
     match ended {
         // A word of the keeper means that the program and all that it started are gone: the keeper itself may take its
         // time, for the kernel waits until nobody looks at its mounts any more.
-        Some(Ended::Signalled { signal: libc::SIGKILL }) if out_of_memory() => {
-            end.send_replace(Some(Ended::OverMemory));
+        Some(ProgramEnd::Signalled { signal: libc::SIGKILL }) if out_of_memory() => {
+            end.send_replace(Some(ProgramEnd::OverMemory));
             keeper.end().await;
         }
         Some(ended) => {
@@ -169,7 +169,7 @@ async fn follow(
             keeper.end().await;
         }
         None => {
-            let ended = if out_of_memory() { Ended::OverMemory } else { Ended::Stopped };
+            let ended = if out_of_memory() { ProgramEnd::OverMemory } else { ProgramEnd::Stopped };
             keeper.end().await;
             end.send_replace(Some(ended));
         }

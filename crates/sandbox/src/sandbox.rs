@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use palyra_ports::{
-    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, Network, ProcessSandbox, ProcessTier,
-    SandboxError, SandboxOffer, WorkspaceAccess, WorkspaceRoot,
+    COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, LimitRung, NetworkAccess, ProcessSandbox,
+    ProcessTier, SandboxError, SandboxOffer, WorkspaceAccess, WorkspaceRoot,
 };
 use rustix::fs::AtFlags;
 
@@ -133,7 +133,7 @@ impl SandboxParts {
         let keeps = may_change && command.kept.iter().any(|kept| is_there(&command.workspace, kept));
         match self.offer.missing_for(command.tier) {
             None if self.offer.user_namespaces => None,
-            None if command.network == Network::Guarded => Some("network namespaces"),
+            None if command.network == NetworkAccess::Guarded => Some("network namespaces"),
             // Landlock gives a folder with all that is in it.
             None if keeps || !command.sealed.is_empty() => Some("mount namespaces"),
             missing => missing,

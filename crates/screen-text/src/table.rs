@@ -17,8 +17,18 @@ const BETWEEN_COLUMNS: usize = 2;
 
 /// Columns that a narrow table leaves out, in this order, before it cuts what people look for; where a table is named by
 /// its first column, in that table only.
-const LEFT_OUT_FIRST: [(&str, &str); 6] =
-    [("", "TURNS"), ("APPROVAL", "RISK"), ("APPROVAL", "STATE"), ("", "AGE"), ("", "RUNS"), ("", "WINDOW")];
+const LEFT_OUT_FIRST: [(&str, &str); 10] = [
+    ("", "TURNS"),
+    ("APPROVAL", "RISK"),
+    ("APPROVAL", "STATE"),
+    ("", "AGE"),
+    ("", "RUNS"),
+    ("", "WINDOW"),
+    ("GRANT", "USES"),
+    ("GRANT", "UNTIL"),
+    ("GRANT", "WHERE"),
+    ("RUN", "TOOL"),
+];
 /// Columns of names that people type: they are never cut, the terminal wraps them.
 const WHOLE: [&str; 1] = ["MODEL"];
 

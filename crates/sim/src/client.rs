@@ -20,7 +20,6 @@ use std::time::Duration;
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::RunId;
-use palyra_types::run::Surface;
 use palyra_types::tape::OrchestratorTapeRecord;
 
 use crate::dice::Dice;
@@ -157,7 +156,7 @@ struct ConnectedClient {
 
 /// Lets a client act until it has nothing left to do.
 pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+    let caller = Caller::at_socket(gateway.admin.access.local_principal());
     let connected = ConnectedClient { client: client.clone(), gateway, caller };
     while !client.is_done() {
         let dice = client.dice();
@@ -199,7 +198,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
 
 /// Sees to its end every run that it did not see to its end.
 pub(crate) async fn look_at_everything(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller { principal: gateway.admin.access.local_principal(), surface: Surface::LocalSocket };
+    let caller = Caller::at_socket(gateway.admin.access.local_principal());
     let connected = ConnectedClient { client, gateway, caller };
     follow::see_all(&connected).await;
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, ready};
-use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, Committed, JournalAppendRequest};
+use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, CommitReceipt, JournalAppendRequest};
 use palyra_testkit::MemoryJournal;
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{BootTime, RunId};
@@ -177,7 +177,9 @@ impl SimJournal {
                 Verdict::Committed => self.apply(memory),
                 Verdict::Lost => Err(AppendError::Unknown),
                 Verdict::Kept => self.apply(memory).and(Err(AppendError::Unknown)),
-                Verdict::Pretended => Ok(Committed { first_seq: palyra_types::Seq(self.memory_entries()) }),
+                Verdict::Pretended => {
+                    Ok(CommitReceipt { first_seq: palyra_types::Seq(self.memory_entries()) })
+                }
                 verdict @ (Verdict::QuarantineLost | Verdict::QuarantineKept) => {
                     let verdict =
                         if verdict == Verdict::QuarantineKept { Verdict::Kept } else { Verdict::Lost };
@@ -205,7 +207,7 @@ impl SimJournal {
     }
 
     /// Puts entries into the journal, and shows them to the oracle in the same moment.
-    fn apply(&self, mut request: JournalAppendRequest) -> Result<Committed, AppendError> {
+    fn apply(&self, mut request: JournalAppendRequest) -> Result<CommitReceipt, AppendError> {
         if self.world.mutates(Mutation::ForgetsKeys) {
             forget_keys(&mut request);
         }
@@ -264,7 +266,10 @@ pub(crate) enum JournalProgress {
 }
 
 impl AppendTape for SimJournal {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let phase = self.phase_of(&request);
         if self.is_quarantined() {
             return ready(Err(AppendError::Quarantined)).boxed();
@@ -296,7 +301,7 @@ impl AppendTape for SimJournal {
             first_seq
         };
         if let Some(told) = early {
-            let _ = told.send(Ok(Committed { first_seq: palyra_types::Seq(first_seq) }));
+            let _ = told.send(Ok(CommitReceipt { first_seq: palyra_types::Seq(first_seq) }));
         }
         async move { answered.await.unwrap_or(Err(AppendError::Closed)) }.boxed()
     }

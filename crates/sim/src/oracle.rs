@@ -18,7 +18,7 @@ mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use palyra_types::approval::{ApprovalState, Separation};
+use palyra_types::approval::{ApprovalState, SeparationRule};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{EffectEvent, JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
@@ -98,6 +98,7 @@ impl Oracle {
             tape_seq,
             time: entry.time,
             content: entry.content,
+            actor: entry.actor,
             event: event.clone(),
         };
         if let TapeEvent::Run(RunEvent::Started(started)) = event {
@@ -254,7 +255,7 @@ impl Oracle {
         let Some(view) = self.runs.get(&run) else { return false };
         let Some(asked) = view.approvals().get(&approval) else { return false };
         let own = view.tape().first().is_some_and(|first| first.principal == who);
-        let eligible = asked.terms.separation == Separation::AnyPerson || !own;
+        let eligible = asked.terms.separation == SeparationRule::AnyPerson || !own;
         eligible && !asked.yes.contains(&who)
     }
 

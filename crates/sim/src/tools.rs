@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, pending};
 use palyra_ports::{Clock, EffectKey, ExecuteToolError, OutputSink, PreparedCall, Supervision, ToolRuntime};
-use palyra_run_core::{Execution, Grant, Intent, PrepareRefusal, RawPrepareRefusal};
+use palyra_run_core::{ExecutionAttempt, Grant, Intent, PrepareRefusal, RawPrepareRefusal};
 use palyra_types::ErrorCode;
 use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
@@ -131,8 +131,8 @@ impl SimTools {
                 }
                 match (change, grant.execution()) {
                     (FileChange::Done, _) => Ok(()),
-                    (FileChange::Conflict, Execution::First) => Err(CallFailure::Conflict),
-                    (FileChange::Conflict, Execution::Again) => Err(CallFailure::Doubt),
+                    (FileChange::Conflict, ExecutionAttempt::First) => Err(CallFailure::Conflict),
+                    (FileChange::Conflict, ExecutionAttempt::Again) => Err(CallFailure::Doubt),
                 }
             }
             SEND | SIGN => {

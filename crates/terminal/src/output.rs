@@ -384,7 +384,8 @@ impl Output {
         }
     }
 
-    fn error_lines(&self, lines: &[String]) {
+    /// Writes the lines of an error.
+    pub fn error_lines(&self, lines: &[String]) {
         let mut streams = self.lock();
         for (at, line) in lines.iter().enumerate() {
             let line = TextCleaner::default().piece(line);

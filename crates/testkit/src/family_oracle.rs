@@ -11,7 +11,7 @@ mod tape_entry;
 
 use std::collections::BTreeMap;
 
-use palyra_types::access::{PrincipalRecord, TokenRecord};
+use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
 use palyra_types::component::{ComponentEvent, ComponentRecord};
@@ -166,19 +166,44 @@ impl FamilyOracle {
 
     fn fold_access(&mut self, entry: &JournalEventRecord, event: &AccessEvent) {
         match event {
-            AccessEvent::PrincipalRegistered { principal, name } => {
-                let record = PrincipalRecord { id: *principal, name: name.clone() };
+            AccessEvent::PrincipalRegistered { principal, name, kind, role } => {
+                let before = self.principals.get(principal);
+                let role = role.or(before.map(|record| record.role)).unwrap_or(Role::Member);
+                let disabled = before.and_then(|record| record.disabled);
+                let record =
+                    PrincipalRecord { id: *principal, name: name.clone(), kind: *kind, role, disabled };
                 self.principals.insert(*principal, record);
             }
-            AccessEvent::TokenCreated { token, sha256, expires, label } => {
-                self.tokens.entry(*token).or_insert_with(|| TokenRecord {
-                    id: *token,
+            AccessEvent::PrincipalRenamed { principal, name } => {
+                self.principals.entry(*principal).and_modify(|record| record.name = name.clone());
+            }
+            AccessEvent::RoleGiven { principal, role } => {
+                self.principals.entry(*principal).and_modify(|record| record.role = *role);
+            }
+            AccessEvent::PrincipalDisabled { principal } => {
+                let disable = |record: &mut PrincipalRecord| {
+                    record.disabled.get_or_insert(entry.time);
+                };
+                self.principals.entry(*principal).and_modify(disable);
+            }
+            AccessEvent::PrincipalEnabled { principal } => {
+                self.principals.entry(*principal).and_modify(|record| record.disabled = None);
+            }
+            AccessEvent::ActRefused(_) => {}
+            AccessEvent::TokenCreated(created) => {
+                self.tokens.entry(created.token).or_insert_with(|| TokenRecord {
+                    id: created.token,
                     principal: entry.principal,
-                    sha256: *sha256,
+                    sha256: created.sha256,
                     created: entry.time,
-                    expires: *expires,
+                    expires: created.expires,
                     revoked: None,
-                    label: label.clone(),
+                    label: created.label.clone(),
+                    kind: created.kind,
+                    // A token from before there were scopes.
+                    scopes: created
+                        .scopes
+                        .unwrap_or([AccessScope::Runs, AccessScope::RunsRead].into_iter().collect()),
                 });
             }
             AccessEvent::TokenRevoked { token } => {

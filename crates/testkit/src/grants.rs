@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use palyra_ports::{PreparedCall, ToolRuntime};
 use palyra_run_core::{
-    Decision, Effect, Grant, JudgedCall, Prepared, RawPrepareRefusal, RunInput, RunStateMachine,
+    Effect, Grant, JudgedCall, MachineDecision, PreparedEffect, RawPrepareRefusal, RunInput, RunStateMachine,
 };
-use palyra_types::approval::{ApprovalTerms, Approvers};
-use palyra_types::effect::{Before, EffectPlan, PreImage, RawPreImage};
+use palyra_types::approval::{ApprovalTerms, ApproverPresence};
+use palyra_types::effect::{EffectPlan, FileBefore, PreImage, RawPreImage};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
@@ -128,7 +128,7 @@ impl GrantRequest {
             body: as_cleaned(&call.body),
             pre_images: call.pre_images.iter().map(kept).collect(),
         };
-        let prepared = Prepared {
+        let prepared = PreparedEffect {
             plan,
             summary: as_cleaned(&call.summary),
             preview: as_cleaned(&call.preview),
@@ -142,7 +142,7 @@ impl GrantRequest {
         Ok((call, executed(take(&mut machine, &told))))
     }
 
-    fn proposed(self, conduct: ToolConduct) -> (RunStateMachine, Decision) {
+    fn proposed(self, conduct: ToolConduct) -> (RunStateMachine, MachineDecision) {
         let mut machine = RunStateMachine::new(
             RunId::from_parts(1, 1),
             SessionId::from_parts(1, 2),
@@ -164,7 +164,7 @@ impl GrantRequest {
             config_digest: [0; 32],
             idempotency: None,
             delivery: InputDelivery::Queue,
-            approvers: Approvers::Inbox,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             skills: Vec::new(),
             input: UserInput::text("use the tool".into()),
@@ -218,7 +218,7 @@ impl GrantRequest {
     }
 }
 
-fn executed(decision: Decision) -> Grant {
+fn executed(decision: MachineDecision) -> Grant {
     let granted = decision.effects.into_iter().find_map(|effect| match effect {
         Effect::Execute(grant) => Some(grant),
         _ => None,
@@ -226,7 +226,7 @@ fn executed(decision: Decision) -> Grant {
     granted.expect("an allowed call is executed at once when nothing else runs")
 }
 
-fn take(machine: &mut RunStateMachine, input: &RunInput) -> Decision {
+fn take(machine: &mut RunStateMachine, input: &RunInput) -> MachineDecision {
     let now = Timestamp::default();
     let decision = machine.decide(input, now).expect("the inputs come in the order of a plain run");
     for event in &decision.events {
@@ -242,9 +242,9 @@ fn as_cleaned<T: Clone>(content: &Content<T>) -> Redacted<T> {
 
 fn kept(image: &RawPreImage) -> PreImage {
     let before = match &image.before {
-        Before::Absent => Before::Absent,
-        Before::File { bytes, mode } => Before::File { bytes: as_cleaned(bytes), mode: *mode },
-        Before::Withheld { mode } => Before::Withheld { mode: *mode },
+        FileBefore::Absent => FileBefore::Absent,
+        FileBefore::File { bytes, mode } => FileBefore::File { bytes: as_cleaned(bytes), mode: *mode },
+        FileBefore::Withheld { mode } => FileBefore::Withheld { mode: *mode },
     };
     PreImage { path: as_cleaned(&image.path), before, after_sha256: image.after_sha256 }
 }

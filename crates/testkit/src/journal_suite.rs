@@ -20,6 +20,7 @@ pub mod crowd;
 pub mod guards;
 pub mod jobs;
 pub mod paging;
+pub mod people;
 pub mod records;
 pub mod policies;
 pub mod components;
@@ -68,6 +69,9 @@ macro_rules! journal_conformance_tests {
             records: sessions_are_listed_by_last_use,
             records: ids_are_found_by_their_ends_and_sessions_by_their_words,
             records: names_agents_and_tokens_are_listed,
+            people: people_are_kept,
+            people: scopes_of_tokens_are_kept,
+            people: who_acted_is_kept,
             records: foreign_things_are_not_there,
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{
-    CredentialUser, NewSecret, OpenedSecret, RootKind, SecretChange, SecretName, SecretNames, SecretReader,
-    SecretRecord, SecretStore, SecretStoreError, Unlock, VaultStatus,
+    CredentialUser, NewSecret, OpenedSecret, PassphraseCheck, RootKind, SecretChange, SecretName,
+    SecretNames, SecretReader, SecretRecord, SecretStore, SecretStoreError, VaultStatus,
 };
 use palyra_types::{Content, PrincipalId, Seq};
 
@@ -187,13 +187,13 @@ impl SecretStore for MemorySecrets {
         Ok(())
     }
 
-    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<PassphraseCheck, SecretStoreError> {
         let mut kept = self.kept();
         if kept.passphrase.as_ref() != Some(passphrase) {
-            return Ok(Unlock::Wrong);
+            return Ok(PassphraseCheck::Wrong);
         }
         kept.tried = Unlocking::Tried;
-        Ok(Unlock::Opened)
+        Ok(PassphraseCheck::Opened)
     }
 
     fn unlock(&self) -> Result<(), SecretStoreError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{ComponentShelf, ComponentShelfError};
+use palyra_ports::{ComponentStore, ComponentStoreError};
 use palyra_types::Content;
 use palyra_types::component::{ComponentRecord, ExaminedComponent};
 use palyra_types::tool::ToolName;
@@ -13,15 +13,15 @@ use palyra_types::tool::ToolName;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoComponents;
 
-type Answer<T> = BoxFuture<'static, Result<T, ComponentShelfError>>;
+type Answer<T> = BoxFuture<'static, Result<T, ComponentStoreError>>;
 
-impl ComponentShelf for NoComponents {
+impl ComponentStore for NoComponents {
     fn examine(&self, _source: Content<PathBuf>) -> Answer<ExaminedComponent> {
         let what = "components are not run here".to_owned();
-        async { Err(ComponentShelfError::Host { what }) }.boxed()
+        async { Err(ComponentStoreError::Host { what }) }.boxed()
     }
 
-    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentStoreError> {
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! A redactor that finds nothing, for tests that are about something else.
 
-use palyra_ports::redactor::{Cleaned, Findings, RedactStream, Redactor};
+use palyra_ports::redactor::{CleanedText, RedactStream, RedactionFindings, Redactor};
 use palyra_types::{Content, Redacted};
 
 /// Leaves every text as it is: rule set 0.
@@ -12,11 +12,11 @@ impl Redactor for PassThrough {
         0
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
-        Cleaned { text: Redacted::cleaned(text.into_exposed()), findings: Findings::default() }
+    fn redact(&self, text: Content<String>) -> CleanedText {
+        CleanedText { text: Redacted::cleaned(text.into_exposed()), findings: RedactionFindings::default() }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 
@@ -34,7 +34,7 @@ impl RedactStream for PassThrough {
         Redacted::default()
     }
 
-    fn take_findings(&mut self) -> Findings {
-        Findings::default()
+    fn take_findings(&mut self) -> RedactionFindings {
+        RedactionFindings::default()
     }
 }

@@ -63,7 +63,7 @@ pub enum ToolScript {
 
 /// One execution, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Execution {
+pub struct RecordedExecution {
     /// For which run.
     pub run: RunId,
     /// Its number there.
@@ -77,7 +77,7 @@ pub struct Execution {
     /// What was recorded that it would do.
     pub plan: EffectPlan,
     /// Whether it ran for the first time.
-    pub execution: palyra_run_core::Execution,
+    pub execution: palyra_run_core::ExecutionAttempt,
     /// The key of the effect.
     pub key: EffectKey,
 }
@@ -110,7 +110,7 @@ struct State {
     scripts: BTreeMap<String, VecDeque<ToolScript>>,
     found: BTreeMap<String, Result<String, RawPrepareRefusal>>,
     prepared: Vec<Intent>,
-    executions: Vec<Execution>,
+    executions: Vec<RecordedExecution>,
 }
 
 impl Default for ScriptedTools {
@@ -172,7 +172,7 @@ impl ScriptedTools {
 
     /// Returns what was executed so far, in order.
     #[must_use]
-    pub fn executions(&self) -> Vec<Execution> {
+    pub fn executions(&self) -> Vec<RecordedExecution> {
         self.shared.state().executions.clone()
     }
 
@@ -221,12 +221,12 @@ impl ToolRuntime for ScriptedTools {
     ) -> BoxFuture<'static, Result<RawToolOutcome, ExecuteToolError>> {
         let script = self.shared.state().scripts.get_mut(grant.tool().as_str()).and_then(VecDeque::pop_front);
         if matches!(script, Some(ToolScript::PanicAtOnce)) {
-            Execution::record(&self.shared, &grant, &supervision);
+            RecordedExecution::record(&self.shared, &grant, &supervision);
             panic!("a scripted tool panics at once");
         }
         let shared = Arc::clone(&self.shared);
         async move {
-            Execution::record(&shared, &grant, &supervision);
+            RecordedExecution::record(&shared, &grant, &supervision);
             let mut under_way = UnderWay::begin(shared);
             let outcome = play(script, &grant, &supervision).await;
             under_way.end();
@@ -270,7 +270,7 @@ async fn play(
     }
 }
 
-impl Execution {
+impl RecordedExecution {
     fn record(shared: &Shared, grant: &Grant, supervision: &Supervision) {
         shared.state().executions.push(Self {
             run: grant.run(),

@@ -4,7 +4,7 @@
 //! the decision and the one that the tool declares now, so a call is never repeated because of what only one of them says.
 
 use palyra_ports::ExecuteToolError;
-use palyra_run_core::Execution;
+use palyra_run_core::ExecutionAttempt;
 use palyra_types::tool::{EffectContract, RawToolOutcome, ToolExecutionOutcome, ToolName};
 use palyra_types::{Content, ErrorCode};
 
@@ -19,8 +19,8 @@ pub(crate) fn may_run(declared: EffectContract, invocation: &ToolInvocation) -> 
         EffectContract::Local | EffectContract::Opaque => false,
     };
     match invocation.execution {
-        Execution::First => true,
-        Execution::Again => is_repeatable(declared) && is_repeatable(invocation.contract),
+        ExecutionAttempt::First => true,
+        ExecutionAttempt::Again => is_repeatable(declared) && is_repeatable(invocation.contract),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn conclude(
     let is_pure = declared == EffectContract::Pure && invocation.contract == EffectContract::Pure;
     let result = match result {
         Ok(result) => result,
-        Err(CallError::NotStarted(_)) if invocation.execution == Execution::Again && !is_pure => {
+        Err(CallError::NotStarted(_)) if invocation.execution == ExecutionAttempt::Again && !is_pure => {
             return in_doubt();
         }
         Err(CallError::NotStarted(failure) | CallError::Failed(failure)) => failed(failure),

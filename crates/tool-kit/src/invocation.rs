@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palyra_ports::{CredentialUser, Supervision};
-use palyra_run_core::{Execution, Grant};
+use palyra_run_core::{ExecutionAttempt, Grant};
 use palyra_types::SessionId;
 use palyra_types::tool::{EffectContract, ToolName};
 
@@ -30,7 +30,7 @@ pub struct ToolInvocation {
     /// The contract that was recorded with the decision.
     pub contract: EffectContract,
     /// Whether the call runs for the first time.
-    pub execution: Execution,
+    pub execution: ExecutionAttempt,
     /// How long the call may take.
     pub deadline: Duration,
     /// How much output is kept, in bytes.

@@ -24,7 +24,7 @@ pub use conclude::{conclude, panic_of};
 #[doc(hidden)]
 pub use delegate::named;
 pub use invocation::ToolInvocation;
-pub use palyra_run_core::{Execution, Intent};
+pub use palyra_run_core::{ExecutionAttempt, Intent};
 pub use result::{CallError, CallFailure, CallResult, ExecutionSite, ToolResult};
 pub use tool::{Tool, ToolAct};
 pub use tool_set::ToolSet;

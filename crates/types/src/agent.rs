@@ -7,6 +7,9 @@ use crate::{AgentId, Redacted};
 /// The name of the agent that always exists.
 pub const DEFAULT_AGENT_NAME: &str = "main";
 
+/// The name of the agent that has no tools: a model alone.
+pub const TOOLLESS_AGENT_NAME: &str = "model-alone";
+
 /// What an agent is told and given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentProfile {

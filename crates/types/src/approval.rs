@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-pub use crate::asking::{
-    APPROVAL_SPAN_DEFAULT, APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, Approvers, AtExpiry,
-    Separation,
+pub use crate::approval_terms::{
+    APPROVAL_SPAN_DEFAULT, APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, ApproverPresence,
+    AtExpiry, SeparationRule,
 };
 
 use crate::digest::ContentDigest;
@@ -200,7 +200,7 @@ pub enum ArgumentShape<T = Redacted<String>> {
 
 /// What a person wants to be remembered beyond the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GrantWish {
+pub struct StoredGrantRequest {
     /// The id it will have.
     pub grant: StoredGrantId,
     /// For which calls.

@@ -58,7 +58,7 @@ pub struct PreImage<P = Redacted<String>, B = Redacted<Vec<u8>>> {
     /// The path below the workspace root.
     pub path: P,
     /// What was there.
-    pub before: Before<B>,
+    pub before: FileBefore<B>,
     /// SHA-256 of what will be there; `None` when nothing will be.
     pub after_sha256: Option<[u8; 32]>,
 }
@@ -69,9 +69,9 @@ pub type RestoreImage = PreImage<Redacted<String>, Content<Vec<u8>>>;
 impl From<PreImage> for RestoreImage {
     fn from(PreImage { path, before, after_sha256 }: PreImage) -> Self {
         let before = match before {
-            Before::Absent => Before::Absent,
-            Before::File { bytes, mode } => Before::File { bytes: bytes.into(), mode },
-            Before::Withheld { mode } => Before::Withheld { mode },
+            FileBefore::Absent => FileBefore::Absent,
+            FileBefore::File { bytes, mode } => FileBefore::File { bytes: bytes.into(), mode },
+            FileBefore::Withheld { mode } => FileBefore::Withheld { mode },
         };
         Self { path, before, after_sha256 }
     }
@@ -82,7 +82,7 @@ pub type RawPreImage = PreImage<Content<String>, Content<Vec<u8>>>;
 
 /// What was at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Before<B = Redacted<Vec<u8>>> {
+pub enum FileBefore<B = Redacted<Vec<u8>>> {
     /// Nothing.
     Absent,
     /// A file with these bytes and permission bits.

@@ -8,6 +8,14 @@
 pub enum ErrorClass {
     /// The request is malformed.
     InvalidArgument,
+    /// The request is in a form that is not read here.
+    UnsupportedMedia,
+    /// The request did not arrive in time.
+    RequestTimeout,
+    /// The place takes another method.
+    MethodNotAllowed,
+    /// The request is for another server.
+    Misdirected,
     /// The request names a place past the end.
     OutOfRange,
     /// The call has no valid credential.
@@ -58,6 +66,10 @@ impl ErrorClass {
     /// Every class, in order of declaration.
     pub const ALL: &[Self] = &[
         Self::InvalidArgument,
+        Self::UnsupportedMedia,
+        Self::RequestTimeout,
+        Self::MethodNotAllowed,
+        Self::Misdirected,
         Self::OutOfRange,
         Self::Unauthenticated,
         Self::PermissionDenied,
@@ -100,6 +112,8 @@ impl ErrorClass {
             Self::Unknown => (2, 500),
             Self::UpstreamFailed => (2, 502),
             Self::InvalidArgument => (3, 400),
+            Self::UnsupportedMedia => (3, 415),
+            Self::RequestTimeout => (4, 408),
             Self::DeadlineExceeded => (4, 504),
             Self::NotFound => (5, 404),
             Self::AlreadyExists => (6, 409),
@@ -109,11 +123,13 @@ impl ErrorClass {
             Self::Overloaded => (8, 503),
             Self::StorageFull => (8, 507),
             Self::Conflict => (9, 409),
+            Self::Misdirected => (9, 421),
             Self::Unprocessable => (9, 422),
             Self::UpstreamRefused => (9, 502),
             Self::NotReady => (9, 503),
             Self::Aborted => (10, 409),
             Self::OutOfRange => (11, 400),
+            Self::MethodNotAllowed => (12, 405),
             Self::Internal => (13, 500),
             Self::UpstreamUnavailable => (14, 502),
             Self::Unavailable => (14, 503),

@@ -62,6 +62,18 @@ error_codes! {
         "send less, or put it into a file of this folder and ask to read that";
     InvalidArgument = 1004, "invalid_argument", InvalidArgument, "A field of a request has a value that is not allowed.",
         "correct what the message names; nothing was recorded";
+    UnsupportedMediaType = 1005, "unsupported_media_type", UnsupportedMedia, "The body of a request is not in a form that is read here.",
+        "send `content-type: application/json`";
+    RequestTimeout = 1006, "request_timeout", RequestTimeout, "The body of a request did not arrive in time.",
+        "send it again, or send less; nothing was recorded";
+    RouteNotFound = 1007, "route_not_found", NotFound, "There is nothing at this path.",
+        "/api/v1/openapi.json lists the paths there are";
+    MethodNotAllowed = 1008, "method_not_allowed", MethodNotAllowed, "The path takes another method.",
+        "/api/v1/openapi.json lists the methods of each path";
+    CallTimeout = 1009, "call_timeout", DeadlineExceeded, "The call took too long and was given up.",
+        "look whether it happened, then try again";
+    TooManyStreams = 1010, "too_many_streams", LimitReached, "The caller has too many streams open.",
+        "close one of them";
     SessionNotFound = 1101, "session_not_found", NotFound, "No such session is visible to this principal.",
         "`palyra sessions list` shows the sessions there are";
     SessionMismatch = 1102, "session_mismatch", Conflict, "The session id and the session key name different sessions.",
@@ -88,10 +100,20 @@ error_codes! {
         "send fewer or smaller files, with the type they have";
     BranchOutOfRange = 1113, "branch_out_of_range", Conflict, "The tape has not reached the place to branch from.",
         "`palyra runs tail ID` shows the numbers there are";
+    PrincipalNotFound = 1114, "principal_not_found", NotFound, "No such principal exists.",
+        "`palyra admin people list` shows the people there are";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
+    ScopeMissing = 1203, "scope_missing", PermissionDenied, "The credential was not made for this call.",
+        "`palyra admin tokens create --scope NAME` makes one that is; approvals are decided by people";
+    ConfirmationNeeded = 1204, "confirmation_needed", PermissionDenied, "An owner's change over the network needs a fresh confirmation.",
+        "use the daemon's own socket, or pass a code of `palyra admin confirm`";
+    UnknownHost = 1211, "unknown_host", Misdirected, "The request names a host that is not this server.",
+        "use the address that `palyra status` shows, or set `http.public_url`";
+    CrossSiteRequest = 1212, "cross_site_request", PermissionDenied, "A page of another origin made the request.",
+        "call from a program with a token, or open the page at the address that `palyra status` shows";
     ConfigInvalid = 1301, "config_invalid", NotReady, "A configuration value or key is not valid.",
         "correct it, or move the file away and `palyra init`";
     ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",
@@ -223,7 +245,7 @@ error_codes! {
     UndoNothing = 4108, "undo_nothing", Conflict, "The run changed nothing that can be undone.",
         "`palyra runs effects ID` shows what it did";
     UndoOpenRun = 4109, "undo_open_run", Conflict, "You cannot undo a run that is still open.",
-        "`palyra runs cancel ID`, then undo";
+        "answer what it waits for (`palyra approve`) or cancel it (`palyra runs cancel ID`), then undo";
     ClockBehind = 4110, "clock_behind", NotReady, "The machine's clock is behind the newest entry of the journal.",
         "correct the clock; approvals wait until it has passed the newest entry";
     KeptFileRefused = 4111, "kept_file_refused", Conflict, "A kept file cannot be applied.",
@@ -267,7 +289,7 @@ error_codes! {
     FetchRefused = 4701, "fetch_refused", PermissionDenied, "The address, the request or a redirect is not allowed.",
         "no action needed: the model receives this error and continues; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", UpstreamUnavailable, "A server could not be reached, or its answer could not be used.",
-        "no action needed: the model receives this error and continues";
+        "no action needed: the model receives this error and continues; docs/http-fetch.md says how a certificate of your own authority is accepted";
     FetchLimit = 4703, "fetch_limit", DeadlineExceeded, "A server took too long to answer.",
         "no action needed: the model receives this error and continues";
     FetchStatus = 4704, "fetch_status", UpstreamFailed, "A server answered that the request failed.",

@@ -19,7 +19,7 @@ mod session;
 mod tool;
 
 pub use crate::digest::ContentDigest;
-pub use access::{AccessEvent, AgentEvent};
+pub use access::{AccessEvent, ActRefused, AgentEvent, TokenCreated};
 pub use approval::ApprovalEvent;
 pub use effect::EffectEvent;
 pub use log::{EpochSealing, LogEvent};
@@ -30,7 +30,7 @@ pub use policy::PolicyEvent;
 pub use run::{HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
 pub use session::*;
 pub use tool::{
-    Ask, Attested, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    ApprovalAsk, CallAttestation, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
     UnknownOutcomeCause,
 };
 

@@ -16,6 +16,12 @@ pub struct InvalidId {
     given: String,
 }
 
+/// An id that is made of a time and chance.
+pub trait TimedId: Sized {
+    /// Makes an id from milliseconds since the Unix epoch and 80 bits of entropy.
+    fn of_parts(unix_ms: u64, random: u128) -> Self;
+}
+
 macro_rules! ulid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -48,6 +54,12 @@ macro_rules! ulid_id {
             #[must_use]
             pub fn from_bytes_or_none(bytes: [u8; 16]) -> Option<Self> {
                 (bytes != [0; 16]).then(|| Self::from_bytes(bytes))
+            }
+        }
+
+        impl TimedId for $name {
+            fn of_parts(unix_ms: u64, random: u128) -> Self {
+                Self::from_parts(unix_ms, random)
             }
         }
 

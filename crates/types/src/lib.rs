@@ -15,7 +15,7 @@ pub mod redacted;
 pub mod time;
 
 pub mod approval;
-pub mod asking;
+pub mod approval_terms;
 pub mod digest;
 pub mod effect;
 pub mod path_reading;
@@ -52,7 +52,7 @@ pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
     AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId,
-    SkillId, StoredGrantId, TapeSeq, TokenId, UndoId,
+    SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp};

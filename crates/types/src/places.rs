@@ -101,7 +101,7 @@ pub fn kinds_of(names: &[String]) -> BTreeSet<PlaceKind> {
     for above in ends {
         let is_end = above.len() == names.len();
         kinds.extend(
-            kinds_at(above).filter(|(_, reach)| is_end || *reach == Reach::Below).map(|(kind, _)| kind),
+            kinds_at(above).filter(|(_, reach)| is_end || *reach == PathReach::Below).map(|(kind, _)| kind),
         );
     }
     kinds
@@ -144,7 +144,7 @@ pub fn leads_to_steering(names: &[String]) -> bool {
 
 /// How much of a path a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum PathReach {
     /// The place itself.
     Itself,
     /// All below it, too.
@@ -152,7 +152,7 @@ enum Reach {
 }
 
 /// Returns the kinds that the last name makes, with those above it.
-fn kinds_at(names: &[String]) -> impl Iterator<Item = (PlaceKind, Reach)> {
+fn kinds_at(names: &[String]) -> impl Iterator<Item = (PlaceKind, PathReach)> {
     let is_readable = has_kind(names, PlaceKind::Readable);
     place_rows().iter().filter(|row| row.kind != PlaceKind::Readable).flat_map(move |row| {
         let found = row.paths.iter().find_map(|path| match_of(names, row.kind, path))?;
@@ -166,11 +166,11 @@ fn has_kind(names: &[String], kind: PlaceKind) -> bool {
         .any(|row| row.kind == kind && row.paths.iter().any(|path| match_of(names, kind, path).is_some()))
 }
 
-fn match_of(names: &[String], kind: PlaceKind, path: &str) -> Option<Reach> {
+fn match_of(names: &[String], kind: PlaceKind, path: &str) -> Option<PathReach> {
     let folder = path.strip_suffix('/');
     let anywhere = matches!(kind, PlaceKind::Credentials | PlaceKind::RunsLater) || folder.is_some();
     let found = ends_with(names, folder.unwrap_or(path));
-    found.then_some(if anywhere { Reach::Below } else { Reach::Itself })
+    found.then_some(if anywhere { PathReach::Below } else { PathReach::Itself })
 }
 
 fn ends_with(names: &[String], path: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Entries as read back from the journal.
 
+use crate::access::ActorIdentity;
 use crate::event::{JournalEvent, TapeEvent};
 use crate::{Epoch, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
@@ -29,6 +30,8 @@ pub struct OrchestratorTapeRecord {
     pub time: Timestamp,
     /// Whether the content is there.
     pub content: ContentState,
+    /// Who acted, where a person or a program of theirs did.
+    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: TapeEvent,
 }
@@ -54,6 +57,8 @@ pub struct JournalEventRecord {
     pub leaf: [u8; 32],
     /// Whether the content is there.
     pub content: ContentState,
+    /// Who acted, where a person or a program of theirs did.
+    pub actor: Option<ActorIdentity>,
     /// What happened.
     pub event: JournalEvent,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::asking::{ApprovalTerms, Approvers};
+use crate::approval_terms::{ApprovalTerms, ApproverPresence};
 use crate::surface::Surface;
 use crate::{AgentId, Content, ErrorCode, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, Timestamp};
 
@@ -286,7 +286,7 @@ pub struct CallContext {
     /// Where the run's input came from.
     pub surface: Surface,
     /// Whether somebody could approve it.
-    pub approvers: Approvers,
+    pub approvers: ApproverPresence,
     /// What the run has read.
     pub taints: Taints,
     /// Model turns of the run so far.

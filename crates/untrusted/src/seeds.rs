@@ -7,6 +7,7 @@ use palyra_ledger::{Envelope, LeafHash};
 use palyra_ports::NewEntry;
 use palyra_testkit::journal_suite::samples::{SampleRun, principal, session, session_opened};
 use palyra_types::{Epoch, LogId, Seq, Timestamp};
+use palyra_wire::operations::OPERATIONS;
 use palyra_wire::v1::run_stream_request::Frame;
 use palyra_wire::v1::{
     Attach, Attachment, Cancel, Input, RunStreamRequest, SessionSelector, StartRunRequest,
@@ -23,6 +24,7 @@ pub fn of(target: &str) -> SeedFiles {
         "envelope" => envelopes(),
         "stored_entry" => stored_entries(),
         "grpc_frame" => frames(),
+        "http_request" => requests(),
         "chat_completions" => named(&CHAT_COMPLETIONS),
         "messages" => named(&MESSAGES),
         "tool_arguments" => named(&TOOL_ARGUMENTS),
@@ -123,6 +125,27 @@ fn frames() -> SeedFiles {
     let seeds = frames
         .map(|(name, frame)| (name.to_owned(), RunStreamRequest { frame: Some(frame) }.encode_to_vec()));
     seeds.into()
+}
+
+/// One of each form: a query, a body, both of them wrong.
+fn requests() -> SeedFiles {
+    let of = |name: &str, text: &str| {
+        let which = OPERATIONS.iter().position(|operation| operation.name == name)?;
+        Some((name.to_owned(), [&[u8::try_from(which).ok()?], text.as_bytes()].concat()))
+    };
+    let seeds = [
+        of("ListRuns", "page_size=7&only=open&page_token=t"),
+        of("ReadTape", "run_id=01JGFJJZ0005QY2RHDPD3YAC6M&after_tape_seq=3"),
+        of("ExportApprovals", "since=2026-01-01T00:00:00Z"),
+        of(
+            "StartRun",
+            "\n{\"input\":\"hi\",\"session\":{\"session_key\":\"work\"},\"attachments\":[{\"name\":\"a\",\"content\":\"aGk=\"}]}",
+        ),
+        of("ResolveApproval", "\n{\"approval_id\":\"A\",\"decision\":\"APPROVAL_DECISION_APPROVE\"}"),
+        of("EraseContent", "\n{\"range\":{\"from_seq\":\"1\",\"to_seq\":2}}"),
+        of("SetPosture", "tool=x\n{\"tool\":\"y\"}"),
+    ];
+    seeds.into_iter().flatten().collect()
 }
 
 fn configurations() -> SeedFiles {

@@ -7,11 +7,13 @@ use palyra_ledger::Envelope;
 use palyra_policy::{CallEvidence, ToolCallPolicySnapshot, ToolPolicyRules, decide_tool_call};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::event::{JournalEvent, TapeEvent};
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Taints, ToolCall, ToolName, ToolVerdict};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
+use palyra_wire::json::{bytes_to_json, from_json};
+use palyra_wire::operations::OPERATIONS;
 use palyra_wire::v1::RunStreamRequest;
 use prost::Message;
 use sha2::{Digest, Sha256};
@@ -20,10 +22,11 @@ use sha2::{Digest, Sha256};
 pub type FuzzTarget = fn(&[u8]);
 
 /// All targets by the name of their corpus.
-pub const ALL: [(&str, FuzzTarget); 8] = [
+pub const ALL: [(&str, FuzzTarget); 9] = [
     ("envelope", envelope),
     ("stored_entry", stored_entry),
     ("grpc_frame", grpc_frame),
+    ("http_request", http_request),
     ("chat_completions", chat_completions),
     ("messages", messages),
     ("tool_arguments", tool_arguments),
@@ -62,6 +65,19 @@ pub fn grpc_frame(bytes: &[u8]) {
     let again = RunStreamRequest::decode(message.encode_to_vec().as_slice());
     assert_eq!(again.as_ref(), Ok(&message), "a frame is not written as it was read");
     let _ = palyra_grpc::untrusted::frame(message);
+}
+
+/// A request of the HTTP API: which operation, its query, a line feed, its body. Its message as JSON is read as the same message.
+pub fn http_request(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    let Some(operation) = OPERATIONS.get(usize::from(*which) % OPERATIONS.len()) else { return };
+    let Ok(text) = std::str::from_utf8(rest) else { return };
+    let (query, body) = text.split_once('\n').unwrap_or((text, ""));
+    let Some(message) = palyra_http::untrusted::message(operation, query, body) else { return };
+    let Some(json) = bytes_to_json(operation.input, &message) else {
+        panic!("a message that was read is none")
+    };
+    assert_eq!(from_json(operation.input, &json.to_string()), Ok(message), "a message has two forms");
 }
 
 /// An answer of a server that speaks Chat Completions.
@@ -107,7 +123,7 @@ fn nobody() -> CallContext {
         session: SessionId::NIL,
         run: RunId::NIL,
         surface: Surface::LocalSocket,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         turns: 0,
         tool_calls: 0,

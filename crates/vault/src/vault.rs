@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use palyra_ports::{
-    Entropy, OpenedSecret, RootKind, SecretChange, SecretName, SecretReader, SecretRecord, SecretStore,
-    SecretStoreError, Unlock, VaultStatus,
+    Entropy, OpenedSecret, PassphraseCheck, RootKind, SecretChange, SecretName, SecretReader, SecretRecord,
+    SecretStore, SecretStoreError, VaultStatus,
 };
 use palyra_types::{Content, Seq, Timestamp};
 
@@ -232,9 +232,9 @@ impl SecretStore for Vault {
         changing::give_up(self, &mut self.ready())
     }
 
-    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<Unlock, SecretStoreError> {
+    fn try_passphrase(&self, passphrase: &Content<String>) -> Result<PassphraseCheck, SecretStoreError> {
         let tried = root::derived(&self.folder, passphrase.expose())?;
-        let outcome = if tried.is_some() { Unlock::Opened } else { Unlock::Wrong };
+        let outcome = if tried.is_some() { PassphraseCheck::Opened } else { PassphraseCheck::Wrong };
         self.ready().tried = tried;
         Ok(outcome)
     }

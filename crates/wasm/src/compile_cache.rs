@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_ports::{
-    ComponentShelfError as Fault, ConfinedCommand, Ended, Network, ProcessLimits, ProcessSandbox,
-    ProcessTier, SandboxError, WorkspaceAccess, WorkspaceRoot,
+    ComponentStoreError as Fault, ConfinedCommand, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier,
+    ProgramEnd, SandboxError, WorkspaceAccess, WorkspaceRoot,
 };
 use sha2::{Digest, Sha256};
 
@@ -236,7 +236,7 @@ impl CompileCache {
             kept: Vec::new(),
             readable: vec![self.program.clone()],
             sealed: Vec::new(),
-            network: Network::None,
+            network: NetworkAccess::None,
             limits: self.limits,
         };
         let started = std::time::Instant::now();
@@ -256,25 +256,25 @@ impl CompileCache {
         let words = words.await.unwrap_or_default();
         tracing::debug!(?ended, ?native, ms = started.elapsed().as_millis(), "a component was compiled");
         match ended {
-            Ended::Exited { code: 0 } => match native.map_err(disk)? {
+            ProgramEnd::Exited { code: 0 } => match native.map_err(disk)? {
                 TakenDown::Whole { .. } => Ok(()),
                 TakenDown::TooLarge => {
                     let mib = NATIVE_BYTES_MAX >> 20;
                     Err(limit(&format!("its native code has more than {mib} MiB")))
                 }
             },
-            Ended::Exited { code } if code == i32::from(MALFORMED) => {
+            ProgramEnd::Exited { code } if code == i32::from(MALFORMED) => {
                 Err(Fault::Invalid { what: format!("it is not a WebAssembly component: {}", plain(&words)) })
             }
-            Ended::Exited { code } if code == i32::from(HOST) => {
+            ProgramEnd::Exited { code } if code == i32::from(HOST) => {
                 Err(Fault::System { what: format!("the compiler could not begin: {}", plain(&words)) })
             }
-            Ended::OverMemory => Err(limit("it used too much memory")),
-            Ended::Signalled { .. }
-            | Ended::Exited { .. }
-            | Ended::OverProcesses
-            | Ended::KeptLost
-            | Ended::Stopped => {
+            ProgramEnd::OverMemory => Err(limit("it used too much memory")),
+            ProgramEnd::Signalled { .. }
+            | ProgramEnd::Exited { .. }
+            | ProgramEnd::OverProcesses
+            | ProgramEnd::KeptLost
+            | ProgramEnd::Stopped => {
                 Err(limit("it used more memory, time or threads than compiling may, or broke the compiler"))
             }
         }

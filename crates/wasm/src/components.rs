@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use palyra_ports::{
-    CancelFlag, Clock, ComponentShelfError, FetchHttp, ProcessLimits, ProcessSandbox, SecretNames,
+    CancelFlag, Clock, ComponentStoreError, FetchHttp, ProcessLimits, ProcessSandbox, SecretNames,
 };
 use palyra_tool_kit::{
     CallError, CallFailure, CallResult, ExecutionSite, Tool, ToolInvocation, ToolResult, ToolSet, ToolTable,
@@ -147,9 +147,9 @@ impl ComponentsInner {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn engine(&self) -> Result<Engine, ComponentShelfError> {
+    pub(crate) fn engine(&self) -> Result<Engine, ComponentStoreError> {
         let made = self.engine.get_or_init(|| Engine::new().map_err(|error| error.to_string()));
-        made.clone().map_err(|what| ComponentShelfError::Host { what })
+        made.clone().map_err(|what| ComponentStoreError::Host { what })
     }
 
     fn making(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], PendingCompile>> {
@@ -174,7 +174,7 @@ impl ComponentsInner {
         let made = tokio::spawn(async move { inner.cache.ready(&inner.engine()?, digest).await });
         let done = tokio::spawn(async move {
             let lost = |error: tokio::task::JoinError| {
-                KeptFault::from(ComponentShelfError::System { what: error.to_string() })
+                KeptFault::from(ComponentStoreError::System { what: error.to_string() })
             };
             let made = made.await.unwrap_or_else(|error| Err(lost(error)));
             let mut making = after.making();
@@ -184,7 +184,7 @@ impl ComponentsInner {
             making.remove(&digest);
             made
         });
-        let lost = |_| Err(ComponentShelfError::System { what: "the daemon ends".to_owned() }.into());
+        let lost = |_| Err(ComponentStoreError::System { what: "the daemon ends".to_owned() }.into());
         done.map(move |done| done.unwrap_or_else(lost)).boxed().shared()
     }
 

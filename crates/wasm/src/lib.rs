@@ -9,7 +9,7 @@ mod components;
 
 mod examine;
 mod component_catalog;
-mod shelf;
+mod component_store;
 mod compile_cache;
 mod native;
 #[cfg(feature = "compiler")]

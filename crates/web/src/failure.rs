@@ -133,12 +133,15 @@ fn advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
         }
         FetchFailure::Address { .. } => "; only servers of the open network are asked",
         FetchFailure::Credential(_) if reached == FetchReach::Nobody => "; nothing was sent",
+        FetchFailure::Tls { .. } => {
+            "; certificates count that an authority of this machine signed, or one in the file that SSL_CERT_FILE names where \
+             the daemon is started"
+        }
         FetchFailure::Credential(_)
         | FetchFailure::Url { .. }
         | FetchFailure::Request { .. }
         | FetchFailure::Unresolved { .. }
         | FetchFailure::Unreachable { .. }
-        | FetchFailure::Tls { .. }
         | FetchFailure::Redirect { .. }
         | FetchFailure::Answer { .. }
         | FetchFailure::TimedOut { .. }

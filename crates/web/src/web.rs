@@ -10,7 +10,7 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHttp, FetchReach, FetchRequest, FetchResponse, PreparedCall,
     ReadUrl, Redactor,
 };
-use palyra_tool_kit::Execution;
+use palyra_tool_kit::ExecutionAttempt;
 use palyra_tool_kit::{
     CallError, CallResult, Tool, ToolInvocation, ToolResult, ToolSet, delegate_tool_runtime,
 };
@@ -108,8 +108,8 @@ fn without_rest(rest: RestLost, invocation: &ToolInvocation) -> ToolResult {
 
 fn before(invocation: &ToolInvocation) -> &'static str {
     match invocation.execution {
-        Execution::First => "",
-        Execution::Again => BEFORE,
+        ExecutionAttempt::First => "",
+        ExecutionAttempt::Again => BEFORE,
     }
 }
 
@@ -130,8 +130,8 @@ fn fetch(reader: &dyn ReadUrl, invocation: &ToolInvocation) -> Result<WebExchang
 fn send(reader: &dyn ReadUrl, invocation: &ToolInvocation) -> Result<WebExchange, WebFailure> {
     let send = http_send::read(&invocation.arguments)?;
     match (invocation.execution, send.repetition) {
-        (Execution::First, _) | (Execution::Again, RepeatSafety::MeansTheSame) => {}
-        (Execution::Again, RepeatSafety::MayDoItTwice) => return Err(WebFailure::InDoubt),
+        (ExecutionAttempt::First, _) | (ExecutionAttempt::Again, RepeatSafety::MeansTheSame) => {}
+        (ExecutionAttempt::Again, RepeatSafety::MayDoItTwice) => return Err(WebFailure::InDoubt),
     }
     let asked = ParsedCall::read(reader, &send.common, CallManner::Sends)?;
     let mut request = asked.request(send.method, send.body.into_bytes(), invocation.used_by);

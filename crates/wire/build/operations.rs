@@ -15,6 +15,7 @@ const HTTP_PREFIX: &str = "/api/v1/";
 pub(crate) struct DeclaredMethod {
     method: MethodDescriptor,
     audience: String,
+    scope: String,
     kind: String,
     summary: String,
     http: String,
@@ -48,7 +49,7 @@ fn declared(pool: &DescriptorPool, method: MethodDescriptor) -> Result<DeclaredM
     let extension = pool.get_extension_by_name(OPTION).ok_or("the file of options is not imported")?;
     let options = method.options();
     if !options.has_extension(&extension) {
-        return Err(format!("`option ({OPTION})` is missing: declare audience, kind and summary"));
+        return Err(format!("`option ({OPTION})` is missing: declare audience, scope, kind and summary"));
     }
     let value = options.get_extension(&extension);
     let Value::Message(declaration) = value.as_ref() else {
@@ -61,13 +62,14 @@ fn declared(pool: &DescriptorPool, method: MethodDescriptor) -> Result<DeclaredM
     let http = text(declaration, "http");
     check_http(&method, &http)?;
     let audience = value_name(declaration, "audience", "AUDIENCE_")?;
+    let scope = value_name(declaration, "scope", "SCOPE_")?;
     let kind = value_name(declaration, "kind", "OPERATION_KIND_")?;
     let request = format!("{}Request", method.name());
     let response = format!("{}Response", method.name());
     if method.input().name() != request || method.output().name() != response {
         return Err(format!("its messages must be {request} and {response}"));
     }
-    Ok(DeclaredMethod { method, audience, kind, summary, http })
+    Ok(DeclaredMethod { method, audience, scope, kind, summary, http })
 }
 
 fn text(declaration: &DynamicMessage, field: &str) -> String {
@@ -85,7 +87,8 @@ fn value_name(declaration: &DynamicMessage, field: &str, prefix: &str) -> Result
     };
     let value = value.ok_or_else(|| format!("`{field}` is missing"))?;
     let word = value.name().trim_start_matches(prefix).to_lowercase();
-    Ok(word[..1].to_uppercase() + &word[1..])
+    let parts = word.split('_').filter(|part| !part.is_empty());
+    Ok(parts.map(|part| part[..1].to_uppercase() + &part[1..]).collect())
 }
 
 /// Checks a path: known method, our prefix, and fields of the request in braces.
@@ -112,12 +115,12 @@ pub(crate) fn to_rust(operations: &[DeclaredMethod]) -> String {
     let mut text = String::from(
         "/// Every operation, in order of the schemas' files.\npub static OPERATIONS: &[OperationSpec] = &[\n",
     );
-    for DeclaredMethod { method, audience, kind, summary, http } in operations {
+    for DeclaredMethod { method, audience, scope, kind, summary, http } in operations {
         let (service, name) = (method.parent_service().full_name().to_owned(), method.name());
         let _ = writeln!(
             text,
             "    OperationSpec {{ path: \"/{service}/{name}\", service: {service:?}, name: {name:?}, input: {:?}, \
-             output: {:?}, audience: OperationAudience::{audience}, kind: OperationKind::{kind}, summary: {summary:?}, \
+             output: {:?}, audience: OperationAudience::{audience}, scope: OperationScope::{scope}, kind: OperationKind::{kind}, summary: {summary:?}, \
              http: {http:?}, client_streams: {}, server_streams: {} }},",
             method.input().full_name(),
             method.output().full_name(),

@@ -5,6 +5,7 @@
 
 mod fault;
 mod input;
+mod message_text;
 mod short_names;
 mod strict;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 pub use fault::{JSON_BYTES_MAX, JSON_DEPTH_MAX, JsonFault, JsonInputError};
 pub use input::from_json;
+pub use message_text::MessageText;
 
 static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(crate::FILE_DESCRIPTOR_SET).expect("the build script wrote a valid descriptor set")
@@ -41,9 +43,22 @@ fn options() -> SerializeOptions {
 /// The schemas have no message of this name.
 #[must_use]
 pub fn bytes_to_json(full_name: &str, bytes: &[u8]) -> Option<Value> {
+    rendered_bytes(full_name, bytes, &options())
+}
+
+/// Renders the bytes of a message as [`to_json_with_defaults`] does.
+///
+/// # Panics
+/// As [`bytes_to_json`].
+#[must_use]
+pub fn bytes_to_json_with_defaults(full_name: &str, bytes: &[u8]) -> Option<Value> {
+    rendered_bytes(full_name, bytes, &options().skip_default_fields(false))
+}
+
+fn rendered_bytes(full_name: &str, bytes: &[u8], options: &SerializeOptions) -> Option<Value> {
     let descriptor = POOL.get_message_by_name(full_name).expect("the name is of the schemas");
     let message = DynamicMessage::decode(descriptor, bytes).ok()?;
-    Some(rendered(&message, &options()))
+    Some(rendered(&message, options))
 }
 
 fn render<M: Message + Name>(message: &M, options: &SerializeOptions) -> Value {

@@ -2,13 +2,48 @@
 //!
 //! The table is written by the build script from the options of the methods, so a method cannot be missing here.
 
-/// Who may call an operation.
+/// Who may call an operation, beside having its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationAudience {
-    /// Everyone with an identity: the owner, or the holder of a token.
+    /// Everyone whose credential has the scope.
     Principals,
-    /// The owner of the daemon, over its Unix socket.
+    /// The owner: over the Unix socket, or with a credential that has the scope and a fresh confirmation.
     Owner,
+    /// The owner over the Unix socket only.
+    OwnerSocket,
+}
+
+macro_rules! operation_scopes {
+    ($($scope:ident = $name:literal,)*) => {
+        /// What a credential has to be made for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum OperationScope {
+            $(#[doc = concat!("`", $name, "`.")] $scope,)*
+        }
+
+        impl OperationScope {
+            /// Every scope.
+            pub const ALL: &[Self] = &[$(Self::$scope,)*];
+
+            /// Returns its name, such as `runs.read`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$scope => $name,)* }
+            }
+        }
+    };
+}
+
+operation_scopes! {
+    Runs = "runs",
+    RunsRead = "runs.read",
+    Approve = "approve",
+    Openai = "openai",
+    Memory = "memory",
+    Schedules = "schedules",
+    Channel = "channel",
+    Metrics = "metrics",
+    Admin = "admin",
 }
 
 /// Whether an operation changes anything.
@@ -35,6 +70,8 @@ pub struct OperationSpec {
     pub output: &'static str,
     /// Who may call it.
     pub audience: OperationAudience,
+    /// What the caller's credential has to be made for.
+    pub scope: OperationScope,
     /// Whether it changes anything.
     pub kind: OperationKind,
     /// One line for lists of operations.

@@ -36,7 +36,7 @@ fn option(fields: &str) -> String {
     format!("option (palyra.options.v1.operation) = {{ {fields} }};")
 }
 
-const WHOLE: &str = "audience: AUDIENCE_OWNER kind: OPERATION_KIND_READ summary: \"Show a thing\" \
+const WHOLE: &str = "audience: AUDIENCE_OWNER scope: SCOPE_RUNS_READ kind: OPERATION_KIND_READ summary: \"Show a thing\" \
      http: \"GET /api/v1/things/{thing_id}\"";
 
 /// The control is the whole declaration.
@@ -52,6 +52,7 @@ fn a_method_without_a_part_of_its_declaration_does_not_build() {
     );
     for (name, from, to, said) in [
         ("audience", "audience: AUDIENCE_OWNER", "", "`audience` is missing"),
+        ("scope", "scope: SCOPE_RUNS_READ", "", "`scope` is missing"),
         ("unspecified", "AUDIENCE_OWNER", "AUDIENCE_UNSPECIFIED", "`audience` is missing"),
         ("kind", "kind: OPERATION_KIND_READ", "", "`kind` is missing"),
         ("summary", "Show a thing", "Show a thing.", "`summary` must be one line"),

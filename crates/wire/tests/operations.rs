@@ -3,28 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_wire::FILE_DESCRIPTOR_SET;
-use palyra_wire::operations::{OPERATIONS, OperationAudience, OperationKind, OperationSpec};
+use palyra_wire::operations::{OPERATIONS, OperationAudience, OperationKind, OperationScope, OperationSpec};
 
-/// The services whose methods are for everyone with an identity, and the single methods of others that are.
-const FOR_PRINCIPALS: [&str; 8] = [
-    "palyra.v1.GatewayService",
-    "palyra.v1.SessionsService",
-    "palyra.v1.ApprovalsService",
-    "palyra.v1.EffectsService",
-    "palyra.v1.AgentsService",
-    "palyra.v1.ModelsService",
-    "/palyra.v1.ProofService/GetCheckpoint",
-    "/palyra.v1.ProofService/ProveConsistency",
-];
-
+/// What changes what others may do stays with the owner; what cannot be taken back stays on the socket.
 #[test]
-fn every_method_has_the_audience_that_it_had() {
-    assert_eq!(OPERATIONS.len(), 82);
+fn every_method_has_a_scope_and_only_changes_need_more_than_it() {
+    assert_eq!(OPERATIONS.len(), 89);
     for operation in OPERATIONS {
-        let listed = FOR_PRINCIPALS.contains(&operation.service) || FOR_PRINCIPALS.contains(&operation.path);
-        let expected = if listed { OperationAudience::Principals } else { OperationAudience::Owner };
-        assert_eq!(operation.audience, expected, "{}", operation.path);
+        if operation.audience != OperationAudience::Principals {
+            assert_eq!(operation.scope, OperationScope::Admin, "{}", operation.path);
+        }
+        if operation.scope == OperationScope::RunsRead && operation.name != "RunStream" {
+            assert!(
+                operation.kind == OperationKind::Read || operation.name == "GetCheckpoint",
+                "{}",
+                operation.path
+            );
+        }
     }
+    let on_the_socket = OPERATIONS.iter().filter(|one| one.audience == OperationAudience::OwnerSocket);
+    let names: Vec<&str> = on_the_socket.map(|operation| operation.name).collect();
+    assert_eq!(names, ["CreateConfirmation", "Shutdown", "EraseContent", "ScrubJournal"]);
+    let deciding = OPERATIONS.iter().filter(|operation| operation.scope == OperationScope::Approve);
+    assert_eq!(deciding.map(|operation| operation.name).collect::<Vec<_>>(), ["ResolveApproval"]);
 }
 
 #[test]

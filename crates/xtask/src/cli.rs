@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    attack, compare, components, dist, failures, help_pages, known_faults, published, real_model, redaction,
-    sim, soak, suite, tamper, tidy,
+    attack, compare, components, dist, failures, help_pages, known_faults, openapi, published, real_model,
+    redaction, sim, soak, suite, tamper, tidy,
 };
 
 #[derive(Debug, Parser)]
@@ -30,6 +30,8 @@ enum XtaskVerb {
     },
     /// Writes docs/reference/help.txt, which holds every help page.
     HelpPages,
+    /// Writes docs/reference/openapi.json, which describes the HTTP API.
+    Openapi,
     /// Runs fmt, clippy, the tests, tidy and deny with the tools at hand.
     Check,
     /// Installs the system packages that the suite needs (as root, by apt-get).
@@ -107,6 +109,7 @@ pub(crate) fn run() -> Result<ExitCode> {
             tidy::verb(if write { tidy::FileAction::Write } else { tidy::FileAction::Compare })
         }
         XtaskVerb::HelpPages => help_pages::verb(),
+        XtaskVerb::Openapi => openapi::verb(),
         XtaskVerb::Check => suite::check(),
         XtaskVerb::Setup { dry_run } => {
             suite::setup(if dry_run { suite::SetupAction::Show } else { suite::SetupAction::Do })

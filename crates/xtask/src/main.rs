@@ -18,6 +18,7 @@ mod real_model;
 mod redaction;
 mod tamper;
 mod known_faults;
+mod openapi;
 mod soak;
 mod compare;
 mod published;

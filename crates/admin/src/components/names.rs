@@ -8,7 +8,7 @@ use crate::component_error::ComponentError;
 
 /// Whether a component of this very name is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum NameState {
     /// None is.
     New,
     /// One is, and would be removed.
@@ -18,7 +18,7 @@ pub(super) enum Standing {
 /// Checks a name against those of all tools.
 pub(super) fn check<'n>(
     name: &ToolName,
-    standing: Standing,
+    standing: NameState,
     tools: impl Iterator<Item = &'n ToolName>,
 ) -> Result<(), ComponentError> {
     let looks = look_of(name.as_str());
@@ -27,7 +27,7 @@ pub(super) fn check<'n>(
     }
     for tool in tools {
         if tool == name {
-            if standing == Standing::Replaces {
+            if standing == NameState::Replaces {
                 continue;
             }
             return Err(ComponentError::NameTaken { name: name.to_string() });
@@ -60,7 +60,7 @@ mod tests {
     fn twins_and_names_that_are_taken_are_refused() {
         let tools = ["read_file", "list_dir", "http_fetch", "own_one"].map(ToolName::new);
         let checked = |name: &str| {
-            let standing = if name == "own_one" { Standing::Replaces } else { Standing::New };
+            let standing = if name == "own_one" { NameState::Replaces } else { NameState::New };
             check(&ToolName::new(name), standing, tools.iter())
         };
         for name in ["read_file", "http_fetch"] {
@@ -78,11 +78,11 @@ mod tests {
     fn words_of_palyra_itself_are_no_names_of_components() {
         let tools = [ToolName::new("read_file")];
         for name in ["approve", "appr0ve", "yes", "run", "policy", "system", "vau1t"] {
-            let refused = check(&ToolName::new(name), Standing::New, tools.iter()).expect_err(name);
+            let refused = check(&ToolName::new(name), NameState::New, tools.iter()).expect_err(name);
             assert!(refused.to_string().contains("take another name"), "{refused}");
         }
         for name in ["approver", "run_tests", "policy_lint"] {
-            assert_eq!(check(&ToolName::new(name), Standing::New, tools.iter()), Ok(()), "{name}");
+            assert_eq!(check(&ToolName::new(name), NameState::New, tools.iter()), Ok(()), "{name}");
         }
     }
 }

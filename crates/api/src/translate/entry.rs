@@ -6,7 +6,7 @@ use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_wire::v1;
 
 use super::event;
-use super::plain::timestamp;
+use super::plain::{acted_by, timestamp};
 
 /// Returns an entry as clients see it.
 pub fn tape_entry(record: &OrchestratorTapeRecord) -> v1::TapeEntry {
@@ -17,6 +17,7 @@ pub fn tape_entry(record: &OrchestratorTapeRecord) -> v1::TapeEntry {
         seq: record.seq.0,
         time: timestamp(record.time),
         erased: record.content == ContentState::Erased,
+        acted_by: record.actor.map(acted_by),
         event: Some(event::tape_event(&record.event)),
     }
 }

@@ -2,12 +2,12 @@
 
 use palyra_types::PrincipalId;
 use palyra_types::event::kind::EventKind;
-use palyra_types::event::{JournalEvent, LogEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, ActRefused, JournalEvent, LogEvent, TapeEvent};
 use palyra_types::proof::ErasureReason;
 use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_wire::v1;
 
-use super::plain::{hex, timestamp};
+use super::plain::{acted_by, hex, timestamp};
 
 /// Returns an entry as a caller sees it: its envelope and what an erasure says of itself, never its content.
 pub(crate) fn journal_entry(record: &JournalEventRecord, caller: PrincipalId) -> v1::JournalEntry {
@@ -18,6 +18,7 @@ pub(crate) fn journal_entry(record: &JournalEventRecord, caller: PrincipalId) ->
         }
         _ => (Vec::new(), v1::ErasureReason::Unspecified, None),
     };
+    let refused = refused(&record.event);
     let principal = (record.principal != PrincipalId::NIL).then(|| record.principal.to_string());
     v1::JournalEntry {
         seq: record.seq.0,
@@ -33,7 +34,15 @@ pub(crate) fn journal_entry(record: &JournalEventRecord, caller: PrincipalId) ->
         erased_ranges,
         erasure_reason: reason.into(),
         erased_by_you: authoriser == Some(caller),
+        acted_by: record.actor.map(acted_by),
+        refused_operation: refused.map(|act| act.operation.expose().clone()).unwrap_or_default(),
+        refused_code: refused.map(|act| act.code.to_string()).unwrap_or_default(),
+        refused_unrecorded: refused.map_or(0, |act| act.unrecorded),
     }
+}
+
+fn refused(event: &JournalEvent) -> Option<&ActRefused> {
+    if let JournalEvent::Access(AccessEvent::ActRefused(refused)) = event { Some(refused) } else { None }
 }
 
 fn erasure_reason(reason: ErasureReason) -> v1::ErasureReason {

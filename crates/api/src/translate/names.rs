@@ -7,7 +7,7 @@ use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 use palyra_ports::read_approvals::{ApprovalFilter, EffectFilter};
 use palyra_ports::read_records::{RunFilter, SessionFilter};
 use palyra_runtime::model_directory::ModelSource;
-use palyra_types::approval::{Approvers, Separation};
+use palyra_types::approval::{ApproverPresence, SeparationRule};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
@@ -138,9 +138,9 @@ enumerations! {
         ApprovalRiskLevel::High => High,
         ApprovalRiskLevel::Critical => Critical,
     }
-    pub(super) separation(Separation) -> ApprovalSeparation {
-        Separation::AnyPerson => AnyPerson,
-        Separation::AnotherPerson => AnotherPerson,
+    pub(super) separation(SeparationRule) -> ApprovalSeparation {
+        SeparationRule::AnyPerson => AnyPerson,
+        SeparationRule::AnotherPerson => AnotherPerson,
     }
     pub(super) effect_resolution(EffectResolution) -> EffectResolution {
         EffectResolution::Happened => Happened,
@@ -241,10 +241,10 @@ pub(crate) fn effect_filter(only: i32) -> Result<EffectFilter, InvalidValue> {
 }
 
 /// Reads whether a person can approve the calls of a run.
-pub(crate) fn approvers(approve: i32) -> Result<Approvers, InvalidValue> {
+pub(crate) fn approvers(approve: i32) -> Result<ApproverPresence, InvalidValue> {
     match v1::ApproverChoice::try_from(approve) {
-        Ok(v1::ApproverChoice::Unspecified | v1::ApproverChoice::Inbox) => Ok(Approvers::Inbox),
-        Ok(v1::ApproverChoice::Never) => Ok(Approvers::Nobody),
+        Ok(v1::ApproverChoice::Unspecified | v1::ApproverChoice::Inbox) => Ok(ApproverPresence::Inbox),
+        Ok(v1::ApproverChoice::Never) => Ok(ApproverPresence::Nobody),
         Err(_) => Err(InvalidValue { field: "approve", wanted: "empty, inbox or never" }),
     }
 }

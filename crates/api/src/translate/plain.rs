@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use palyra_types::access::ActorIdentity;
 use palyra_types::model::{FinishReason, TokenUsage, UsageSource};
 use palyra_types::run::{RunLifecycleState, Surface};
 use palyra_types::tool::ToolVerdict;
@@ -75,8 +76,25 @@ pub(super) fn surface(surface: Surface) -> i32 {
     let surface = match surface {
         Surface::LocalSocket => v1::Surface::LocalSocket,
         Surface::Tcp => v1::Surface::Tcp,
+        Surface::Http => v1::Surface::Http,
+        Surface::Console => v1::Surface::Console,
+        Surface::Openai => v1::Surface::Openai,
+        Surface::Schedule => v1::Surface::Schedule,
+        Surface::Background => v1::Surface::Background,
+        Surface::Channel => v1::Surface::Channel,
+        Surface::Quic => v1::Surface::Quic,
     };
     surface.into()
+}
+
+/// Returns who acted; the name is for those who may know it.
+pub(super) fn acted_by(actor: ActorIdentity) -> v1::ActedBy {
+    v1::ActedBy {
+        principal_id: actor.principal.to_string(),
+        principal: String::new(),
+        token_id: actor.credential.map(|token| token.to_string()).unwrap_or_default(),
+        surface: surface(actor.surface),
+    }
 }
 
 pub(super) fn finish_reason(finish: FinishReason) -> i32 {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_runtime::session::{BranchWish, ExistingSession, ResetWish, SessionSelector};
+use palyra_runtime::session::{BranchRequest, ExistingSession, ResetMode, SessionSelector};
 use palyra_types::model::ResponseFormat;
 use palyra_types::run::InputDelivery;
 use palyra_types::{Content, TapeSeq};
@@ -30,7 +30,7 @@ pub(crate) fn session_selector(selector: Option<v1::SessionSelector>) -> Result<
         } else {
             ExistingSession::Optional
         },
-        reset: if selector.reset { ResetWish::Reset } else { ResetWish::Keep },
+        reset: if selector.reset { ResetMode::Reset } else { ResetMode::Keep },
     })
 }
 
@@ -86,9 +86,9 @@ pub(crate) fn response_format(
 }
 
 /// Reads a place to branch from.
-pub(crate) fn branch_point(point: &v1::BranchPoint) -> Result<BranchWish, InvalidId> {
+pub(crate) fn branch_point(point: &v1::BranchPoint) -> Result<BranchRequest, InvalidId> {
     let run = id("branch_from.run_id", &point.run_id)?;
-    Ok(BranchWish { run, tape_seq: (point.tape_seq > 0).then_some(TapeSeq(point.tape_seq)) })
+    Ok(BranchRequest { run, tape_seq: (point.tape_seq > 0).then_some(TapeSeq(point.tape_seq)) })
 }
 
 fn content(text: String) -> Option<Content<String>> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_egress::{Dialer, Fetcher, PrivateHosts, SystemResolver, Tls, UpstreamConnector};
-use palyra_ports::{CancelFlag, ComponentShelf, FetchHttp, ProcessLimits};
+use palyra_ports::{CancelFlag, ComponentStore, FetchHttp, ProcessLimits};
 use palyra_sandbox::Sandbox;
 use palyra_types::{Content, PrincipalId};
 use palyra_wasm::{

@@ -14,7 +14,7 @@ use palyra_policy::{
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
 use palyra_types::approval::{
-    Approvers, ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
+    ApproverPresence, ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant, StoredGrantRecord,
 };
 use palyra_types::posture::Posture;
 use palyra_types::run::Surface;
@@ -116,7 +116,7 @@ pub(super) fn context() -> CallContext {
         session: SessionId::from_parts(3, 3),
         run: RunId::from_parts(4, 4),
         surface: Surface::LocalSocket,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         turns: 1,
         tool_calls: 0,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use palyra_ports::{
-    ConfinedCommand, Network, OpenRootError, ProcessLimits, ProcessTier, WorkspaceAccess, WorkspaceRoot,
+    ConfinedCommand, NetworkAccess, OpenRootError, ProcessLimits, ProcessTier, WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 
@@ -91,7 +91,7 @@ pub(crate) fn command(
         kept: canaries.kept(),
         readable: Vec::new(),
         sealed: Vec::new(),
-        network: Network::None,
+        network: NetworkAccess::None,
         limits: limits(attack),
     })
 }

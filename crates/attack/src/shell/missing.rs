@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_ports::{
-    ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, SandboxOffer, SealedFile,
+    ConfinedCommand, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier, SandboxOffer, SealedFile,
     WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
@@ -70,7 +70,7 @@ fn plain(_command: &mut ConfinedCommand) -> io::Result<()> {
 }
 
 fn guarded(command: &mut ConfinedCommand) -> io::Result<()> {
-    command.network = Network::Guarded;
+    command.network = NetworkAccess::Guarded;
     Ok(())
 }
 
@@ -121,7 +121,7 @@ fn command(tier: ProcessTier, wanting: CommandStart, yard: &ShellYard) -> io::Re
         kept: Vec::new(),
         readable: Vec::new(),
         sealed: Vec::new(),
-        network: Network::None,
+        network: NetworkAccess::None,
         limits: ProcessLimits::default(),
     };
     wanting(&mut command)?;

@@ -11,7 +11,7 @@ use palyra_commands::KeptStore;
 use palyra_ports::{KeptContent, KeptFiles, RestoreFiles, RestoreOrder};
 use palyra_tools::BuiltinTools;
 use palyra_types::Redacted;
-use palyra_types::effect::{Before, PreImage};
+use palyra_types::effect::{FileBefore, PreImage};
 
 use super::leavings::{looked_at, plainly};
 use super::yard::{ShellYard, owned};
@@ -132,7 +132,7 @@ impl KeptWorkspace {
         }
         let image = |entry: palyra_ports::KeptEntry| PreImage {
             path: Redacted::cleaned(entry.place.to_string_lossy().into_owned()),
-            before: Before::File { bytes: entry.bytes, mode: entry.mode },
+            before: FileBefore::File { bytes: entry.bytes, mode: entry.mode },
             // Nothing was there when it was shown.
             after_sha256: None,
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use palyra_ports::{ConfinedCommand, Network, WorkspaceAccess};
+use palyra_ports::{ConfinedCommand, NetworkAccess, WorkspaceAccess};
 use palyra_ports::{ProcessLimits, ProcessSandbox, WorkspaceRoot};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
@@ -199,7 +199,7 @@ fn command(hold: ConfinementKind, root: WorkspaceRoot) -> ConfinedCommand {
         kept: Vec::new(),
         readable: Vec::new(),
         sealed: Vec::new(),
-        network: Network::None,
+        network: NetworkAccess::None,
         limits: ProcessLimits::default(),
     }
 }

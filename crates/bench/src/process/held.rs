@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess,
-    WorkspaceRoot,
+    ConfinedCommand, ConfinedProcess, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier,
+    WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 
@@ -61,7 +61,7 @@ impl ProgramSandbox {
             kept: Vec::new(),
             readable: Vec::new(),
             sealed: Vec::new(),
-            network: Network::None,
+            network: NetworkAccess::None,
             limits: ProcessLimits { memory_bytes_max: 256 * MIB, ..ProcessLimits::default() },
         };
         self.sandbox.start(command).await.context("a program could not be held")

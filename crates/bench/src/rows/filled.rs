@@ -12,7 +12,7 @@ use palyra_ports::{AppendTape, NewEntry};
 use palyra_testkit::journal_suite::asking::{asked, resolved};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::Timestamp;
-use palyra_types::access::LOCAL_PRINCIPAL_NAME;
+use palyra_types::access::{LOCAL_PRINCIPAL_NAME, PrincipalKind};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::ApprovalState;
 use palyra_types::event::{AccessEvent, AgentEvent, JournalEvent, TapeEvent, ToolEvent};
@@ -66,6 +66,8 @@ fn first_entries() -> Vec<NewEntry> {
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: LOCAL_PRINCIPAL_NAME.into(),
+            kind: PrincipalKind::Person,
+            role: None,
         })),
         own(JournalEvent::Agent(AgentEvent::Saved { agent: samples::agent(), profile })),
         samples::session_opened(busy_session(), Some("busy"), Timestamp(1)),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use palyra_ports::{Ended, ProcessTier};
+use palyra_ports::{ProcessTier, ProgramEnd};
 
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
@@ -90,6 +90,6 @@ async fn run(holder: &ProgramSandbox, tier: ProcessTier) -> anyhow::Result<Durat
     let begun = Instant::now();
     let mut process = holder.start(tier, PROGRAM, &[&name]).await?;
     let ended = process.wait().await;
-    anyhow::ensure!(ended == Ended::Exited { code: 0 }, "{PROGRAM} ended with {ended:?}");
+    anyhow::ensure!(ended == ProgramEnd::Exited { code: 0 }, "{PROGRAM} ended with {ended:?}");
     Ok(begun.elapsed())
 }

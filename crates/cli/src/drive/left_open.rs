@@ -4,13 +4,13 @@
 
 use palyra_wire::v1;
 
-use super::{Drive, FollowedRun, InteractionMode, PendingQuestion};
+use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{AnswerForm, TypedAnswer};
 use palyra_screen_text::short_id;
 
-impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
+impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Returns whether the run waits for this person, also where the question was left for later.
     pub(crate) fn waits_for_person(&self) -> bool {
         self.is_asking() || self.left_approval().is_some()
@@ -28,8 +28,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> Drive<'_, R, F> {
             return false;
         };
         let prompt = asked.prompt.clone().unwrap_or_default();
-        let form =
-            AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt).spanning(self.view.grant_span);
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt);
         form.read(line) != TypedAnswer::Unclear
     }
 

@@ -118,7 +118,7 @@ struct Driven {
 
 async fn driven(
     run: ScriptedRun,
-    format: Format,
+    format: OutputFormat,
     typed: Option<&'static str>,
     interrupts: &InterruptListener,
 ) -> Driven {
@@ -127,7 +127,7 @@ async fn driven(
 
 async fn driven_within(
     run: ScriptedRun,
-    format: Format,
+    format: OutputFormat,
     typed: Option<&'static str>,
     interrupts: &InterruptListener,
     time_limit: Option<Duration>,
@@ -164,7 +164,7 @@ async fn text_goes_out_and_notes_go_beside() {
         finished(3, v1::RunState::Done, "final_answer"),
         ended(3, v1::RunState::Done),
     ];
-    let driven = driven(run(steps), Format::Text, None, &InterruptListener::default()).await;
+    let driven = driven(run(steps), OutputFormat::Text, None, &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Done);
     assert_eq!(driven.out, "hello\n");
     assert_eq!(
@@ -176,7 +176,7 @@ async fn text_goes_out_and_notes_go_beside() {
 #[tokio::test]
 async fn json_is_one_entry_a_line() {
     let steps = vec![opened(), text(1, "a\u{1b}b"), text(2, "c"), ended(2, v1::RunState::Done)];
-    let driven = driven(run(steps), Format::Json, None, &InterruptListener::default()).await;
+    let driven = driven(run(steps), OutputFormat::Json, None, &InterruptListener::default()).await;
     let expect = "{\"tape_seq\":1,\"model_text\":{\"attempt\":1,\"text\":\"a\\u001bb\"}}\n\
                   {\"tape_seq\":2,\"model_text\":{\"attempt\":1,\"text\":\"c\"}}\n";
     assert_eq!(driven.out, expect);
@@ -191,7 +191,7 @@ async fn each_end_has_its_exit() {
         (v1::RunState::Cancelled, "time_limit", Exit::TimeLimit),
     ] {
         let steps = vec![opened(), finished(1, state, reason), ended(1, state)];
-        let driven = driven(run(steps), Format::Text, None, &InterruptListener::default()).await;
+        let driven = driven(run(steps), OutputFormat::Text, None, &InterruptListener::default()).await;
         assert_eq!(driven.outcome.unwrap(), expect);
     }
 }
@@ -200,7 +200,7 @@ async fn each_end_has_its_exit() {
 async fn a_waiting_run_that_nobody_here_can_answer_ends_the_program() {
     let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), looped(1), Step::UntilInput];
     let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, None, &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, None, &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
     let id = RunId::from_parts(7, 7).to_string();
     assert!(driven.err.contains(&format!("palyra runs answer {id} TEXT")), "{}", driven.err);
@@ -217,7 +217,7 @@ async fn a_waiting_run_is_answered_by_the_next_line_that_says_something() {
         ended(2, v1::RunState::Done),
     ];
     let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, Some("\ngo on\n"), &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, Some("\ngo on\n"), &InterruptListener::default()).await;
     assert_eq!((driven.outcome.unwrap(), driven.run.inputs), (Exit::Done, vec!["go on".to_owned()]));
 }
 
@@ -262,7 +262,7 @@ async fn a_call_that_asks_is_shown_and_run_after_a_clear_yes() {
         ended(3, v1::RunState::Done),
     ];
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, Some("yeah\ny\n"), &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, Some("yeah\ny\n"), &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Done);
     let answer = &driven.run.answers[..];
     assert_eq!(answer.len(), 1, "{answer:?}");
@@ -290,7 +290,7 @@ async fn a_yes_is_for_the_question_that_is_open_and_not_for_one_decided_elsewher
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
     // Nobody answers A here; the line is for the prompt that is drawn next.
     let driven =
-        driven(waiting, Format::Text, Some("<unanswered>\ny\n"), &InterruptListener::default()).await;
+        driven(waiting, OutputFormat::Text, Some("<unanswered>\ny\n"), &InterruptListener::default()).await;
     let answered: Vec<&str> = driven.run.answers.iter().map(|answer| answer.approval_id.as_str()).collect();
     assert_eq!(answered, ["B"]);
 }
@@ -299,7 +299,7 @@ async fn a_yes_is_for_the_question_that_is_open_and_not_for_one_decided_elsewher
 async fn who_leaves_a_question_for_later_leaves_the_run() {
     let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), asked(1, "A"), Step::UntilAnswer];
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, Some("l\ny\n"), &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, Some("l\ny\n"), &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
     assert!(driven.run.answers.is_empty());
     assert!(driven.err.contains("palyra approve yes A"), "{}", driven.err);
@@ -325,7 +325,7 @@ async fn a_denial_carries_its_reason_and_shows_in_the_exit() {
     ];
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
     let driven =
-        driven(waiting, Format::Text, Some("n not this file\n"), &InterruptListener::default()).await;
+        driven(waiting, OutputFormat::Text, Some("n not this file\n"), &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
     let answer = &driven.run.answers[0];
     assert_eq!((answer.decision(), answer.note.as_str()), (v1::ApprovalDecision::Deny, "not this file"));
@@ -335,7 +335,7 @@ async fn a_denial_carries_its_reason_and_shows_in_the_exit() {
 async fn a_call_that_asks_where_nobody_sits_says_how_it_is_answered() {
     let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), asked(1, "A"), Step::UntilAnswer];
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, None, &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, None, &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
     assert!(driven.err.contains("palyra approve yes A"), "{}", driven.err);
 }
@@ -344,7 +344,7 @@ async fn a_call_that_asks_where_nobody_sits_says_how_it_is_answered() {
 async fn whoever_stops_typing_leaves_the_run_waiting() {
     let steps = vec![opened(), looped(1), Step::Event(FollowEvent::CaughtUp), Step::UntilInput];
     let waiting = ScriptedRun { waits_for: Some("outcome_unknown".to_owned()), ..run(steps) };
-    let driven = driven(waiting, Format::Text, Some(""), &InterruptListener::default()).await;
+    let driven = driven(waiting, OutputFormat::Text, Some(""), &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Withheld);
 }
 
@@ -358,7 +358,7 @@ async fn what_waited_in_the_past_is_not_asked_again() {
         ended(2, v1::RunState::Done),
     ];
     let asked = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
-    let driven = driven(asked, Format::Text, None, &InterruptListener::default()).await;
+    let driven = driven(asked, OutputFormat::Text, None, &InterruptListener::default()).await;
     assert_eq!(driven.outcome.unwrap(), Exit::Done);
 }
 
@@ -376,7 +376,7 @@ async fn the_first_interrupt_cancels_and_says_so() {
         tokio::task::yield_now().await;
         interrupts.press();
     };
-    let (driven, ()) = tokio::join!(driven(run(steps), Format::Text, None, &interrupts), pressing);
+    let (driven, ()) = tokio::join!(driven(run(steps), OutputFormat::Text, None, &interrupts), pressing);
     assert_eq!(driven.outcome.unwrap(), Exit::Cancelled);
     assert!(driven.run.cancelled);
     assert!(driven.err.contains("· cancelling the run; Ctrl-C again leaves"), "{}", driven.err);
@@ -385,9 +385,13 @@ async fn the_first_interrupt_cancels_and_says_so() {
 #[tokio::test]
 async fn a_failure_of_the_client_is_the_programs() {
     let gone = ClientError::NotRunning { state_dir: "/state".into() };
-    let driven =
-        driven(run(vec![opened(), Step::Fails(gone)]), Format::Text, None, &InterruptListener::default())
-            .await;
+    let driven = driven(
+        run(vec![opened(), Step::Fails(gone)]),
+        OutputFormat::Text,
+        None,
+        &InterruptListener::default(),
+    )
+    .await;
     let failure = driven.outcome.unwrap_err();
     assert_eq!(failure.exit(), Exit::Unreachable);
     assert!(matches!(failure, Failure::Client(error) if error.code() == ErrorCode::DaemonUnreachable));
@@ -402,11 +406,13 @@ async fn a_run_over_its_time_is_cancelled_and_says_so() {
         finished(1, v1::RunState::Cancelled, "cancelled"),
         ended(1, v1::RunState::Cancelled),
     ];
-    let driven = driven_within(run(steps), Format::Text, None, &InterruptListener::default(), limit).await;
+    let driven =
+        driven_within(run(steps), OutputFormat::Text, None, &InterruptListener::default(), limit).await;
     assert_eq!(driven.outcome.unwrap(), Exit::TimeLimit);
     assert!(driven.err.contains("! the time limit of 5.0 s is reached"), "{}", driven.err);
     let deaf = vec![opened(), Step::UntilInput];
-    let driven = driven_within(run(deaf), Format::Text, None, &InterruptListener::default(), limit).await;
+    let driven =
+        driven_within(run(deaf), OutputFormat::Text, None, &InterruptListener::default(), limit).await;
     assert_eq!(driven.outcome.unwrap(), Exit::TimeLimit);
     assert!(driven.run.cancelled);
 }

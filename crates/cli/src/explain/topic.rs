@@ -20,7 +20,7 @@ const NEAREST_MAX: usize = 3;
 
 /// Something that can be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Topic {
+pub(crate) enum ExplainTopic {
     /// The table of exit codes.
     ExitCodes,
     /// The variables of the environment.
@@ -49,7 +49,7 @@ fn title(text: &str) -> &str {
     text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
 }
 
-impl Topic {
+impl ExplainTopic {
     /// Returns what a word names; `None` where it is neither a code nor a topic, and may be a verb. `is_verb` says
     /// whether a document needs its whole name, since a verb has the short one.
     pub(crate) fn read(word: &str, is_verb: impl Fn(&str) -> bool) -> Result<Option<Self>, UnknownTopic> {
@@ -117,8 +117,8 @@ mod tests {
     use super::*;
 
     fn title(word: &str) -> Option<&'static str> {
-        match Topic::read(word, |word| ["policy", "tools", "run"].contains(&word)) {
-            Ok(Some(Topic::Page(text))) => text.lines().next(),
+        match ExplainTopic::read(word, |word| ["policy", "tools", "run"].contains(&word)) {
+            Ok(Some(ExplainTopic::Page(text))) => text.lines().next(),
             _ => None,
         }
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_code_that_does_not_exist_has_neighbours() {
         let nearest = |word: &str| {
-            let unknown = Topic::read(word, |_| false).unwrap_err();
+            let unknown = ExplainTopic::read(word, |_| false).unwrap_err();
             unknown.nearest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
         assert!(nearest("PLY-4030").starts_with("PLY-4003 "), "{}", nearest("PLY-4030"));
@@ -158,6 +158,6 @@ mod tests {
             assert_eq!(title(word), expect, "{word}");
         }
         assert!(title("sandbox").is_some());
-        assert_eq!(Topic::read("Exit-Codes", |_| false), Ok(Some(Topic::ExitCodes)));
+        assert_eq!(ExplainTopic::read("Exit-Codes", |_| false), Ok(Some(ExplainTopic::ExitCodes)));
     }
 }

@@ -1,8 +1,10 @@
-//! `palyra admin`: tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
+//! `palyra admin`: people, tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
 mod complete;
 mod completions;
+mod confirm;
 mod man;
+mod people;
 mod tasks;
 mod tokens;
 mod vault;
@@ -14,19 +16,24 @@ use palyra_wire::v1;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
-/// Tokens, secrets, agents, completions, manuals, the daemon itself.
+/// People, tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  palyra admin stop")]
 pub(crate) enum AdminVerb {
-    /// Access tokens for the TCP listener
+    /// People and their roles
+    #[command(subcommand)]
+    People(people::PeopleVerb),
+    /// Access tokens for programs
     #[command(subcommand)]
     Tokens(tokens::TokensVerb),
+    /// Print a one-time code that confirms one change over the network
+    Confirm(confirm::ConfirmArgs),
     /// Secrets for servers, which are never shown
     #[command(subcommand)]
     Vault(vault::VaultVerb),
@@ -58,7 +65,9 @@ pub(crate) enum AdminVerb {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Failure> {
     match verb {
+        AdminVerb::People(verb) => people::run(context, &context.connect().await?, verb).await,
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
+        AdminVerb::Confirm(args) => confirm::run(context, &args).await,
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents { json } => agents(context, json.into()).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
@@ -69,9 +78,9 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
     }
 }
 
-async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
+async fn agents(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
     let agents = context.connect().await?.list_agents().await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
         return Ok(Exit::Done);
     }
@@ -81,7 +90,7 @@ async fn agents(context: &Context, format: Format) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
+async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
     let was_running = match context.connect_running().await {
         Ok(client) => {
             context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
@@ -91,9 +100,9 @@ async fn stop(context: &Context, format: Format) -> Result<Exit, Failure> {
         Err(failure) => return Err(failure),
     };
     match (format, was_running) {
-        (Format::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-        (Format::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
-        (Format::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
+        (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
+        (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
+        (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
     }
     Ok(Exit::Done)
 }

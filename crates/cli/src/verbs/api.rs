@@ -99,6 +99,7 @@ fn described(operation: &OperationSpec) -> Value {
     let audience = match operation.audience {
         OperationAudience::Principals => "principals",
         OperationAudience::Owner => "owner",
+        OperationAudience::OwnerSocket => "owner_socket",
     };
     let kind = match operation.kind {
         OperationKind::Read => "read",
@@ -108,6 +109,7 @@ fn described(operation: &OperationSpec) -> Value {
         "name": operation.name,
         "summary": operation.summary,
         "audience": audience,
+        "scope": operation.scope.name(),
         "kind": kind,
         "request": operation.input,
         "response": operation.output,

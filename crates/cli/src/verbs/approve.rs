@@ -18,13 +18,13 @@ use super::ids::{ApprovalName, GrantName, RunName};
 use super::open_questions::nothing_to_approve;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left};
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
@@ -162,14 +162,7 @@ enum ApproveVerb {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let Some(verb) = args.verb else {
-        let asks = std::io::stdin().is_terminal() && context.output.can_ask();
-        if asks {
-            return inbox::answer_all(context, &client).await;
-        }
-        return list(context, &client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, Format::Text)
-            .await;
-    };
+    let Some(verb) = args.verb else { return without_verb(context, &client).await };
     match verb {
         ApproveVerb::List { all, run, limit, json } => {
             let request = v1::ListApprovalsRequest {
@@ -191,6 +184,9 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
             let request =
                 v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
             if wait {
@@ -200,8 +196,12 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::Always { approval, remember, json } => {
-            let approval = approval.resolve(&client).await?.to_string();
-            let request = v1::ResolveApprovalRequest { remember: Some(remember.wish()), ..yes(approval) };
+            let approval = client.get_approval(approval.resolve(&client).await?).await?;
+            if !inbox::confirms_risky(context, &approval).await? {
+                return Ok(Exit::Withheld);
+            }
+            let remember = Some(remember.grant_request());
+            let request = v1::ResolveApprovalRequest { remember, ..yes(approval.approval_id) };
             answer::send(context, &client, request, json.into()).await
         }
         ApproveVerb::No { approval: Some(approval), reason, note, json, .. } => {
@@ -217,16 +217,24 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
                 .await
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
-        ApproveVerb::Export { days, json: _ } => export(context, &client, days).await,
+        ApproveVerb::Export { days, json: _ } => export(&context.output, &client, days).await,
         ApproveVerb::Grants { all, json } => {
             let request = v1::ListGrantsRequest { all };
             grants::list(context, &client, request, json.into()).await
         }
         ApproveVerb::Revoke { grant, json } => {
             let grant = grant.resolve(&client).await?;
-            grants::revoke(context, &client, grant, json.into()).await
+            grants::revoke(&context.output, &client, grant, json.into()).await
         }
     }
+}
+
+/// Asks about each open approval at a terminal, and lists them elsewhere.
+async fn without_verb(context: &Context, client: &Client) -> Result<Exit, Failure> {
+    if std::io::stdin().is_terminal() && context.output.can_ask() {
+        return inbox::answer_all(context, client).await;
+    }
+    list(context, client, v1::ListApprovalsRequest::default(), PAGE_SIZE_MAX, OutputFormat::Text).await
 }
 
 fn no(approval_id: String, note: String) -> v1::ResolveApprovalRequest {
@@ -244,7 +252,7 @@ async fn list(
     client: &Client,
     request: v1::ListApprovalsRequest,
     limit: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let listed = read_list(limit, ItemSelection::All, |page_size, page_token| {
         let request = v1::ListApprovalsRequest { page_size, page_token, ..request.clone() };
@@ -252,7 +260,7 @@ async fn list(
     })
     .await?;
     let approvals = &listed.items;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
         listed.note_further(context);
         return Ok(Exit::Done);
@@ -291,9 +299,9 @@ fn show(
     context: &Context,
     approval: &v1::Approval,
     changed: &[String],
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(approval))?;
         return Ok(Exit::Done);
     }
@@ -342,7 +350,7 @@ fn time_to_answer(approval: &v1::Approval) -> String {
     if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
 }
 
-async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     context.interrupts.begin("");
     let mut watch = client.watch_approvals(None).await?;
     loop {
@@ -352,31 +360,31 @@ async fn watch(context: &Context, client: &Client, format: Format) -> Result<Exi
             step = watch.next() => step?,
         };
         match (step, format) {
-            (WatchedApproval::Approval(approval), Format::Json) => {
+            (WatchedApproval::Approval(approval), OutputFormat::Json) => {
                 context.output.json(&to_json(&*approval))?;
             }
-            (WatchedApproval::Approval(approval), Format::Text) => {
+            (WatchedApproval::Approval(approval), OutputFormat::Text) => {
                 context.output.line(&row(&approval).join("  "))?;
             }
-            (WatchedApproval::CaughtUp(0), Format::Text) => {
+            (WatchedApproval::CaughtUp(0), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "nothing waits; watching, Ctrl-C ends it");
             }
-            (WatchedApproval::CaughtUp(_), Format::Text) => {
+            (WatchedApproval::CaughtUp(_), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "that is what waits; watching, Ctrl-C ends it");
             }
-            (WatchedApproval::CaughtUp(_), Format::Json) => {}
+            (WatchedApproval::CaughtUp(_), OutputFormat::Json) => {}
         }
     }
 }
 
-async fn export(context: &Context, client: &Client, days: Option<u32>) -> Result<Exit, Failure> {
+async fn export(output: &Output, client: &Client, days: Option<u32>) -> Result<Exit, Failure> {
     let since = days.map(|days| {
         let now = jiff::Timestamp::now().as_second();
         prost_types::Timestamp { seconds: now - i64::from(days) * 86_400, nanos: 0 }
     });
     let mut exported = client.export_approvals(v1::ExportApprovalsRequest { since, until: None }).await?;
     while let Some(approval) = exported.next().await? {
-        context.output.json(&to_json(&approval))?;
+        output.json(&to_json(&approval))?;
     }
     Ok(Exit::Done)
 }

@@ -3,12 +3,12 @@
 //! Owns the order of things: who types when, what waits while a run is active, what ends the chat. At a
 //! terminal lines are edited, and typing while an answer streams holds the answer for the moment;
 //! elsewhere one line is one input, and the next is read when its answer is there.
-//! Begin at [`run`]; `words` says what a line means.
+//! Begin at [`run`]; `chat_line` says what a line means.
 
 mod input;
 mod chat_session;
 mod session_search;
-mod words;
+mod chat_line;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -20,17 +20,20 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
+use super::approve::folder_of;
 use super::attachments;
-use super::ids::{MissingSession, find_or_make_session, find_session};
+use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
 use super::runs::acting::{acting_before, instead_of_last};
 use super::sessions;
-use super::start_run::{RunChoice, note_other_model, start, workspace_root};
+use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
 use crate::context::Context;
 use crate::drive::{
-    DaemonRun, Drive, DrivePause, FollowedRun, Format, InteractionMode, TerminalSession, drive,
+    DaemonRun, DrivePause, FollowedRun, InteractionMode, OutputFormat, RunDriver, TerminalSession, drive,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::shell_word::shell_word;
+use chat_line::ChatLine;
 use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{EchoMode, age, branch_origin};
@@ -38,7 +41,6 @@ use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
 use session_search::SearchMatch;
-use words::ChatLine;
 
 const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
@@ -119,7 +121,7 @@ struct Chat<'a> {
     chat_session: ChatSession,
     choice: RunChoice,
     workspace_root: String,
-    format: Format,
+    format: OutputFormat,
     told_model: bool,
     /// Files that go along with what is said next.
     files: Vec<v1::Attachment>,
@@ -150,7 +152,10 @@ impl Chat<'_> {
     /// Follows open runs of the session, so that what is typed next does not wait behind them unseen.
     async fn join(&mut self, open: Vec<RunId>) -> Result<(), Failure> {
         for run in open {
-            self.note(NoteKind::Info, &format!("run {run} of this chat is still open; following it"));
+            self.note(
+                NoteKind::Info,
+                &format!("run {} of this chat is still open; following it", short_id(&run.to_string())),
+            );
             let run = DaemonRun::attach(&self.chat_session.client, run, 0);
             let waiting = opened(run, EchoMode::Inputs).await?;
             self.waiting.push_back(waiting);
@@ -198,15 +203,15 @@ impl Chat<'_> {
     /// Obeys line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
         while let Some(line) = self.input.typed(self.context).await? {
-            if self.obey(&line).await? == LineEffect::Leave {
+            if self.dispatch(&line).await? == LineEffect::Leave {
                 break;
             }
-            let (ended, obeyed) = self.follow_waiting().await?;
+            let (ended, dispatched) = self.follow_waiting().await?;
             // The exit code shows a script that something went wrong on the way.
             if exit == Exit::Done {
                 exit = ended;
             }
-            if obeyed == LineEffect::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
+            if dispatched == LineEffect::Leave || (!self.input.is_person() && ended == Exit::Withheld) {
                 break;
             }
         }
@@ -214,9 +219,12 @@ impl Chat<'_> {
     }
 
     /// Obeys a line; what it says waits to be followed.
-    async fn obey(&mut self, line: &str) -> Result<LineEffect, Failure> {
-        let obeyed = match words::read(line) {
-            ChatLine::Quit => return Ok(LineEffect::Leave),
+    async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
+        let dispatched = match chat_line::read(line) {
+            ChatLine::Quit => {
+                self.say_how_to_return();
+                return Ok(LineEffect::Leave);
+            }
             ChatLine::Say(delivery, text) => self.say_next(text, delivery).await,
             ChatLine::Cancel => {
                 self.note(NoteKind::Info, "no run is active");
@@ -229,22 +237,35 @@ impl Chat<'_> {
                 Ok(())
             }
             ChatLine::Reset => self.reset().await,
-            ChatLine::Undo => self.undo().await,
+            ChatLine::Undo(run) => self.undo(run).await,
             ChatLine::Branch(place) => self.branch(place).await,
             ChatLine::Sessions(name) => self.sessions(name).await,
             other => self.look(other).await,
         };
-        self.tell(obeyed)
+        self.tell(dispatched)
+    }
+
+    /// Says how this chat is found again, where its folder alone does not find it.
+    fn say_how_to_return(&self) {
+        let selector = &self.chat_session.selector;
+        let named = match (selector.session_key.as_str(), selector.session_id.as_str()) {
+            (key, _) if key == folder_key(&self.workspace_root) => "palyra chat".to_owned(),
+            ("", id) => format!("palyra chat --session {}", short_id(id)),
+            (key, _) => format!("palyra chat --session {}", shell_word(key)),
+        };
+        if self.input.is_person() {
+            self.note(NoteKind::Info, &format!("`{named}` goes on here"));
+        }
     }
 
     /// Obeys a line while a run is active.
-    async fn obey_meanwhile<F: FnMut(&v1::Opened)>(
+    async fn dispatch_during_run<F: FnMut(&v1::Opened)>(
         &mut self,
-        drive: &mut Drive<'_, DaemonRun, F>,
+        drive: &mut RunDriver<'_, DaemonRun, F>,
         line: &str,
     ) -> Result<LineEffect, Failure> {
         let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
-        let obeyed = match words::read(line) {
+        let dispatched = match chat_line::read(line) {
             ChatLine::Quit => {
                 self.note(NoteKind::Info, &drive.parting_words());
                 return Ok(LineEffect::Leave);
@@ -267,19 +288,19 @@ impl Chat<'_> {
             }
             ChatLine::Approve => self.ask_again(drive).await,
             ChatLine::Cancel => drive.cancel(),
-            ChatLine::Reset | ChatLine::Undo | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
+            ChatLine::Reset | ChatLine::Undo(_) | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
                 self.note(NoteKind::Bad, "a run is active; that goes once it is over, or after /cancel");
                 Ok(())
             }
             other => self.look(other).await,
         };
-        self.tell(obeyed)
+        self.tell(dispatched)
     }
 
     /// Asks again what the active run waits for.
     async fn ask_again<F: FnMut(&v1::Opened)>(
         &self,
-        drive: &mut Drive<'_, DaemonRun, F>,
+        drive: &mut RunDriver<'_, DaemonRun, F>,
     ) -> Result<(), Failure> {
         if !drive.ask_again().await? {
             self.note(NoteKind::Info, NOTHING_ASKED);
@@ -290,12 +311,12 @@ impl Chat<'_> {
     /// What may be obeyed at any time and starts nothing.
     async fn look(&mut self, line: ChatLine<'_>) -> Result<(), Failure> {
         match line {
-            ChatLine::Help => words::help().for_each(|line| self.context.output.row(&line)),
+            ChatLine::Help => chat_line::help().for_each(|line| self.context.output.row(&line)),
             ChatLine::Status => return self.status().await,
             ChatLine::Model(name) => return self.model(name).await,
             ChatLine::Attach(files) => return self.attach(files),
             ChatLine::OfShell(verb) => {
-                let here = words::of_chat(verb)
+                let here = chat_line::of_chat(verb)
                     .map(|(command, what)| format!("; in this chat, {command} does this: {what}"));
                 let message = format!(
                     "this is a command of your shell{}; type it in another terminal, or after /quit. A space before it \
@@ -312,7 +333,7 @@ impl Chat<'_> {
                 self.note(NoteKind::Bad, &message);
             }
             ChatLine::Incomplete(command) => {
-                let what = words::what_follows(command);
+                let what = chat_line::what_follows(command);
                 self.note(NoteKind::Bad, &format!("write {command} {what}; /help lists commands"));
             }
             _ => {}
@@ -331,7 +352,7 @@ impl Chat<'_> {
                 Ok(LineEffect::GoOn)
             }
             Err(failure) if self.input.is_person() => {
-                words::in_chat(failure).show(&self.context.output);
+                chat_line::in_chat(failure).show(&self.context.output);
                 Ok(LineEffect::GoOn)
             }
             Err(failure) => Err(failure),
@@ -349,10 +370,24 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Takes back what the last run of this session changed.
-    async fn undo(&self) -> Result<(), Failure> {
+    /// Takes back what a run changed, or the last run of this session.
+    async fn undo(&self, named: &str) -> Result<(), Failure> {
         let session = self.chat_session.session().await?;
         let client = &self.chat_session.client;
+        if !named.is_empty() {
+            let run = named.parse::<RunName>().map_err(Failure::Usage)?.resolve(client).await?;
+            let known = client.get_run(run).await?;
+            if known.session_id != session.session_id
+                && folder_of(client, &known.run_id).await != self.workspace_root
+            {
+                let id = short_id(&known.run_id);
+                return Err(Failure::Usage(format!(
+                    "run {id} is neither of this chat nor of this folder; `palyra runs undo {id}` in another terminal \
+                     takes its changes back"
+                )));
+            }
+            return super::runs::undo_run(self.context, client, run, session.session_id).await;
+        }
         let mut run_id = session.last_run_id;
         let among = v1::ListRunsRequest { session_id: session.session_id.clone(), ..Default::default() };
         if let Some(run) = acting_before(client, &run_id, among).await? {
@@ -371,7 +406,7 @@ impl Chat<'_> {
         if place.is_empty() {
             return self.list_entries().await;
         }
-        let session = self.chat_session.branch(place).await?;
+        let session = self.chat_session.branch(place).await.map_err(in_chat_out_of_range)?;
         let id = short_id(&session.session_id);
         let message = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
         self.note(NoteKind::Good, &message);
@@ -389,8 +424,8 @@ impl Chat<'_> {
             self.note(
                 NoteKind::Info,
                 &format!(
-                    "that is the last of {runs} runs; `palyra runs list --session {id}` shows the others, and \
-                     /branch RUN@NUMBER goes on from one"
+                    "that is the last of {runs} runs; in another terminal `palyra runs list --session {id}` shows the \
+                     others and `palyra runs tail RUN` the numbers of one; /branch RUN@NUMBER goes on from there"
                 ),
             );
         }
@@ -421,7 +456,13 @@ impl Chat<'_> {
                 }
             };
         }
-        self.list_sessions("").await.map(|_| ())
+        if self.list_sessions("").await? > 0 {
+            self.note(
+                NoteKind::Info,
+                "/sessions ID goes on in one of them, /sessions WORD searches for a word",
+            );
+        }
+        Ok(())
     }
 
     /// Says where the input is that a search found, if what is said next does not follow on it.
@@ -550,8 +591,11 @@ impl Chat<'_> {
         };
         let run = start(&self.chat_session.client, &self.choice, request);
         let echo = if active.is_some() { EchoMode::Inputs } else { EchoMode::No };
-        let waiting = opened(run, echo).await?;
+        let session = &self.chat_session.selector;
+        let name = if session.session_id.is_empty() { &session.session_key } else { &session.session_id };
+        let waiting = opened(run, echo).await.map_err(|failure| failure.naming_session(name))?;
         self.files.clear();
+        note_unapplied_images(self.context, &waiting.opened.notes);
         if !std::mem::replace(&mut self.told_model, true) {
             note_other_model(self.context, &self.choice, &waiting.opened.model);
         }
@@ -584,7 +628,7 @@ impl Chat<'_> {
                     self.follow_lines(waiting).await.map(|exit| (exit, LineEffect::GoOn))
                 }
             };
-            let (ended, obeyed) = match followed {
+            let (ended, dispatched) = match followed {
                 // The next line may fare better; only what ends the chat is an error.
                 Err(Failure::Client(error)) if !error.is_unreachable() => {
                     let failure = self.context.with_mend(Failure::Client(error));
@@ -596,11 +640,11 @@ impl Chat<'_> {
             if ended != Exit::Done {
                 exit = ended;
             }
-            if (ended, obeyed) == (Exit::Done, LineEffect::GoOn) {
+            if (ended, dispatched) == (Exit::Done, LineEffect::GoOn) {
                 self.last_done = run;
             }
-            if obeyed == LineEffect::Leave {
-                return Ok((exit, obeyed));
+            if dispatched == LineEffect::Leave {
+                return Ok((exit, dispatched));
             }
         }
         Ok((exit, LineEffect::GoOn))
@@ -630,24 +674,24 @@ impl Chat<'_> {
             _ => InteractionMode::Unattended,
         };
         let seat = seat(context, person, self.format, waiting.echo);
-        let mut drive = Drive::begin(&mut waiting.run, seat, |_| {});
+        let mut drive = RunDriver::begin(&mut waiting.run, seat, |_| {});
         drive.take_opened(&waiting.opened);
         loop {
-            match drive.go_on().await? {
+            match drive.resume().await? {
                 DrivePause::Over(exit) => return Ok((exit, LineEffect::GoOn)),
                 DrivePause::Touched => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
             let prompt = if drive.is_asking() { "? " } else { "> " };
             let typed = editor.read(prompt, &context.output).await?;
-            let obeyed = match typed {
-                LineOutcome::Text(line) => self.obey_meanwhile(&mut drive, &line).await?,
-                LineOutcome::End => self.obey_meanwhile(&mut drive, "/quit").await?,
+            let dispatched = match typed {
+                LineOutcome::Text(line) => self.dispatch_during_run(&mut drive, &line).await?,
+                LineOutcome::End => self.dispatch_during_run(&mut drive, "/quit").await?,
                 // As if it had been pressed while the answer streamed.
                 LineOutcome::Interrupted if context.interrupts.press() => LineEffect::Leave,
                 LineOutcome::Interrupted => LineEffect::GoOn,
             };
-            if obeyed == LineEffect::Leave {
+            if dispatched == LineEffect::Leave {
                 return Ok((Exit::Done, LineEffect::Leave));
             }
             keyboard.iter().for_each(Keyboard::rearm);
@@ -663,11 +707,25 @@ fn folder_key(workspace_root: &str) -> String {
 fn seat<'a>(
     context: &'a Context,
     person: InteractionMode<'a>,
-    format: Format,
+    format: OutputFormat,
     echo: EchoMode,
 ) -> TerminalSession<'a> {
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, echo);
     TerminalSession { in_chat: true, ..seat }
+}
+
+/// Names what lists the places to branch from, in a chat.
+fn in_chat_out_of_range(failure: Failure) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
+            code: error.code(),
+            message: error.to_string(),
+            mend: "/branch lists the places of the last run; in another terminal, `palyra runs tail RUN` shows those of a \
+                   run"
+                .to_owned(),
+        },
+        failure => failure,
+    }
 }
 
 fn is_missing_session(failure: &Failure) -> bool {

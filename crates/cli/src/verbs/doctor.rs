@@ -15,7 +15,7 @@ use palyra_wire::v1::CheckLevel;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
         if args.json {
             context.output.json(&to_json_with_defaults(check))?;
         } else {
-            print(context, check)?;
+            print(&context.output, check)?;
         }
     }
     if exit == Exit::Done && checks.iter().any(|check| check.level() == CheckLevel::Error) {
@@ -86,15 +86,15 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
     }
 }
 
-fn print(context: &Context, check: &v1::Check) -> Result<(), Failure> {
+fn print(output: &Output, check: &v1::Check) -> Result<(), Failure> {
     let mark = match check.level() {
         CheckLevel::Ok => NoteKind::Good,
         CheckLevel::Warning => NoteKind::Doubt,
         CheckLevel::Error | CheckLevel::Unspecified => NoteKind::Bad,
     };
-    context.output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
+    output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
     if check.level() != CheckLevel::Ok && !check.mend.is_empty() {
-        context.output.line(&format!("  {}", check.mend))?;
+        output.line(&format!("  {}", check.mend))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use palyra_types::id_name::{IdKind, IdName};
 use palyra_types::{ApprovalId, ErrorCode, RunId, SessionId, StoredGrantId, TokenId};
 use palyra_wire::v1;
 
-use super::open_questions::nothing_to_approve;
+use super::open_questions::{NOTHING_TO_APPROVE, nothing_to_approve};
 use crate::context::Context;
 use crate::failure::Failure;
 use palyra_run_view::{ERASED_MARK, age};
@@ -111,10 +111,13 @@ async fn nothing_waits_here(client: &Client) -> Result<Failure, Failure> {
     let elsewhere = client.call(request).await?.approvals;
     let mend = match elsewhere.first() {
         Some(_) => "`palyra approve` asks about those that wait in other folders".to_owned(),
-        None => format!(
-            "{}; `palyra approve list --all` shows those that are decided",
-            nothing_to_approve(client).await?
-        ),
+        None => {
+            let decided = "`palyra approve list --all` shows those that are decided";
+            match nothing_to_approve(client).await?.strip_prefix(NOTHING_TO_APPROVE) {
+                None | Some("") => decided.to_owned(),
+                Some(words) => format!("{decided}{words}"),
+            }
+        }
     };
     let message = "nothing waits for an approval in this folder".to_owned();
     Ok(Failure::WithMend { code: ErrorCode::ApprovalNotFound, message, mend })

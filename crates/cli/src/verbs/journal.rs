@@ -14,12 +14,12 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::erasure_of_entries;
 use palyra_run_view::date;
-use palyra_screen_text::{bytes, count};
+use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{NoteKind, Output};
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
@@ -110,7 +110,7 @@ fn progress(output: &Output, what: &str, progress: &v1::JournalProgress) {
     output.progress(&format!("{what} {percent}% ({} of {})", progress.done, progress.total));
 }
 
-async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let mut watch = client.verify_journal().await?;
     let report = loop {
         match watch.next().await? {
@@ -119,14 +119,14 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
         }
     };
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(&report))?,
-        Format::Text if report.ok => {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&report))?,
+        OutputFormat::Text if report.ok => {
             context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
             for line in verified(&report) {
                 context.output.line(&line)?;
             }
         }
-        Format::Text => {
+        OutputFormat::Text => {
             let message = format!("entry {} does not verify: {}", report.first_bad_seq, report.fault);
             context.output.error(ErrorCode::JournalCorrupt, &message);
         }
@@ -156,7 +156,7 @@ fn entries(number: u64) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
-async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn rebuild(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let mut watch = client.rebuild_journal().await?;
     let folded = loop {
         match watch.next().await? {
@@ -165,15 +165,15 @@ async fn rebuild(context: &Context, client: &Client, format: Format) -> Result<E
         }
     };
     match format {
-        Format::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
-        Format::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
+        OutputFormat::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
+        OutputFormat::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
     }
     Ok(Exit::Done)
 }
 
-async fn status(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn status(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let status = client.journal_status().await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&status))?;
         return Ok(Exit::Done);
     }
@@ -247,14 +247,14 @@ async fn list(
     client: &Client,
     from: Option<u64>,
     limit: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Option<String>, Failure> {
     let total = client.journal_status().await?.entries;
     let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
     let listed = client.list_entries(from, limit).await?;
     let shown = listed.len() as u64;
     show(context, listed, format)?;
-    if format == Format::Json || shown == total {
+    if format == OutputFormat::Json || shown == total {
         return Ok(None);
     }
     if shown == 0 {
@@ -266,8 +266,16 @@ async fn list(
     Ok(Some(format!("{range}; --from and --limit show others")))
 }
 
-fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+/// Returns who acted, with what, and where, in a few words.
+fn by_whom(by: &v1::ActedBy) -> String {
+    let who = if by.principal.is_empty() { short_id(&by.principal_id) } else { by.principal.clone() };
+    let token = if by.token_id.is_empty() { String::new() } else { format!(" {}", short_id(&by.token_id)) };
+    let surface = by.surface().as_str_name().trim_start_matches("SURFACE_").to_lowercase();
+    format!("{who}{token} {surface}")
+}
+
+fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: OutputFormat) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
         return Ok(Exit::Done);
     }
@@ -280,10 +288,15 @@ fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: Format) -> Re
         };
         let kind = if entry.erased { format!("{} (erased)", entry.kind) } else { entry.kind };
         let leaf = entry.leaf.get(..16).unwrap_or(&entry.leaf).to_owned();
-        [entry.seq.to_string(), date(entry.time), kind, leaf, place]
+        let by = entry.acted_by.as_ref().map(by_whom).unwrap_or_default();
+        let kind = match entry.refused_operation.as_str() {
+            "" => kind,
+            operation => format!("{kind} {operation} {}", entry.refused_code),
+        };
+        [entry.seq.to_string(), date(entry.time), kind, by, leaf, place]
     };
     let rows = entries.into_iter().map(row).collect();
-    context.table(["SEQ", "TIME", "KIND", "LEAF", "RUN"], rows)?;
+    context.table(["SEQ", "TIME", "KIND", "BY", "LEAF", "RUN"], rows)?;
     if let Some(erasure) = erasure {
         context.output.line(&erasure)?;
     }

@@ -14,7 +14,7 @@ use palyra_types::ErrorCode;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_terminal::NoteKind;
@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: LogsArgs) -> Result<Exit, Failu
     let mut log = FollowedLog { path, open: None, rest: Vec::new() };
     // The watch begins before the first look, so that nothing is missed between the two.
     let mut watch = args.follow.then(|| FolderWatch::new(folder_to_watch(&log.path)));
-    let format = Format::from(args.json);
+    let format = OutputFormat::from(args.json);
     for line in log.last_lines(args.lines)? {
         print(context, &line, format)?;
     }
@@ -102,11 +102,11 @@ fn folder_to_watch(file: &Path) -> &Path {
     file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"))
 }
 
-fn print(context: &Context, line: &[u8], format: Format) -> Result<(), Failure> {
+fn print(context: &Context, line: &[u8], format: OutputFormat) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(line);
     match format {
-        Format::Text => Ok(context.output.line(&text)?),
-        Format::Json => match serde_json::from_str::<Value>(&text) {
+        OutputFormat::Text => Ok(context.output.line(&text)?),
+        OutputFormat::Json => match serde_json::from_str::<Value>(&text) {
             Ok(value @ Value::Object(_)) => Ok(context.output.json(&value)?),
             Ok(_) | Err(_) => Ok(context.output.json(&json!({ "line": text }))?),
         },

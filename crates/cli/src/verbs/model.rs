@@ -7,6 +7,8 @@ mod default;
 mod list;
 mod test;
 
+pub(super) use test::has_images;
+
 use clap::Subcommand;
 
 use crate::context::Context;

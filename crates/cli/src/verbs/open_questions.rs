@@ -13,6 +13,8 @@ use palyra_screen_text::{count, short_id};
 const ENTRIES_READ_MAX: u32 = 400;
 /// Runs that are looked through for those that wait.
 const PAGE_SIZE_MAX: u32 = 500;
+/// Said where no call waits.
+pub(super) const NOTHING_TO_APPROVE: &str = "nothing waits for an approval";
 
 /// Returns the question of the last call that asks one and has no answer.
 pub(super) async fn open_question(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
@@ -49,13 +51,13 @@ pub(super) async fn nothing_to_approve(client: &Client) -> Result<String, Failur
     };
     let runs = client.call(request).await?.runs;
     let waiting: Vec<&v1::Run> = runs.iter().filter(|run| waits_for_words(run)).collect();
-    let Some(newest) = waiting.first() else { return Ok("nothing waits for an approval".to_owned()) };
+    let Some(newest) = waiting.first() else { return Ok(NOTHING_TO_APPROVE.to_owned()) };
     let run = short_id(&newest.run_id);
     let question = open_question(client, newest).await?.map(|asked| format!(" ({asked})"));
     let more = if waiting.len() > 1 { "; `palyra runs list --open` lists them" } else { "" };
     let verb = if waiting.len() > 1 { "wait" } else { "waits" };
     Ok(format!(
-        "nothing waits for an approval; {} {verb} for an answer: `palyra runs answer {run} TEXT`{}{more}",
+        "{NOTHING_TO_APPROVE}; {} {verb} for an answer: `palyra runs answer {run} TEXT`{}{more}",
         count(waiting.len() as u64, "run"),
         question.unwrap_or_default()
     ))

@@ -4,6 +4,7 @@ mod call_answer;
 mod last_call;
 mod posture;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -19,7 +20,7 @@ use self::posture::PostureVerb;
 use super::ids::RunName;
 use crate::context::Context;
 use crate::daemon_hooks::{PolicyReport, PolicyWork};
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::clean_line;
@@ -29,6 +30,9 @@ use palyra_terminal::NoteKind;
 /// Bytes of one file of rules that is sent to be compared, at most.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
 const RULES_ENDING: &str = "cedar";
+/// Files that are named where they differ from those in force.
+const NAMES_SHOWN_MAX: usize = 3;
+const NAME_CHARS_MAX: usize = 60;
 
 /// The rules that decide what may run
 #[derive(Debug, Subcommand)]
@@ -40,7 +44,7 @@ pub(crate) enum PolicyVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Check files of rules; no daemon is asked
+    /// Check files of rules, and say whether they are in force
     #[command(after_help = "Example:\n  palyra policy check ./policies")]
     Check {
         /// The folder [default: the one of the configuration]
@@ -109,9 +113,11 @@ pub(crate) enum PolicyVerb {
 pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Failure> {
     match verb {
         PolicyVerb::Check { folder, json } => {
-            local(context, PolicyWork::Check, folder.as_deref(), json.into())
+            local(context, PolicyWork::Check, folder.as_deref(), json.into()).await
         }
-        PolicyVerb::Test { folder, json } => local(context, PolicyWork::Test, folder.as_deref(), json.into()),
+        PolicyVerb::Test { folder, json } => {
+            local(context, PolicyWork::Test, folder.as_deref(), json.into()).await
+        }
         PolicyVerb::Show { json } => show(context, &context.connect().await?, json.into()).await,
         PolicyVerb::Explain { run, effect, tool, arguments, json } => {
             let client = context.connect().await?;
@@ -147,9 +153,9 @@ pub(crate) async fn run(context: &Context, verb: PolicyVerb) -> Result<Exit, Fai
     }
 }
 
-async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let shadow = client.call(v1::GetShadowRequest {}).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&shadow))?;
         return Ok(Exit::Done);
     }
@@ -179,17 +185,59 @@ async fn shadow(context: &Context, client: &Client, format: Format) -> Result<Ex
     Ok(Exit::Done)
 }
 
+/// Returns the files of a folder with rules that are not the ones in force, and those in force that it lacks; `None` where
+/// no daemon runs here.
+async fn not_in_force(context: &Context, folder: Option<&Path>) -> Option<Vec<String>> {
+    let client = context.connect_running().await.ok()?;
+    let policy = client.call(v1::GetPolicyRequest {}).await.ok()?;
+    let in_force = policy.files.into_iter().filter(|file| !file.shipped).map(|file| (file.name, file.text));
+    let in_force: BTreeMap<String, String> = in_force.collect();
+    let mut own = BTreeMap::new();
+    if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
+        for path in rule_files(folder).ok()? {
+            let text = std::fs::read_to_string(&path).ok()?;
+            own.insert(path.file_name()?.to_string_lossy().into_owned(), text);
+        }
+    }
+    let names: BTreeSet<&String> = own.keys().chain(in_force.keys()).collect();
+    Some(names.into_iter().filter(|name| own.get(*name) != in_force.get(*name)).cloned().collect())
+}
+
+/// Says how the files that were checked come into force.
+fn how_in_force(files: u64, differing: Option<&[String]>) -> String {
+    match (files, differing) {
+        (0, None) => String::new(),
+        (_, None) => "; they come into force with `palyra config reload`".to_owned(),
+        (0, Some([])) => String::new(),
+        (_, Some([])) => "; these rules are in force".to_owned(),
+        (_, Some(names)) => {
+            let shown = names.iter().take(NAMES_SHOWN_MAX).map(|name| clean_line(name, NAME_CHARS_MAX));
+            let more = names.len().saturating_sub(NAMES_SHOWN_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!(
+                "; the rules in force differ from the files ({}{more}): they come into force with `palyra config reload`",
+                shown.collect::<Vec<_>>().join(", ")
+            )
+        }
+    }
+}
+
 /// Checks or tests files here.
-fn local(
+async fn local(
     context: &Context,
     work: PolicyWork,
     folder: Option<&Path>,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let (config, state) = (context.config_file().ok(), context.state_dir().ok());
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
     let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
-    if format == Format::Json {
+    let is_checked = format == OutputFormat::Text && work == PolicyWork::Check && mistakes.is_empty();
+    let differing = match (is_checked, &in_force) {
+        (true, None) => not_in_force(context, folder.as_deref()).await,
+        _ => None,
+    };
+    if format == OutputFormat::Json {
         let notice = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
             "in_force": in_force.as_ref().map(|folder| folder.display().to_string()),
@@ -208,8 +256,8 @@ fn local(
         let notice = match (work, wrong) {
             (PolicyWork::Check, 0) => {
                 let rest = match (files, in_force) {
-                    (0, _) => String::new(),
-                    (_, None) => "; they come into force with `palyra config reload`".to_owned(),
+                    (_, None) => how_in_force(files, differing.as_deref()),
+                    (0, Some(_)) => String::new(),
                     (_, Some(other)) => format!(
                         "; the rules in force are those in {}: copy the files there, then `palyra config reload`",
                         other.display()
@@ -233,9 +281,9 @@ fn local(
     Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-async fn show(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn show(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let policy = client.call(v1::GetPolicyRequest {}).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json(&policy))?;
         return Ok(Exit::Done);
     }
@@ -253,7 +301,7 @@ async fn explain(
     context: &Context,
     client: &Client,
     decision: Decision,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let recorded = match &decision {
         Decision::Recorded(recorded) => Some(recorded.clone()),
@@ -262,7 +310,7 @@ async fn explain(
     let effect = recorded.as_ref().map(|recorded| recorded.effect_id);
     let request = v1::ExplainDecisionRequest { decision: Some(decision) };
     let explained = client.call(request).await.map_err(|error| without_effect(error, effect))?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
     }
@@ -300,14 +348,8 @@ fn candidate(context: &Context, folder: &Path) -> Result<Vec<v1::PolicyFile>, Fa
     let notice =
         |what: String| Failure::local(ErrorCode::InvalidArgument, format!("{}: {what}", folder.display()));
     let mut files = (context.daemon.shipped_policies)();
-    let entries = std::fs::read_dir(folder)
+    let paths = rule_files(folder)
         .map_err(|error| Failure::unreadable_file(ErrorCode::InvalidArgument, folder, &error))?;
-    let mut paths = Vec::new();
-    for entry in entries {
-        paths.push(entry.map_err(|error| notice(error.to_string()))?.path());
-    }
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == RULES_ENDING));
-    paths.sort();
     if paths.is_empty() {
         return Err(notice(format!("holds no *.{RULES_ENDING} file")));
     }
@@ -324,11 +366,22 @@ fn candidate(context: &Context, folder: &Path) -> Result<Vec<v1::PolicyFile>, Fa
     Ok(files.into_iter().map(to_wire).collect())
 }
 
+/// Returns the files with rules in a folder, by name.
+fn rule_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == RULES_ENDING));
+    paths.sort();
+    Ok(paths)
+}
+
 async fn diff(
     context: &Context,
     client: &Client,
     request: v1::DiffPolicyRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let mut watch = client.diff_policy(request).await?;
     loop {
@@ -336,7 +389,7 @@ async fn diff(
             PolicyDiffStep::Judged(judged) => {
                 context.output.progress(&format!("judging, {} so far", count(judged, "decision")));
             }
-            PolicyDiffStep::Difference(difference) if format == Format::Json => {
+            PolicyDiffStep::Difference(difference) if format == OutputFormat::Json => {
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
@@ -362,8 +415,12 @@ fn told_difference(difference: &v1::DecisionDifference) -> String {
     )
 }
 
-fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn tell_report(
+    context: &Context,
+    report: &v1::PolicyDiffReport,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(report))?;
     } else {
         for mistake in &report.mistakes {
@@ -387,6 +444,24 @@ fn tell_report(context: &Context, report: &v1::PolicyDiffReport, format: Format)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn checked_files_say_whether_they_are_in_force() {
+        let names = ["own.cedar".to_owned()];
+        for (files, differing, expect) in [
+            (0, None, ""),
+            (0, Some(&[][..]), ""),
+            (1, None, "; they come into force with `palyra config reload`"),
+            (1, Some(&[]), "; these rules are in force"),
+            (
+                0,
+                Some(&names),
+                "; the rules in force differ from the files (own.cedar): they come into force with `palyra config reload`",
+            ),
+        ] {
+            assert_eq!(how_in_force(files, differing), expect);
+        }
+    }
 
     #[test]
     fn a_difference_is_told_with_its_run() {

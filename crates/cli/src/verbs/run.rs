@@ -9,11 +9,12 @@ use palyra_wire::v1;
 
 use super::attachments;
 use super::ids::find_or_make_session;
-use super::start_run::{RunChoice, note_other_model, start, workspace_root};
+use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
 use crate::context::Context;
-use crate::drive::{InteractionMode, TerminalSession, drive, drive_once};
+use crate::drive::{InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::shell_word::shell_word;
 use palyra_run_view::EchoMode;
 use palyra_terminal::{NoteKind, PromptReader};
 
@@ -60,6 +61,12 @@ pub(crate) struct RunArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failure> {
+    let line: Vec<String> = std::env::args().collect();
+    if let Some(file) = file_after_attach(&line, &args.text, |word| Path::new(word).is_file()) {
+        let message = format!("{file} follows a file of --attach, and would be a part of the question");
+        let mend = format!("type `--attach` for each file: --attach {}", shell_word(file));
+        return Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend });
+    }
     let input = input(&args.text)?;
     if let Some(command) = verb_of_runs(&args.text, &(context.definition)()) {
         let note = format!("this asks the model; `{command}` is the command about runs");
@@ -103,14 +110,30 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let steered = args.steer;
     let opened = |opened: &v1::Opened| {
         note_other_model(context, &args.choice, &opened.model);
+        note_unapplied_images(context, &opened.notes);
         if steered {
             context.output.note(NoteKind::Info, handed_over(opened));
         }
     };
-    match args.session {
-        Some(_) => drive(&mut followed, seat, opened).await,
-        None => drive_once(&mut followed, seat, opened).await,
+    let ended = drive(&mut followed, seat, opened).await;
+    match &args.session {
+        Some(name) => ended.map_err(|failure| failure.naming_session(name)),
+        None => ended,
     }
+}
+
+/// Returns the word of a question right after a file of `--attach` and names a file itself.
+fn file_after_attach<'a>(
+    line: &'a [String],
+    words: &[String],
+    is_file: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let after = line.iter().enumerate().filter_map(|(at, word)| match word.as_str() {
+        "--attach" => line.get(at + 2),
+        word if word.starts_with("--attach=") => line.get(at + 1),
+        _ => None,
+    });
+    after.map(String::as_str).find(|word| words.iter().any(|said| said == word) && is_file(word))
 }
 
 /// Says at once what became of an input for an active run: its answer may take long.
@@ -212,6 +235,23 @@ mod tests {
         ] {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(verb_of_runs(&words, &definition).as_deref(), command, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_after_a_file_of_attach_is_no_part_of_the_question() {
+        for (line, file) in [
+            (&["palyra", "run", "what is this?", "--attach", "logo.png", "notes.txt"][..], Some("notes.txt")),
+            (&["palyra", "run", "what is this?", "--attach=logo.png", "notes.txt"], Some("notes.txt")),
+            (&["palyra", "run", "read", "notes.txt", "--attach", "logo.png"], None),
+            (&["palyra", "run", "--attach", "logo.png", "what is this?"], None),
+            (&["palyra", "run", "--attach", "logo.png", "--attach", "notes.txt", "hello"], None),
+        ] {
+            let line: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
+            let words: Vec<String> =
+                line[2..].iter().filter(|word| !word.starts_with("--")).cloned().collect();
+            let is_file = |word: &str| word == "notes.txt";
+            assert_eq!(file_after_attach(&line, &words, is_file), file, "{line:?}");
         }
     }
 

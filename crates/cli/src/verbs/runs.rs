@@ -14,15 +14,13 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::grant_spans::span_of_session;
 use super::ids::{RunName, RunPlace, session_id};
 use super::open_questions::open_question;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, InteractionMode, TerminalSession, drive, drive_once};
+use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::GrantSpan;
 use palyra_run_view::{ERASED_MARK, EchoMode, age, date, run_state, run_state_name, used_by_run};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
@@ -221,7 +219,7 @@ pub(crate) async fn undo_run(
         extent: undo::UndoExtent::Files,
         others: undo::OtherRuns::OfSession(session),
     };
-    undo::undo(context, client, order, Format::Text).await.map(|_| ())
+    undo::undo(context, client, order, OutputFormat::Text).await.map(|_| ())
 }
 
 /// Which runs are listed, beside what the daemon is asked for.
@@ -236,7 +234,7 @@ async fn list(
     client: &Client,
     request: v1::ListRunsRequest,
     filter: RunFilterArgs,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let RunFilterArgs { limit, search } = filter;
     let searched = search.to_lowercase();
@@ -247,7 +245,7 @@ async fn list(
         async move { client.call(request).await.map(|page| (page.runs, page.next_page_token)) }
     })
     .await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         listed.items.iter().try_for_each(|run| context.output.json(&to_json(run)))?;
         listed.note_further(context);
         return Ok(Exit::Done);
@@ -272,7 +270,7 @@ async fn list(
     }
     let row = |run: v1::Run| {
         let standing = standing(&run);
-        [short_id(&run.run_id), standing, age(run.updated), run.turns.to_string(), run.input_preview]
+        [short_id(&run.run_id), standing, age(run.created), run.turns.to_string(), run.input_preview]
     };
     let rows = shown.into_iter().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
@@ -293,9 +291,14 @@ fn standing(run: &v1::Run) -> String {
     }
 }
 
-async fn show(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+async fn show(
+    context: &Context,
+    client: &Client,
+    run: RunName,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let run = client.get_run(run.resolve(client).await?).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&run))?;
         return Ok(Exit::Done);
     }
@@ -364,17 +367,14 @@ async fn tail(
     client: &Client,
     run: RunName,
     after: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let mut followed = DaemonRun::attach(client, run, after);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = InteractionMode::at(reader.as_mut());
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape);
-    match span_of_session(client, &client.get_run(run).await?.session_id).await? {
-        GrantSpan::Run => drive_once(&mut followed, seat, |_| {}).await,
-        GrantSpan::Session => drive(&mut followed, seat, |_| {}).await,
-    }
+    drive(&mut followed, seat, |_| {}).await
 }
 
 fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {
@@ -411,16 +411,16 @@ async fn answer(
     run: RunName,
     input: v1::Input,
     reach: InputReach,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let steers = input.delivery() == v1::InputDelivery::Steer;
-    let asked = if format == Format::Json { None } else { asked_by(client, run).await? };
+    let asked = if format == OutputFormat::Json { None } else { asked_by(client, run).await? };
     if let Some(question) = asked {
         context.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
     }
     let accepted = client.send_input(run, input, reach).await.map_err(|error| with_new(error, steers))?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);
     }
@@ -447,7 +447,7 @@ async fn asked_by(client: &Client, run: RunId) -> Result<Option<String>, Failure
     }
 }
 
-async fn bookmarks(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn bookmarks(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
     let none = "no bookmarks; `palyra runs bookmarks last NAME` makes one";
     context.list(format, found, none, ["NUMBER", "PLACE", "NAME"], |one| {
@@ -456,10 +456,15 @@ async fn bookmarks(context: &Context, client: &Client, format: Format) -> Result
     })
 }
 
-async fn cancel(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+async fn cancel(
+    context: &Context,
+    client: &Client,
+    run: RunName,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let answer = client.cancel_run(run).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&answer))?;
     } else if answer.already_finished {
         let state = run_state_name(run_state(answer.state));

@@ -10,13 +10,17 @@ use palyra_wire::v1;
 
 use super::ids::{MissingSession, RunPlace, find_session, require_branched};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{branch_origin, date};
+use palyra_run_view::{ERASED_MARK, branch_origin, date, run_state, run_state_name};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
+
+/// Runs that are shown of a session.
+const RUNS_SHOWN_MAX: u32 = 5;
+const INPUT_CHARS_MAX: usize = 60;
 
 /// Look at conversations, rename, branch or archive one.
 #[derive(Debug, Subcommand)]
@@ -99,7 +103,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
         SessionsVerb::List(args) => list::run(context, &client, args).await,
         SessionsVerb::Show(named) => {
             let session = named.find(&client).await?;
-            show(context, &session, named.json.into())
+            show(context, &client, &session, named.json.into()).await
         }
         SessionsVerb::Reset(named) => {
             let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
@@ -142,10 +146,15 @@ fn id_of(session: &v1::Session) -> Result<SessionId, Failure> {
     Ok(session.session_id.parse().map_err(no_id)?)
 }
 
-fn say(context: &Context, session: &v1::Session, format: Format, notice: &str) -> Result<Exit, Failure> {
+fn say(
+    context: &Context,
+    session: &v1::Session,
+    format: OutputFormat,
+    notice: &str,
+) -> Result<Exit, Failure> {
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(session))?,
-        Format::Text => context.output.note(NoteKind::Good, notice),
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(session))?,
+        OutputFormat::Text => context.output.note(NoteKind::Good, notice),
     }
     Ok(Exit::Done)
 }
@@ -155,7 +164,7 @@ async fn branch(
     client: &Client,
     place: RunPlace,
     label: String,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let point = place.branch_point(client).await?;
     let run = point.run_id.clone();
@@ -167,8 +176,8 @@ async fn branch(
     let session = resolve(client, request).await.map_err(|failure| out_of_range(failure, &run))?;
     require_branched(&session)?;
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(&session))?,
-        Format::Text => context.output.line(&session.session_id)?,
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&session))?,
+        OutputFormat::Text => context.output.line(&session.session_id)?,
     }
     let id = short_id(&session.session_id);
     let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
@@ -182,7 +191,7 @@ fn out_of_range(failure: Failure, run: &str) -> Failure {
         Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
             code: error.code(),
             message: error.to_string(),
-            mend: format!("`palyra runs tail {run}` shows the numbers of its entries"),
+            mend: format!("`palyra runs tail {}` shows the numbers of its entries", short_id(run)),
         },
         failure => failure,
     }
@@ -202,8 +211,13 @@ async fn cleanup(context: &Context, client: &Client, named: &NamedSession) -> Re
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+async fn show(
+    context: &Context,
+    client: &Client,
+    session: &v1::Session,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(session))?;
         return Ok(Exit::Done);
     }
@@ -224,5 +238,30 @@ fn show(context: &Context, session: &v1::Session, format: Format) -> Result<Exit
             context.output.line(&format!("{name:<9}{value}"))?;
         }
     }
+    show_last_runs(&context.output, client, session).await?;
     Ok(Exit::Done)
+}
+
+/// Shows the last runs of a session, oldest first, and how to see more of it.
+async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session) -> Result<(), Failure> {
+    let request = v1::ListRunsRequest {
+        session_id: session.session_id.clone(),
+        page_size: RUNS_SHOWN_MAX,
+        ..Default::default()
+    };
+    let runs = client.call(request).await?.runs;
+    for (at, run) in runs.iter().rev().enumerate() {
+        let begin = if at == 0 { "latest" } else { "" };
+        let input = clean_line(&run.input_preview, INPUT_CHARS_MAX);
+        let input = if input.is_empty() { ERASED_MARK } else { &input };
+        let state = run_state_name(run_state(run.state));
+        output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
+    }
+    let id = short_id(&session.session_id);
+    let note = format!(
+        "`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one, `palyra chat --session {id}` goes on \
+         in it"
+    );
+    output.note(NoteKind::Info, &note);
+    Ok(())
 }

@@ -9,6 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::drive::DaemonRun;
 use crate::failure::Failure;
+use crate::verbs::model::has_images;
 use palyra_terminal::NoteKind;
 
 /// Which model and agent a run is to use.
@@ -89,8 +90,25 @@ pub(super) fn note_other_model(context: &Context, choice: &RunChoice, in_force: 
     let variables = (context.daemon.own_model)(context.global.config.as_deref()).variables;
     if !variables.is_empty() {
         let message = format!(
-            "{} of this environment is not used with --connect: the daemon there uses {in_force}",
-            variables.join(", ")
+            "{} of this environment {} not used with --connect: the daemon there uses {in_force}",
+            variables.join(", "),
+            if variables.len() > 1 { "are" } else { "is" }
+        );
+        context.output.note(NoteKind::Doubt, &message);
+    }
+}
+
+/// Says so where a note of the daemon advises a setting of pictures that the configuration file has already.
+pub(super) fn note_unapplied_images(context: &Context, notes: &[String]) {
+    let Ok(file) = context.config_file() else { return };
+    let advised = notes.iter().filter(|note| note.contains("`images = true`")).find_map(|note| {
+        let (_, provider) = note.split_once("`[providers.")?;
+        provider.split_once("]`").map(|(provider, _)| provider)
+    });
+    if let Some(provider) = advised.filter(|provider| has_images(&file, provider)) {
+        let message = format!(
+            "{} has `images = true` for {provider} already, and the daemon has not applied it: `palyra config reload` does",
+            file.display()
         );
         context.output.note(NoteKind::Doubt, &message);
     }

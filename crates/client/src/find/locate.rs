@@ -290,7 +290,12 @@ impl<'a> DaemonFinder<'a> {
             ModelVerdict::Unusable(why) => Some(why),
             ModelVerdict::Other => None,
         };
-        let (in_force, own) = (model_check::in_force(connection).await, own.name.clone());
+        let in_force = model_check::in_force(connection).await;
+        if model_check::found_named_model(own, &origin, &in_force) {
+            connection.model = origin.fingerprint;
+            return Ok(true);
+        }
+        let own = model_check::told_apart(&own.name, &in_force);
         if self.search.model == ModelRule::Report {
             notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);

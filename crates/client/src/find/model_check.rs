@@ -36,6 +36,18 @@ pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
     }
 }
 
+/// Returns whether the daemon found at the server of this environment, with the same key, the model that a variable names
+/// here.
+pub(super) fn found_named_model(own: &OwnModel, origin: &v1::ModelOrigin, in_force: &str) -> bool {
+    own.name == in_force
+        && (own.unnamed_fingerprint)(&origin.salt).is_some_and(|unnamed| unnamed == origin.fingerprint)
+}
+
+/// Returns the name of the model that this environment selects, with what differs where the names are equal.
+pub(super) fn told_apart(own: &str, in_force: &str) -> String {
+    if own == in_force { format!("{own} at another server, or with another key") } else { own.to_owned() }
+}
+
 /// Returns whether this environment has variables that select a model, and the daemon's model comes from elsewhere.
 pub(super) fn ignores_variables(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
     !own.variables.is_empty() && origin.source() != v1::ModelSource::Environment
@@ -80,6 +92,7 @@ mod tests {
             name: "openai/m".to_owned(),
             variables,
             fingerprint: Arc::new(move |_| answer.clone()),
+            unnamed_fingerprint: Arc::new(|_| Some(b"server".to_vec())),
         };
         let origin = |source: &str, fingerprint: &[u8]| v1::ModelOrigin {
             source: v1::ModelSource::from_short_name(source).unwrap().into(),
@@ -93,6 +106,14 @@ mod tests {
         assert_eq!(judge(&own(Ok(b"two".to_vec()), Vec::new()), &built_in), ModelVerdict::Other);
         let configured = origin("configuration", b"one");
         assert_eq!(judge(&own(Ok(b"two".to_vec()), Vec::new()), &configured), ModelVerdict::Meant);
+        // A daemon that was started without a name of the model found the same one at the same server.
+        let named = own(Ok(b"two".to_vec()), vec!["OPENAI_BASE_URL", "PALYRA_MODEL"]);
+        let detected = origin("environment", b"server");
+        assert!(found_named_model(&named, &detected, "openai/m"));
+        assert!(!found_named_model(&named, &detected, "openai/n"));
+        assert!(!found_named_model(&named, &environment, "openai/m"));
+        assert_eq!(told_apart("openai/m", "openai/n"), "openai/m");
+        assert!(told_apart("openai/m", "openai/m").contains("another server"));
         let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);
         assert!(matches!(judge(&broken, &built_in), ModelVerdict::Unusable(_)));
         assert_eq!(judge(&own(Err("bad".to_owned()), Vec::new()), &built_in), ModelVerdict::Meant);

@@ -1,4 +1,4 @@
-//! Starts a daemon and waits for the line that says it is ready.
+//! Starts a daemon and waits for the line that says it is ready, longer while it says how far it is.
 
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -7,13 +7,18 @@ use std::time::{Duration, Instant};
 use palyra_types::ErrorCode;
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::{ChildStdout, Command};
+use tokio::task::JoinSet;
+use tokio::time::error::Elapsed;
 
 use super::log_tail::log_tail;
 use crate::error::{ClientError, LogTail, parse_code};
+use crate::notice::DaemonNotice;
 use crate::options::ConnectOptions;
 
 const READY_LINE_BYTES_MAX: u64 = 64 * 1024;
+/// Lines of progress before the last one: an hour of them.
+const PROGRESS_LINES_MAX: u32 = 3_600;
 const ERROR_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 /// A daemon that said why it does not start, or closed its pipes, is about to exit.
 const EXIT_WITHIN: Duration = Duration::from_secs(2);
@@ -26,7 +31,19 @@ pub(super) enum SpawnOutcome {
     LostRace,
 }
 
-/// The one line a daemon prints.
+/// How far a daemon is with making the records of its journal again.
+#[derive(Deserialize)]
+struct ProgressLine {
+    rebuilding: RebuildCounts,
+}
+
+#[derive(Deserialize)]
+struct RebuildCounts {
+    done: u64,
+    total: u64,
+}
+
+/// The last line a daemon prints.
 #[derive(Deserialize)]
 struct ReadyLine {
     ready: bool,
@@ -60,7 +77,12 @@ pub(super) async fn spawn_daemon(
             return failed(message, b"");
         }
     };
-    let Ok((line, errors)) = tokio::time::timeout(within, first_line(&mut child)).await else {
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let stderr = child.stderr.take().expect("stderr is piped");
+    // Read beside the lines, so that a daemon that says much does not wait for its reader. Ends with this function.
+    let mut errors = JoinSet::new();
+    errors.spawn(read_all(stderr));
+    let Ok(line) = last_line(options, stdout, deadline).await else {
         let message = format!("it was not ready within {} s and may still become so", within.as_secs());
         return failed(message, b"");
     };
@@ -79,7 +101,8 @@ pub(super) async fn spawn_daemon(
         Err(_) => {
             let exit = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;
             let message = ending(exit.ok().and_then(Result::ok));
-            failed(message, &errors)
+            let errors = tokio::time::timeout(EXIT_WITHIN, errors.join_next()).await;
+            failed(message, &errors.ok().flatten().and_then(Result::ok).unwrap_or_default())
         }
     }
 }
@@ -99,31 +122,33 @@ fn command(options: &ConnectOptions, state_dir: &Path) -> Command {
     command
 }
 
-/// Returns the first line of output, and the error output when there was no such line or it says no.
-async fn first_line(child: &mut Child) -> (String, Vec<u8>) {
-    let stdout = child.stdout.take().expect("stdout is piped");
-    let stderr = child.stderr.take().expect("stderr is piped");
+/// Reads lines until one is not about progress. Each line about progress extends the wait.
+async fn last_line(
+    options: &ConnectOptions,
+    stdout: ChildStdout,
+    mut deadline: Instant,
+) -> Result<String, Elapsed> {
+    let mut reader = BufReader::new(stdout);
+    let mut shown_tenths = None;
+    for _ in 0..PROGRESS_LINES_MAX {
+        let line = tokio::time::timeout(remaining(deadline), read_line(&mut reader)).await?;
+        let Ok(ProgressLine { rebuilding: RebuildCounts { done, total } }) = serde_json::from_str(&line)
+        else {
+            return Ok(line);
+        };
+        deadline = deadline.max(Instant::now() + options.ready_within);
+        let tenths = done.saturating_mul(10) / total.max(1);
+        if done < total && shown_tenths.replace(tenths) != Some(tenths) {
+            (options.notices)(DaemonNotice::Rebuilding { done, total });
+        }
+    }
+    Ok(String::new())
+}
+
+async fn read_line(reader: &mut BufReader<ChildStdout>) -> String {
     let mut line = Vec::new();
-    let mut reader = BufReader::new(stdout.take(READY_LINE_BYTES_MAX));
-    let mut errors = Box::pin(read_all(stderr));
-    let collected = tokio::select! {
-        biased;
-        _ = reader.read_until(b'\n', &mut line) => None,
-        collected = &mut errors => Some(collected),
-    };
-    if collected.is_some() {
-        // A daemon sends its error output to its log once it can, which closes the pipe; the line is still due.
-        let _ = reader.read_until(b'\n', &mut line).await;
-    }
-    let line = String::from_utf8_lossy(&line).into_owned();
-    if serde_json::from_str::<ReadyLine>(&line).is_ok_and(|line| line.ready) {
-        return (line, Vec::new());
-    }
-    let errors = match collected {
-        Some(collected) => collected,
-        None => tokio::time::timeout(EXIT_WITHIN, errors).await.unwrap_or_default(),
-    };
-    (line, errors)
+    let _ = reader.take(READY_LINE_BYTES_MAX).read_until(b'\n', &mut line).await;
+    String::from_utf8_lossy(&line).into_owned()
 }
 
 async fn read_all(source: impl AsyncRead + Unpin) -> Vec<u8> {

@@ -7,7 +7,9 @@ use palyra_client::{Client, ClientError, ConnectOptions, DaemonNotice, StartPoli
 use palyra_types::ErrorCode;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::scripted_daemon::{Asked, Script, ScriptedDaemon, announce, options, own_build, program};
+use crate::scripted_daemon::{
+    Script, ScriptedDaemon, ScriptedRequest, announce, options, own_build, program,
+};
 
 fn starting(state: &Path, script: &str) -> (ConnectOptions, UnboundedReceiver<DaemonNotice>) {
     let (mut options, notices) = options(state);
@@ -126,6 +128,25 @@ async fn a_daemon_that_never_gets_ready_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test]
+async fn a_daemon_that_says_how_far_it_is_gets_more_time_and_each_tenth_is_a_notice() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let _daemon = ScriptedDaemon::serve_unannounced(state.path(), &script);
+    let line = |done: &str| format!(r#"echo '{{"rebuilding":{{"done":'{done}',"total":60}}}}'"#);
+    // 3 s in all, each line well within the time that the one before it gave.
+    let works = format!("for n in 0 1 2 12 13 24; do {}; sleep 0.5; done\n", line("$n"));
+    let (mut options, mut notices) = starting(state.path(), &(works + &ready_line(state.path())));
+    options.ready_within = Duration::from_millis(2_000);
+    let client = Client::connect(options).await.unwrap();
+    assert_eq!(client.status().await.unwrap().open_runs, 0);
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Starting { .. })));
+    for done in [0, 12, 24] {
+        assert_eq!(notices.recv().await, Some(DaemonNotice::Rebuilding { done, total: 60 }));
+    }
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Started { .. })));
+}
+
+#[tokio::test]
 async fn a_program_that_cannot_be_run_is_named() {
     let state = tempfile::tempdir().unwrap();
     let (mut options, _notices) = options(state.path());
@@ -144,7 +165,7 @@ async fn an_idle_daemon_of_another_build_makes_room() {
     let _new = ScriptedDaemon::serve_unannounced(elsewhere.path(), &script);
     let (options, mut notices) = starting(state.path(), &ready_line(elsewhere.path()));
     let connecting = tokio::spawn(Client::connect(options));
-    assert_eq!(asked.recv().await, Some(Asked::Shutdown));
+    assert_eq!(asked.recv().await, Some(ScriptedRequest::Shutdown));
     old.kill();
     let client = connecting.await.unwrap().unwrap();
     assert_eq!(client.status().await.unwrap().open_runs, 0);

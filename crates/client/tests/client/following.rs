@@ -9,8 +9,8 @@ use palyra_wire::v1;
 use tonic::Status;
 
 use crate::scripted_daemon::{
-    Asked, STREAMS_MAX, Script, ScriptedDaemon, Step, caught_up, end, entry, opened, options, own_build,
-    refusal, run_id,
+    STREAMS_MAX, Script, ScriptedDaemon, ScriptedRequest, Step, caught_up, end, entry, opened, options,
+    own_build, refusal, run_id,
 };
 
 async fn client(state: &Path, script: &Script) -> (Client, ScriptedDaemon) {
@@ -84,8 +84,8 @@ async fn a_daemon_that_dies_and_comes_back_costs_no_entry() {
     let (words, error) = follow(&mut follower).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(words, "reattached 3 caught_up 4 ended");
-    assert!(matches!(asked.recv().await, Some(Asked::Start(_))));
-    assert_eq!(asked.recv().await, Some(Asked::Attach(2)));
+    assert!(matches!(asked.recv().await, Some(ScriptedRequest::Start(_))));
+    assert_eq!(asked.recv().await, Some(ScriptedRequest::Attach(2)));
     assert!(client.status().await.is_ok(), "clones of the client got the new connection");
 }
 
@@ -117,7 +117,7 @@ async fn a_start_whose_answer_is_lost_is_repeated_with_its_key() {
     assert!(error.is_none(), "{error:?}");
     assert_eq!(words, "lost opened 1 ended");
     let (first, second, third) = (asked.recv().await, asked.recv().await, asked.recv().await);
-    assert!(matches!(&first, Some(Asked::Start(key)) if key.len() == 32), "{first:?}");
+    assert!(matches!(&first, Some(ScriptedRequest::Start(key)) if key.len() == 32), "{first:?}");
     assert!(first == second && second == third);
 }
 
@@ -200,8 +200,12 @@ async fn wishes_are_sent_again_on_the_next_connection() {
     while let Ok(one) = asked.try_recv() {
         heard.push(one);
     }
-    assert!(matches!(heard[0], Asked::Start(_)));
-    assert_eq!(heard[2..], [Asked::Cancel, Asked::Input("go on".to_owned())], "{heard:?}");
+    assert!(matches!(heard[0], ScriptedRequest::Start(_)));
+    assert_eq!(
+        heard[2..],
+        [ScriptedRequest::Cancel, ScriptedRequest::Input("go on".to_owned())],
+        "{heard:?}"
+    );
 }
 
 #[tokio::test]

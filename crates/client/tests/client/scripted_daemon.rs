@@ -36,7 +36,7 @@ pub(crate) enum Step {
 
 /// What the daemon was asked, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Asked {
+pub(crate) enum ScriptedRequest {
     Start(String),
     Attach(u32),
     Cancel,
@@ -47,14 +47,14 @@ pub(crate) enum Asked {
 #[derive(Clone)]
 pub(crate) struct Script {
     streams: Arc<Mutex<VecDeque<Vec<Step>>>>,
-    asked: mpsc::UnboundedSender<Asked>,
+    asked: mpsc::UnboundedSender<ScriptedRequest>,
     pub(crate) cancels_lost: Arc<Mutex<u32>>,
     pub(crate) open_runs: u64,
     pub(crate) log: SignedLog,
 }
 
 impl Script {
-    pub(crate) fn new(streams: Vec<Vec<Step>>) -> (Self, mpsc::UnboundedReceiver<Asked>) {
+    pub(crate) fn new(streams: Vec<Vec<Step>>) -> (Self, mpsc::UnboundedReceiver<ScriptedRequest>) {
         let (asked, received) = mpsc::unbounded_channel();
         let streams = Arc::new(Mutex::new(streams.into()));
         (
@@ -63,7 +63,7 @@ impl Script {
         )
     }
 
-    fn note(&self, asked: Asked) {
+    fn note(&self, asked: ScriptedRequest) {
         let _ = self.asked.send(asked);
     }
 }
@@ -205,8 +205,8 @@ impl GatewayService for Script {
     ) -> Answer<Messages<v1::RunStreamResponse>> {
         let mut requests = request.into_inner();
         match requests.message().await?.and_then(|first| first.frame) {
-            Some(First::Start(start)) => self.note(Asked::Start(start.idempotency_key)),
-            Some(First::Attach(attach)) => self.note(Asked::Attach(attach.after_tape_seq)),
+            Some(First::Start(start)) => self.note(ScriptedRequest::Start(start.idempotency_key)),
+            Some(First::Attach(attach)) => self.note(ScriptedRequest::Attach(attach.after_tape_seq)),
             other => panic!("a stream began with {other:?}"),
         }
         let steps = self.streams.lock().unwrap().pop_front().expect("the script has one more stream");
@@ -250,13 +250,13 @@ impl GatewayService for Script {
         if lost {
             return Err(Status::unavailable("lost by script"));
         }
-        self.note(Asked::Cancel);
+        self.note(ScriptedRequest::Cancel);
         Ok(Response::new(v1::CancelRunResponse::default()))
     }
 
     async fn send_input(&self, request: Request<v1::SendInputRequest>) -> Answer<v1::SendInputResponse> {
         let input = request.into_inner().input.unwrap_or_default();
-        self.note(Asked::Input(input.text));
+        self.note(ScriptedRequest::Input(input.text));
         let accepted =
             v1::InputAccepted { run_id: run_id().to_string(), queued: false, ..Default::default() };
         Ok(Response::new(v1::SendInputResponse { accepted: Some(accepted) }))
@@ -274,7 +274,7 @@ impl AdminService for Script {
     }
 
     async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Answer<v1::ShutdownResponse> {
-        self.note(Asked::Shutdown);
+        self.note(ScriptedRequest::Shutdown);
         Ok(Response::new(v1::ShutdownResponse::default()))
     }
 }

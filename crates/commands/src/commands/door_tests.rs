@@ -8,8 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
     ConfinedCommand, ConfinedProcess, CredentialUser, EgressContact, EgressContacts, EgressGrant,
-    EgressSession, EgressVerdict, Ended, GuardEgress, GuardEgressError, Network, ProcessSandbox, ProcessTier,
-    SandboxError, SandboxOffer,
+    EgressSession, EgressVerdict, GuardEgress, GuardEgressError, NetworkAccess, ProcessSandbox, ProcessTier,
+    ProgramEnd, SandboxError, SandboxOffer,
 };
 use palyra_testkit::FakeClock;
 use palyra_types::{EffectId, ErrorCode, PrincipalId, RunId};
@@ -40,7 +40,7 @@ impl ProcessSandbox for Sandbox {
         &self,
         command: ConfinedCommand,
     ) -> BoxFuture<'static, Result<Box<dyn ConfinedProcess>, SandboxError>> {
-        let listener = (command.network == Network::Guarded)
+        let listener = (command.network == NetworkAccess::Guarded)
             .then(|| TcpListener::bind("127.0.0.1:0").expect("a listener").into());
         self.0.commands.lock().unwrap().push(command);
         async move { Ok(Box::new(Over(listener)) as Box<dyn ConfinedProcess>) }.boxed()
@@ -56,8 +56,8 @@ impl ConfinedProcess for Over {
         self.0.take()
     }
 
-    fn wait(&mut self) -> BoxFuture<'_, Ended> {
-        async { Ended::Exited { code: 0 } }.boxed()
+    fn wait(&mut self) -> BoxFuture<'_, ProgramEnd> {
+        async { ProgramEnd::Exited { code: 0 } }.boxed()
     }
 
     fn stop(&mut self) {}
@@ -143,7 +143,7 @@ async fn a_call_that_names_hosts_gets_a_door_to_them_and_no_other() {
     let line = "network: reached a.example:443; refused evil.example:443: it is not among";
     assert!(told.starts_with(&format!("exit code 0\n{line}")), "{told}");
     let commands = bench.remembered.commands.lock().unwrap();
-    assert_eq!((commands[0].network, commands[0].tier), (Network::Guarded, ProcessTier::Isolated));
+    assert_eq!((commands[0].network, commands[0].tier), (NetworkAccess::Guarded, ProcessTier::Isolated));
     let variable = |name: &str| {
         commands[0].environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
@@ -170,7 +170,7 @@ async fn a_call_that_names_none_has_no_network() {
     let left = format!("palyra-kept-aside-{}", std::process::id());
     assert!(bench.aside.path().join("kept-aside").exists() && !std::env::temp_dir().join(left).exists());
     let commands = bench.remembered.commands.lock().unwrap();
-    assert_eq!(commands[0].network, Network::None);
+    assert_eq!(commands[0].network, NetworkAccess::None);
     assert!(!commands[0].environment.iter().any(|(name, _)| name == "HTTP_PROXY"));
     assert!(bench.remembered.grants.lock().unwrap().is_empty());
 }

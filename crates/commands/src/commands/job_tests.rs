@@ -9,7 +9,7 @@ use palyra_ports::{
 use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{SampleRun, append};
 use palyra_testkit::{FakeClock, MemoryJournal, PassThrough, journal_suite};
-use palyra_tool_kit::Execution;
+use palyra_tool_kit::ExecutionAttempt;
 use palyra_types::effect::EffectRecord;
 use palyra_types::event::JournalEvent;
 use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobState};
@@ -178,7 +178,7 @@ async fn what_only_looks_is_done_again_after_a_restart_and_a_command_is_not() {
         let grant = palyra_testkit::grants::GrantRequest::new(tool, arguments, folder.path())
             .contract(contract)
             .repeated();
-        assert_eq!(grant.execution(), Execution::Again);
+        assert_eq!(grant.execution(), ExecutionAttempt::Again);
         bench.tools.execute(grant, Supervision::default())
     };
     let catalog = bench.tools.catalog();

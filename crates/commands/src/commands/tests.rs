@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, Ended, HearOutput, OutputSink, ProcessSandbox, SandboxError,
+    ConfinedCommand, ConfinedProcess, HearOutput, OutputSink, ProcessSandbox, ProgramEnd, SandboxError,
     SandboxOffer, Supervision,
 };
 use palyra_testkit::{FakeClock, GrantRequest};
@@ -75,11 +75,11 @@ impl ConfinedProcess for Plain {
         None
     }
 
-    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+    fn wait(&mut self) -> BoxFuture<'_, ProgramEnd> {
         async move {
             match self.child.wait().await.expect("its end").code() {
-                Some(code) => Ended::Exited { code },
-                None => Ended::Stopped,
+                Some(code) => ProgramEnd::Exited { code },
+                None => ProgramEnd::Stopped,
             }
         }
         .boxed()

@@ -62,6 +62,7 @@ fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
             tape_seq: TapeSeq(u32::try_from(number).expect("few")),
             time: Timestamp(1),
             content: ContentState::Present,
+            actor: None,
             event: TapeEvent::Tool(ToolEvent::Output(output)),
         }
     });

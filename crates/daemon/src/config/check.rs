@@ -1,13 +1,14 @@
 //! Checks values against their settings, and reads those that come as text: variables and flags.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use palyra_http::PublicOrigin;
 use palyra_types::model::ModelRef;
 
-use super::mistake::{ConfigError, ErrorCollector};
-use super::nearest::{nearest, wrong_key};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::{self, SettingSpec, SettingType};
+use super::suggest::{nearest, wrong_key};
 use super::value::{ConfigValue, ValueOrigin};
 
 /// What every variable that sets a value begins with.
@@ -36,7 +37,7 @@ pub(super) fn check(key: &str, value: ConfigValue, origin: &ValueOrigin) -> Resu
             // Shown only when it is nearly right: else it could be anything, even a secret.
             let near = nearest_choice(&text.to_lowercase(), of);
             Err(bad(&near.map_or("another text".to_owned(), |near| {
-                format!("\"{}\"; did you mean \"{near}\"?", super::nearest::shown(text))
+                format!("\"{}\"; did you mean \"{near}\"?", super::suggest::shown(text))
             })))
         }
         (SettingType::Bool, ConfigValue::Bool(_)) => Ok(value),
@@ -103,6 +104,13 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
             }
             Ok(_) => return None,
         },
+        "http.listen" if text != "off" && text.parse::<SocketAddr>().is_err() => {
+            "takes an address and a port, such as 127.0.0.1:7787, or off"
+        }
+        "http.public_url" if PublicOrigin::parse(text).is_none() => {
+            "takes a URL without a path, such as https://palyra.example"
+        }
+        "http.tls_cert" | "http.tls_key" if !text.starts_with('/') => "takes an absolute path",
         _ => return None,
     };
     Some(told.to_owned())
@@ -146,6 +154,11 @@ fn item_kind(setting: &str) -> ItemKind {
             what: "host",
             takes: "hosts with their ports, such as build.internal:8080",
             fits: |place| palyra_egress::PrivateHosts::read([place]).is_ok(),
+        },
+        "http.trusted_proxies" => ItemKind {
+            what: "proxy",
+            takes: "addresses, such as 10.0.0.7",
+            fits: |item| item.parse::<IpAddr>().is_ok(),
         },
         _ if setting.starts_with("policy.") => {
             ItemKind { what: "tool", takes: "names of tools, such as read_file", fits: is_tool_name }
@@ -205,7 +218,7 @@ pub(super) fn from_environment(
         if mistakes.is_full() {
             break;
         }
-        let origin = ValueOrigin::Variable { name: super::nearest::shown(name) };
+        let origin = ValueOrigin::Variable { name: super::suggest::shown(name) };
         let key = path.to_lowercase().replace("__", ".");
         if let Some(value) = mistakes.note(parse_text(&key, text, &origin)) {
             values.insert(key, (value, origin));

@@ -9,9 +9,9 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::check::{ConfigLayer, bad_value, check};
-use super::mistake::{ConfigError, ErrorCollector};
-use super::nearest::{shown, wrong_key};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::{self, SettingSpec, SettingType};
+use super::suggest::{shown, wrong_key};
 use super::value::{ConfigValue, ValueOrigin};
 
 /// A configuration is written by hand.

@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::check::ConfigLayer;
-use super::mistake::{ConfigError, ErrorCollector};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::value::ConfigValue;
 use crate::trusted_place;
 
 /// Settings that list places.
 const LISTS: [&str; 2] = ["commands.path", "commands.readable"];
+/// Settings that name one file.
+const FILES: [&str; 2] = ["http.tls_cert", "http.tls_key"];
 /// What a key begins with that is in a file.
 const KEY_FILE: &str = "file:";
 
@@ -45,6 +47,7 @@ fn places_of(key: &str, value: &ConfigValue, environment: &BTreeMap<String, Stri
                 None => Some(PathBuf::from(place)),
             })
             .collect(),
+        ConfigValue::Text(text) if FILES.contains(&key) && !text.is_empty() => vec![PathBuf::from(text)],
         ConfigValue::Text(text) if key.starts_with("providers.") && key.ends_with(".key") => {
             text.trim().strip_prefix(KEY_FILE).map(PathBuf::from).into_iter().collect()
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::ConfigLayer;
-use super::mistake::{ConfigError, ErrorCollector};
+use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::{self, FORMATS, PROVIDER_FIELDS};
 use super::value::{ConfigValue, ValueOrigin};
 

@@ -110,6 +110,9 @@ const fn at_start(setting: SettingSpec) -> SettingSpec {
 /// Requests that one provider gets at once, unless its configuration says otherwise.
 pub const PARALLEL_REQUESTS_DEFAULT: usize = 8;
 
+/// Where the HTTP API is unless its configuration says otherwise.
+pub(super) const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:7787";
+
 /// Models that may be asked instead of the default one, at most.
 pub(super) const FALLBACKS_MAX: usize = 8;
 
@@ -180,6 +183,36 @@ pub const SETTINGS: &[SettingSpec] = &[
         SettingType::Bool,
         UnsetValue::Bool(true),
         "Whether there are tools that ask other machines, and commands can be given hosts, as docs/http-fetch.md says.",
+    )),
+    at_start(text(
+        "http.listen",
+        HTTP_LISTEN_DEFAULT,
+        "Address of the HTTP API (docs/http.md); `off`: none. Where the default port is taken, the next free one is used.",
+    )),
+    at_start(setting(
+        "http.public",
+        SettingType::Bool,
+        UnsetValue::Bool(false),
+        "Whether the HTTP API may be at an address beyond this machine; it needs a certificate there.",
+    )),
+    at_start(text(
+        "http.public_url",
+        "",
+        "The URL under which people reach the HTTP API, such as https://palyra.example; empty: http://localhost with the \
+         port.",
+    )),
+    at_start(text(
+        "http.tls_cert",
+        "",
+        "File of the certificate of the HTTP API, in PEM, followed by those above it; empty: no TLS.",
+    )),
+    at_start(text("http.tls_key", "", "File of the certificate's private key, in PEM.")),
+    at_start(setting(
+        "http.trusted_proxies",
+        SettingType::List { items_max: PLACES_MAX },
+        UnsetValue::EmptyList,
+        "Addresses of proxies that take TLS off; beside this machine only they may connect then. Their \
+         headers about the caller do not count.",
     )),
     at_start(setting(
         "journal.seal",

@@ -59,6 +59,30 @@ fn whatever_selects_the_model_changes_the_fingerprint_and_the_salt_does() {
 }
 
 #[test]
+fn variables_that_name_the_configured_server_and_model_are_known() {
+    let named = format!("model.default = \"box/m\"\n{BOX}");
+    for (server, model, expect) in [
+        ("http://b/v1", "m", true),
+        ("http://b/v1/", "m", true),
+        ("http://b/v1", "n", false),
+        ("http://c/v1", "m", false),
+    ] {
+        let pairs = [("OPENAI_BASE_URL", server), ("PALYRA_MODEL", model), ("KEY", "k")];
+        assert_eq!(with(&named, &pairs).expect("a model").is_named_twice, expect, "{server} {model}");
+    }
+}
+
+#[test]
+fn a_named_model_has_the_fingerprint_of_its_server_beside_its_own() {
+    let server = with("", &[SERVER]).expect("a model");
+    let named = with("", &[SERVER, ("PALYRA_MODEL", "m")]).expect("a model");
+    assert_eq!(named.unnamed_fingerprint(b"salt"), Some(server.fingerprint(b"salt")));
+    assert_eq!(server.unnamed_fingerprint(b"salt"), None);
+    let keyed = with("", &[SERVER, ("PALYRA_MODEL", "m"), ("OPENAI_API_KEY", "k")]).expect("a model");
+    assert_ne!(keyed.unnamed_fingerprint(b"salt"), Some(server.fingerprint(b"salt")));
+}
+
+#[test]
 fn what_cannot_be_used_is_said_without_its_value() {
     let told = with("", &[("OPENAI_BASE_URL", "canary")]).err().expect("refused");
     assert!(told.contains("OPENAI_BASE_URL cannot be used") && !told.contains("canary"), "{told}");

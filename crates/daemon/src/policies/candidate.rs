@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot};
 
 use super::{LoadPoliciesError, PolicySource, own, read_folder};
@@ -19,7 +19,7 @@ pub(crate) struct LoadedPolicies {
     /// What calls are judged by, with what is asked beside it.
     pub(crate) snapshot: Arc<ToolCallPolicySnapshot>,
     /// What is told of the policies that are tried out; none where none are wanted.
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Option<HealthCheck>,
 }
 
 impl PolicySource {
@@ -35,7 +35,7 @@ impl PolicySource {
                 let count = candidate.policies().len();
                 let found =
                     format!("{count} policies are tried out from {}, digest {digest}", folder.display());
-                let check = Check { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" };
+                let check = HealthCheck { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" };
                 let snapshot = Arc::new(snapshot.beside(Some(Arc::new(candidate))));
                 LoadedPolicies { snapshot, check: Some(check) }
             }
@@ -44,7 +44,7 @@ impl PolicySource {
                 let found = format!("nothing is tried out, [{}] {error}", error.code());
                 let mend =
                     "correct it until `palyra policy check DIR` passes, then run `palyra config reload`";
-                let check = Check { name: CHECK_NAME, level: CheckLevel::Warning, found, mend };
+                let check = HealthCheck { name: CHECK_NAME, level: CheckLevel::Warning, found, mend };
                 LoadedPolicies { snapshot: Arc::new(snapshot), check: Some(check) }
             }
         }

@@ -11,12 +11,12 @@ use super::*;
 
 const NAME: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-struct Ground {
+struct SkillsRig {
     dir: tempfile::TempDir,
     folders: StateSkillFolders,
 }
 
-impl Ground {
+impl SkillsRig {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let state = dir.path().join("state");
@@ -56,7 +56,7 @@ impl Ground {
 
 #[test]
 fn a_folder_is_copied_whole_and_read_back() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     fs::create_dir_all(ground.path("source/.git/objects")).unwrap();
     fs::write(ground.path("source/.git/config"), "x").unwrap();
     let files = ground.keep();
@@ -76,7 +76,7 @@ fn a_folder_is_copied_whole_and_read_back() {
 
 #[test]
 fn a_copy_takes_the_place_of_another_as_a_whole() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     let files = ground.keep();
     let copy = ground.path(&format!("state/skills/{NAME}"));
     fs::write(copy.join("more"), "tampered").unwrap();
@@ -93,7 +93,7 @@ fn a_copy_takes_the_place_of_another_as_a_whole() {
 
 #[test]
 fn links_lead_nowhere() {
-    let control = Ground::new();
+    let control = SkillsRig::new();
     fs::copy(control.path("canary"), control.path("source/notes")).unwrap();
     let shown =
         format!("{:?}", control.read().unwrap().iter().map(|file| file.bytes.clone()).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ fn links_lead_nowhere() {
         ("nowhere", "SKILL2.md"),
         ("..", "up"),
     ] {
-        let ground = Ground::new();
+        let ground = SkillsRig::new();
         symlink(target, ground.path("source").join(name)).unwrap();
         assert_eq!(
             ground.refusal(),
@@ -114,7 +114,7 @@ fn links_lead_nowhere() {
             "{target}"
         );
     }
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     fs::remove_file(ground.path("source/SKILL.md")).unwrap();
     symlink(ground.path("canary"), ground.path("source/SKILL.md")).unwrap();
     assert!(ground.refusal().starts_with("`SKILL.md` is a symbolic link"));
@@ -122,7 +122,7 @@ fn links_lead_nowhere() {
 
 #[test]
 fn what_is_no_file_is_refused_without_waiting() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     let socket = std::os::unix::net::UnixListener::bind(ground.path("source/socket")).unwrap();
     assert_eq!(ground.refusal(), "`socket` is not a regular file; remove it");
     drop(socket);
@@ -141,7 +141,7 @@ fn what_is_no_file_is_refused_without_waiting() {
 
 #[test]
 fn what_is_too_much_is_refused() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     let big = fs::File::create(ground.path("source/big")).unwrap();
     big.set_len(1 << 40).unwrap();
     assert_eq!(
@@ -170,7 +170,7 @@ fn what_is_too_much_is_refused() {
 
 #[test]
 fn a_name_leads_to_no_place_but_its_own() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     ground.keep();
     for name in ["", ".", "..", "../canary", "/etc", "A", &NAME[1..], &format!("{NAME}/scripts"), "SKILL.md"]
     {
@@ -185,7 +185,7 @@ fn a_name_leads_to_no_place_but_its_own() {
 
 #[test]
 fn a_folder_of_copies_that_was_replaced_by_a_link_is_not_followed() {
-    let ground = Ground::new();
+    let ground = SkillsRig::new();
     let files = ground.keep();
     fs::rename(ground.path("state/skills"), ground.path("elsewhere")).unwrap();
     symlink("../elsewhere", ground.path("state/skills")).unwrap();

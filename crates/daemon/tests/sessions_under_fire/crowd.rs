@@ -12,7 +12,7 @@ use tokio::sync::watch;
 #[derive(Debug, Clone)]
 pub(crate) struct Receipt {
     pub(crate) text: String,
-    pub(crate) wish: v1::InputDelivery,
+    pub(crate) delivery: v1::InputDelivery,
     pub(crate) run: String,
 }
 
@@ -59,14 +59,14 @@ impl Crowd {
         let mut client = self.connected().await;
         let mut receipts: Vec<Receipt> = Vec::new();
         for at in 0..inputs {
-            let wish = wish(number, at);
+            let delivery = delivery(number, at);
             let text = format!("client {number} says {at}");
             let mut gives_up = (number + at).is_multiple_of(7);
             let run = loop {
                 // The second of two ways in: an input to the run that had the one before.
                 let before =
                     receipts.last().filter(|_| at % 3 == 2).map(|receipt| receipt.run.parse().unwrap());
-                let saying = say(&client, session, before, &text, wish);
+                let saying = say(&client, session, before, &text, delivery);
                 let answer = if std::mem::take(&mut gives_up) {
                     // Whatever it came to, it is said again, with the same key.
                     impatient(saying, number * 5 % 60).await
@@ -81,7 +81,7 @@ impl Crowd {
                     Some(Err(error)) => panic!("an input is taken: {error} {:?}", error.code()),
                 }
             };
-            receipts.push(Receipt { text, wish, run });
+            receipts.push(Receipt { text, delivery, run });
             self.receipts.send_modify(|receipts| *receipts += 1);
         }
         receipts
@@ -122,7 +122,7 @@ fn is_passing(code: ErrorCode) -> bool {
     )
 }
 
-fn wish(number: usize, at: usize) -> v1::InputDelivery {
+fn delivery(number: usize, at: usize) -> v1::InputDelivery {
     match (number * 31 + at * 17) % 10 {
         0 | 1 => v1::InputDelivery::Steer,
         2 => v1::InputDelivery::Interrupt,
@@ -135,14 +135,14 @@ async fn say(
     session: SessionId,
     before: Option<RunId>,
     text: &str,
-    wish: v1::InputDelivery,
+    delivery: v1::InputDelivery,
 ) -> Result<String, palyra_client::ClientError> {
     let key = text.replace(' ', "-");
     if let Some(run) = before {
         let input = v1::Input {
             text: text.to_owned(),
             idempotency_key: key,
-            delivery: wish.into(),
+            delivery: delivery.into(),
             ..v1::Input::default()
         };
         return client
@@ -159,7 +159,7 @@ async fn say(
         session: Some(selector),
         input: text.to_owned(),
         idempotency_key: key,
-        delivery: wish.into(),
+        delivery: delivery.into(),
         ..v1::StartRunRequest::default()
     };
     client.start_run(start).await.map(|opened| opened.run_id)

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::access::TokenRequest;
 use palyra_api::{DaemonFacts, ReloadHandle};
 use palyra_grpc::{Listeners, ServeLimits, serve};
 use palyra_journal::{JournalStore, OpenOptions};
@@ -31,13 +33,13 @@ const ANSWER_SPAN: Duration = Duration::from_millis(2);
 static STARTS: AtomicU64 = AtomicU64::new(1);
 
 /// Everything that a kill takes away.
-pub(crate) struct House {
+pub(crate) struct FireHome {
     inside: Option<Runtime>,
     journal: JournalStore,
     state: GatewayRuntimeState,
 }
 
-impl House {
+impl FireHome {
     /// Opens the journal in a folder and serves. The listener outlives the house, so that nobody else gets its port
     /// and who knocks meanwhile waits.
     pub(crate) fn open(folder: &Path, tcp: &TcpListener) -> Self {
@@ -91,7 +93,9 @@ impl House {
 
     pub(crate) async fn token(&self, principal: &str) -> Content<String> {
         let life = Duration::from_secs(3_600);
-        self.state.admin.access.create_token(principal, "fire", life).await.unwrap().1
+        let access = &self.state.admin.access;
+        let owner = Caller::at_socket(access.local_principal());
+        access.create_token(owner, TokenRequest::program(principal, "fire", life)).await.unwrap().1
     }
 
     /// Drops every task wherever it is; what the journal's own thread has queued is still written, as the disk

@@ -13,7 +13,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use crowd::Crowd;
-use house::House;
+use house::FireHome;
 
 /// Clients at once.
 const CLIENTS: usize = 50;
@@ -28,7 +28,7 @@ fn a_thousand_inputs_are_each_taken_once_and_in_order() {
     let outside = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     outside.block_on(async {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut house = House::open(folder.path(), &tcp);
+        let mut house = FireHome::open(folder.path(), &tcp);
         let token = house.token("user:crowd").await;
         let crowd = Arc::new(Crowd::new(tcp.local_addr().unwrap(), token));
         let session = crowd.open_session().await;
@@ -40,7 +40,7 @@ fn a_thousand_inputs_are_each_taken_once_and_in_order() {
         for receipts in KILLED_AT {
             crowd.wait_for_receipts(receipts).await;
             house.tear_down().await;
-            house = House::open(folder.path(), &tcp);
+            house = FireHome::open(folder.path(), &tcp);
         }
         let mut receipts = Vec::new();
         for client in clients {

@@ -86,7 +86,7 @@ impl Story {
                 "{receipt:?} is where its receipt says, once"
             );
             let own = self.runs[&receipt.run].delivery.as_str();
-            if receipt.wish == InputDelivery::Interrupt {
+            if receipt.delivery == InputDelivery::Interrupt {
                 assert_eq!(own, "interrupt", "{receipt:?}");
             }
         }

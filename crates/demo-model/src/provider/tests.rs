@@ -344,7 +344,18 @@ async fn what_is_attached_is_told_by_name_kind_size_and_text() {
         );
     }
     let said = play(request(READING, "what does the attached file say?"), |_, _| panic!()).await;
-    assert!(said[0].contains("nothing is attached"), "{}", said[0]);
+    assert!(said[0].contains("nothing is attached") && said[0].contains("/attach FILE"), "{}", said[0]);
+    // What was attached to an earlier input is named, with how it is attached again.
+    let mut later = with_attachments("look at this", &files[..1]);
+    later.messages.push(ChatMessage::Assistant {
+        text: Redacted::cleaned("Yes.".to_owned()),
+        calls: Vec::new(),
+        continuation: None,
+    });
+    later.messages.push(ChatMessage::user(Redacted::cleaned("what is attached?".to_owned())));
+    let (said, ..) = ask(&later).await;
+    assert!(said.contains("logo.png was attached to an earlier one"), "{said}");
+    assert!(said.contains("`/attach logo.png`"), "{said}");
 }
 
 #[tokio::test]

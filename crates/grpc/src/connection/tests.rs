@@ -79,7 +79,7 @@ async fn connect(
 async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
     let (mut acceptor, address) = tcp_acceptor(4, SOON).await;
     let (_a, mut proven) = connect(&mut acceptor, "127.0.0.1", address).await;
-    proven.standing.as_ref().unwrap().prove();
+    proven.standing().unwrap().prove();
     let (_b, mut single) = connect(&mut acceptor, "127.0.0.2", address).await;
     let (_c, mut oldest) = connect(&mut acceptor, "127.0.0.1", address).await;
     // Half of the permits are for those without a token; one of an address with fewer is not the first to go.
@@ -99,9 +99,9 @@ async fn the_oldest_of_those_without_a_token_makes_way_and_no_other() {
         (fails(&mut next).await, fails(&mut last).await, fails(&mut proven).await),
         (None, None, None)
     );
-    assert_eq!(acceptor.permits.available_permits(), 1);
+    assert_eq!(acceptor.admission.free_permits(), 1);
     drop((proven, single, oldest, next, last));
-    assert_eq!(acceptor.permits.available_permits(), 4, "every place comes back, once");
+    assert_eq!(acceptor.admission.free_permits(), 4, "every place comes back, once");
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,8 +111,8 @@ async fn who_shows_no_token_in_time_is_cut_off() {
     let (_a, mut silent) = connect(&mut acceptor, "127.0.0.1", address).await;
     let (_b, mut probe) = connect(&mut acceptor, "127.0.0.1", address).await;
     let (_c, mut holder) = connect(&mut acceptor, "127.0.0.1", address).await;
-    probe.standing.as_ref().unwrap().note_call();
-    let standing = holder.standing.as_ref().unwrap();
+    probe.standing().unwrap().note_call();
+    let standing = holder.standing().unwrap();
     standing.note_call();
     standing.prove();
     tokio::time::advance(limits.first_call_span).await;

@@ -1,9 +1,11 @@
 //! Frames from the client: inputs and cancels for the stream's run.
 
-use palyra_api::{ApiError, approvals, runs};
+use palyra_api::{ApiError, admit_request, approvals, runs};
 use palyra_runtime::Caller;
 use palyra_wire::v1::run_stream_request::Frame;
-use palyra_wire::v1::{ApprovalRefused, ResolveApprovalRequest, RunStreamRequest};
+use palyra_wire::v1::{
+    ApprovalRefused, CancelRunRequest, ResolveApprovalRequest, RunStreamRequest, SendInputRequest,
+};
 use tokio::sync::{Mutex, mpsc};
 use tonic::Streaming;
 
@@ -42,8 +44,10 @@ impl RunStreamTask {
     ) -> Result<(), ApiError> {
         self.context.trusted()?;
         let (caller, runs_of) = (self.context.identity.caller(), &self.context.state.runs);
+        let access = &self.context.state.admin.access;
         match message.frame {
             Some(Frame::Input(mut input)) => {
+                admit_request::<SendInputRequest>(access, &caller).await?;
                 let announced = std::mem::take(&mut input.attachments);
                 let mut received = receive_files(announced, incoming, &self.context).await?;
                 let files = std::mem::take(&mut received.files);
@@ -60,6 +64,7 @@ impl RunStreamTask {
                 Ok(())
             }
             Some(Frame::Cancel(_)) => {
+                admit_request::<CancelRunRequest>(access, &caller).await?;
                 // The receipt is the run's own entry.
                 runs_of.cancel(caller, self.run).await?;
                 Ok(())
@@ -89,7 +94,12 @@ impl RunStreamTask {
             return Err(ApiError::invalid_frame("a stream answers approvals of its own run"));
         }
         let answer = ResolveApprovalRequest { run_id, ..answer };
-        match approvals::resolve(&self.context.state.approvals, caller, answer).await {
+        let state = &self.context.state;
+        let answered = match admit_request::<ResolveApprovalRequest>(&state.admin.access, &caller).await {
+            Ok(()) => approvals::resolve(state, caller, answer).await,
+            Err(refusal) => Err(refusal),
+        };
+        match answered {
             Ok(answered) => Ok(Receipt::Answered(Box::new(answered))),
             Err(refusal) => Ok(Receipt::Refused(ApprovalRefused {
                 approval_id,

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use palyra_api::{ApiError, checkpoint_to_wire, run_state, tape_entry};
-use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
 use palyra_types::Seq;
 use palyra_wire::v1::run_stream_response::Frame;
 use palyra_wire::v1::{CaughtUp, Heartbeat, Opened, RunStreamResponse, StreamEnd};
@@ -37,11 +37,11 @@ impl RunStreamTask {
                 biased;
                 Some(receipt) = receipts.recv() => receipt.into(),
                 followed = follower.next() => match followed? {
-                    Some(Followed::Entry(entry)) => {
+                    Some(TapeFollowEvent::Entry(entry)) => {
                         last_seq = entry.seq;
                         Frame::Entry(tape_entry(&entry))
                     }
-                    Some(Followed::CaughtUp(last)) => Frame::CaughtUp(CaughtUp { tape_seq: last.0 }),
+                    Some(TapeFollowEvent::CaughtUp(last)) => Frame::CaughtUp(CaughtUp { tape_seq: last.0 }),
                     None => break,
                 },
                 () = alarm.as_mut() => {

@@ -31,7 +31,7 @@ pub(super) async fn receive_files(
     context: &StreamContext,
 ) -> Result<ReceivedFiles, ApiError> {
     let mut assembly = FileAssembly::new(attachments)?;
-    let room = context.uploads.room_for(context.identity.caller().principal, &assembly)?;
+    let room = context.uploads.room_for(context.identity.caller().actor.principal, &assembly)?;
     let end = Instant::now() + PARTS_SPAN_MAX;
     while !assembly.is_complete() {
         let latest = end.min(Instant::now() + PART_SPAN_MAX);

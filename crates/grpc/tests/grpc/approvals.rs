@@ -128,6 +128,9 @@ async fn strangers_neither_see_nor_decide() {
     for asked in [&approval, "01BX5ZZKBKACTAV9WEVGEMMVRZ"] {
         let yes = answer(asked, ApprovalDecision::Approve);
         let refused = stranger.resolve_approval(bearing(&token, yes)).await.unwrap_err();
+        assert_refused(&refused, Code::PermissionDenied, ErrorCode::ScopeMissing);
+        let named = v1::GetApprovalRequest { approval_id: (*asked).to_owned() };
+        let refused = stranger.get_approval(bearing(&token, named)).await.unwrap_err();
         assert_refused(&refused, Code::NotFound, ErrorCode::ApprovalNotFound);
     }
     // The right id with the wrong run: as if it did not exist.

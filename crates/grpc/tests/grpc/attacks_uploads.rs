@@ -47,7 +47,7 @@ async fn a_token_revoked_while_its_files_come_starts_nothing() {
     let (say, opening) = begin(&channel, &token, announcing(&[2])).await;
     say.send(RunStreamRequest { frame: Some(part(0, b"x")) }).await.unwrap();
     let made = daemon.state.admin.access.known().tokens[0].id;
-    daemon.state.admin.access.revoke_token(made).await.unwrap();
+    daemon.state.admin.access.revoke_token(daemon.owner(), made).await.unwrap();
     say.send(RunStreamRequest { frame: Some(part(0, b"y")) }).await.unwrap();
     let refused = outcome(opening).await.unwrap_err();
     assert_refused(&refused, Code::Unauthenticated, ErrorCode::Unauthenticated);

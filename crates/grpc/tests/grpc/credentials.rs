@@ -1,121 +1,57 @@
-//! Every call with every kind of wrong credential. The calls come from the schemas: a new one fails here until
-//! somebody says whom it is for.
+//! Every call with every kind of wrong credential, and with a good one: the calls come from the schemas, and whom they are for
+//! from the table that is edited by hand.
 
 use std::time::Duration;
 
+use palyra_admin::access::TokenRequest;
 use palyra_testkit::Script;
 use palyra_types::ErrorCode;
+use palyra_wire::operations::OperationSpec;
 use tonic::Code;
 use tonic::transport::Channel;
 
 use crate::daemon::TestDaemon;
 use crate::raw::{Answer, assert_refused, call, methods};
 
+/// The table of who may call what; the same that the operations' own test compares with the schemas.
+const TABLE: &str = include_str!("../../../api/tests/authorization.txt");
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum For {
     Anyone,
-    Principals,
-    Owner,
+    Identified,
 }
-
-/// Every call of ours, in order of path.
-const CALLS: &[(&str, For)] = &[
-    ("/palyra.v1.AdminService/CreateToken", For::Owner),
-    ("/palyra.v1.AdminService/GetConfig", For::Owner),
-    ("/palyra.v1.AdminService/GetStatus", For::Owner),
-    ("/palyra.v1.AdminService/ListBackgroundTasks", For::Owner),
-    ("/palyra.v1.AdminService/ListTokens", For::Owner),
-    ("/palyra.v1.AdminService/ReloadConfig", For::Owner),
-    ("/palyra.v1.AdminService/RevokeToken", For::Owner),
-    ("/palyra.v1.AdminService/Shutdown", For::Owner),
-    ("/palyra.v1.AgentsService/ListAgents", For::Principals),
-    ("/palyra.v1.ApprovalsService/ExportApprovals", For::Principals),
-    ("/palyra.v1.ApprovalsService/GetApproval", For::Principals),
-    ("/palyra.v1.ApprovalsService/ListApprovals", For::Principals),
-    ("/palyra.v1.ApprovalsService/ListGrants", For::Principals),
-    ("/palyra.v1.ApprovalsService/ResolveApproval", For::Principals),
-    ("/palyra.v1.ApprovalsService/RevokeGrant", For::Principals),
-    ("/palyra.v1.ApprovalsService/WatchApprovals", For::Principals),
-    ("/palyra.v1.ComponentsService/AddComponent", For::Owner),
-    ("/palyra.v1.ComponentsService/ExamineComponent", For::Owner),
-    ("/palyra.v1.ComponentsService/ListTools", For::Owner),
-    ("/palyra.v1.ComponentsService/RemoveComponent", For::Owner),
-    ("/palyra.v1.EffectsService/DiscardKeptFile", For::Principals),
-    ("/palyra.v1.EffectsService/ListEffects", For::Principals),
-    ("/palyra.v1.EffectsService/ListKeptFiles", For::Principals),
-    ("/palyra.v1.EffectsService/PlaceKeptFile", For::Principals),
-    ("/palyra.v1.EffectsService/PreviewUndo", For::Principals),
-    ("/palyra.v1.EffectsService/ResolveEffect", For::Principals),
-    ("/palyra.v1.EffectsService/ShowKeptFile", For::Principals),
-    ("/palyra.v1.EffectsService/UndoRun", For::Principals),
-    ("/palyra.v1.ErasureService/EraseContent", For::Owner),
-    ("/palyra.v1.ErasureService/ScrubJournal", For::Owner),
-    ("/palyra.v1.GatewayService/CancelRun", For::Principals),
-    ("/palyra.v1.GatewayService/GetRun", For::Principals),
-    ("/palyra.v1.GatewayService/ListBookmarks", For::Principals),
-    ("/palyra.v1.GatewayService/ListErrorCodes", For::Principals),
-    ("/palyra.v1.GatewayService/ListRuns", For::Principals),
-    ("/palyra.v1.GatewayService/PlaceBookmark", For::Principals),
-    ("/palyra.v1.GatewayService/ReadAttachment", For::Principals),
-    ("/palyra.v1.GatewayService/ReadSessionTape", For::Principals),
-    ("/palyra.v1.GatewayService/ReadTape", For::Principals),
-    ("/palyra.v1.GatewayService/RemoveBookmark", For::Principals),
-    ("/palyra.v1.GatewayService/ResolveId", For::Principals),
-    ("/palyra.v1.GatewayService/RunStream", For::Principals),
-    ("/palyra.v1.GatewayService/SendInput", For::Principals),
-    ("/palyra.v1.GatewayService/StartRun", For::Principals),
-    ("/palyra.v1.JournalService/GetJournalStatus", For::Owner),
-    ("/palyra.v1.JournalService/ListEntries", For::Owner),
-    ("/palyra.v1.JournalService/RebuildJournal", For::Owner),
-    ("/palyra.v1.JournalService/VerifyJournal", For::Owner),
-    ("/palyra.v1.ModelsService/ListModels", For::Principals),
-    ("/palyra.v1.ModelsService/TestModel", For::Principals),
-    ("/palyra.v1.PolicyService/ClearPosture", For::Owner),
-    ("/palyra.v1.PolicyService/DiffPolicy", For::Owner),
-    ("/palyra.v1.PolicyService/ExplainDecision", For::Owner),
-    ("/palyra.v1.PolicyService/GetPolicy", For::Owner),
-    ("/palyra.v1.PolicyService/GetShadow", For::Owner),
-    ("/palyra.v1.PolicyService/ListPostures", For::Owner),
-    ("/palyra.v1.PolicyService/SetPosture", For::Owner),
-    ("/palyra.v1.ProofService/ExportJournal", For::Owner),
-    ("/palyra.v1.ProofService/GetCheckpoint", For::Principals),
-    ("/palyra.v1.ProofService/ProveConsistency", For::Principals),
-    ("/palyra.v1.ProofService/ProveEntry", For::Owner),
-    ("/palyra.v1.SessionsService/ArchiveSession", For::Principals),
-    ("/palyra.v1.SessionsService/CleanupSession", For::Principals),
-    ("/palyra.v1.SessionsService/ListSessions", For::Principals),
-    ("/palyra.v1.SessionsService/RenameSession", For::Principals),
-    ("/palyra.v1.SessionsService/ResolveSession", For::Principals),
-    ("/palyra.v1.SessionsService/RestoreSession", For::Principals),
-    ("/palyra.v1.SkillsService/DisableSkill", For::Owner),
-    ("/palyra.v1.SkillsService/EnableSkill", For::Owner),
-    ("/palyra.v1.SkillsService/GetSkill", For::Owner),
-    ("/palyra.v1.SkillsService/InstallSkill", For::Owner),
-    ("/palyra.v1.SkillsService/ListSkills", For::Owner),
-    ("/palyra.v1.SkillsService/RemoveSkill", For::Owner),
-    ("/palyra.v1.SkillsService/VerifySkills", For::Owner),
-    ("/palyra.v1.VaultService/BindSecret", For::Owner),
-    ("/palyra.v1.VaultService/GetVault", For::Owner),
-    ("/palyra.v1.VaultService/ListSecrets", For::Owner),
-    ("/palyra.v1.VaultService/PutSecret", For::Owner),
-    ("/palyra.v1.VaultService/RemoveSecret", For::Owner),
-    ("/palyra.v1.VaultService/SetVaultPassphrase", For::Owner),
-    ("/palyra.v1.VaultService/UnbindSecret", For::Owner),
-    ("/palyra.v1.VaultService/UnlockVault", For::Owner),
-];
 
 /// Calls of services that come from elsewhere.
 const FOREIGN_CALLS: &[(&str, For)] = &[
     ("/grpc.health.v1.Health/Check", For::Anyone),
     ("/grpc.health.v1.Health/Watch", For::Anyone),
-    ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", For::Principals),
-    ("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", For::Principals),
+    ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", For::Identified),
+    ("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", For::Identified),
 ];
 
+/// Returns the path of every operation with its cell in a column of the table.
+fn cells(column: &str) -> Vec<(&'static str, &'static str)> {
+    let mut rows = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let index = rows.next().unwrap().split_whitespace().position(|name| name == column).unwrap();
+    let cells = rows.map(|row| {
+        let name = row.split_whitespace().next().unwrap();
+        let path = OperationSpec::by_name(name).unwrap_or_else(|| panic!("no such operation: {name}")).path;
+        (path, row.split_whitespace().nth(index).unwrap())
+    });
+    cells.collect()
+}
+
+fn all_paths() -> Vec<&'static str> {
+    let ours = cells("socket").into_iter().map(|(path, _)| path);
+    ours.chain(FOREIGN_CALLS.iter().map(|(path, _)| *path)).collect()
+}
+
 #[test]
-fn every_call_of_the_schemas_is_listed() {
-    let listed: Vec<&str> = CALLS.iter().map(|(path, _)| *path).collect();
-    assert_eq!(methods(), listed, "say in CALLS whom each call is for");
+fn every_call_that_reflection_lists_is_in_the_table() {
+    let mut listed: Vec<&str> = cells("socket").into_iter().map(|(path, _)| path).collect();
+    listed.sort_unstable();
+    assert_eq!(methods(), listed, "say in authorization.txt whom each call is for");
 }
 
 #[tokio::test]
@@ -124,11 +60,12 @@ async fn no_call_is_answered_on_a_wrong_credential() {
     let channel = daemon.remote().await;
     let wrong = wrong_credentials(&daemon).await;
     let mut words = None;
-    for (path, whom) in CALLS.iter().chain(FOREIGN_CALLS) {
+    for path in all_paths() {
+        let open = FOREIGN_CALLS.contains(&(path, For::Anyone));
         for (what, values) in &wrong {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let answer = call(&channel, path, Vec::new(), &values).await;
-            if *whom == For::Anyone {
+            if open {
                 answer.unwrap_or_else(|status| panic!("{path} with {what}: {status}"));
                 continue;
             }
@@ -140,16 +77,20 @@ async fn no_call_is_answered_on_a_wrong_credential() {
         }
     }
     assert_eq!(daemon.provider.counts().begun, 0);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }
 
 /// Names and values of `authorization` headers that must not work.
 async fn wrong_credentials(daemon: &TestDaemon) -> Vec<(&'static str, Vec<String>)> {
     let access = &daemon.state.admin.access;
-    let expired = access.create_token("user:alice", "expired", Duration::from_secs(60)).await.unwrap();
+    let minute = |label| TokenRequest::program("user:alice", label, Duration::from_secs(60));
+    let expired = access.create_token(daemon.owner(), minute("expired")).await.unwrap();
     daemon.pass(Duration::from_secs(61));
-    let revoked = access.create_token("user:alice", "revoked", Duration::from_secs(60)).await.unwrap();
-    access.revoke_token(revoked.0.id).await.unwrap();
+    let revoked = access.create_token(daemon.owner(), minute("revoked")).await.unwrap();
+    access.revoke_token(daemon.owner(), revoked.0.id).await.unwrap();
+    let request = TokenRequest::program("user:disabled", "disabled", Duration::from_secs(3_600));
+    let disabled = access.create_token(daemon.owner(), request).await.unwrap();
+    access.disable_person(daemon.owner(), disabled.0.principal).await.unwrap();
     let good = daemon.token("user:alice").await;
     let one = |value: String| vec![value];
     let mut almost = good.clone();
@@ -170,27 +111,33 @@ async fn wrong_credentials(daemon: &TestDaemon) -> Vec<(&'static str, Vec<String
         ("a token twice", vec![format!("Bearer {good}"), format!("Bearer {good}")]),
         ("an expired token", one(format!("Bearer {}", expired.1.expose()))),
         ("a revoked token", one(format!("Bearer {}", revoked.1.expose()))),
+        ("a token of a disabled person", one(format!("Bearer {}", disabled.1.expose()))),
     ]
 }
 
 #[tokio::test]
-async fn a_good_token_opens_what_is_for_principals_and_nothing_else() {
+async fn a_token_opens_what_the_table_says_and_nothing_else() {
     let daemon = TestDaemon::start().await;
     daemon.provider.otherwise(Script::new().text("ok"));
     let channel = daemon.remote().await;
     let bearer = format!("Bearer {}", daemon.token("user:alice").await);
-    for (path, whom) in CALLS.iter().chain(FOREIGN_CALLS) {
+    for (path, cell) in cells("old-token") {
         let answer = call(&channel, path, Vec::new(), &[&bearer]).await;
-        if *whom == For::Owner {
-            let status = answer.err().unwrap_or_else(|| panic!("{path} was answered"));
-            assert_refused(&status, Code::PermissionDenied, ErrorCode::PermissionDenied);
-        } else {
-            assert_let_in(path, answer.err());
+        match cell {
+            "yes" => assert_let_in(path, answer.err()),
+            "scope" => {
+                let status = answer.err().unwrap_or_else(|| panic!("{path} was answered"));
+                assert_refused(&status, Code::PermissionDenied, ErrorCode::ScopeMissing);
+            }
+            other => panic!("{path}: {other}"),
         }
+    }
+    for (path, _) in FOREIGN_CALLS {
+        assert_let_in(path, call(&channel, path, Vec::new(), &[&bearer]).await.err());
     }
     let unlisted = call(&channel, "/palyra.v1.NewService/New", Vec::new(), &[&bearer]).await.unwrap_err();
     assert_refused(&unlisted, Code::PermissionDenied, ErrorCode::PermissionDenied);
-    assert!(!daemon.wish.is_cancelled());
+    assert!(!daemon.stop_request.is_cancelled());
 }
 
 #[tokio::test]
@@ -199,12 +146,12 @@ async fn the_owner_of_the_socket_needs_no_token_and_none_makes_a_difference() {
     let channel: Channel = daemon.local().await;
     let alice = format!("Bearer {}", daemon.token("user:alice").await);
     for authorization in [&[][..], &["Bearer nonsense"], &[alice.as_str()]] {
-        for (path, _) in CALLS.iter().chain(FOREIGN_CALLS).filter(|(path, _)| !path.ends_with("/Shutdown")) {
+        for path in all_paths().into_iter().filter(|path| !path.ends_with("/Shutdown")) {
             assert_let_in(path, call(&channel, path, Vec::new(), authorization).await.err());
         }
     }
     call(&channel, "/palyra.v1.AdminService/Shutdown", Vec::new(), &[]).await.unwrap();
-    assert!(daemon.wish.is_cancelled());
+    assert!(daemon.stop_request.is_cancelled());
 }
 
 /// An empty message may be refused for what it says, never for who sent it.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::Caller;
+use palyra_admin::access::TokenRequest;
 use palyra_api::{ConfigFact, DaemonFacts, ReloadError, ReloadHandle, ReloadReport};
 use palyra_grpc::{Listeners, ServeError, ServeLimits, serve};
 use palyra_ports::{
@@ -38,7 +40,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a test wants to be different.
 #[derive(Default)]
-pub(crate) struct Wishes {
+pub(crate) struct DaemonSetup {
     pub(crate) limits: ServeLimits,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
     /// What reloads lead to, in order; further ones find the daemon going.
@@ -52,7 +54,7 @@ pub(crate) struct TestDaemon {
     pub(crate) clock: FakeClock,
     pub(crate) stop: CancellationToken,
     /// Cancelled when a caller wishes for the stop.
-    pub(crate) wish: CancellationToken,
+    pub(crate) stop_request: CancellationToken,
     pub(crate) tcp: SocketAddr,
     pub(crate) socket: PathBuf,
     pub(crate) served: JoinHandle<Result<(), ServeError>>,
@@ -61,15 +63,15 @@ pub(crate) struct TestDaemon {
 
 impl TestDaemon {
     pub(crate) async fn start() -> Self {
-        Self::start_with(Wishes::default()).await
+        Self::start_with(DaemonSetup::default()).await
     }
 
-    pub(crate) async fn start_with(wishes: Wishes) -> Self {
+    pub(crate) async fn start_with(setup: DaemonSetup) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = FakeClock::new();
         let provider = ScriptedProvider::new(Arc::new(clock.clone()));
         let ports = ports(folder.path(), &clock, &provider);
-        let state = gateway::start(ports, watch::channel(Arc::new(wishes.config)).1).await.unwrap();
+        let state = gateway::start(ports, watch::channel(Arc::new(setup.config)).1).await.unwrap();
         let socket = folder.path().join("daemon.sock");
         let unix = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -77,10 +79,10 @@ impl TestDaemon {
         let stop = CancellationToken::new();
         let listeners =
             Listeners { unix, tcp: Some(tcp), open: tokio::sync::watch::Sender::new(0), rebound: None };
-        let wish = CancellationToken::new();
-        let facts = facts(folder.path(), wish.clone(), reloads(wishes.reloads));
-        let served = tokio::spawn(serve(state.clone(), facts, listeners, wishes.limits, stop.clone()));
-        Self { state, provider, clock, stop, wish, tcp: address, socket, served, folder }
+        let stop_request = CancellationToken::new();
+        let facts = facts(folder.path(), stop_request.clone(), reloads(setup.reloads));
+        let served = tokio::spawn(serve(state.clone(), facts, listeners, setup.limits, stop.clone()));
+        Self { state, provider, clock, stop, stop_request, tcp: address, socket, served, folder }
     }
 
     /// Returns the folder that is the daemon's own.
@@ -99,9 +101,19 @@ impl TestDaemon {
         Endpoint::from_shared(format!("http://{}", self.tcp)).unwrap().connect().await.unwrap()
     }
 
-    /// Makes a token for a principal.
+    /// The owner at the daemon's own socket.
+    pub(crate) fn owner(&self) -> Caller {
+        Caller::at_socket(self.state.admin.access.local_principal())
+    }
+
+    /// Makes a token that a program keeps, for a principal.
     pub(crate) async fn token(&self, principal: &str) -> String {
-        let made = self.state.admin.access.create_token(principal, "test", Duration::from_secs(3_600)).await;
+        self.token_of(TokenRequest::program(principal, "test", Duration::from_secs(3_600))).await
+    }
+
+    /// Makes a token.
+    pub(crate) async fn token_of(&self, request: TokenRequest) -> String {
+        let made = self.state.admin.access.create_token(self.owner(), request).await;
         made.unwrap().1.into_exposed()
     }
 }

@@ -4,7 +4,6 @@ use futures::StreamExt;
 use palyra_api::OperationHandlers;
 use palyra_runtime::Caller;
 use palyra_types::ErrorCode;
-use palyra_types::run::Surface;
 use palyra_wire::operations::OPERATIONS;
 use palyra_wire::v1::gateway_service_client::GatewayServiceClient;
 use palyra_wire::v1::journal_service_client::JournalServiceClient;
@@ -22,7 +21,7 @@ fn operations(daemon: &TestDaemon) -> (OperationHandlers, Caller) {
     let facts = facts(daemon.folder(), CancellationToken::new(), reloads(Vec::new()));
     let principal = daemon.state.admin.access.local_principal();
     let operations = OperationHandlers::new(daemon.state.clone(), facts, CancellationToken::new());
-    (operations, Caller { principal, surface: Surface::LocalSocket })
+    (operations, Caller::at_socket(principal))
 }
 
 #[tokio::test]
@@ -90,7 +89,7 @@ async fn a_stream_by_path_is_refused_before_its_first_message_or_ends_with_the_o
     let daemon = TestDaemon::start().await;
     let facts = facts(daemon.folder(), CancellationToken::new(), reloads(Vec::new()));
     let principal = daemon.state.admin.access.local_principal();
-    let caller = Caller { principal, surface: Surface::LocalSocket };
+    let caller = Caller::at_socket(principal);
     let stop = CancellationToken::new();
     let operations = OperationHandlers::new(daemon.state.clone(), facts, stop.clone());
 

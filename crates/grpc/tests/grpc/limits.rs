@@ -11,11 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tonic::metadata::MetadataValue;
 
-use crate::daemon::{PATIENCE, TestDaemon, Wishes};
+use crate::daemon::{DaemonSetup, PATIENCE, TestDaemon};
 use crate::talk::{Talk, bearing, start};
 
-fn with(limits: ServeLimits) -> Wishes {
-    Wishes { limits, ..Wishes::default() }
+fn with(limits: ServeLimits) -> DaemonSetup {
+    DaemonSetup { limits, ..DaemonSetup::default() }
 }
 
 /// Waits until the server closes this connection.

@@ -26,6 +26,8 @@ mod unknown_values;
 
 mod credentials;
 
+mod access;
+
 mod unary;
 
 mod owner_calls;

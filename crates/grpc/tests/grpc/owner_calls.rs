@@ -9,11 +9,11 @@ use palyra_wire::v1::run_stream_request::Frame as Say;
 use palyra_wire::v1::{
     CreateTokenRequest, GetConfigRequest, GetJournalStatusRequest, GetStatusRequest, ListEntriesRequest,
     ListRunsRequest, ListTokensRequest, RebuildJournalRequest, ReloadConfigRequest, RevokeTokenRequest,
-    ShutdownRequest, VerifyJournalRequest, rebuild_journal_response, verify_journal_response,
+    ShutdownRequest, TokenScope, VerifyJournalRequest, rebuild_journal_response, verify_journal_response,
 };
 use tonic::Code;
 
-use crate::daemon::{PATIENCE, TestDaemon, Wishes};
+use crate::daemon::{DaemonSetup, PATIENCE, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, bearing, start};
 
@@ -83,8 +83,8 @@ async fn the_daemon_tells_what_it_is_and_what_is_configured() {
 async fn a_token_works_from_its_making_to_its_revoking() {
     let daemon = TestDaemon::start().await;
     let mut client = AdminServiceClient::new(daemon.local().await);
-    let message =
-        CreateTokenRequest { principal: "user:alice".to_owned(), label: "laptop".to_owned(), days: 0 };
+    let (principal, label) = ("user:alice".to_owned(), "laptop".to_owned());
+    let message = CreateTokenRequest { principal, label, days: 0, scopes: Vec::new() };
     let made = client.create_token(message.clone()).await.unwrap().into_inner();
     assert!(made.token.starts_with("palyra_") && made.expires.is_some());
 
@@ -106,7 +106,10 @@ async fn a_token_works_from_its_making_to_its_revoking() {
         CreateTokenRequest { days: 366, ..message.clone() },
         CreateTokenRequest { days: u32::MAX, ..message.clone() },
         CreateTokenRequest { principal: String::new(), ..message.clone() },
-        CreateTokenRequest { principal: "user alice".to_owned(), ..message },
+        CreateTokenRequest { principal: "user alice".to_owned(), ..message.clone() },
+        CreateTokenRequest { scopes: vec![TokenScope::Approve.into()], ..message.clone() },
+        CreateTokenRequest { scopes: vec![TokenScope::Admin.into()], ..message.clone() },
+        CreateTokenRequest { scopes: vec![99], ..message },
     ];
     for message in bad {
         let refused = client.create_token(message).await.unwrap_err();
@@ -125,7 +128,7 @@ async fn a_reload_tells_what_changed_or_every_mistake() {
     };
     let mistakes = vec!["FILE:1:1: no".to_owned(), "FILE:2:1: no".to_owned()];
     let reloads = vec![Ok(report), Err(ReloadError::Invalid { mistakes: mistakes.clone() })];
-    let daemon = TestDaemon::start_with(Wishes { reloads, ..Wishes::default() }).await;
+    let daemon = TestDaemon::start_with(DaemonSetup { reloads, ..DaemonSetup::default() }).await;
     let mut client = AdminServiceClient::new(daemon.local().await);
     let mut answers = Vec::new();
     for _ in 0..2 {
@@ -144,7 +147,7 @@ async fn the_owner_can_stop_the_daemon() {
     let mut daemon = TestDaemon::start().await;
     let mut client = AdminServiceClient::new(daemon.local().await);
     client.shutdown(ShutdownRequest::default()).await.unwrap();
-    assert!(daemon.wish.is_cancelled());
+    assert!(daemon.stop_request.is_cancelled());
     client.get_status(GetStatusRequest {}).await.expect("it answers until it has come to rest");
     daemon.stop.cancel();
     drop(client);

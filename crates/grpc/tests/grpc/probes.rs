@@ -49,7 +49,7 @@ async fn who_watches_a_service_hears_of_the_stop() {
         assert_eq!(first.status(), ServingStatus::Serving, "{service}");
         watched.push(watch);
     }
-    daemon.wish.cancel();
+    daemon.stop_request.cancel();
     for watch in &mut watched {
         assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
     }

@@ -61,13 +61,13 @@ async fn a_session_branches_is_named_put_away_found_and_taken_up() {
     talk.rest().await;
     let point =
         |tape_seq| Some(BranchPoint { run_id: opened.run_id.clone(), tape_seq, ..BranchPoint::default() });
-    let wish =
+    let branch_at =
         |tape_seq| ResolveSessionRequest { branch_from: point(tape_seq), ..ResolveSessionRequest::default() };
-    let branch = sessions.resolve_session(wish(0)).await.unwrap().into_inner();
+    let branch = sessions.resolve_session(branch_at(0)).await.unwrap().into_inner();
     let branch_id = branch.session.as_ref().unwrap().session_id.clone();
     let from = branch.session.unwrap().branched_from.unwrap();
     assert!(branch.created && from.session_id == opened.session_id && from.run_id == opened.run_id);
-    let refused = sessions.resolve_session(wish(99)).await.unwrap_err();
+    let refused = sessions.resolve_session(branch_at(99)).await.unwrap_err();
     assert_refused(&refused, Code::FailedPrecondition, ErrorCode::BranchOutOfRange);
 
     let rename =

@@ -11,7 +11,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{Cancel, GetRunRequest, RunState, StartRunRequest};
 use tonic::Code;
 
-use crate::daemon::{PATIENCE, TestDaemon, Wishes};
+use crate::daemon::{DaemonSetup, PATIENCE, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, attach, input, start};
 
@@ -68,9 +68,9 @@ async fn a_half_close_does_not_end_the_stream() {
 
 #[tokio::test]
 async fn silence_is_filled_with_heartbeats() {
-    let mut wishes = Wishes::default();
-    wishes.config.heartbeat = Duration::from_millis(20);
-    let daemon = TestDaemon::start_with(wishes).await;
+    let mut setup = DaemonSetup::default();
+    setup.config.heartbeat = Duration::from_millis(20);
+    let daemon = TestDaemon::start_with(setup).await;
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open(daemon.local().await, Say::Start(start("hi"))).await.unwrap();
     let first = talk.until(|frame| matches!(frame, Frame::Heartbeat(_))).await;
@@ -185,9 +185,9 @@ async fn a_client_that_leaves_does_not_take_the_run_along() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_nobody_back() {
-    let mut wishes = Wishes::default();
-    wishes.config.limits.output_tokens_max = u64::MAX;
-    let daemon = TestDaemon::start_with(wishes).await;
+    let mut setup = DaemonSetup::default();
+    setup.config.limits.output_tokens_max = u64::MAX;
+    let daemon = TestDaemon::start_with(setup).await;
     // Larger than the windows of a connection together with the queue.
     let piece = "x".repeat(16 * 1024);
     let pieces: Vec<&str> = std::iter::repeat_n(piece.as_str(), 800).collect();
@@ -203,15 +203,15 @@ async fn a_client_that_does_not_read_holds_nobody_back() {
 
 #[tokio::test]
 async fn a_revoked_token_ends_its_streams() {
-    let mut wishes = Wishes::default();
-    wishes.config.heartbeat = Duration::from_millis(20);
-    let daemon = TestDaemon::start_with(wishes).await;
+    let mut setup = DaemonSetup::default();
+    setup.config.heartbeat = Duration::from_millis(20);
+    let daemon = TestDaemon::start_with(setup).await;
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());
     let mut talk = Talk::open_bearing(daemon.remote().await, &token, Say::Start(start("hi"))).await.unwrap();
     talk.opened().await;
     let made = daemon.state.admin.access.known().tokens[0].id;
-    daemon.state.admin.access.revoke_token(made).await.unwrap();
+    daemon.state.admin.access.revoke_token(daemon.owner(), made).await.unwrap();
     assert_refused(&talk.failure().await, Code::Unauthenticated, ErrorCode::Unauthenticated);
 }
 

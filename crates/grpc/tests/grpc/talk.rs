@@ -16,7 +16,7 @@ use tonic::{Request, Status, Streaming};
 use crate::daemon::PATIENCE;
 
 /// The frames that were heard between two points.
-pub(crate) struct Heard {
+pub(crate) struct ReceivedEvents {
     pub(crate) entries: Vec<TapeEntry>,
     pub(crate) others: Vec<Frame>,
 }
@@ -121,8 +121,8 @@ impl Talk {
     }
 
     /// Hears until a frame is as wanted; it is the last of what is returned.
-    pub(crate) async fn until(&mut self, wanted: impl Fn(&Frame) -> bool) -> Heard {
-        let mut heard = Heard { entries: Vec::new(), others: Vec::new() };
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&Frame) -> bool) -> ReceivedEvents {
+        let mut heard = ReceivedEvents { entries: Vec::new(), others: Vec::new() };
         loop {
             let frame = self.next().await.unwrap().expect("the stream goes on");
             let found = wanted(&frame);
@@ -137,7 +137,7 @@ impl Talk {
     }
 
     /// Hears until an entry's event is as wanted.
-    pub(crate) async fn until_event(&mut self, wanted: impl Fn(&Event) -> bool) -> Heard {
+    pub(crate) async fn until_event(&mut self, wanted: impl Fn(&Event) -> bool) -> ReceivedEvents {
         self.until(|frame| match frame {
             Frame::Entry(entry) => entry.event.as_ref().is_some_and(&wanted),
             _ => false,
@@ -146,7 +146,7 @@ impl Talk {
     }
 
     /// Hears to the end, which must be StreamEnd and then a good status.
-    pub(crate) async fn rest(&mut self) -> (Heard, StreamEnd) {
+    pub(crate) async fn rest(&mut self) -> (ReceivedEvents, StreamEnd) {
         let mut heard = self.until(|frame| matches!(frame, Frame::End(_))).await;
         assert_eq!(self.next().await.unwrap(), None);
         let Some(Frame::End(end)) = heard.others.pop() else { panic!("until() stops at the end") };
@@ -184,7 +184,7 @@ impl Saying {
     }
 }
 
-impl Heard {
+impl ReceivedEvents {
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.entries.iter().map(|entry| entry.tape_seq).collect()
     }

@@ -114,9 +114,31 @@ fn decisions() -> Vec<FieldCase> {
     ]
 }
 
+fn people() -> Vec<FieldCase> {
+    let principal = "user:alice".to_owned();
+    let scopes = v1::CreateTokenRequest { principal, scopes: vec![UNKNOWN], ..Default::default() };
+    let created = v1::CreatePersonRequest { name: "user:alice".to_owned(), role: UNKNOWN };
+    let set = v1::SetRoleRequest { principal_id: ID.to_owned(), role: UNKNOWN };
+    vec![
+        (
+            "CreateTokenRequest.scopes",
+            "/palyra.v1.AdminService/CreateToken",
+            "scopes",
+            scopes.encode_to_vec(),
+        ),
+        (
+            "CreatePersonRequest.role",
+            "/palyra.v1.PeopleService/CreatePerson",
+            "role",
+            created.encode_to_vec(),
+        ),
+        ("SetRoleRequest.role", "/palyra.v1.PeopleService/SetRole", "role", set.encode_to_vec()),
+    ]
+}
+
 #[tokio::test]
 async fn a_value_of_a_newer_client_is_refused_by_its_field() {
-    let cases: Vec<_> = lists().into_iter().chain(runs()).chain(decisions()).collect();
+    let cases: Vec<_> = lists().into_iter().chain(runs()).chain(decisions()).chain(people()).collect();
     let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
     assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
     let daemon = TestDaemon::start().await;

@@ -2,7 +2,6 @@
 
 use palyra_types::component::{AddedComponent, ComponentCapability, ComponentEvent};
 use palyra_types::event::JournalEvent;
-use palyra_types::event::kind::EventKind;
 use palyra_types::tool::EffectContract;
 use palyra_types::{ComponentId, Redacted};
 use palyra_wire::store;
@@ -10,14 +9,6 @@ use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
-
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::ComponentAdded => decode_added(facts, payload),
-        EventKind::ComponentRemoved => decode_removed(facts),
-        _ => Err(Unreadable::Malformed),
-    }
-}
 
 pub(super) fn encode(event: &ComponentEvent) -> Pair {
     match event {
@@ -52,7 +43,7 @@ fn encode_added(added: &AddedComponent) -> Pair {
     )
 }
 
-fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::ComponentAddedFacts::decode(facts)?;
     let payload = store::ComponentAddedPayload::decode(payload)?;
     // A capability of a newer version is nothing that this one could withhold or give.
@@ -71,7 +62,7 @@ fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     })))
 }
 
-fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::ComponentRemovedFacts::decode(facts)?;
     let component = component_id(&facts.component)?;
     Ok(JournalEvent::Component(ComponentEvent::Removed { component }))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, PreImage, ToolOutput,
+    EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, PreImage, ToolOutput,
     UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{ContentDigest, EffectEvent, JournalEvent, TapeEvent, ToolEvent, ToolStarted};
@@ -71,9 +71,9 @@ pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
 
 fn pre_image_to_stored(image: &PreImage) -> store::PreImage {
     let (before, content, mode) = match &image.before {
-        Before::Absent => (store::Before::Absent, Vec::new(), 0),
-        Before::File { bytes, mode } => (store::Before::File, bytes.expose().clone(), *mode),
-        Before::Withheld { mode } => (store::Before::Withheld, Vec::new(), *mode),
+        FileBefore::Absent => (store::Before::Absent, Vec::new(), 0),
+        FileBefore::File { bytes, mode } => (store::Before::File, bytes.expose().clone(), *mode),
+        FileBefore::Withheld { mode } => (store::Before::Withheld, Vec::new(), *mode),
     };
     store::PreImage {
         path: image.path.expose().clone(),
@@ -90,9 +90,9 @@ fn pre_image_from_stored(image: store::PreImage) -> Read<PreImage> {
         path: Redacted::from_stored(image.path),
         before: match store::Before::try_from(image.before).map_err(|_| Unreadable::Newer)? {
             store::Before::Unspecified => return Err(Unreadable::Malformed),
-            store::Before::Absent => Before::Absent,
-            store::Before::File => Before::File { bytes: Redacted::from_stored(image.content), mode },
-            store::Before::Withheld => Before::Withheld { mode },
+            store::Before::Absent => FileBefore::Absent,
+            store::Before::File => FileBefore::File { bytes: Redacted::from_stored(image.content), mode },
+            store::Before::Withheld => FileBefore::Withheld { mode },
         },
         after_sha256: match image.after_sha256.as_slice() {
             [] => None,

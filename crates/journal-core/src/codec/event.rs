@@ -1,17 +1,18 @@
-//! One place where a kind meets its encoder and its decoder.
+//! One place where an event meets its encoder, and stored bytes their decoder.
 
-use palyra_types::event::kind::{EventGroup, EventKind, KindPlace};
+use palyra_types::event::kind::{EventKind, KindPlace};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent,
-    TapeEvent, ToolEvent,
+    AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, PolicyEvent, RunEvent, TapeEvent,
+    ToolEvent,
 };
 
-use super::field::{Malformed, Pair, Read, Unreadable, check_version};
+use super::decoders::decode_known;
+use super::field::{Malformed, Pair, Unreadable, check_version};
 use super::{
-    approval_entries as approval, component_entries as component, effect_entries as effect,
-    job_entries as job, log_entries as log, model_entries as model, policy_entries as policy,
-    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill,
-    tool_entries as tool, vault_entries as vault,
+    access_entries as access, approval_entries as approval, component_entries as component,
+    effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
+    policy_entries as policy, proof_entries as proof, run_entries as run, session_entries as session,
+    skill_entries as skill, tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -34,7 +35,7 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
     let kind = event.kind().ok_or(NotStorable)?;
     let (facts, payload) = match event {
         JournalEvent::Log(event) => encode_log(event),
-        JournalEvent::Access(event) => encode_access(event),
+        JournalEvent::Access(event) => access::encode(event),
         JournalEvent::Agent(event) => encode_agent(event),
         JournalEvent::Session(event) => session::encode(event),
         JournalEvent::Effect(event) => encode_effect(event),
@@ -62,16 +63,6 @@ fn encode_log(event: &LogEvent) -> Pair {
         LogEvent::Reopened { log_id, nonce, key, abandoned, reason } => {
             proof::encode_reopened(*log_id, nonce, key, *abandoned, *reason)
         }
-    }
-}
-
-fn encode_access(event: &AccessEvent) -> Pair {
-    match event {
-        AccessEvent::PrincipalRegistered { principal, name } => log::encode_principal(*principal, name),
-        AccessEvent::TokenCreated { token, sha256, expires, label } => {
-            log::encode_token(*token, sha256, *expires, label)
-        }
-        AccessEvent::TokenRevoked { token } => log::encode_token_revoked(*token),
     }
 }
 
@@ -147,66 +138,5 @@ pub fn decode(kind: u16, place: KindPlace, facts: &[u8], payload: &[u8]) -> Resu
         (Err(Unreadable::Malformed), _) => Err(Malformed),
         (Err(Unreadable::Newer), KindPlace::Log) => Ok(JournalEvent::Unknown { kind }),
         (Err(Unreadable::Newer), KindPlace::Tape) => Ok(JournalEvent::Tape(TapeEvent::Unknown { kind })),
-    }
-}
-
-fn decode_known(kind: EventKind, place: KindPlace, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    if kind.place() != place {
-        return Err(Unreadable::Malformed);
-    }
-    match kind.group() {
-        EventGroup::Session => session::decode(kind, facts, payload),
-        EventGroup::Skill => skill::decode(kind, facts, payload),
-        EventGroup::Component => component::decode(kind, facts, payload),
-        EventGroup::Job => job::decode(kind, facts),
-        EventGroup::Vault => vault::decode(kind, facts, payload),
-        EventGroup::Model => model::decode(kind, facts, payload).map(JournalEvent::Tape),
-        EventGroup::Log
-        | EventGroup::Access
-        | EventGroup::Agent
-        | EventGroup::Effect
-        | EventGroup::Policy
-        | EventGroup::Run
-        | EventGroup::Tool
-        | EventGroup::Approval => decode_spread(kind, facts, payload),
-    }
-}
-
-/// Decodes the groups whose stored forms are in several files.
-fn decode_spread(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::LogOpened => log::decode_opened(facts),
-        EventKind::EpochStarted => log::decode_epoch(facts),
-        EventKind::Erased => proof::decode_erased(facts),
-        EventKind::LogReopened => proof::decode_reopened(facts),
-        EventKind::PrincipalRegistered => log::decode_principal(facts, payload),
-        EventKind::TokenCreated => log::decode_token(facts, payload),
-        EventKind::TokenRevoked => log::decode_token_revoked(facts),
-        EventKind::AgentSaved => log::decode_agent(facts, payload),
-        EventKind::AgentArchived => log::decode_agent_archived(facts),
-        EventKind::GrantRevoked => approval::decode_grant_revoked(facts),
-        EventKind::EffectSettled => effect::decode_settled(facts, payload),
-        EventKind::UndoRequested => effect::decode_undo_requested(facts, payload),
-        EventKind::UndoFinished => effect::decode_undo_finished(facts, payload),
-        EventKind::PostureChanged => policy::decode_posture(facts, payload),
-        EventKind::ShadowCounted => policy::decode_shadow(facts),
-        EventKind::RunStarted => run::decode_started(facts, payload).map(JournalEvent::Tape),
-        EventKind::InputReceived => run::decode_input(facts, payload).map(JournalEvent::Tape),
-        EventKind::LoopDetected => run::decode_loop(facts).map(JournalEvent::Tape),
-        EventKind::RunHeld => run::decode_held(facts).map(JournalEvent::Tape),
-        EventKind::CancelRequested => run::decode_cancel(facts).map(JournalEvent::Tape),
-        EventKind::RunFinished => run::decode_finished(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolProposed => tool::decode_proposed(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolDecided => tool::decode_decided(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolStarted => effect::decode_started(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolOutput => effect::decode_output(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolFinished => tool::decode_finished(facts, payload).map(JournalEvent::Tape),
-        EventKind::ToolOutcomeUnknown => tool::decode_unknown(facts).map(JournalEvent::Tape),
-        EventKind::EffectResolved => effect::decode_resolved(facts, payload).map(JournalEvent::Tape),
-        EventKind::ApprovalRequested => approval::decode_requested(facts, payload).map(JournalEvent::Tape),
-        EventKind::ApprovalVoted => approval::decode_voted(facts, payload).map(JournalEvent::Tape),
-        EventKind::ApprovalResolved => approval::decode_resolved(facts, payload).map(JournalEvent::Tape),
-        EventKind::GrantStored => approval::decode_grant(facts, payload).map(JournalEvent::Tape),
-        _ => Err(Unreadable::Malformed),
     }
 }

@@ -1,21 +1,12 @@
 //! Stored forms of what becomes of jobs. All of it is facts: a job has no content.
 
 use palyra_types::event::JournalEvent;
-use palyra_types::event::kind::EventKind;
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::{EffectId, RunId};
 use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, unless_zero};
-
-pub(super) fn decode(kind: EventKind, facts: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::JobStarted => decode_started(facts),
-        EventKind::JobEnded => decode_ended(facts),
-        _ => Err(Unreadable::Malformed),
-    }
-}
 
 pub(super) fn encode(event: &JobEvent) -> Pair {
     match event {
@@ -50,14 +41,14 @@ fn stored_end(end: JobEnd) -> (store::JobEnding, i32) {
     }
 }
 
-fn decode_started(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_started(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::JobStartedFacts::decode(facts)?;
     let run = RunId::from_bytes(fixed_or_zero(&facts.run)?);
     let (job, effect) = (JobNumber(facts.job), EffectId(facts.effect));
     Ok(JournalEvent::Job(JobEvent::Started { job, run, effect }))
 }
 
-fn decode_ended(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_ended(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::JobEndedFacts::decode(facts)?;
     let run = RunId::from_bytes(fixed_or_zero(&facts.run)?);
     let number = facts.number;

@@ -1,9 +1,9 @@
-//! Stored forms of entries outside runs: the log itself, access, agents.
+//! Stored forms of entries outside runs: the log itself, agents.
 
 use palyra_types::agent::AgentProfile;
-use palyra_types::event::{AccessEvent, AgentEvent, EpochSealing, JournalEvent, LogEvent};
+use palyra_types::event::{AgentEvent, EpochSealing, JournalEvent, LogEvent};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, Epoch, LogId, PrincipalId, Redacted, Timestamp, TokenId};
+use palyra_types::{AgentId, Epoch, LogId, Redacted};
 use palyra_wire::store;
 use prost::Message;
 
@@ -53,59 +53,6 @@ pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
         key: fixed(&facts.key)?,
         sealing,
     }))
-}
-
-pub(super) fn encode_principal(principal: PrincipalId, name: &Redacted<String>) -> Pair {
-    pair(
-        &store::PrincipalRegisteredFacts { version: VERSION, principal: principal.to_bytes().to_vec() },
-        &store::PrincipalRegisteredPayload { name: name.expose().clone() },
-    )
-}
-
-pub(super) fn decode_principal(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    let facts = store::PrincipalRegisteredFacts::decode(facts)?;
-    let payload = store::PrincipalRegisteredPayload::decode(payload)?;
-    Ok(JournalEvent::Access(AccessEvent::PrincipalRegistered {
-        principal: PrincipalId::from_bytes(fixed(&facts.principal)?),
-        name: Redacted::from_stored(payload.name),
-    }))
-}
-
-pub(super) fn encode_token(
-    token: TokenId,
-    sha256: &[u8; 32],
-    expires: Option<Timestamp>,
-    label: &Redacted<String>,
-) -> Pair {
-    pair(
-        &store::TokenCreatedFacts {
-            version: VERSION,
-            token: token.to_bytes().to_vec(),
-            sha256: sha256.to_vec(),
-            expires: expires.map(|time| time.0),
-        },
-        &store::TokenCreatedPayload { label: label.expose().clone() },
-    )
-}
-
-pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    let facts = store::TokenCreatedFacts::decode(facts)?;
-    let payload = store::TokenCreatedPayload::decode(payload)?;
-    Ok(JournalEvent::Access(AccessEvent::TokenCreated {
-        token: TokenId::from_bytes(fixed(&facts.token)?),
-        sha256: fixed(&facts.sha256)?,
-        expires: facts.expires.map(Timestamp),
-        label: Redacted::from_stored(payload.label),
-    }))
-}
-
-pub(super) fn encode_token_revoked(token: TokenId) -> Pair {
-    facts_only(&store::TokenRevokedFacts { version: VERSION, token: token.to_bytes().to_vec() })
-}
-
-pub(super) fn decode_token_revoked(facts: &[u8]) -> Read<JournalEvent> {
-    let facts = store::TokenRevokedFacts::decode(facts)?;
-    Ok(JournalEvent::Access(AccessEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) }))
 }
 
 pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> Pair {

@@ -1,6 +1,5 @@
 //! Stored forms of what passes between a run and a model.
 
-use palyra_types::event::kind::EventKind;
 use palyra_types::event::{
     AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, TapeEvent,
 };
@@ -40,18 +39,6 @@ pub(super) fn encode(event: &ModelEvent) -> Pair {
     }
 }
 
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
-    match kind {
-        EventKind::ModelRequested => decode_requested(facts, payload),
-        EventKind::ModelText => decode_text(facts, payload),
-        EventKind::ModelMessage => decode_message(facts, payload),
-        EventKind::ModelAttemptAbandoned => decode_abandoned(facts, payload),
-        EventKind::ModelReasoning => decode_reasoning(facts, payload),
-        EventKind::ModelSwitched => decode_switched(facts, payload),
-        _ => Err(Unreadable::Malformed),
-    }
-}
-
 fn encode_requested(requested: &ModelRequested) -> Pair {
     let context = &requested.context;
     pair(
@@ -71,7 +58,7 @@ fn encode_requested(requested: &ModelRequested) -> Pair {
     )
 }
 
-fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelRequestedFacts::decode(facts)?;
     let payload = store::ModelRequestedPayload::decode(payload)?;
     let dropped_because = match facts.dropped_because {
@@ -101,7 +88,7 @@ fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
     )
 }
 
-fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelTextFacts::decode(facts)?;
     let payload = store::ModelTextPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Text {
@@ -117,7 +104,7 @@ fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
     )
 }
 
-fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelReasoningFacts::decode(facts)?;
     let payload = store::ModelReasoningPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Reasoning {
@@ -126,7 +113,7 @@ fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelSwitchedFacts::decode(facts)?;
     let payload = store::ModelSwitchedPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Switched {
@@ -159,7 +146,7 @@ fn encode_message(message: &ModelMessage) -> Pair {
     )
 }
 
-fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelMessageFacts::decode(facts)?;
     let payload = store::ModelMessagePayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Message(ModelMessage {
@@ -214,7 +201,7 @@ fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
     )
 }
 
-fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     let facts = store::ModelAttemptAbandonedFacts::decode(facts)?;
     let payload = store::ModelAttemptAbandonedPayload::decode(payload)?;
     let cause = match (store::Abandon::try_from(facts.cause), facts.failure) {

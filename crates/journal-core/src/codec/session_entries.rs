@@ -1,13 +1,12 @@
 //! Stored forms of entries about conversations.
 
-use palyra_types::event::kind::EventKind;
 use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
 use palyra_types::session::BranchPoint;
 use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
+use super::field::{Pair, Read, VERSION, facts_only, fixed, pair};
 
 pub(super) fn encode(event: &SessionEvent) -> Pair {
     match event {
@@ -26,28 +25,6 @@ pub(super) fn encode(event: &SessionEvent) -> Pair {
         SessionEvent::BookmarkRemoved(bookmark) => {
             facts_only(&store::BookmarkRemovedFacts { version: VERSION, bookmark: bookmark.0 })
         }
-    }
-}
-
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::SessionOpened => decode_opened(facts, payload),
-        EventKind::SessionRenamed => decode_renamed(facts, payload),
-        EventKind::SessionArchived => decode_archived(facts),
-        EventKind::SessionRestored => decode_restored(facts),
-        EventKind::SessionReset => decode_reset(facts),
-        EventKind::BookmarkPlaced => {
-            let store::BookmarkPlacedFacts { run, tape_seq, .. } = Message::decode(facts)?;
-            let name = Redacted::from_stored(store::BookmarkPlacedPayload::decode(payload)?.name);
-            let bookmark =
-                Bookmark { run: RunId::from_bytes(fixed(&run)?), tape_seq: TapeSeq(tape_seq), name };
-            Ok(SessionEvent::BookmarkPlaced(bookmark).into())
-        }
-        EventKind::BookmarkRemoved => {
-            let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
-            Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
-        }
-        _ => Err(Unreadable::Malformed),
     }
 }
 
@@ -78,7 +55,7 @@ fn encode_opened(
     )
 }
 
-fn decode_opened(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_opened(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionOpenedFacts::decode(facts)?;
     let payload = store::SessionOpenedPayload::decode(payload)?;
     Ok(JournalEvent::Session(SessionEvent::Opened {
@@ -107,7 +84,7 @@ fn encode_renamed(session: SessionId, label: Option<&Redacted<String>>) -> Pair 
     )
 }
 
-fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionRenamedFacts::decode(facts)?;
     let payload = store::SessionRenamedPayload::decode(payload)?;
     let session = SessionId::from_bytes(fixed(&facts.session)?);
@@ -121,7 +98,7 @@ fn encode_archived(session: SessionId) -> Pair {
     facts_only(&store::SessionArchivedFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-fn decode_archived(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_archived(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionArchivedFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Archived {
         session: SessionId::from_bytes(fixed(&facts.session)?),
@@ -132,7 +109,7 @@ fn encode_restored(session: SessionId) -> Pair {
     facts_only(&store::SessionRestoredFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-fn decode_restored(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_restored(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionRestoredFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Restored {
         session: SessionId::from_bytes(fixed(&facts.session)?),
@@ -143,7 +120,19 @@ fn encode_reset(session: SessionId) -> Pair {
     facts_only(&store::SessionResetFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-fn decode_reset(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_reset(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SessionResetFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
+}
+
+pub(super) fn decode_bookmark_placed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+    let store::BookmarkPlacedFacts { run, tape_seq, .. } = Message::decode(facts)?;
+    let name = Redacted::from_stored(store::BookmarkPlacedPayload::decode(payload)?.name);
+    let bookmark = Bookmark { run: RunId::from_bytes(fixed(&run)?), tape_seq: TapeSeq(tape_seq), name };
+    Ok(SessionEvent::BookmarkPlaced(bookmark).into())
+}
+
+pub(super) fn decode_bookmark_removed(facts: &[u8]) -> Read<JournalEvent> {
+    let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
+    Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
 }

@@ -1,7 +1,6 @@
 //! Stored forms of entries about skills: installed, switched on and off, quarantined, removed.
 
 use palyra_types::event::JournalEvent;
-use palyra_types::event::kind::EventKind;
 use palyra_types::skill::{ActivatedSkill, InstalledSkill, SkillEvent, SkillFault};
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, Redacted, SkillId};
@@ -9,17 +8,6 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
-
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::SkillInstalled => decode_installed(facts, payload),
-        EventKind::SkillEnabled => decode_enabled(facts),
-        EventKind::SkillDisabled => decode_disabled(facts),
-        EventKind::SkillQuarantined => decode_quarantined(facts),
-        EventKind::SkillRemoved => decode_removed(facts),
-        _ => Err(Unreadable::Malformed),
-    }
-}
 
 pub(super) fn encode(event: &SkillEvent) -> Pair {
     match event {
@@ -61,7 +49,7 @@ fn encode_installed(installed: &InstalledSkill) -> Pair {
     )
 }
 
-fn decode_installed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_installed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SkillInstalledFacts::decode(facts)?;
     let payload = store::SkillInstalledPayload::decode(payload)?;
     let names = payload.allowed_tools.map(|tools| tools.names);
@@ -77,13 +65,13 @@ fn decode_installed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     })))
 }
 
-fn decode_enabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_enabled(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SkillEnabledFacts::decode(facts)?;
     let (skill, agent) = (skill_id(&facts.skill)?, AgentId::from_bytes(fixed(&facts.agent)?));
     Ok(JournalEvent::Skill(SkillEvent::Enabled { skill, agent }))
 }
 
-fn decode_disabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_disabled(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SkillDisabledFacts::decode(facts)?;
     let (skill, agent) = (skill_id(&facts.skill)?, AgentId::from_bytes(fixed(&facts.agent)?));
     Ok(JournalEvent::Skill(SkillEvent::Disabled { skill, agent }))
@@ -103,7 +91,7 @@ fn encode_quarantined(skill: SkillId, fault: SkillFault) -> Pair {
     })
 }
 
-fn decode_quarantined(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_quarantined(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SkillQuarantinedFacts::decode(facts)?;
     let fault = match store::SkillFault::try_from(facts.fault) {
         Ok(store::SkillFault::Changed) => SkillFault::Changed { found: fixed(&facts.found)? },
@@ -115,7 +103,7 @@ fn decode_quarantined(facts: &[u8]) -> Read<JournalEvent> {
     Ok(JournalEvent::Skill(SkillEvent::Quarantined { skill: skill_id(&facts.skill)?, fault }))
 }
 
-fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::SkillRemovedFacts::decode(facts)?;
     Ok(JournalEvent::Skill(SkillEvent::Removed { skill: skill_id(&facts.skill)? }))
 }

@@ -1,6 +1,7 @@
 //! One table per stored enum. A number that is not in its table was written by a newer version.
 
-use palyra_types::approval::{ApprovalState, Approvers, AtExpiry, Separation};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
+use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
@@ -51,17 +52,22 @@ macro_rules! stored_enum {
 
 stored_enum!(with zero InputDelivery, InputDelivery, Queue Steer Interrupt);
 stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
-stored_enum!(with zero Approvers, Approvers, Inbox Nobody);
+stored_enum!(with zero ApproverPresence, Approvers, Inbox Nobody);
 stored_enum!(with zero ToolConduct, Conduct, Direct Prepared Question);
 stored_enum!(with zero ApprovalRiskLevel, Risk, Low Medium High Critical);
-stored_enum!(with zero Separation, Separation, AnyPerson AnotherPerson);
+stored_enum!(with zero SeparationRule, Separation, AnyPerson AnotherPerson);
 stored_enum!(with zero AtExpiry, AtExpiry, Deny Park);
 stored_enum!(with zero OutputRest, OutputRest, Follows InOutcome);
 stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withdrawn);
 stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
 stored_enum!(ReopenReason, ReopenReason, RollbackAccepted Restored KeyLost);
-stored_enum!(Surface, Surface, LocalSocket Tcp);
+stored_enum!(Surface, Surface,
+    LocalSocket Tcp Http Console Openai Schedule Background Channel Quic);
+stored_enum!(with zero PrincipalKind, PrincipalKind, Person ChannelAccount Service Worker);
+stored_enum!(Role, Role, Owner Member Approver Viewer Worker);
+stored_enum!(with zero CredentialKind, CredentialKind, Program PersonSession);
+stored_enum!(AccessScope, Scope, Runs RunsRead Approve Openai Memory Schedules Channel Metrics Admin);
 stored_enum!(HeldCause, HeldCause, LogReopened);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure Restarts);
 stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);

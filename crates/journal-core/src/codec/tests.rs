@@ -1,25 +1,29 @@
 //! The codec's laws, and one golden file per kind.
 
+mod access;
 mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::journal_suite::{components, policies, skills};
+use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    Approvers, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
+    ApproverPresence, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule,
+    StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, KeptFileId, KeptPlacement, OutputRest, PreImage,
+    EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, OutputRest, PreImage,
     ToolOutput, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, ApprovalEvent, Ask, Attested, Bookmark, ContentDigest, DecidedBy,
-    EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard, ModelEvent, NextAttempt,
-    PolicyEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalAsk, ApprovalEvent, Bookmark, CallAttestation,
+    ContentDigest, DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard,
+    ModelEvent, NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
+    ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
@@ -37,6 +41,7 @@ use palyra_types::{
     SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
+use self::access::access_kinds;
 use super::event::Coded;
 use super::field::{Malformed, VERSION};
 use super::{NotStorable, decode, encode};
@@ -153,7 +158,7 @@ fn terms() -> ApprovalTerms {
     ApprovalTerms {
         span: std::time::Duration::from_secs(3_600),
         at_expiry: AtExpiry::Park,
-        separation: Separation::AnotherPerson,
+        separation: SeparationRule::AnotherPerson,
         needed: 2,
     }
 }
@@ -340,14 +345,33 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),
             name: "user:local".into(),
+            kind: PrincipalKind::Person,
+            role: None,
         }),
-        JournalEvent::Access(AccessEvent::TokenCreated {
+        JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
             token,
             sha256: [8; 32],
             expires: Some(Timestamp(1_735_689_600_000_000)),
             label: "laptop".into(),
-        }),
+            kind: CredentialKind::Program,
+            scopes: None,
+        })),
         JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::PrincipalRenamed {
+            principal: samples::principal(0),
+            name: "anna".into(),
+        }),
+        JournalEvent::Access(AccessEvent::RoleGiven {
+            principal: samples::principal(0),
+            role: Role::Approver,
+        }),
+        JournalEvent::Access(AccessEvent::PrincipalDisabled { principal: samples::principal(0) }),
+        JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
+        JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
+            operation: "ResolveApproval".into(),
+            code: ErrorCode::ScopeMissing,
+            unrecorded: 2,
+        })),
         JournalEvent::Agent(AgentEvent::Saved { agent, profile }),
         JournalEvent::Agent(AgentEvent::Archived { agent }),
         JournalEvent::Session(SessionEvent::Opened {
@@ -394,7 +418,8 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         started.fallbacks = Redacted::cleaned(vec![model.clone()]);
         started.response_format = Some(ResponseFormat { schema: Redacted::cleaned("{}".into()) });
         as_before = Some(JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started.clone()))));
-        (started.approvers, started.taints) = (Approvers::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
+        (started.approvers, started.taints) =
+            (ApproverPresence::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
     let mut skilled = run.started("What is this?").event;
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut skilled {
@@ -476,7 +501,7 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (decided.contract, decided.conduct) = (EffectContract::Probe, ToolConduct::Prepared);
         (decided.tool_version, decided.risk) = (4, ApprovalRiskLevel::High);
         decided.taints = Taints::WEB;
-        decided.ask = Some(Ask { approval: approval(), terms: terms() });
+        decided.ask = Some(ApprovalAsk { approval: approval(), terms: terms() });
         decided.request = r#"{"action":"execute"}"#.into();
     }
     let mut granted = decided.clone();
@@ -489,7 +514,7 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         before,
         after_sha256,
     };
-    let file = Before::File { bytes: Redacted::cleaned(vec![0, 159, 146, 150]), mode: 0o644 };
+    let file = FileBefore::File { bytes: Redacted::cleaned(vec![0, 159, 146, 150]), mode: 0o644 };
     let started = JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
         effect: EffectId(3),
         contract: EffectContract::Probe,
@@ -498,15 +523,15 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
             binding: ContentDigest([21; 32]),
             body: r#"{"writes":3}"#.into(),
             pre_images: vec![
-                image("a.md", Before::Absent, Some([24; 32])),
+                image("a.md", FileBefore::Absent, Some([24; 32])),
                 image("b.md", file, None),
-                image("c.md", Before::Withheld { mode: 0o600 }, Some([25; 32])),
+                image("c.md", FileBefore::Withheld { mode: 0o600 }, Some([25; 32])),
             ],
         },
     })));
     let mut finished = run.tool_finished(3, "written").event;
     if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished {
-        finished.attested = Attested {
+        finished.attested = CallAttestation {
             tool_version: 4,
             call_digest: ContentDigest([6; 32]),
             policy_digest: [22; 32],
@@ -539,7 +564,9 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
 #[test]
 fn released_kinds_keep_their_bytes() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (kind, name, event) in one_of_each_kind().into_iter().chain(grown_kinds()).chain(asking_kinds()) {
+    for (kind, name, event) in
+        one_of_each_kind().into_iter().chain(grown_kinds()).chain(asking_kinds()).chain(access_kinds())
+    {
         let coded = encode(&event).unwrap();
         let written = format!("facts {}\npayload {}\n", hex(&coded.facts), hex(&coded.payload));
         let path = folder.join(format!("{:04x}-{name}-v{VERSION}.txt", kind.number()));

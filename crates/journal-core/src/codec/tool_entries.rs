@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use palyra_types::event::{
-    Ask, Attested, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
-    UnknownOutcomeCause,
+    ApprovalAsk, CallAttestation, ContentDigest, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
+    ToolProposed, UnknownOutcomeCause,
 };
 use palyra_types::tool::Taints;
 use palyra_types::{ApprovalId, Attempt, EffectId, Redacted, StoredGrantId};
@@ -101,8 +101,8 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-fn ask_from_stored(ask: &store::Ask) -> Read<Ask> {
-    Ok(Ask {
+fn ask_from_stored(ask: &store::Ask) -> Read<ApprovalAsk> {
+    Ok(ApprovalAsk {
         approval: ApprovalId::from_bytes(fixed_or_zero(&ask.approval)?),
         terms: terms_from_stored(ask.terms)?,
     })
@@ -160,8 +160,8 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-fn attested_to_stored(attested: &Attested) -> Option<store::Attested> {
-    (*attested != Attested::default()).then(|| store::Attested {
+fn attested_to_stored(attested: &CallAttestation) -> Option<store::Attested> {
+    (*attested != CallAttestation::default()).then(|| store::Attested {
         tool_version: attested.tool_version,
         call_digest: unless_zero(&attested.call_digest.0),
         policy_digest: unless_zero(&attested.policy_digest),
@@ -170,10 +170,10 @@ fn attested_to_stored(attested: &Attested) -> Option<store::Attested> {
     })
 }
 
-fn attested_from_stored(attested: Option<store::Attested>) -> Read<Attested> {
-    let Some(attested) = attested else { return Ok(Attested::default()) };
+fn attested_from_stored(attested: Option<store::Attested>) -> Read<CallAttestation> {
+    let Some(attested) = attested else { return Ok(CallAttestation::default()) };
     let id = |bytes: &[u8]| if bytes.is_empty() { Ok(None) } else { fixed(bytes).map(Some) };
-    Ok(Attested {
+    Ok(CallAttestation {
         tool_version: attested.tool_version,
         call_digest: ContentDigest(fixed_or_zero(&attested.call_digest)?),
         policy_digest: fixed_or_zero(&attested.policy_digest)?,

@@ -1,26 +1,13 @@
 //! Stored forms of entries about the vault: put, bound, removed, unlocked, used.
 
 use palyra_types::event::JournalEvent;
-use palyra_types::event::kind::EventKind;
 use palyra_types::vault::{SecretPut, SecretUsed, VaultEvent};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, pair};
+use super::field::{Pair, Read, VERSION, error_code, error_number, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
-
-pub(super) fn decode(kind: EventKind, facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
-    match kind {
-        EventKind::SecretPut => decode_put(facts, payload),
-        EventKind::SecretBound => decode_bound(facts, payload),
-        EventKind::SecretRemoved => decode_removed(facts, payload),
-        EventKind::VaultUnlocked => decode_unlocked(facts),
-        EventKind::VaultPassphraseSet => decode_passphrase_set(facts),
-        EventKind::SecretUsed => decode_used(facts, payload),
-        _ => Err(Unreadable::Malformed),
-    }
-}
 
 pub(super) fn encode(event: &VaultEvent) -> Pair {
     match event {
@@ -60,7 +47,7 @@ fn encode_put(put: &SecretPut) -> Pair {
     )
 }
 
-fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretPutFacts::decode(facts)?;
     let payload = store::SecretPutPayload::decode(payload)?;
     Ok(JournalEvent::Vault(VaultEvent::Put(SecretPut {
@@ -72,7 +59,7 @@ fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     })))
 }
 
-fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretBoundFacts::decode(facts)?;
     let payload = store::SecretBoundPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
@@ -82,20 +69,20 @@ fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     Ok(JournalEvent::Vault(VaultEvent::Bound { via, secret, hosts, principals }))
 }
 
-fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretRemovedFacts::decode(facts)?;
     let payload = store::SecretRemovedPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
     Ok(JournalEvent::Vault(VaultEvent::Removed { via, secret: Redacted::from_stored(payload.secret) }))
 }
 
-fn decode_unlocked(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_unlocked(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::VaultUnlockedFacts::decode(facts)?;
     let via = StoredEnum::from_stored(facts.via)?;
     Ok(JournalEvent::Vault(VaultEvent::Unlocked { via, outcome: StoredEnum::from_stored(facts.outcome)? }))
 }
 
-fn decode_passphrase_set(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_passphrase_set(facts: &[u8]) -> Read<JournalEvent> {
     let facts = store::VaultPassphraseSetFacts::decode(facts)?;
     Ok(JournalEvent::Vault(VaultEvent::PassphraseSet { via: StoredEnum::from_stored(facts.via)? }))
 }
@@ -110,7 +97,7 @@ fn encode_used(used: &SecretUsed) -> Pair {
     )
 }
 
-fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     let facts = store::SecretUsedFacts::decode(facts)?;
     let payload = store::SecretUsedPayload::decode(payload)?;
     let on_behalf = match facts.run.as_slice() {

@@ -1,8 +1,8 @@
-//! Principals: the names behind the ids; the latest name counts.
+//! Principals: the names behind the ids, their roles, and whether they are disabled; the latest of each counts.
 
-use palyra_types::access::PrincipalRecord;
+use palyra_types::access::{PrincipalKind, PrincipalRecord, Role};
 use palyra_types::event::{AccessEvent, JournalEvent};
-use palyra_types::{PrincipalId, Redacted, Seq};
+use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 
 use crate::family::{
     Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
@@ -21,7 +21,27 @@ pub struct PrincipalRow {
     pub named: Seq,
 }
 
+#[derive(Clone, PartialEq, prost::Message)]
+struct PrincipalFacts {
+    #[prost(bytes = "vec", tag = "1")]
+    principal: Vec<u8>,
+    #[prost(uint32, tag = "2")]
+    kind: u32,
+    #[prost(uint32, tag = "3")]
+    role: u32,
+    #[prost(sint64, optional, tag = "4")]
+    disabled: Option<i64>,
+}
+
+/// The kinds in the order of their numbers in rows, which are made again from the journal.
+const KINDS: [PrincipalKind; 4] =
+    [PrincipalKind::Person, PrincipalKind::ChannelAccount, PrincipalKind::Service, PrincipalKind::Worker];
+
 const BY_PRINCIPAL: usize = 0;
+
+fn place_of<T: PartialEq>(all: &[T], value: T) -> u32 {
+    all.iter().zip(0..).find(|(one, _)| **one == value).map_or(u32::MAX, |(_, place)| place)
+}
 
 fn key(principal: PrincipalId) -> IndexKey {
     IndexKey::new().bytes(&principal.to_bytes())
@@ -30,7 +50,7 @@ fn key(principal: PrincipalId) -> IndexKey {
 impl Family for Principals {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "principal",
-        version: 1,
+        version: 2,
         indexes: &[Index { name: "by_principal", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "name", source: ContentSource::Own }],
     };
@@ -38,7 +58,13 @@ impl Family for Principals {
     type Row = PrincipalRow;
 
     fn facts(row: &PrincipalRow) -> Vec<u8> {
-        row.record.id.to_bytes().to_vec()
+        let PrincipalRecord { id, name: _, kind, role, disabled } = &row.record;
+        prost::Message::encode_to_vec(&PrincipalFacts {
+            principal: id.to_bytes().to_vec(),
+            kind: place_of(&KINDS, *kind),
+            role: place_of(&Role::ALL, *role),
+            disabled: disabled.map(|time| time.0),
+        })
     }
 
     fn content(row: &PrincipalRow) -> Vec<ContentCell> {
@@ -46,9 +72,15 @@ impl Family for Principals {
     }
 
     fn load(stored: &StoredRow) -> Option<PrincipalRow> {
-        let id = PrincipalId::from_bytes(stored.facts.as_slice().try_into().ok()?);
+        let facts = <PrincipalFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
         let [name] = stored.content.as_slice() else { return None };
-        let record = PrincipalRecord { id, name: Redacted::from_stored(name.to_text()?) };
+        let record = PrincipalRecord {
+            id: PrincipalId::from_bytes(facts.principal.try_into().ok()?),
+            name: Redacted::from_stored(name.to_text()?),
+            kind: *KINDS.get(usize::try_from(facts.kind).ok()?)?,
+            role: *Role::ALL.get(usize::try_from(facts.role).ok()?)?,
+            disabled: facts.disabled.map(Timestamp),
+        };
         Some(PrincipalRow { record, named: name.source })
     }
 
@@ -57,14 +89,43 @@ impl Family for Principals {
     }
 
     fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
-        let JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name }) = entry.event else {
-            return Ok(());
-        };
-        let record = PrincipalRecord { id: *principal, name: name.clone() };
-        let registered = PrincipalRow { record, named: entry.seq };
-        match rows.find(BY_PRINCIPAL, &key(*principal))? {
-            Some((id, _)) => rows.change(id, |row| *row = registered),
-            None => rows.insert(entry, registered),
+        let JournalEvent::Access(event) = entry.event else { return Ok(()) };
+        match event {
+            AccessEvent::PrincipalRegistered { principal, name, kind, role } => {
+                let mut record = PrincipalRecord {
+                    id: *principal,
+                    name: name.clone(),
+                    kind: *kind,
+                    role: role.unwrap_or_default(),
+                    disabled: None,
+                };
+                let Some((row, known)) = rows.find(BY_PRINCIPAL, &key(*principal))? else {
+                    return rows.insert(entry, PrincipalRow { record, named: entry.seq });
+                };
+                record.role = role.unwrap_or(known.record.role);
+                record.disabled = known.record.disabled;
+                rows.change(row, |row| *row = PrincipalRow { record, named: entry.seq })
+            }
+            AccessEvent::PrincipalRenamed { principal, name } => {
+                rows.change_by(BY_PRINCIPAL, &key(*principal), |row| {
+                    row.record.name = name.clone();
+                    row.named = entry.seq;
+                })
+            }
+            AccessEvent::RoleGiven { principal, role } => {
+                rows.change_by(BY_PRINCIPAL, &key(*principal), |row| row.record.role = *role)
+            }
+            AccessEvent::PrincipalDisabled { principal } => {
+                rows.change_by(BY_PRINCIPAL, &key(*principal), |row| {
+                    row.record.disabled = row.record.disabled.or(Some(entry.time));
+                })
+            }
+            AccessEvent::PrincipalEnabled { principal } => {
+                rows.change_by(BY_PRINCIPAL, &key(*principal), |row| row.record.disabled = None)
+            }
+            AccessEvent::TokenCreated(_) | AccessEvent::TokenRevoked { .. } | AccessEvent::ActRefused(_) => {
+                Ok(())
+            }
         }
     }
 }

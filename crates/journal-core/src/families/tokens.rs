@@ -1,6 +1,6 @@
 //! Access tokens, by id: an id is given once, and the first revocation counts.
 
-use palyra_types::access::TokenRecord;
+use palyra_types::access::{CredentialKind, ScopeSet, TokenRecord};
 use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp, TokenId};
 
@@ -35,6 +35,10 @@ struct TokenFacts {
     expires: Option<i64>,
     #[prost(sint64, optional, tag = "6")]
     revoked: Option<i64>,
+    #[prost(bool, tag = "7")]
+    of_person_session: bool,
+    #[prost(uint32, tag = "8")]
+    scopes: u32,
 }
 
 const BY_TOKEN: usize = 0;
@@ -46,7 +50,7 @@ fn key(token: TokenId) -> IndexKey {
 impl Family for Tokens {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "token",
-        version: 1,
+        version: 2,
         indexes: &[Index { name: "by_token", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "label", source: ContentSource::Birth }],
     };
@@ -62,6 +66,8 @@ impl Family for Tokens {
             created: record.created.0,
             expires: record.expires.map(|time| time.0),
             revoked: record.revoked.map(|time| time.0),
+            of_person_session: record.kind == CredentialKind::PersonSession,
+            scopes: record.scopes.to_bits().into(),
         })
     }
 
@@ -80,6 +86,12 @@ impl Family for Tokens {
             expires: facts.expires.map(Timestamp),
             revoked: facts.revoked.map(Timestamp),
             label: Redacted::from_stored(label.to_text()?),
+            kind: if facts.of_person_session {
+                CredentialKind::PersonSession
+            } else {
+                CredentialKind::Program
+            },
+            scopes: ScopeSet::from_bits(facts.scopes.try_into().ok()?),
         };
         Some(TokenRow { record, created: stored.id.into() })
     }
@@ -90,18 +102,20 @@ impl Family for Tokens {
 
     fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
-            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, expires, label }) => {
-                if rows.find(BY_TOKEN, &key(*token))?.is_some() {
+            JournalEvent::Access(AccessEvent::TokenCreated(created)) => {
+                if rows.find(BY_TOKEN, &key(created.token))?.is_some() {
                     return Ok(());
                 }
                 let record = TokenRecord {
-                    id: *token,
+                    id: created.token,
                     principal: entry.principal,
-                    sha256: *sha256,
+                    sha256: created.sha256,
                     created: entry.time,
-                    expires: *expires,
+                    expires: created.expires,
                     revoked: None,
-                    label: label.clone(),
+                    label: created.label.clone(),
+                    kind: created.kind,
+                    scopes: created.scopes.unwrap_or(ScopeSet::BEFORE_SCOPES),
                 };
                 rows.insert(entry, TokenRow { record, created: entry.seq })
             }

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use palyra_ports::maintain_journal::Progress;
-use palyra_ports::redactor::Cleaned;
+use palyra_ports::maintain_journal::ProgressCallback;
+use palyra_ports::redactor::CleanedText;
 use palyra_ports::{ErasurePlan, Redactor};
 use palyra_types::event::content::ContentLeaf;
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolFinished};
@@ -30,7 +30,7 @@ const TEXTS_UNDER_WAY_MAX: usize = 256;
 pub(crate) fn find_secrets(
     connection: &Connection,
     redactor: &dyn Redactor,
-    progress: &Progress,
+    progress: &ProgressCallback,
 ) -> Result<ErasurePlan, ReadFault> {
     let total: i64 =
         connection.query_row("SELECT coalesce(max(seq) + 1, 0) FROM entry", [], |row| row.get(0))?;
@@ -135,7 +135,7 @@ impl SecretSearch<'_> {
 fn holds_secret(redactor: &dyn Redactor, event: &JournalEvent) -> bool {
     let mut holds = false;
     event.for_each_content(&mut |_, leaf| {
-        let clean: fn(&dyn Redactor, Content<String>) -> Cleaned = match leaf {
+        let clean: fn(&dyn Redactor, Content<String>) -> CleanedText = match leaf {
             ContentLeaf::Json(_) => |redactor, text| redactor.redact_json(text),
             ContentLeaf::Text(_) | ContentLeaf::Path(_) | ContentLeaf::Bytes(_) => {
                 |redactor, text| redactor.redact(text)

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::anchor::Anchor;
-use super::slot::{Asleep, Ended, Slot, State};
+use super::slot::{Asleep, SignerEnd, Slot, State};
 
 /// Pause between two writings of the anchor's file.
 const ANCHOR_PAUSE: Duration = Duration::from_secs(10);
@@ -41,10 +41,10 @@ impl Signer {
 
     /// Ends the thread after the newest head is in the anchor.
     pub(crate) fn end_in_order(mut self) {
-        self.end(Ended::InOrder);
+        self.end(SignerEnd::InOrder);
     }
 
-    fn end(&mut self, ended: Ended) {
+    fn end(&mut self, ended: SignerEnd) {
         self.slot.end(ended);
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
@@ -54,15 +54,15 @@ impl Signer {
 
 impl Drop for Signer {
     fn drop(&mut self) {
-        self.end(Ended::Broken);
+        self.end(SignerEnd::Broken);
     }
 }
 
 fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
     let mut state = slot.lock();
     loop {
-        if state.ended != Ended::No {
-            let last = (state.ended == Ended::InOrder).then(|| state.newest.clone()).flatten();
+        if state.ended != SignerEnd::No {
+            let last = (state.ended == SignerEnd::InOrder).then(|| state.newest.clone()).flatten();
             drop(state);
             if let Some(signed) = last {
                 keeper.keep(signed.size(), &signed.checkpoint.note);
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(signed.map(|signed| signed.head), Some(head(5)));
         assert_eq!(Slot::take_due(&mut slot.lock(), Instant::now()).err(), Some(None), "it is signed");
         assert_eq!(later.try_recv().unwrap(), None, "that head is still to come");
-        slot.end(Ended::Broken);
+        slot.end(SignerEnd::Broken);
         slot.committed(head(9), Wanted::Soon);
         assert!(slot.covering(9).is_none(), "nothing may be signed any more");
     }

@@ -42,7 +42,7 @@ pub(crate) enum Wanted {
 
 /// Whether signatures go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum SignerEnd {
     No,
     /// The log was closed in order: its newest head belongs into the anchor.
     InOrder,
@@ -62,7 +62,7 @@ pub(super) struct State {
     unstored_since: Option<Instant>,
     stored_at: Option<Instant>,
     waiters: Vec<(u64, oneshot::Sender<SignedCheckpoint>)>,
-    pub(super) ended: Ended,
+    pub(super) ended: SignerEnd,
     pub(super) asleep: Asleep,
 }
 
@@ -97,7 +97,7 @@ impl Slot {
             unstored_since: None,
             stored_at: Some(Instant::now()),
             waiters: Vec::new(),
-            ended: Ended::No,
+            ended: SignerEnd::No,
             asleep: Asleep::No,
         };
         Self { log_id, clock, state: Mutex::new(state), changed: Condvar::new() }
@@ -163,7 +163,7 @@ impl Slot {
             return Some(answered);
         }
         state.waiters.retain(|(_, waiter)| !waiter.is_canceled());
-        if state.ended != Ended::No || state.waiters.len() >= WAITERS_MAX {
+        if state.ended != SignerEnd::No || state.waiters.len() >= WAITERS_MAX {
             return None;
         }
         state.waiters.push((size, answer));
@@ -275,9 +275,9 @@ impl Slot {
     }
 
     /// Ends the signing: after a close in order, or because nothing may be written any more.
-    pub(super) fn end(&self, ended: Ended) {
+    pub(super) fn end(&self, ended: SignerEnd) {
         let mut state = self.lock();
-        if state.ended == Ended::No {
+        if state.ended == SignerEnd::No {
             state.ended = ended;
         }
         state.waiters.clear();

@@ -24,7 +24,7 @@ use crate::write::{GroupError, LogWriter, own_append, own_entry};
 use crate::{read, rows, schema, tree};
 
 /// What an epoch begins over.
-pub(super) enum Before {
+pub(super) enum LogBefore {
     /// There is no log yet.
     Nothing,
     /// A log that goes on, with keys that may vouch for the next one.
@@ -51,22 +51,22 @@ pub(crate) struct Signing {
 pub(super) fn begin_epoch(
     options: &OpenOptions,
     connection: Connection,
-    before: Before,
+    before: LogBefore,
     counters: &Arc<Counters>,
 ) -> Result<Begun, OpenError> {
     let key = EpochKey::from_entropy(options.entropy.bytes32());
     let newest = match &before {
-        Before::Nothing => Epoch(0),
-        Before::Log(tail, ..) | Before::Left(tail, ..) => {
+        LogBefore::Nothing => Epoch(0),
+        LogBefore::Log(tail, ..) | LogBefore::Left(tail, ..) => {
             tail.last_epoch.max(rows::newest_epoch(&connection)?)
         }
     };
     let epoch = newest.next();
     sign::save(&options.state_dir, epoch, &key).map_err(OpenError::doing("saving the epoch's key"))?;
-    let is_new = matches!(before, Before::Nothing);
+    let is_new = matches!(before, LogBefore::Nothing);
     let held = match &before {
-        Before::Left(..) => hold_open_runs(&connection, options.clock.wall())?,
-        Before::Nothing | Before::Log(..) => Vec::new(),
+        LogBefore::Left(..) => hold_open_runs(&connection, options.clock.wall())?,
+        LogBefore::Nothing | LogBefore::Log(..) => Vec::new(),
     };
     let LogOpening { chain, tree, older_keys, event } = opening(options, &key, before);
     let started = JournalEvent::Log(LogEvent::EpochStarted {
@@ -120,19 +120,19 @@ struct LogOpening {
     event: Option<JournalEvent>,
 }
 
-fn opening(options: &OpenOptions, key: &EpochKey, before: Before) -> LogOpening {
+fn opening(options: &OpenOptions, key: &EpochKey, before: LogBefore) -> LogOpening {
     let nonce = options.entropy.bytes32();
     let log_id = log_id(&key.public(), &nonce);
     match before {
-        Before::Nothing => {
+        LogBefore::Nothing => {
             let event = JournalEvent::Log(LogEvent::Opened { log_id, nonce, first_key: key.public() });
             let (chain, tree) = (Chain::begin(log_id), TreeWriter::new());
             LogOpening { chain, tree, older_keys: Vec::new(), event: Some(event) }
         }
-        Before::Log(tail, tree, older_keys) => {
+        LogBefore::Log(tail, tree, older_keys) => {
             LogOpening { chain: tail.chain, tree, older_keys, event: None }
         }
-        Before::Left(tail, tree, abandoned, reason) => {
+        LogBefore::Left(tail, tree, abandoned, reason) => {
             tracing::warn!(%log_id, given_up = abandoned.size, "a new log begins over what is left of the old one");
             let event =
                 JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key: key.public(), abandoned, reason });

@@ -28,23 +28,23 @@ pub(super) fn settle(
         Derived::Rebuilt => Some("it was asked for"),
         Derived::Checked => match table_check::misfit(connection)? {
             None => {
-                settle_families(connection)?;
+                settle_families(options, connection)?;
                 misfit_of_rows(connection, database, tail)
             }
             what => what,
         },
     };
-    what.map_or(Ok(()), |what| rebuild(connection, what))
+    what.map_or(Ok(()), |what| rebuild(options, connection, what))
 }
 
 /// Rebuilds the families whose tables are not those that this program makes and fills.
-fn settle_families(connection: &Connection) -> Result<(), OpenError> {
+fn settle_families(options: &OpenOptions, connection: &Connection) -> Result<(), OpenError> {
     rows::drop_unknown_families(connection)?;
     let stale = rows::stale_families(connection)?;
     if !stale.is_empty() {
         let families: Vec<&str> = stale.iter().map(|table| table.name).collect();
         tracing::warn!(?families, "rebuilding the families of records whose version is another one");
-        refold::rebuild_families(connection, &stale)?;
+        refold::rebuild_families(connection, &stale, &|done, total| options.report_rebuild(done, total))?;
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ fn is_short(tail: Option<&Tail>) -> bool {
 }
 
 /// Rebuilds the derived tables.
-pub(super) fn rebuild(connection: &Connection, what: &str) -> Result<(), OpenError> {
+pub(super) fn rebuild(options: &OpenOptions, connection: &Connection, what: &str) -> Result<(), OpenError> {
     tracing::warn!(what, "rebuilding everything that is derived from the log");
-    Ok(refold::recreate(connection)?)
+    Ok(refold::recreate(connection, &|done, total| options.report_rebuild(done, total))?)
 }

@@ -9,7 +9,7 @@ use palyra_types::LogId;
 use palyra_types::proof::{ReopenReason, TreeHead};
 use rusqlite::Connection;
 
-use super::begin::{Before, Begun, Signing, begin_epoch, gather_what_is_left};
+use super::begin::{Begun, LogBefore, Signing, begin_epoch, gather_what_is_left};
 use super::error::OpenError;
 use super::folder;
 use super::format::{Format, check_stamp};
@@ -79,23 +79,23 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
     }
     let Some(tail) = tail else {
         missing::refuse_lost_log(&options.state_dir)?;
-        return begin_epoch(options, connection, Before::Nothing, counters);
+        return begin_epoch(options, connection, LogBefore::Nothing, counters);
     };
     let (standing, held) = judge(options, &connection, &tail)?;
     if let Standing::Doubtful { cause: cause @ ReadOnlyCause::NewerEntries } = standing {
         return stay_readable(connection, tail, counters, cause);
     }
     let before = match (standing, options.reopen) {
-        (Standing::Sound { tree, keys }, None) => Before::Log(tail, *tree, keys),
+        (Standing::Sound { tree, keys }, None) => LogBefore::Log(tail, *tree, keys),
         (Standing::Sound { tree, keys }, Some(ReopenReason::RollbackAccepted | ReopenReason::KeyLost)) => {
             tracing::warn!("there is no rollback to accept: the log goes on");
-            Before::Log(tail, *tree, keys)
+            LogBefore::Log(tail, *tree, keys)
         }
         (Standing::Sound { .. }, Some(reason @ ReopenReason::Restored))
         | (Standing::Doubtful { .. }, Some(reason)) => {
             let tree = gather_what_is_left(&connection)?;
             let present = TreeHead { size: tree.size(), root: tree.root().0 };
-            Before::Left(tail, tree, held.unwrap_or(present), reason)
+            LogBefore::Left(tail, tree, held.unwrap_or(present), reason)
         }
         (Standing::Doubtful { cause }, None) => return stay_readable(connection, tail, counters, cause),
     };
@@ -117,7 +117,7 @@ fn judge(
     match look() {
         Ok(sound @ (Standing::Sound { .. }, _)) => Ok(sound),
         Ok(behind @ (Standing::Doubtful { cause: ReadOnlyCause::BehindAnchor { .. } }, _)) => Ok(behind),
-        doubtful => match derived::rebuild(connection, "the log is in doubt by what they say") {
+        doubtful => match derived::rebuild(options, connection, "the log is in doubt by what they say") {
             Ok(()) => look(),
             Err(error) => {
                 tracing::error!(%error, "what is derived from the log cannot be rebuilt");

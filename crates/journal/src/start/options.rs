@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{Clock, Entropy};
 use palyra_types::proof::ReopenReason;
 
+use crate::refold;
 use crate::seal::Sealing;
 use crate::write::{FreeSpace, free_space_of};
 
@@ -40,6 +42,8 @@ pub struct OpenOptions {
     pub sealing: Sealing,
     /// Whether derived tables that fit are kept.
     pub derived: Derived,
+    /// Receives counts of entries while what is derived from the log is made again.
+    pub rebuild_progress: Option<ProgressCallback>,
     /// Cap on the database's size in pages of 4,096 bytes; `None` for SQLite's own.
     pub database_pages_max: Option<u32>,
 }
@@ -60,7 +64,16 @@ impl OpenOptions {
             reopen,
             sealing,
             derived,
+            rebuild_progress: None,
             database_pages_max,
+        }
+    }
+
+    /// Writes progress to the log, and hands it on.
+    pub(crate) fn report_rebuild(&self, done: u64, total: u64) {
+        refold::log_progress(done, total);
+        if let Some(progress) = &self.rebuild_progress {
+            progress(done, total);
         }
     }
 

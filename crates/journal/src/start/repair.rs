@@ -62,7 +62,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
         if let Some((seq, _)) = report.fault {
             return Err(OpenError::Corrupt { seq: seq.0 });
         }
-        refold::recreate(&connection)?;
+        refold::recreate(&connection, &refold::log_progress)?;
     }
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
     drop(connection);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{
     AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
     ReadError, Redactor,
@@ -52,7 +52,7 @@ impl EraseJournal for JournalStore {
     fn find_secrets(
         &self,
         redactor: Arc<dyn Redactor>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         self.look(move |connection| erase::find_secrets(connection, &*redactor, &progress))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use palyra_ledger::{Chain, Envelope, TreeWriter, leaf_hash, sha256};
-use palyra_ports::{AppendError, Committed, StaticText};
+use palyra_ports::{AppendError, CommitReceipt, StaticText};
 use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, LogId};
@@ -36,7 +36,7 @@ use palyra_journal_core::family::FoldedEntry;
 const STATICS_REMEMBERED_MAX: usize = 1_024;
 
 /// What each append of a group came to; nothing of it may be told before the commit.
-pub(crate) type Outcomes = Vec<Result<Committed, AppendError>>;
+pub(crate) type Outcomes = Vec<Result<CommitReceipt, AppendError>>;
 
 /// Why a whole transaction came to nothing.
 #[derive(Debug)]
@@ -258,7 +258,7 @@ impl LogWriter {
         &mut self,
         append: &PreparedAppend,
         bytes: &mut u64,
-    ) -> rusqlite::Result<Result<Committed, AppendError>> {
+    ) -> rusqlite::Result<Result<CommitReceipt, AppendError>> {
         let wrong = |text: &&StaticText| {
             !self.statics.contains(&text.sha256) && sha256(text.body.as_bytes()) != text.sha256
         };
@@ -277,7 +277,7 @@ impl LogWriter {
         {
             self.families.forget();
         }
-        Ok(Ok(Committed { first_seq }))
+        Ok(Ok(CommitReceipt { first_seq }))
     }
 
     fn insert_static(&mut self, text: &StaticText) -> rusqlite::Result<()> {

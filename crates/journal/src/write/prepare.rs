@@ -1,8 +1,9 @@
 //! Checks and encodes an append in the caller's own time, so that the writer only chains and inserts.
 
+use palyra_journal_core::codec;
 use palyra_ledger::FACTS_BYTES_MAX;
 use palyra_ledger::envelope::RedactionMark;
-use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
+use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX, EntryActor};
 use palyra_ports::{AppendClass, AppendError, Entropy, Guard, JournalAppendRequest, NewEntry, StaticText};
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{PrincipalId, RunId, SessionId, TapeSeq, Timestamp};
@@ -33,6 +34,13 @@ pub(crate) fn prepare(
     }
     let entries = request.entries.into_iter().map(|entry| prepare_entry(entry, entropy));
     let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+    for EntryActor { entry, actor } in request.actors {
+        let entry = entries.get_mut(entry).ok_or_else(|| invalid("an actor names no entry of it"))?;
+        codec::name_actor(&mut entry.facts, actor);
+    }
+    if entries.iter().any(|entry| entry.facts.len() > FACTS_BYTES_MAX) {
+        return Err(invalid("its facts are too large"));
+    }
     for beside in request.blobs {
         let entry = entries.get_mut(beside.entry).ok_or_else(|| invalid("a blob names no entry of it"))?;
         entry.blobs = beside.blobs;
@@ -81,9 +89,6 @@ fn prepare_entry(entry: NewEntry, entropy: &(dyn Entropy + 'static)) -> Result<P
     check_place(&entry)?;
     let prepared = PreparedEntry::new(entry, || entropy.bytes32())
         .map_err(|_| invalid("an unknown kind cannot be written"))?;
-    if prepared.facts.len() > FACTS_BYTES_MAX {
-        return Err(invalid("its facts are too large"));
-    }
     Ok(prepared)
 }
 

@@ -8,8 +8,8 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use palyra_ports::maintain_journal::{Progress, RebuildError};
-use palyra_ports::{AppendError, Committed, KeyChoice, ProofError};
+use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
+use palyra_ports::{AppendError, CommitReceipt, KeyChoice, ProofError};
 use palyra_types::proof::SignedCheckpoint;
 
 use super::erasure::Erasing;
@@ -32,12 +32,12 @@ pub(crate) const GROUP_ENTRIES_MAX: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) append: PreparedAppend,
-    pub(crate) answer: oneshot::Sender<Result<Committed, AppendError>>,
+    pub(crate) answer: oneshot::Sender<Result<CommitReceipt, AppendError>>,
 }
 
 /// A rebuild and the one who waits for it.
 pub(crate) struct PendingRebuild {
-    pub(crate) progress: Progress,
+    pub(crate) progress: ProgressCallback,
     pub(crate) answer: oneshot::Sender<Result<u64, RebuildError>>,
 }
 

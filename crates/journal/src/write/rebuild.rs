@@ -1,7 +1,7 @@
 //! Rebuilding the projections while the journal is in service.
 
 use palyra_ports::AppendError;
-use palyra_ports::maintain_journal::{Progress, RebuildError};
+use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
 
 use super::log_writer::LogWriter;
 use crate::connection::{self, Failure};
@@ -12,7 +12,7 @@ use crate::fault::ReadFault;
 pub(crate) fn rebuild(
     log: &mut LogWriter,
     counters: &Counters,
-    progress: &Progress,
+    progress: &ProgressCallback,
 ) -> Result<u64, RebuildError> {
     if counters.is_quarantined() {
         return Err(AppendError::Quarantined.into());

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures::channel::oneshot;
-use palyra_ports::{AppendError, Committed};
+use palyra_ports::{AppendError, CommitReceipt};
 use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use shuttle::thread;
@@ -33,7 +33,7 @@ const CHANGES: usize = 3;
 const PRODUCERS: u64 = 3;
 const APPENDS_EACH: u64 = 2;
 
-type Answer = oneshot::Receiver<Result<Committed, AppendError>>;
+type Answer = oneshot::Receiver<Result<CommitReceipt, AppendError>>;
 
 /// An append whose content's size tells who made it, and which of theirs it is.
 fn append(producer: u64, number: u64) -> (Pending, Answer) {

@@ -16,7 +16,7 @@ use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalState, ApprovalVoted, ArgumentRule, ArgumentShape,
 };
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
+    EffectPlan, EffectResolution, EffectSettled, FileBefore, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
     ApprovalEvent, EffectEvent, JournalEvent, TapeEvent, ToolEvent, ToolStarted, UnknownOutcomeCause,
@@ -113,7 +113,7 @@ fn planned(run: &mut SampleRun) -> NewEntry {
             body: PLAN.into(),
             pre_images: vec![PreImage {
                 path: PATH.into(),
-                before: Before::File { bytes: Redacted::cleaned(bytes), mode: 0o600 },
+                before: FileBefore::File { bytes: Redacted::cleaned(bytes), mode: 0o600 },
                 after_sha256: Some([4; 32]),
             }],
         },

@@ -12,8 +12,9 @@ use palyra_ports::{
 };
 use palyra_testkit::JournalReads;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
+use palyra_types::access::{CredentialKind, PrincipalKind};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
-use palyra_types::event::{AccessEvent, JournalEvent, LogEvent, RunEvent, TapeEvent};
+use palyra_types::event::{AccessEvent, JournalEvent, LogEvent, RunEvent, TapeEvent, TokenCreated};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::SessionRef;
@@ -47,13 +48,20 @@ fn outside(principal: PrincipalId, event: JournalEvent) -> NewEntry {
 pub(crate) async fn write_person(journal: &JournalStore, n: u64) -> SampleRun {
     let principal = samples::principal(n.into());
     let session = samples::session(principal, n.into());
-    let registered = JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name: NAME.into() });
-    let created = JournalEvent::Access(AccessEvent::TokenCreated {
+    let registered = JournalEvent::Access(AccessEvent::PrincipalRegistered {
+        principal,
+        name: NAME.into(),
+        kind: PrincipalKind::Person,
+        role: None,
+    });
+    let created = JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
         token: TokenId::from_parts(n, 1),
         sha256: [1; 32],
         expires: None,
         label: LABEL.into(),
-    });
+        kind: CredentialKind::Program,
+        scopes: None,
+    }));
     let mut run = SampleRun::new(session, n);
     let outside = vec![
         outside(principal, registered),

@@ -1,8 +1,10 @@
 //! A family whose version is another one, or whose rebuild was interrupted, is made anew at start; nothing else is.
 
-use palyra_journal::JournalStore;
+use std::sync::{Arc, Mutex};
+
+use palyra_journal::{JournalStore, OpenOptions};
 use palyra_journal_core::families::FAMILIES;
-use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::maintain_journal::{MaintainJournal, ProgressCallback};
 
 use crate::opened::Folder;
 use crate::rebuilds::dump;
@@ -46,6 +48,28 @@ async fn families_of_another_version_are_made_anew_at_start() {
             assert!(is_whole(&folder).await, "{mark}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_rebuild_at_start_reports_how_far_it_is_and_a_start_without_one_reports_nothing() {
+    let folder = long_log().await;
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let open = || {
+        let sink = Arc::clone(&reported);
+        let progress: ProgressCallback =
+            Arc::new(move |done, total| sink.lock().unwrap().push((done, total)));
+        JournalStore::open(&OpenOptions { rebuild_progress: Some(progress), ..folder.options() }).unwrap()
+    };
+    open().close().await;
+    assert_eq!(*reported.lock().unwrap(), []);
+    folder.connect().execute_batch("UPDATE family SET version = version + 1 WHERE name = 'run'").unwrap();
+    let journal = open();
+    let reports = std::mem::take(&mut *reported.lock().unwrap());
+    // The start itself begins an epoch behind what was rebuilt.
+    let total = journal.status().entries - 1;
+    assert_eq!(reports.last(), Some(&(total, total)));
+    assert!(reports.is_sorted(), "{reports:?}");
+    journal.close().await;
 }
 
 /// The control: rows that are lost without a mark stay lost, because a start compares the rows of a short log only.

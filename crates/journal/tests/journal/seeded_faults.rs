@@ -40,13 +40,14 @@ use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
     components as component_samples, policies as policy_samples, samples, skills as skill_samples,
 };
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, PolicyEvent,
-    RunEvent, SessionEvent, TapeEvent, ToolEvent,
+    RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::posture::{Posture, PostureScope};
@@ -56,7 +57,9 @@ use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, UndoId};
+use palyra_types::{
+    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId,
+};
 
 use crate::busy_runs::busy_run;
 use crate::opened::Folder;
@@ -362,7 +365,12 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         SessionEvent::BookmarkRemoved(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 4)).into(),
         JournalEvent::Component(about_component),
         JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)),
-        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal: samples::principal(80), name }),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered {
+            principal: samples::principal(80),
+            name,
+            kind: PrincipalKind::Person,
+            role: None,
+        }),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
@@ -374,6 +382,35 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
 }
 
 const EVENTS_PER_STEP: u64 = 9;
+
+/// A person with another role who is disabled and then named again, and a token of one scope.
+fn changed_person() -> Vec<NewEntry> {
+    let principal = samples::principal(80);
+    let named = AccessEvent::PrincipalRegistered {
+        principal,
+        name: "again".into(),
+        kind: PrincipalKind::Person,
+        role: None,
+    };
+    let token = AccessEvent::TokenCreated(TokenCreated {
+        token: TokenId::from_parts(80, 1),
+        sha256: [80; 32],
+        expires: None,
+        label: "".into(),
+        kind: CredentialKind::Program,
+        scopes: Some(ScopeSet::of(&[AccessScope::RunsRead])),
+    });
+    let given = AccessEvent::RoleGiven { principal, role: Role::Viewer };
+    let events = [given, AccessEvent::PrincipalDisabled { principal }, named, token];
+    let entry = |event| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: JournalEvent::Access(event),
+    };
+    events.into_iter().map(entry).collect()
+}
 
 fn undo(step: u64) -> UndoId {
     UndoId::from_parts(90, step.into())
@@ -396,6 +433,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
+    journal.append(samples::append(changed_person())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
         let range = SeqRange { first: Seq(first), last: Seq(first + 2) };
@@ -446,6 +484,28 @@ fn faults_of_access() -> Vec<Fault> {
                 Ok(()),
             _ => Principals::fold(rows, entry),
         }),
+        fault!(Principals, "a disabled principal stays enabled", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::PrincipalDisabled { .. }) => Ok(()),
+            _ => Principals::fold(rows, entry),
+        }),
+        fault!(Principals, "the first role counts", |rows, entry| match entry.event {
+            JournalEvent::Access(AccessEvent::RoleGiven { .. }) => Ok(()),
+            _ => Principals::fold(rows, entry),
+        }),
+        fault!(Principals, "a name that is given again enables", |rows, entry| {
+            Principals::fold(rows, entry)?;
+            if let JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, .. }) = entry.event {
+                rows.change_by(0, &id_key(principal.to_bytes()), |row| row.record.disabled = None)?;
+            }
+            Ok(())
+        }),
+        fault!(Tokens, "a token has every scope", |rows, entry| {
+            Tokens::fold(rows, entry)?;
+            if let JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, .. })) = entry.event {
+                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.scopes = ScopeSet::ALL)?;
+            }
+            Ok(())
+        }),
         fault!(Tokens, "a revoked token stays valid", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => Ok(()),
             _ => Tokens::fold(rows, entry),
@@ -457,7 +517,7 @@ fn faults_of_access() -> Vec<Fault> {
             _ => Tokens::fold(rows, entry),
         }),
         fault!(Tokens, "a second token with the id replaces the first", |rows, entry| match entry.event {
-            JournalEvent::Access(AccessEvent::TokenCreated { token, sha256, .. }) => {
+            JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, sha256, .. })) => {
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.sha256 = *sha256)?;
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = None)?;
                 Tokens::fold(rows, entry)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use palyra_journal::JournalStore;
-use palyra_ports::maintain_journal::{MaintainJournal, Progress};
+use palyra_ports::maintain_journal::{MaintainJournal, ProgressCallback};
 use palyra_ports::{AppendTape, VerifyReport};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
-pub(crate) fn silent() -> Progress {
+pub(crate) fn silent() -> ProgressCallback {
     Arc::new(|_, _| ())
 }
 

@@ -128,7 +128,7 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
             "  +hello world",
             "  \\ No newline at end of file",
             "  Why: it changes files (rule `changes-of-files`)",
-            "  [f]older: yes, and every further write_file below this folder, this run",
+            "  [f]older: yes, and every further write_file below this folder, this session",
             "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
         ]
     );
@@ -195,18 +195,21 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
 }
 
 #[test]
-fn a_run_with_a_session_of_its_own_offers_what_holds_for_the_run() {
+fn a_grant_at_the_prompt_of_a_run_holds_for_its_session_and_says_so() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 100);
-    pty.expect("[f]older: yes, and every further write_file below this folder, this run");
+    pty.expect("[f]older: yes, and every further write_file below this folder, this session");
     pty.expect("[l]ater ");
     pty.type_in("f\r");
-    pty.expect("from now on every write_file below this folder runs without asking in this run (grant ");
+    pty.expect("from now on every write_file below this folder runs without asking in this session (grant ");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
     assert!(pty.text().contains("takes its changes back"), "{}", pty.text());
     let grants = home.palyra(&["approve", "grants"]).expect(0).out;
     assert!(grants.contains("the session ends") && !grants.contains("no end"), "{grants}");
-    // The next such run has another session, and asks.
+    // A later run of the same session does not ask, as it was said.
+    home.palyra(&["run", "--session", "last", "create three.txt with x"]).expect(0);
+    assert!(home.work().join("three.txt").exists());
+    // The next run without a name of a session has another one, and asks.
     home.palyra(&["run", "create two.txt with x"]).expect(3);
 }
 

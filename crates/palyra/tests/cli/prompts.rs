@@ -238,7 +238,19 @@ fn undo_in_the_chat_takes_the_changes_of_its_last_run_back() {
     pty.expect("pwned.txt: removed");
     pty.expect("> ");
     assert!(!scene.home.work().join("pwned.txt").exists());
-    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    // By the name of a run it does the same, and of a run elsewhere nothing.
+    let runs = scene.home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    let changing = runs.iter().find(|run| run["input_preview"] == "look around").unwrap();
+    let changing = changing["run_id"].as_str().unwrap()[20..].to_owned();
+    pty.type_in(&format!("/undo {changing}\r"));
+    pty.expect("is removed already; it did not exist before the run");
+    pty.expect("> ");
+    pty.type_in("/branch 999\r");
+    pty.expect("/branch lists the places of the last run");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    pty.expect("`palyra chat` goes on here");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
 }
 
 #[test]

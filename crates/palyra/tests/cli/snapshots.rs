@@ -179,7 +179,8 @@ fn a_first_hour_reads_well() {
     check("runs-tail", &home, &["runs", "tail", "last"], &[]);
     check("runs-cancel", &home, &["runs", "cancel", "last"], &[]);
     check("sessions-list", &home, &["sessions", "list"], &[]);
-    check("sessions-show", &home, &["sessions", "show", "notes"], &["created", "updated"]);
+    let hide = ["created", "updated", "latest", "· `palyra runs list"];
+    check("sessions-show", &home, &["sessions", "show", "notes"], &hide);
     check("sessions-reset", &home, &["sessions", "reset", "notes"], &[]);
     check("model-list", &home, &["model", "list"], &[]);
     check("journal-verify", &home, &["journal", "verify"], &["ok:", "signatures"]);

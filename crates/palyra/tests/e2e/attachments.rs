@@ -154,13 +154,14 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
     let tested = home.palyra(&["model", "test", "blind/local"]).expect(0);
     let written = format!(
         "a test picture was not understood, so pictures will not be sent to it; `images = true` below \
-         `[providers.blind]` in {} sends them",
+         `[providers.blind]` in {}, then `palyra config reload`, sends them",
         home.config_file().display()
     );
     assert!(tested.err.contains(&written), "{}", tested.err);
     let (sent, err) = attach("blind/local", &blind);
     let known = "blind/local did not understand the test picture, so only the name of plan.png was sent; \
-                 `images = true` below `[providers.blind]` in the configuration file sends it";
+                 `images = true` below `[providers.blind]` in the configuration file, then `palyra config reload`, \
+                 sends it";
     assert!(!sent && err.contains(known) && !err.contains("model test"), "{err}");
     let (_, err) = attach("demo/demo", &blind);
     assert!(err.contains("demo/demo takes no images"), "{err}");

@@ -107,6 +107,23 @@ fn another_key_or_server_is_another_model() {
 }
 
 #[test]
+fn a_model_that_the_server_names_is_the_same_as_one_that_a_variable_names() {
+    let runtime = runtime();
+    let (mine, other) = (server_saying(&runtime, "mine"), server_saying(&runtime, "other"));
+    let home = Home::new();
+    let mut unnamed = home.command(&["run", "hello"]);
+    unnamed.env("OPENAI_BASE_URL", mine.base_url());
+    assert_eq!(ended(unnamed.spawn().unwrap()).expect(0).out, "mine\n");
+    let named = ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+    assert_eq!((named.out.as_str(), named.err.as_str(), replacements(&home)), ("mine\n", "", 0));
+    // The control: the same name at another server.
+    let elsewhere = ask(&home, Some(&other), &["run", "hello"]).expect(0);
+    assert_eq!(elsewhere.out, "other\n");
+    let differs = "this environment selects openai/test-model at another server, or with another key";
+    assert!(elsewhere.err.contains(differs), "{}", elsewhere.err);
+}
+
+#[test]
 fn a_model_that_a_file_names_stays_and_one_line_says_that_the_variable_is_not_used() {
     let runtime = runtime();
     let (filed, mine) = (server_saying(&runtime, "filed"), server_saying(&runtime, "mine"));
@@ -117,7 +134,7 @@ fn a_model_that_a_file_names_stays_and_one_line_says_that_the_variable_is_not_us
     for _ in 0..2 {
         let asked = ask(&home, Some(&mine), &["run", "hello"]).expect(0);
         assert_eq!(asked.out, "filed\n");
-        let told = "! OPENAI_BASE_URL, PALYRA_MODEL of this environment is not used: the model is box/m, model.default of ";
+        let told = "! OPENAI_BASE_URL, PALYRA_MODEL of this environment are not used: the model is box/m, model.default of ";
         assert_eq!(asked.err.matches(told).count(), 1, "{}", asked.err);
     }
     assert_eq!(ask(&home, None, &["run", "hello"]).expect(0).err, "");

@@ -114,6 +114,19 @@ fn a_folder_that_is_not_in_force_is_checked_and_said_to_be_another() {
         let told = home.palyra(own).expect(0).err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("they come into force with `palyra config reload`"), "{told}");
     }
+    // A daemon that runs says which rules are in force: these, and after the file is gone others than the files.
+    home.palyra(&["run", "hello"]).expect(0);
+    let check = || {
+        let told = home.palyra(&["policy", "check"]).expect(0).err;
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(check().contains("these rules are in force"), "{}", check());
+    fs::remove_file(folder(&home).join("mine.cedar")).unwrap();
+    let told = check();
+    let differ = "the rules in force differ from the files (mine.cedar): they come into force with `palyra config reload`";
+    assert!(told.contains(differ), "{told}");
+    home.palyra(&["config", "reload"]).expect(0);
+    assert!(!check().contains("in force"), "{}", check());
 }
 
 #[test]

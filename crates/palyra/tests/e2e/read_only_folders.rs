@@ -139,6 +139,21 @@ fn a_folder_that_a_rule_closes_is_read_only_for_programs_and_closed_to_file_tool
 }
 
 #[test]
+fn a_program_that_fails_to_write_to_a_closed_folder_names_the_rule() {
+    let runtime = runtime();
+    let server = serve(&runtime, caller());
+    let home = home_with(&server);
+    with_rule(&home);
+    fill(&home.work());
+    let waits = asked(&home, &call("run_command", &json!({ "argv": ["touch", "src/new"] })));
+    let yes = home.palyra(&["approve", "yes", &waits.approval, "--wait"]);
+    assert!(yes.err.contains("`src` is read-only for it by `no-writes-in-src`"), "{}", yes.err);
+    let tape = tape(&home, &waits.run);
+    let output = of(&tape, "tool_finished")[0]["output"].as_str().unwrap();
+    assert!(output.contains("a rule of the policy makes `src` read-only for this command"), "{output}");
+}
+
+#[test]
 fn a_question_that_is_asked_again_says_that_a_folder_became_read_only_and_by_which_rule() {
     let runtime = runtime();
     let server = serve(&runtime, caller());

@@ -83,6 +83,20 @@ fn a_run_that_changed_nothing_names_the_one_of_this_folder_that_did() {
 }
 
 #[test]
+fn a_run_that_waits_is_named_with_the_earlier_run_that_changed_files() {
+    let home = changed();
+    let changing = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
+    let changing = changing.as_str().unwrap().to_owned();
+    let waits = asked(&home, "create other.txt with x");
+    let refused = home.palyra(&["runs", "undo", "last"]).expect(5);
+    assert!(refused.err.contains("error[PLY-4109]: the run is not over"), "{}", refused.err);
+    assert!(refused.err.contains(&format!("`palyra runs cancel {}`", &waits.run[20..])), "{}", refused.err);
+    assert!(!refused.err.contains(" ID"), "{}", refused.err);
+    assert!(refused.err.contains(&format!("changed files here is {}", &changing[20..])), "{}", refused.err);
+    assert_eq!(notes(&home), "one\nnew\nthree\n");
+}
+
+#[test]
 fn a_run_of_a_command_says_that_its_changes_are_not_recorded_and_names_no_other_run() {
     let home = changed();
     let waits = asked(&home, "run touch made.txt");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_policy::ToolPolicyRules;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::run::Surface;
 use palyra_types::tool::{
     ApprovalRiskLevel, CallContext, Capability, EffectContract, Parallelism, Taints, ToolCall, ToolCatalog,
@@ -77,7 +77,7 @@ pub(crate) fn call(tool: &str, arguments: &str) -> ToolCall {
             session: SessionId::from_parts(3, 3),
             run: RunId::from_parts(4, 4),
             surface: Surface::LocalSocket,
-            approvers: Approvers::Inbox,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::WORKSPACE,
             turns: 3,
             tool_calls: 5,

@@ -163,8 +163,14 @@ fn a_rule_for_an_origin_names_nothing_but_one() {
         };
         let matcher = vec![rule("url", ArgumentShape::Origin(Redacted::cleaned(origin.to_owned())))];
         let grant = StoredGrantId::from_parts(9, 9);
-        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max: None, matcher };
-        check_wish(&wish, call).map_err(|error| error.to_string())
+        let requested = StoredGrantRequest {
+            grant,
+            scope: GrantScope::Principal,
+            expires: None,
+            uses_max: None,
+            matcher,
+        };
+        check_grant_request(&requested, call).map_err(|error| error.to_string())
     };
     assert_eq!(check("https://api.example"), Ok(()));
     assert!(check("https://other.example").expect_err("another host").contains("`url` leaves"));
@@ -284,8 +290,9 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
             shell_line: false,
         };
         let grant = StoredGrantId::from_parts(9, 9);
-        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max, matcher };
-        check_wish(&wish, call).map_err(|error| error.to_string())
+        let requested =
+            StoredGrantRequest { grant, scope: GrantScope::Principal, expires: None, uses_max, matcher };
+        check_grant_request(&requested, call).map_err(|error| error.to_string())
     };
     let any = |name| rule(name, ArgumentShape::Any);
     let (medium, high) = (ApprovalRiskLevel::Medium, ApprovalRiskLevel::High);
@@ -362,10 +369,16 @@ fn a_line_for_a_shell_is_covered_and_remembered_only_word_for_word() {
         assert_eq!(is_covered(true), covers_lines, "{matcher:?}");
         assert!(is_covered(false), "the control: a command without a line: {matcher:?}");
         let grant = StoredGrantId::from_parts(9, 9);
-        let wish = GrantWish { grant, scope: GrantScope::Principal, expires: None, uses_max: None, matcher };
-        let refused = check_wish(&wish, call(true)).map_err(|error| error.to_string());
+        let requested = StoredGrantRequest {
+            grant,
+            scope: GrantScope::Principal,
+            expires: None,
+            uses_max: None,
+            matcher,
+        };
+        let refused = check_grant_request(&requested, call(true)).map_err(|error| error.to_string());
         assert_eq!(refused.is_ok(), covers_lines);
         assert!(refused.err().is_none_or(|told| told.contains("only word for word")));
-        assert_eq!(check_wish(&wish, call(false)), Ok(()));
+        assert_eq!(check_grant_request(&requested, call(false)), Ok(()));
     }
 }

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cedar_policy::{ActionConstraint, Effect, EntityUid, Policy};
-use palyra_types::approval::{APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, AtExpiry, Separation};
+use palyra_types::approval::{
+    APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, AtExpiry, SeparationRule,
+};
 
 use crate::suggest::suggest;
 
@@ -30,7 +32,7 @@ pub(crate) struct PolicyAnnotations {
 pub(crate) struct StatedTerms {
     span: Option<Duration>,
     at_expiry: Option<AtExpiry>,
-    separation: Option<Separation>,
+    separation: Option<SeparationRule>,
     needed: Option<u32>,
 }
 
@@ -41,7 +43,7 @@ impl StatedTerms {
     /// Returns the strictest of both.
     pub(crate) fn and(self, other: Self) -> Self {
         let expiry = |a, b| if a == AtExpiry::Deny { a } else { b };
-        let separation = |a, b| if a == Separation::AnotherPerson { a } else { b };
+        let separation = |a, b| if a == SeparationRule::AnotherPerson { a } else { b };
         Self {
             span: either(self.span, other.span, Duration::min),
             at_expiry: either(self.at_expiry, other.at_expiry, expiry),
@@ -146,8 +148,8 @@ fn stated(policy: &Policy, mistakes: &mut Vec<AnnotationMistake>) -> StatedTerms
     }
     if let Some(value) = policy.annotation("separation") {
         terms.separation = match value {
-            "any_person" => Some(Separation::AnyPerson),
-            "another_person" => Some(Separation::AnotherPerson),
+            "any_person" => Some(SeparationRule::AnyPerson),
+            "another_person" => Some(SeparationRule::AnotherPerson),
             _ => None,
         };
         if terms.separation.is_none() {

@@ -34,7 +34,7 @@ fn by(text: &str, call: &ToolCall, evidence: &CallEvidence<'_>) -> String {
 }
 
 fn nobody(mut call: ToolCall) -> ToolCall {
-    call.context.approvers = Approvers::Nobody;
+    call.context.approvers = ApproverPresence::Nobody;
     call
 }
 

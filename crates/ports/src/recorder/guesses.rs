@@ -15,9 +15,9 @@ const GUESSERS_MAX: usize = 1_024;
 
 /// How often each principal met a registered value.
 #[derive(Debug, Default)]
-pub(super) struct Guesses(Mutex<BTreeMap<PrincipalId, (BootTime, u32)>>);
+pub(super) struct GuessCounts(Mutex<BTreeMap<PrincipalId, (BootTime, u32)>>);
 
-impl Guesses {
+impl GuessCounts {
     pub(super) fn note(&self, principal: PrincipalId, hits: u32, now: BootTime) {
         if self.count(principal, hits, now) {
             tracing::warn!(

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use palyra_types::{BootTime, PrincipalId};
 
-use super::guesses::{GUESSES_MAX, Guesses};
+use super::guesses::{GUESSES_MAX, GuessCounts};
 
 #[test]
 fn many_hits_in_a_minute_are_noted_once() {
-    let guesses = Guesses::default();
+    let guesses = GuessCounts::default();
     let somebody = PrincipalId::NIL;
     let at = |seconds| BootTime::default().after(Duration::from_secs(seconds));
     assert!(!guesses.count(somebody, GUESSES_MAX, at(0)));

@@ -14,13 +14,13 @@ impl Redactor for OneWord {
         1
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         let replaced = u32::try_from(text.expose().matches("hush").count()).unwrap();
         let text = Redacted::cleaned(text.expose().replace("hush", REGISTERED_PLACEHOLDER));
-        Cleaned { text, findings: Findings { replaced, registered: replaced } }
+        CleanedText { text, findings: RedactionFindings { replaced, registered: replaced } }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 
@@ -36,7 +36,7 @@ fn check<T: CheckedText>(value: T) -> Result<T, SecretFound> {
 
 #[test]
 fn a_value_with_a_secret_is_not_admitted_and_any_other_is_unchanged() {
-    let found = |times| SecretFound { found: Findings { replaced: times, registered: times } };
+    let found = |times| SecretFound { found: RedactionFindings { replaced: times, registered: times } };
     assert_eq!(check("hush hush".to_owned()), Err(found(2)));
     assert_eq!(check(ToolName::new("hush_tool")), Err(found(1)));
     assert_eq!(check(PathBuf::from("/a/hush")), Err(found(1)));

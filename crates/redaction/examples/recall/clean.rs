@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use palyra_ports::{Cleaned, Redactor};
+use palyra_ports::{CleanedText, Redactor};
 use palyra_redaction::SecretScanner;
 use palyra_types::Redacted;
 use serde_json::json;
@@ -105,7 +105,7 @@ fn piece_time(scanner: &SecretScanner, texts: &[String]) -> Duration {
 }
 
 /// Cleans a text; the quickest of some tries, since other programs run beside this one.
-fn timed(scanner: &SecretScanner, text: &str) -> (Cleaned, Duration) {
+fn timed(scanner: &SecretScanner, text: &str) -> (CleanedText, Duration) {
     let attempt = || {
         let given = Redacted::cleaned(text.to_owned());
         let begun = Instant::now();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{
     ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, AttemptOrigin, BACKOFF_FIRST,
-    BACKOFF_MAX, CLASSES, FailureRule, JITTER_PERCENT, Pause, REPEATS_AFTER_TEXT_MAX, Resort,
+    BACKOFF_MAX, CLASSES, FailureRule, JITTER_PERCENT, LastResort, PauseRule, REPEATS_AFTER_TEXT_MAX,
     SHORTENINGS_PER_TURN_MAX, rule,
 };
 
@@ -23,14 +23,14 @@ fn row(rule: FailureRule) -> String {
         more => format!("{more} times"),
     };
     let pause = match rule.pause {
-        Pause::None => "-",
-        Pause::Backoff => "backoff",
-        Pause::BackoffOrAsked => "backoff, or as asked",
+        PauseRule::None => "-",
+        PauseRule::Backoff => "backoff",
+        PauseRule::BackoffOrAsked => "backoff, or as asked",
     };
     let resort = match rule.resort {
-        Resort::None => "nothing",
-        Resort::NextModel => "next model",
-        Resort::ShorterContext => "shorter context, twice",
+        LastResort::None => "nothing",
+        LastResort::NextModel => "next model",
+        LastResort::ShorterContext => "shorter context, twice",
     };
     let code = rule.class.code();
     format!("| {:?} | {repeats} | {pause} | {resort} | {:?} | `{}` |", rule.class, rule.end, code.slug())
@@ -68,7 +68,7 @@ fn each_class_has_its_row() {
 #[test]
 fn a_policy_refusal_is_never_taken_elsewhere() {
     let rule = rule(ModelFailureClass::ContentPolicy);
-    assert_eq!((rule.repeats_max, rule.resort), (0, Resort::None));
+    assert_eq!((rule.repeats_max, rule.resort), (0, LastResort::None));
 }
 
 #[test]

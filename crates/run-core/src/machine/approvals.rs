@@ -4,20 +4,20 @@
 //! wrote instead. Begin at [`answered`].
 
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, GrantWish, StoredGrant,
+    ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, StoredGrant, StoredGrantRequest,
 };
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, PrincipalId, Redacted, Timestamp};
 
-use super::ask::{CHANGED, ask_again};
-use super::calls::{Ruling, rule};
+use super::approval_prompt::{CHANGED, ask_again};
+use super::calls::{CallRuling, rule};
 use super::proceed::proceed;
 use super::step::{ApprovalEnd, Step};
 use super::{HoldState, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
-use crate::input::ApprovalAnswer;
+use crate::input::{AnswerStage, JudgedAnswer};
 use crate::transcript::with_note;
 
 pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
@@ -27,7 +27,7 @@ const LOG_LOST: &str = "the end of the log is lost, so it is not known whether t
 
 /// Whether an answer has to come with what would run, judged and prepared again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
+pub enum JudgementNeed {
     /// Yes: it may let the call run.
     Needed,
     /// No: a denial, or an answer that comes too late.
@@ -41,39 +41,42 @@ pub(super) fn judgement(
     by: PrincipalId,
     decision: ApprovalDecision,
     now: Timestamp,
-) -> Result<Judgement, RunError> {
+) -> Result<JudgementNeed, RunError> {
     let pending = machine.approvals.get(approval).ok_or(RunError::ApprovalDecided)?;
     if machine.is_parked() || machine.held == HoldState::Yes {
         return Err(RunError::NotWaiting);
     }
     if pending.is_expired(now) {
-        return Ok(Judgement::NotNeeded);
+        return Ok(JudgementNeed::NotNeeded);
     }
     if !is_eligible(pending.terms.separation, machine.principal, by) {
         return Err(RunError::NotEligible);
     }
     match decision {
-        ApprovalDecision::Deny => Ok(Judgement::NotNeeded),
+        ApprovalDecision::Deny => Ok(JudgementNeed::NotNeeded),
         ApprovalDecision::Approve if pending.voters.contains(&by) => Err(RunError::NotEligible),
-        ApprovalDecision::Approve => Ok(Judgement::Needed),
+        ApprovalDecision::Approve => Ok(JudgementNeed::Needed),
     }
 }
 
 pub(super) fn admit_answer(
     machine: &RunStateMachine,
-    answer: &ApprovalAnswer,
+    stage: &AnswerStage,
     now: Timestamp,
 ) -> Result<(), RunError> {
+    let answer = stage.answer();
     match judgement(machine, answer.approval, answer.by, answer.decision, now)? {
-        Judgement::NotNeeded => return Ok(()),
-        Judgement::Needed => {}
+        JudgementNeed::NotNeeded => return Ok(()),
+        JudgementNeed::Needed => {}
     }
     let pending = machine.approvals.get(answer.approval).ok_or(RunError::ApprovalDecided)?;
-    let (Some(call), Some(judged)) = (machine.tools.get(pending.effect), &answer.judged) else {
+    let (Some(call), Some(JudgedAnswer { prepared, judged, .. })) =
+        (machine.tools.get(pending.effect), stage.judged())
+    else {
         return Err(RunError::OutOfPlace);
     };
     let denied = judged.verdict == ToolVerdict::Deny;
-    if call.terms.conduct == ToolConduct::Prepared && !denied && answer.prepared.is_none() {
+    if call.terms.conduct == ToolConduct::Prepared && !denied && prepared.is_none() {
         return Err(RunError::OutOfPlace);
     }
     let separation = judged.approval.separation;
@@ -82,7 +85,7 @@ pub(super) fn admit_answer(
     }
     // What one person writes is not what the others saw.
     let shared = needed(pending, judged) > 1;
-    let impossible = matches!(answer.prepared, Some(Err(_)));
+    let impossible = matches!(prepared, Some(Err(_)));
     if answer.edited.is_some() && (denied || shared || impossible) {
         return Err(RunError::EditRefused);
     }
@@ -107,7 +110,8 @@ fn needed(pending: &PendingApproval, judged: &ToolDecision) -> u32 {
 }
 
 /// Takes an answer that was admitted.
-pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
+pub(super) fn answered(step: &mut Step, stage: &AnswerStage) {
+    let answer = stage.answer();
     let Some(pending) = step.machine.approvals.get(answer.approval).cloned() else { return };
     if pending.is_expired(step.now) {
         expire(step, &pending);
@@ -118,13 +122,16 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
             step.resolve(&pending, ApprovalEnd::by_person(ApprovalState::Denied, answer));
             let text = with_note("a person denied this call", &answer.note);
             let decided_by = DecidedBy::Approval(pending.approval);
-            let ruling =
-                Ruling { decided_by, judged: None, ..Ruling::deny(DecisionReason::ApprovalDenied, text) };
+            let ruling = CallRuling {
+                decided_by,
+                judged: None,
+                ..CallRuling::deny(DecisionReason::ApprovalDenied, text)
+            };
             rule(step, pending.effect, ruling);
         }
         ApprovalDecision::Approve => {
-            if let Some(judged) = &answer.judged {
-                approve(step, &pending, answer, judged);
+            if let Some(judged) = stage.judged() {
+                approve(step, &pending, judged);
             }
         }
     }
@@ -132,21 +139,22 @@ pub(super) fn answered(step: &mut Step, answer: &ApprovalAnswer) {
 }
 
 /// Weighs a yes: against what policy says now, against what would run now, and against how many are needed.
-fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, judged: &ToolDecision) {
+fn approve(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer) {
+    let JudgedAnswer { answer, prepared, judged } = said;
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
         let note = with_note("policy denies this call by now", &judged.explanation);
         step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Denied, note));
-        let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
-        rule(step, effect, Ruling { judged: Some(judged), ..ruling });
+        let ruling = CallRuling::deny(judged.reason, judged.explanation.clone());
+        rule(step, effect, CallRuling { judged: Some(judged), ..ruling });
         return;
     }
     if (judged.tool_version, judged.conduct) != (before.tool_version, before.conduct) {
         withdraw_and_deny(step, pending, DecisionReason::Drifted, TOOL_CHANGED.into());
         return;
     }
-    let plan = match (before.conduct, &answer.prepared) {
+    let plan = match (before.conduct, prepared) {
         (ToolConduct::Prepared, Some(Err(refusal))) => {
             withdraw_and_deny(step, pending, DecisionReason::NotPossible, refusal.message.clone());
             return;
@@ -171,23 +179,18 @@ fn approve(step: &mut Step, pending: &PendingApproval, answer: &ApprovalAnswer, 
         })));
         return;
     }
-    let_run(step, pending, answer, judged, plan);
+    let_run(step, pending, said, plan);
 }
 
 /// Records that enough people said yes, and starts the call if it is its turn: all in one commit.
-fn let_run(
-    step: &mut Step,
-    pending: &PendingApproval,
-    answer: &ApprovalAnswer,
-    judged: &ToolDecision,
-    plan: Option<EffectPlan>,
-) {
+fn let_run(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer, plan: Option<EffectPlan>) {
+    let JudgedAnswer { answer, prepared, judged } = said;
     let effect = pending.effect;
     step.resolve(pending, ApprovalEnd::by_person(ApprovalState::Approved, answer));
     rule(
         step,
         effect,
-        Ruling {
+        CallRuling {
             verdict: ToolVerdict::Allow,
             reason: DecisionReason::Approved,
             decided_by: DecidedBy::Approval(pending.approval),
@@ -195,10 +198,10 @@ fn let_run(
             judged: Some(judged),
         },
     );
-    if let Some(wish) = &answer.remember {
-        let prepared = answer.prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
+    if let Some(requested) = &answer.remember {
+        let prepared = prepared.as_ref().and_then(|prepared| prepared.as_ref().ok());
         let programs = prepared.and_then(|prepared| prepared.programs);
-        store_grant(step, pending, answer.by, wish, programs);
+        store_grant(step, pending, answer.by, requested, programs);
     }
     let its_turn = step.machine.turns().iter().any(|(turn, _)| *turn == effect);
     if let Some(plan) = plan.filter(|_| its_turn) {
@@ -211,25 +214,25 @@ fn store_grant(
     step: &mut Step,
     pending: &PendingApproval,
     by: PrincipalId,
-    wish: &GrantWish,
+    requested: &StoredGrantRequest,
     programs: Option<[u8; 32]>,
 ) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
-    let workspace = match wish.scope {
+    let workspace = match requested.scope {
         GrantScope::Session(_) | GrantScope::Principal => Some(step.machine.workspace_root.clone()),
         GrantScope::Everywhere => None,
     };
     let tool_version = Some(call.terms.tool_version);
     let stored = StoredGrant {
-        grant: wish.grant,
+        grant: requested.grant,
         principal: step.machine.principal,
         approval: pending.approval,
         granted_by: by,
-        scope: wish.scope,
-        expires: wish.expires,
-        uses_max: wish.uses_max,
+        scope: requested.scope,
+        expires: requested.expires,
+        uses_max: requested.uses_max,
         tool: (&call.tool).into(),
-        matcher: wish.matcher.clone(),
+        matcher: requested.matcher.clone(),
         bounds: GrantBounds { workspace, tool_version, programs },
     };
     step.record(TapeEvent::Approval(ApprovalEvent::GrantStored(stored)));
@@ -244,8 +247,8 @@ pub(super) fn expired(step: &mut Step, approval: ApprovalId) {
 
 fn expire(step: &mut Step, pending: &PendingApproval) {
     step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Expired, Redacted::default()));
-    let ruling = Ruling::deny(DecisionReason::ApprovalExpired, EXPIRED.into());
-    rule(step, pending.effect, Ruling { decided_by: DecidedBy::Approval(pending.approval), ..ruling });
+    let ruling = CallRuling::deny(DecisionReason::ApprovalExpired, EXPIRED.into());
+    rule(step, pending.effect, CallRuling { decided_by: DecidedBy::Approval(pending.approval), ..ruling });
     proceed(step);
 }
 
@@ -263,5 +266,5 @@ fn withdraw_and_deny(
     why: Redacted<String>,
 ) {
     step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Withdrawn, why.clone()));
-    rule(step, pending.effect, Ruling::deny(reason, why));
+    rule(step, pending.effect, CallRuling::deny(reason, why));
 }

@@ -14,10 +14,10 @@ use super::proceed::proceed;
 use super::step::{NextAttemptPlan, Step};
 use crate::failure_table::{
     ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX, ASKED_PAUSE_MAX, ATTEMPTS_PER_TURN_MAX, AttemptOrigin, FailureRule,
-    Pause, REPEATS_AFTER_TEXT_MAX, Resort, SHORTENINGS_PER_TURN_MAX, rule,
+    LastResort, PauseRule, REPEATS_AFTER_TEXT_MAX, SHORTENINGS_PER_TURN_MAX, rule,
 };
 use crate::input::Effect;
-use crate::model_call::Words;
+use crate::model_call::WordsShown;
 
 /// A provider's failure, as it enters the run.
 pub(super) struct ProviderFailure<'a> {
@@ -62,7 +62,7 @@ pub(super) fn caught_by_restart(step: &mut Step) {
 fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> NextAttemptPlan {
     let model = &step.machine.model;
     let tried = model.tried();
-    let shown = tried.words == Words::Shown;
+    let shown = tried.words == WordsShown::Shown;
     if tried.counted_attempts() >= ATTEMPTS_PER_TURN_MAX
         || (shown && tried.repeats_after_text >= REPEATS_AFTER_TEXT_MAX)
     {
@@ -70,19 +70,19 @@ fn successor(step: &Step, rule: &FailureRule, asked: Option<Duration>) -> NextAt
     }
     let attempt = model.open().map(|open| open.attempt).unwrap_or_default();
     let origin = AttemptOrigin { run: step.machine.run, attempt };
-    let next_model = rule.resort == Resort::NextModel && !shown && model.has_next_model();
+    let next_model = rule.resort == LastResort::NextModel && !shown && model.has_next_model();
     let hurries = next_model
-        && rule.pause == Pause::BackoffOrAsked
+        && rule.pause == PauseRule::BackoffOrAsked
         && asked.is_some_and(|asked| asked > ASKED_PAUSE_BEFORE_NEXT_MODEL_MAX);
     if !hurries && let Some(pause) = rule.pause_before_repeat(tried.repeats, asked, origin) {
         return NextAttemptPlan { next: NextAttempt::SameModel, retry_at: Some(step.now.after(pause)) };
     }
     match rule.resort {
-        Resort::NextModel if next_model => NextAttemptPlan::at_once(NextAttempt::NextModel),
-        Resort::ShorterContext if tried.shortenings < SHORTENINGS_PER_TURN_MAX => {
+        LastResort::NextModel if next_model => NextAttemptPlan::at_once(NextAttempt::NextModel),
+        LastResort::ShorterContext if tried.shortenings < SHORTENINGS_PER_TURN_MAX => {
             NextAttemptPlan::at_once(NextAttempt::ShorterContext)
         }
-        Resort::None | Resort::NextModel | Resort::ShorterContext => NextAttemptPlan::NONE,
+        LastResort::None | LastResort::NextModel | LastResort::ShorterContext => NextAttemptPlan::NONE,
     }
 }
 

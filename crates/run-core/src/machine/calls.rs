@@ -4,13 +4,15 @@
 //! whose start is not recorded in the same decision, or was before a restart.
 
 use palyra_types::effect::EffectPlan;
-use palyra_types::event::{Ask, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed, ToolStarted};
+use palyra_types::event::{
+    ApprovalAsk, DecidedBy, TapeEvent, ToolDecided, ToolEvent, ToolProposed, ToolStarted,
+};
 use palyra_types::tool::{DecisionReason, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{Attempt, EffectId, Redacted};
 
-use super::ask::{PromptSource, ask};
+use super::approval_prompt::{PromptSource, ask};
 use super::step::Step;
-use crate::grant::{Execution, Grant};
+use crate::grant::{ExecutionAttempt, Grant};
 use crate::input::{Effect, JudgedCall};
 use crate::tool_calls::CallState;
 
@@ -21,7 +23,7 @@ const NO_CALLS_LEFT: &str = "this run has used all the tool calls it may make";
 const UNJUDGED: &str = "the daemon stopped before this call was judged";
 
 /// A verdict on a call that has one already, or will get no other.
-pub(super) struct Ruling<'a> {
+pub(super) struct CallRuling<'a> {
     pub(super) verdict: ToolVerdict,
     pub(super) reason: DecisionReason,
     pub(super) decided_by: DecidedBy,
@@ -30,7 +32,7 @@ pub(super) struct Ruling<'a> {
     pub(super) judged: Option<&'a ToolDecision>,
 }
 
-impl Ruling<'_> {
+impl CallRuling<'_> {
     /// Makes a denial by policy, which the caller may put down to somebody else.
     pub(super) fn deny(reason: DecisionReason, explanation: Redacted<String>) -> Self {
         let (verdict, decided_by) = (ToolVerdict::Deny, DecidedBy::Policy);
@@ -75,14 +77,14 @@ fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReaso
     })));
     let judged = &call.decision;
     let ruling = match refused {
-        Some(reason) => Ruling {
+        Some(reason) => CallRuling {
             verdict: ToolVerdict::Deny,
             reason,
             decided_by: DecidedBy::Budget,
             explanation: NO_CALLS_LEFT.into(),
             judged: Some(judged),
         },
-        None => Ruling {
+        None => CallRuling {
             verdict: judged.verdict,
             reason: judged.reason,
             decided_by: judged.grant.map_or(DecidedBy::Policy, DecidedBy::Grant),
@@ -91,20 +93,25 @@ fn record_call(step: &mut Step, call: &JudgedCall, refused: Option<DecisionReaso
         },
     };
     let ask = (ruling.verdict == ToolVerdict::Ask)
-        .then_some(Ask { approval: call.approval, terms: judged.approval });
+        .then_some(ApprovalAsk { approval: call.approval, terms: judged.approval });
     record_ruling(step, effect, ruling, ask);
 }
 
 /// Records another verdict on an open call; it is never to ask.
-pub(super) fn rule(step: &mut Step, effect: EffectId, ruling: Ruling<'_>) {
+pub(super) fn rule(step: &mut Step, effect: EffectId, ruling: CallRuling<'_>) {
     record_ruling(step, effect, ruling, None);
 }
 
-pub(super) fn record_ruling(step: &mut Step, effect: EffectId, ruling: Ruling<'_>, ask: Option<Ask>) {
+pub(super) fn record_ruling(
+    step: &mut Step,
+    effect: EffectId,
+    ruling: CallRuling<'_>,
+    ask: Option<ApprovalAsk>,
+) {
     let Some(call) = step.machine.tools.get(effect) else { return };
     let known = call.terms;
     let output_bytes_max = |judged: &ToolDecision| u64::try_from(judged.output_bytes_max).unwrap_or(u64::MAX);
-    let Ruling { verdict, reason, decided_by, explanation, judged } = ruling;
+    let CallRuling { verdict, reason, decided_by, explanation, judged } = ruling;
     step.record(TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
         effect,
         verdict,
@@ -132,7 +139,7 @@ pub(super) fn record_ruling(step: &mut Step, effect: EffectId, ruling: Ruling<'_
 /// no such call; one that does not must not hold the run up for ever.
 pub(super) fn deny_unjudged(step: &mut Step) {
     for effect in step.machine.tools.unjudged() {
-        rule(step, effect, Ruling::deny(DecisionReason::NoRulePermits, UNJUDGED.into()));
+        rule(step, effect, CallRuling::deny(DecisionReason::NoRulePermits, UNJUDGED.into()));
     }
 }
 
@@ -157,13 +164,13 @@ impl Step {
         let (contract, deadline, conduct) = (call.terms.contract, call.terms.deadline, call.terms.conduct);
         self.record(TapeEvent::Tool(ToolEvent::Started(ToolStarted { effect, contract, deadline, plan })));
         match conduct {
-            ToolConduct::Direct | ToolConduct::Prepared => self.execute(effect, Execution::First),
+            ToolConduct::Direct | ToolConduct::Prepared => self.execute(effect, ExecutionAttempt::First),
             ToolConduct::Question => {}
         }
     }
 
     /// Makes the grant of a started call. The only place where a [`Grant`] comes into being.
-    pub(super) fn execute(&mut self, effect: EffectId, execution: Execution) {
+    pub(super) fn execute(&mut self, effect: EffectId, execution: ExecutionAttempt) {
         let machine = &self.machine;
         let Some(call) = machine.tools.get(effect).filter(|call| call.station == CallState::Started) else {
             return;

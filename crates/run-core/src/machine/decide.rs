@@ -9,9 +9,11 @@ use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 use super::attempts::{self, ProviderFailure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{NextAttemptPlan, Step};
-use super::{Accepted, HoldState, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering};
+use super::{
+    AcceptedState, HoldState, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering,
+};
 use crate::budget::TOKENS_USED_UP;
-use crate::input::{Decision, Effect, JudgedCall, RunInput};
+use crate::input::{Effect, JudgedCall, MachineDecision, RunInput};
 
 /// Told to the person when the model ran out of room.
 const CUT_OFF_MESSAGE: &str = "the answer was cut off at the model's output limit";
@@ -20,7 +22,7 @@ pub(super) fn decide(
     machine: &RunStateMachine,
     input: &RunInput,
     now: Timestamp,
-) -> Result<Decision, RunError> {
+) -> Result<MachineDecision, RunError> {
     admit(machine, input, now)?;
     let mut step = Step::new(machine, now);
     take(&mut step, input);
@@ -40,7 +42,7 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
         let asked = matches!(input, RunInput::ApprovalAnswered(_));
         return Err(if asked { RunError::ApprovalDecided } else { RunError::Finished });
     }
-    let accepted = machine.accepted == Accepted::Yes;
+    let accepted = machine.accepted == AcceptedState::Yes;
     if accepted == matches!(input, RunInput::Start(_)) {
         return Err(RunError::OutOfPlace);
     }
@@ -166,7 +168,7 @@ fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[Ju
             ),
             // Somebody said more meanwhile: the answer was to what came before it.
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Other | FinishReason::Length
-                if step.machine.heard.is_unanswered() =>
+                if step.machine.received.is_unanswered() =>
             {
                 proceed(step);
             }

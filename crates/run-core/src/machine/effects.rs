@@ -10,7 +10,7 @@ use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolEx
 use palyra_types::{EffectId, ErrorCode, Redacted};
 
 use super::step::Step;
-use crate::grant::Execution;
+use crate::grant::ExecutionAttempt;
 
 /// Bytes of one call's output that are shown while it runs, at most.
 pub const OUTPUT_SHOWN_BYTES_MAX: u64 = 256 * 1024;
@@ -25,18 +25,18 @@ const STOPPED_TOOL_OUTPUT: &str = "stopped because the run was stopped";
 const ANSWERED_OUTPUT: &str = "the person answered; their words follow";
 
 /// What may be assumed of a call whose outcome will not become known.
-enum Lost {
+enum LostOutcome {
     /// It changed nothing that lasts.
     Failed,
     /// Nobody knows.
     InDoubt,
 }
 
-fn lost(contract: EffectContract) -> Lost {
+fn lost(contract: EffectContract) -> LostOutcome {
     match contract {
         // What changes only the journal is there with its outcome, or not at all.
-        EffectContract::Pure | EffectContract::Local => Lost::Failed,
-        EffectContract::Keyed | EffectContract::Probe | EffectContract::Opaque => Lost::InDoubt,
+        EffectContract::Pure | EffectContract::Local => LostOutcome::Failed,
+        EffectContract::Keyed | EffectContract::Probe | EffectContract::Opaque => LostOutcome::InDoubt,
     }
 }
 
@@ -45,8 +45,8 @@ fn lost(contract: EffectContract) -> Lost {
 pub(super) fn tool_lost(step: &mut Step, effect: EffectId, cause: UnknownOutcomeCause) {
     let Some(contract) = step.machine.tools.started_contract(effect) else { return };
     match lost(contract) {
-        Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
-        Lost::Failed => {
+        LostOutcome::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
+        LostOutcome::Failed => {
             let settled = match cause {
                 UnknownOutcomeCause::Deadline => OwnOutcome::TIMED_OUT,
                 UnknownOutcomeCause::Cancelled => OwnOutcome::STOPPED,
@@ -69,10 +69,10 @@ pub(super) fn give_up_started(step: &mut Step, cause: UnknownOutcomeCause) {
             | UnknownOutcomeCause::ExecutorLost => step.machine.tools.running_for(effect, step.now),
         };
         match lost(contract) {
-            Lost::Failed => {
+            LostOutcome::Failed => {
                 record_own_outcome(step, effect, OwnOutcome::STOPPED, duration);
             }
-            Lost::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
+            LostOutcome::InDoubt => step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause })),
         }
     }
     give_up_questions(step);
@@ -99,7 +99,7 @@ pub(super) fn recover_started(step: &mut Step) {
     for (effect, contract) in step.machine.tools.contracts_at_work() {
         match contract {
             EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local => {
-                step.execute(effect, Execution::Again);
+                step.execute(effect, ExecutionAttempt::Again);
             }
             EffectContract::Opaque => {
                 step.record(TapeEvent::Tool(ToolEvent::OutcomeUnknown {

@@ -3,18 +3,18 @@
 //! Owns what a changed verdict leads to. Invariant: nothing starts that was not judged in the same decision; a yes of a
 //! person outlives everything but a denial, another tool, and a rule that wants more people by now.
 
-use palyra_types::approval::Separation;
-use palyra_types::event::{Ask, DecidedBy};
+use palyra_types::approval::SeparationRule;
+use palyra_types::event::{ApprovalAsk, DecidedBy};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
 
 use super::RunStateMachine;
+use super::approval_prompt::{PromptSource, ask, ask_again};
 use super::approvals::TOOL_CHANGED;
-use super::ask::{PromptSource, ask, ask_again};
-use super::calls::{Ruling, record_ruling, rule};
+use super::calls::{CallRuling, record_ruling, rule};
 use super::proceed::proceed;
 use super::step::Step;
-use crate::input::{PrepareRefusal, Prepared, RejudgedCall};
+use crate::input::{PrepareRefusal, PreparedEffect, RejudgedCall};
 use crate::tool_calls::{CallState, ToolCallState};
 
 /// Why a call that was allowed is asked about.
@@ -64,13 +64,13 @@ pub(super) fn judged(step: &mut Step, calls: &[RejudgedCall]) {
 pub(super) fn prepared(
     step: &mut Step,
     effect: EffectId,
-    prepared: &Result<Prepared, PrepareRefusal>,
+    prepared: &Result<PreparedEffect, PrepareRefusal>,
     judged: Option<&ToolDecision>,
     fresh: ApprovalId,
 ) {
     match (prepared, judged) {
         (Err(refusal), _) => {
-            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, refusal.message.clone()));
+            rule(step, effect, CallRuling::deny(DecisionReason::NotPossible, refusal.message.clone()));
         }
         (Ok(prepared), Some(judged)) => take_prepared(step, effect, prepared, judged, fresh),
         // It is not admitted.
@@ -82,7 +82,7 @@ pub(super) fn prepared(
 fn take_prepared(
     step: &mut Step,
     effect: EffectId,
-    prepared: &Prepared,
+    prepared: &PreparedEffect,
     judged: &ToolDecision,
     fresh: ApprovalId,
 ) {
@@ -98,7 +98,7 @@ fn take_prepared(
                 && !prepared.unchanged.expose().is_empty()
                 && judged.risk < ApprovalRiskLevel::High =>
         {
-            rule(step, effect, Ruling::deny(DecisionReason::NotPossible, prepared.unchanged.clone()));
+            rule(step, effect, CallRuling::deny(DecisionReason::NotPossible, prepared.unchanged.clone()));
         }
         CallStanding::Starts | CallStanding::Asks if station == CallState::AwaitingPrompt => {
             let approval = wanted.unwrap_or(fresh);
@@ -134,12 +134,12 @@ fn look(step: &mut Step, effect: EffectId, judged: &ToolDecision) -> CallStandin
     let Some(call) = step.machine.tools.get(effect) else { return CallStanding::Gone };
     let (before, approved) = (call.terms, is_approved(call));
     if judged.verdict == ToolVerdict::Deny {
-        let ruling = Ruling::deny(judged.reason, judged.explanation.clone());
-        rule(step, effect, Ruling { judged: Some(judged), ..ruling });
+        let ruling = CallRuling::deny(judged.reason, judged.explanation.clone());
+        rule(step, effect, CallRuling { judged: Some(judged), ..ruling });
         return CallStanding::Gone;
     }
     if (judged.tool_version, judged.conduct) != (before.tool_version, before.conduct) {
-        rule(step, effect, Ruling::deny(DecisionReason::Drifted, TOOL_CHANGED.into()));
+        rule(step, effect, CallRuling::deny(DecisionReason::Drifted, TOOL_CHANGED.into()));
         return CallStanding::Gone;
     }
     match judged.verdict {
@@ -163,28 +163,28 @@ fn stand_on(step: &mut Step, effect: EffectId, judged: &ToolDecision) {
     if !same_grant && !same_rules {
         let explanation = judged.explanation.clone();
         let (verdict, reason, judged) = (ToolVerdict::Allow, judged.reason, Some(judged));
-        rule(step, effect, Ruling { verdict, reason, decided_by, explanation, judged });
+        rule(step, effect, CallRuling { verdict, reason, decided_by, explanation, judged });
     }
 }
 
 /// Whether a rule wants more of an approval by now than the one that was given had to have.
 fn wants_more(call: &ToolCallState, judged: &ToolDecision) -> bool {
     let had = call.ask.map(|(terms, _)| terms).unwrap_or_default();
-    let other_person = |separation| matches!(separation, Separation::AnotherPerson);
+    let other_person = |separation| matches!(separation, SeparationRule::AnotherPerson);
     judged.approval.needed > had.needed
         || (other_person(judged.approval.separation) && !other_person(had.separation))
 }
 
 /// Records that a call which was allowed has to be asked about by now, and asks.
 fn ask_by_now(step: &mut Step, effect: EffectId, judged: &ToolDecision, asking: &PromptSource<'_>) {
-    let ruling = Ruling {
+    let ruling = CallRuling {
         verdict: ToolVerdict::Ask,
         reason: judged.reason,
         decided_by: DecidedBy::Policy,
         explanation: judged.explanation.clone(),
         judged: Some(judged),
     };
-    let wanted = Ask { approval: asking.approval, terms: judged.approval };
+    let wanted = ApprovalAsk { approval: asking.approval, terms: judged.approval };
     record_ruling(step, effect, ruling, Some(wanted));
     ask(step, effect, asking);
 }

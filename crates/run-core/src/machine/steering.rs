@@ -16,12 +16,12 @@ pub const UNANSWERED_INPUTS_MAX: u32 = 64;
 
 /// What was said to a run, its first input only by its key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Heard {
+pub(super) struct ReceivedInputs {
     unanswered: u32,
     keys: BTreeSet<IdempotencyDigest>,
 }
 
-impl Heard {
+impl ReceivedInputs {
     /// Returns whether something was said that no model request has shown yet.
     pub(super) fn is_unanswered(&self) -> bool {
         self.unanswered > 0
@@ -66,7 +66,7 @@ pub(super) fn admit_answer(
     machine: &RunStateMachine,
     key: Option<IdempotencyDigest>,
 ) -> Result<(), RunError> {
-    let fits = machine.heard.knows(key) || is_answerable(machine);
+    let fits = machine.received.knows(key) || is_answerable(machine);
     if fits { Ok(()) } else { Err(RunError::NotWaiting) }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn admit_steering(
     machine: &RunStateMachine,
     key: Option<IdempotencyDigest>,
 ) -> Result<(), RunError> {
-    if machine.heard.knows(key) {
+    if machine.received.knows(key) {
         return Ok(());
     }
     // It will end without another request, so nobody would answer.
@@ -82,14 +82,14 @@ pub(super) fn admit_steering(
         return Err(RunError::Finished);
     }
     let begun = machine.state == RunLifecycleState::InProgress;
-    let fits = begun && !machine.is_parked() && machine.heard.unanswered < UNANSWERED_INPUTS_MAX;
+    let fits = begun && !machine.is_parked() && machine.received.unanswered < UNANSWERED_INPUTS_MAX;
     if fits { Ok(()) } else { Err(RunError::NotWaiting) }
 }
 
 /// Records an input that was admitted, and goes on; unless this run has it already. What a waiting run hears is
 /// its answer.
 pub(super) fn hear(step: &mut Step, input: &UserInput, key: Option<IdempotencyDigest>) {
-    if step.machine.heard.knows(key) {
+    if step.machine.received.knows(key) {
         return;
     }
     let delivery = if is_answerable(&step.machine) { InputDelivery::Queue } else { InputDelivery::Steer };

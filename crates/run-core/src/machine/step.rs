@@ -14,7 +14,7 @@ use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 use super::RunStateMachine;
 use crate::approvals::PendingApproval;
 use crate::budget::TOKENS_USED_UP;
-use crate::input::{ApprovalAnswer, Decision, Effect};
+use crate::input::{ApprovalAnswer, Effect, MachineDecision};
 use crate::model_call::OpenAttempt;
 
 /// Told to the person when a run ends before a model has seen what was said last.
@@ -24,7 +24,7 @@ const UNANSWERED_NOTE: &str = "; the last input was not answered";
 pub(super) struct Step {
     pub(super) machine: RunStateMachine,
     pub(super) now: Timestamp,
-    pub(super) decision: Decision,
+    pub(super) decision: MachineDecision,
     /// Calls that were judged with the policy of now, in this very decision.
     pub(super) judged: BTreeSet<EffectId>,
 }
@@ -65,7 +65,7 @@ impl NextAttemptPlan {
 
 impl Step {
     pub(super) fn new(machine: &RunStateMachine, now: Timestamp) -> Self {
-        Self { machine: machine.clone(), now, decision: Decision::default(), judged: BTreeSet::new() }
+        Self { machine: machine.clone(), now, decision: MachineDecision::default(), judged: BTreeSet::new() }
     }
 
     /// Records an event: on the working copy and in the decision.
@@ -126,7 +126,7 @@ impl Step {
     ) {
         self.withdraw_all("the run ended");
         let mut message = message.into();
-        if !is_wanted(reason) && self.machine.heard.is_unanswered() {
+        if !is_wanted(reason) && self.machine.received.is_unanswered() {
             message.push(&UNANSWERED_NOTE.into());
         }
         let budget = &self.machine.budget;

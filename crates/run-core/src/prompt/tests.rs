@@ -42,7 +42,7 @@ fn check(
 
 #[test]
 fn a_wish_for_less_drops_what_may_go_and_never_fails() {
-    let wish = |current: Vec<ChatMessage>, tokens| {
+    let requested = |current: Vec<ChatMessage>, tokens| {
         let prompt = assemble(PromptInputs {
             instructions: "",
             history: &[past(0, 400), past(9, 400)],
@@ -56,12 +56,12 @@ fn a_wish_for_less_drops_what_may_go_and_never_fails() {
         prompt.expect("the window is large").plan
     };
     let now = vec![user("now")];
-    assert_eq!(wish(now.clone(), 10_000).messages_kept, 5);
-    assert_eq!(wish(now.clone(), 150).messages_kept, 3);
-    assert_eq!(wish(now, 0).messages_kept, 1, "the input stays");
+    assert_eq!(requested(now.clone(), 10_000).messages_kept, 5);
+    assert_eq!(requested(now.clone(), 150).messages_kept, 3);
+    assert_eq!(requested(now, 0).messages_kept, 1, "the input stays");
     let rounds = vec![user("now"), assistant(&"a".repeat(300)), assistant(&"b".repeat(300))];
-    assert_eq!(wish(rounds.clone(), 100).messages_kept, 2);
-    assert_eq!(wish(rounds, 0).tokens_estimated, 76, "the latest round stays");
+    assert_eq!(requested(rounds.clone(), 100).messages_kept, 2);
+    assert_eq!(requested(rounds, 0).tokens_estimated, 76, "the latest round stays");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use palyra_types::approval::{
-    ApprovalDecision, ApprovalTerms, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, GrantWish, Separation,
+    ApprovalDecision, ApprovalTerms, ArgumentRule, ArgumentShape, AtExpiry, GrantScope, SeparationRule,
+    StoredGrantRequest,
 };
 use palyra_types::effect::{EffectPlan, EffectResolution};
 use palyra_types::event::DecidedBy;
@@ -15,9 +16,12 @@ use palyra_types::tool::{
 };
 use palyra_types::{ApprovalId, EffectId, ErrorCode, PrincipalId, Redacted, SessionId, StoredGrantId};
 
-use super::{Act, Call, Driver, digest, read, shell};
+use super::{ScenarioAct, ScenarioDriver, ScriptedCall, digest, read, shell};
 use crate::tool_calls::{CallState, ToolCallState};
-use crate::{ApprovalAnswer, Judgement, PrepareRefusal, Prepared, RejudgedCall, RunInput, RunStateMachine};
+use crate::{
+    AnswerStage, ApprovalAnswer, JudgedAnswer, JudgementNeed, PrepareRefusal, PreparedEffect, RejudgedCall,
+    RunInput, RunStateMachine,
+};
 
 /// What every scripted tool finds when it is prepared, unless a test says otherwise.
 pub(crate) const FOUND: &str = "as it was";
@@ -38,13 +42,13 @@ pub(crate) fn person(number: u128) -> PrincipalId {
 }
 
 /// An opaque call that runs alone once a person approves.
-pub(crate) fn asking(tool: &'static str) -> Call {
-    Call { tool, verdict: ToolVerdict::Ask, reason: DecisionReason::NeedsApproval, ..shell() }
+pub(crate) fn asking(tool: &'static str) -> ScriptedCall {
+    ScriptedCall { tool, verdict: ToolVerdict::Ask, reason: DecisionReason::NeedsApproval, ..shell() }
 }
 
 /// A probing call that is prepared, asks, and runs alone.
-pub(crate) fn edit(path: &str) -> Call {
-    Call {
+pub(crate) fn edit(path: &str) -> ScriptedCall {
+    ScriptedCall {
         tool: "edit",
         arguments: format!(r#"{{"path":"{path}"}}"#),
         contract: EffectContract::Probe,
@@ -54,21 +58,26 @@ pub(crate) fn edit(path: &str) -> Call {
 }
 
 /// A probing call that is prepared and allowed.
-pub(crate) fn stamp(path: &str) -> Call {
-    Call { tool: "stamp", ..edit(path) }.allowed()
+pub(crate) fn stamp(path: &str) -> ScriptedCall {
+    ScriptedCall { tool: "stamp", ..edit(path) }.allowed()
 }
 
 /// A keyed call that asks.
-pub(crate) fn send() -> Call {
-    Call { contract: EffectContract::Keyed, ..asking("send") }.beside()
+pub(crate) fn send() -> ScriptedCall {
+    ScriptedCall { contract: EffectContract::Keyed, ..asking("send") }.beside()
 }
 
 /// A question to the person.
-pub(crate) fn question() -> Call {
-    Call { tool: "question", contract: EffectContract::Local, conduct: ToolConduct::Question, ..shell() }
+pub(crate) fn question() -> ScriptedCall {
+    ScriptedCall {
+        tool: "question",
+        contract: EffectContract::Local,
+        conduct: ToolConduct::Question,
+        ..shell()
+    }
 }
 
-impl Call {
+impl ScriptedCall {
     /// Lets it run beside others.
     pub(crate) fn beside(self) -> Self {
         Self { parallelism: Parallelism::Parallel, ..self }
@@ -88,7 +97,7 @@ impl Call {
     }
 
     pub(crate) fn by_another(mut self) -> Self {
-        self.approval.separation = Separation::AnotherPerson;
+        self.approval.separation = SeparationRule::AnotherPerson;
         self
     }
 
@@ -123,7 +132,7 @@ pub(crate) enum PolicyNow {
 
 /// A person's answer in the making.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedAnswer {
     pub(crate) approval: u32,
     pub(crate) by: PrincipalId,
     pub(crate) decision: ApprovalDecision,
@@ -135,8 +144,8 @@ pub(crate) struct Answer {
     pub(crate) fresh: u32,
 }
 
-pub(crate) fn approve(approval: u32) -> Answer {
-    Answer {
+pub(crate) fn approve(approval: u32) -> ScriptedAnswer {
+    ScriptedAnswer {
         approval,
         by: person(3),
         decision: ApprovalDecision::Approve,
@@ -149,11 +158,11 @@ pub(crate) fn approve(approval: u32) -> Answer {
     }
 }
 
-pub(crate) fn deny(approval: u32) -> Answer {
-    Answer { decision: ApprovalDecision::Deny, ..approve(approval) }
+pub(crate) fn deny(approval: u32) -> ScriptedAnswer {
+    ScriptedAnswer { decision: ApprovalDecision::Deny, ..approve(approval) }
 }
 
-impl Answer {
+impl ScriptedAnswer {
     pub(crate) fn by(self, number: u128) -> Self {
         Self { by: person(number), ..self }
     }
@@ -188,37 +197,41 @@ impl Answer {
         Self { fresh, ..self }
     }
 
-    pub(crate) fn act(self) -> Act {
-        Act::Answer(self)
+    pub(crate) fn act(self) -> ScenarioAct {
+        ScenarioAct::Answer(self)
     }
 }
 
-impl Driver {
+impl ScenarioDriver {
     /// Makes the input of an answer as a run actor does: what would run is judged and prepared again.
-    pub(crate) fn answer(&self, answer: &Answer) -> RunInput {
+    pub(crate) fn answer(&self, answer: &ScriptedAnswer) -> RunInput {
         let id = approval(answer.approval);
         let needed = self.machine.approval_needs_judgement(id, answer.by, answer.decision, self.now);
         let arguments = answer.edited.map(Redacted::from);
-        let call = self.machine.call_of(id).filter(|_| needed == Ok(Judgement::Needed));
+        let call = self.machine.call_of(id).filter(|_| needed == Ok(JudgementNeed::Needed));
         let intent = call.and(self.machine.intent_for_answer(id, arguments.as_ref()));
         let edited = arguments.clone().zip(call).map(|(arguments, (_, call))| {
             let edited = digest(&format!("{} {}", call.tool, arguments.expose()));
             (arguments, edited)
         });
-        RunInput::ApprovalAnswered(Box::new(ApprovalAnswer {
+        let said = ApprovalAnswer {
             approval: id,
             by: answer.by,
             via: Surface::LocalSocket,
             decision: answer.decision,
             note: answer.note.into(),
             edited,
-            remember: answer.remember.map(wish),
-            judged: call.map(|(_, call)| judged(call, answer.policy)),
-            prepared: intent.map(|intent| {
-                prepared(intent.tool().as_str(), intent.arguments().expose(), answer.found.as_deref())
-            }),
+            remember: answer.remember.map(grant_request),
             fresh: approval(answer.fresh),
-        }))
+        };
+        let Some((_, call)) = call else {
+            return RunInput::ApprovalAnswered(AnswerStage::Said(Box::new(said)));
+        };
+        let prepared = intent.map(|intent| {
+            prepared(intent.tool().as_str(), intent.arguments().expose(), answer.found.as_deref())
+        });
+        let judged = JudgedAnswer { answer: said, prepared, judged: judged(call, answer.policy) };
+        RunInput::ApprovalAnswered(AnswerStage::Judged(Box::new(judged)))
     }
 
     /// Makes the answer of a tool to the question what a call would do.
@@ -242,10 +255,10 @@ impl Driver {
 }
 
 /// What a tool says that a call would do, given what it finds; nothing is a refusal.
-fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared, PrepareRefusal> {
+fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<PreparedEffect, PrepareRefusal> {
     let refusal = PrepareRefusal { code: ErrorCode::FileConflict, message: "it cannot work".into() };
     let found = found.ok_or(refusal)?;
-    Ok(Prepared {
+    Ok(PreparedEffect {
         plan: EffectPlan {
             binding: digest(&format!("{tool} {arguments} {found}")),
             body: Redacted::cleaned(format!("plan for {found}")),
@@ -306,8 +319,8 @@ fn judged(call: &ToolCallState, policy: PolicyNow) -> ToolDecision {
     }
 }
 
-fn wish(number: u128) -> GrantWish {
-    GrantWish {
+fn grant_request(number: u128) -> StoredGrantRequest {
+    StoredGrantRequest {
         grant: StoredGrantId::from_parts(6, number),
         scope: GrantScope::Session(SessionId::from_parts(1, 2)),
         expires: None,
@@ -317,26 +330,26 @@ fn wish(number: u128) -> GrantWish {
 }
 
 /// A tool says what a call would do.
-pub(crate) fn ready(effect: u32) -> Act {
+pub(crate) fn ready(effect: u32) -> ScenarioAct {
     ready_finding(effect, FOUND)
 }
 
 /// The same where it finds something else.
-pub(crate) fn ready_finding(effect: u32, found: &str) -> Act {
-    Act::Prepared { effect, found: Some(found.to_owned()), fresh: 500 + effect }
+pub(crate) fn ready_finding(effect: u32, found: &str) -> ScenarioAct {
+    ScenarioAct::Prepared { effect, found: Some(found.to_owned()), fresh: 500 + effect }
 }
 
 /// A tool says that a call cannot work.
-pub(crate) fn cannot(effect: u32) -> Act {
-    Act::Prepared { effect, found: None, fresh: 500 + effect }
+pub(crate) fn cannot(effect: u32) -> ScenarioAct {
+    ScenarioAct::Prepared { effect, found: None, fresh: 500 + effect }
 }
 
-pub(crate) fn expire(number: u32) -> Act {
-    Act::Take(RunInput::ApprovalExpired { approval: approval(number) })
+pub(crate) fn expire(number: u32) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::ApprovalExpired { approval: approval(number) })
 }
 
-pub(crate) fn settle(effect: u32, resolution: EffectResolution) -> Act {
-    Act::Take(RunInput::EffectResolved {
+pub(crate) fn settle(effect: u32, resolution: EffectResolution) -> ScenarioAct {
+    ScenarioAct::Take(RunInput::EffectResolved {
         effect: EffectId(effect),
         resolution,
         by: person(3),
@@ -345,6 +358,6 @@ pub(crate) fn settle(effect: u32, resolution: EffectResolution) -> Act {
 }
 
 /// A call that reads beside others and brings a taint.
-pub(crate) fn read_tainted(path: &str, taints: palyra_types::tool::Taints) -> Call {
-    Call { taints, ..read(path) }
+pub(crate) fn read_tainted(path: &str, taints: palyra_types::tool::Taints) -> ScriptedCall {
+    ScriptedCall { taints, ..read(path) }
 }

@@ -9,7 +9,7 @@ use palyra_types::run::InputDelivery;
 use palyra_types::tool::{EffectContract, ToolVerdict};
 
 use super::asks::number_of;
-use crate::{Effect, Execution};
+use crate::{Effect, ExecutionAttempt};
 
 pub(crate) fn event_line(event: &TapeEvent) -> String {
     match event {
@@ -142,8 +142,8 @@ pub(crate) fn effect_line(effect: &Effect) -> String {
             format!("execute {}", grant.effect())
         }
         Effect::Execute(grant) => match grant.execution() {
-            Execution::First => format!("execute {}", grant.effect()),
-            Execution::Again => format!("execute {} again", grant.effect()),
+            ExecutionAttempt::First => format!("execute {}", grant.effect()),
+            ExecutionAttempt::Again => format!("execute {} again", grant.effect()),
         },
         Effect::AbortTools => "stop tools".into(),
         Effect::End => "end".into(),

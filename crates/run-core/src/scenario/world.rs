@@ -1,7 +1,7 @@
 //! A run driven by chance: a naive runtime that answers, forgets, repeats itself and dies.
 //!
 //! Owns what is under way outside the machine in this life of the daemon, and what was ever executed.
-//! Invariant: after each step all of [`World::inspect`] holds.
+//! Invariant: after each step all of [`ScenarioWorld::inspect`] holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use palyra_types::{Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 use proptest::prelude::*;
 
 use super::asks::{PolicyNow, asking, edit, question, send, stamp};
-use super::{Act, Call, Driver, StepCommit, effect_line};
+use super::{ScenarioAct, ScenarioDriver, ScriptedCall, StepCommit, effect_line};
 use super::{
     answer_input, denied, failure_input, outcome_input, post, read, replay, scan, shell,
     start_with_fallbacks, unknown,
@@ -121,8 +121,8 @@ fn one_move() -> impl Strategy<Value = RandomMove> {
 
 /// A run and all that is under way for it.
 #[derive(Debug, Clone)]
-pub(crate) struct World {
-    pub(crate) driver: Driver,
+pub(crate) struct ScenarioWorld {
+    pub(crate) driver: ScenarioDriver,
     asked: Option<Attempt>,
     pausing: Option<Attempt>,
     running: BTreeSet<EffectId>,
@@ -153,10 +153,10 @@ enum RunLife {
     Doomed,
 }
 
-impl World {
+impl ScenarioWorld {
     pub(crate) fn new(limits: RunLimits) -> Self {
         let mut world = Self {
-            driver: Driver::new(),
+            driver: ScenarioDriver::new(),
             asked: None,
             pausing: None,
             running: BTreeSet::new(),
@@ -169,7 +169,7 @@ impl World {
         };
         // Some runs may ask other models, most may not.
         let fallbacks = (limits.tool_calls_max % 5).saturating_sub(2);
-        let Act::Take(start) = start_with_fallbacks(limits, fallbacks) else {
+        let ScenarioAct::Take(start) = start_with_fallbacks(limits, fallbacks) else {
             unreachable!("a start is an input")
         };
         world.feed(&start).expect("an empty tape takes a start");
@@ -257,7 +257,7 @@ impl World {
             RandomMove::Text => RunInput::Text { attempt, text: "words".into() },
             RandomMove::Answer => answer_input(attempt.0, &[], FinishReason::Stop),
             RandomMove::Calls(kinds) => {
-                let calls: Vec<Call> = kinds.iter().map(|kind| some_call(*kind)).collect();
+                let calls: Vec<ScriptedCall> = kinds.iter().map(|kind| some_call(*kind)).collect();
                 answer_input(attempt.0, &calls, FinishReason::ToolCalls)
             }
             RandomMove::ModelFails(class, asked) => {
@@ -559,7 +559,7 @@ fn cancel_by(reason: CancelReason) -> RunInput {
     RunInput::Cancel { actor: PrincipalId::from_parts(1, 3), reason }
 }
 
-fn some_call(kind: u8) -> Call {
+fn some_call(kind: u8) -> ScriptedCall {
     match kind % 12 {
         8 => [edit("a"), edit("b").parked(), edit("c").beside()][usize::from(kind / 12) % 3].clone(),
         9 => [send(), asking("write").needing(2)][usize::from(kind / 12) % 2].clone(),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
-    AbandonCause, ApprovalEvent, Attested, ContentDigest, DecidedBy, ModelEvent, RunEvent, TapeEvent,
+    AbandonCause, ApprovalEvent, CallAttestation, ContentDigest, DecidedBy, ModelEvent, RunEvent, TapeEvent,
     ToolDecided, ToolEvent, ToolFinished, ToolProposed, UnknownOutcomeCause,
 };
 use palyra_types::model::{ChatMessage, ModelFailureClass, ToolResultStatus};
@@ -23,10 +23,10 @@ use super::Transcript;
 use crate::scenario::asks::{
     PolicyNow, approve, asking, cannot, deny, edit, expire, question, ready, settle,
 };
-use crate::scenario::world::{World, moves};
+use crate::scenario::world::{ScenarioWorld, moves};
 use crate::scenario::{
-    Act, Driver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with, input, lost, read,
-    restart, shell, start, steer, text, wait,
+    ScenarioAct, ScenarioDriver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with,
+    input, lost, read, restart, shell, start, steer, text, wait,
 };
 
 fn run_id(number: u128) -> RunId {
@@ -43,8 +43,8 @@ fn render(run: RunId, events: &[TapeEvent]) -> Vec<ChatMessage> {
 
 /// Plays the acts on a machine and renders the tape: one line per message.
 #[track_caller]
-fn check(acts: &[Act], expected: &str) {
-    let mut driver = Driver::new();
+fn check(acts: &[ScenarioAct], expected: &str) {
+    let mut driver = ScenarioDriver::new();
     for act in acts {
         if let Some(outcome) = driver.act(act) {
             outcome.expect("taken");
@@ -174,8 +174,11 @@ fn what_was_said_around_a_broken_answer_keeps_its_order() {
     );
 }
 
-fn input_in_a_pause() -> Act {
-    Act::Take(crate::RunInput::Steer { input: UserInput::text("in the pause".into()), idempotency: None })
+fn input_in_a_pause() -> ScenarioAct {
+    ScenarioAct::Take(crate::RunInput::Steer {
+        input: UserInput::text("in the pause".into()),
+        idempotency: None,
+    })
 }
 
 #[test]
@@ -413,7 +416,7 @@ fn verdict(effect: u32, verdict: ToolVerdict, explanation: &str) -> TapeEvent {
 fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent {
     TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
         effect: EffectId(effect),
-        attested: Attested::default(),
+        attested: CallAttestation::default(),
         failure,
         output_digest: ContentDigest::default(),
         output_bytes_total: 0,
@@ -425,7 +428,7 @@ fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent 
 }
 
 fn random_tape(moves: &[crate::scenario::world::RandomMove]) -> Vec<TapeEvent> {
-    let mut world = World::new(RunLimits::default());
+    let mut world = ScenarioWorld::new(RunLimits::default());
     for a_move in moves {
         world.make(a_move);
     }

@@ -17,26 +17,6 @@ const PATH: &str = "path";
 const PREVIEW_HEAD_LINES: usize = 3;
 const FOLDER_CHARS_MAX: usize = 60;
 
-/// For how long an answer can be remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GrantSpan {
-    /// The session goes on after the run.
-    #[default]
-    Session,
-    /// The session is of this run alone.
-    Run,
-}
-
-impl GrantSpan {
-    /// Returns the word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Run => "run",
-        }
-    }
-}
-
 /// What is offered beside a plain yes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionOffer {
@@ -51,7 +31,7 @@ pub enum SessionOffer {
         /// The folder, seen from the workspace; `.` is the workspace.
         folder: String,
         /// What the daemon stores.
-        wish: v1::GrantWish,
+        requested: v1::GrantWish,
     },
 }
 
@@ -74,18 +54,18 @@ impl SessionOffer {
             argument: name.clone(),
             shape: Some(if name == PATH { Shape::Beneath(folder.clone()) } else { Shape::Any(true) }),
         });
-        let wish = v1::GrantWish {
+        let requested = v1::GrantWish {
             scope: v1::GrantScope::Session.into(),
             rules: rules.collect(),
             ..Default::default()
         };
-        Self::BelowFolder { tool: prompt.tool.clone(), folder, wish }
+        Self::BelowFolder { tool: prompt.tool.clone(), folder, requested }
     }
 
     /// Returns the line that says what the key `f` does; `None` where it is not offered.
-    pub fn folder_line(&self, span: GrantSpan) -> Option<String> {
+    pub fn folder_line(&self) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
-        Some(format!("[f]older: yes, and every further {tool} {}, this {}", place_of(folder), span.word()))
+        Some(format!("[f]older: yes, and every further {tool} {}, this session", place_of(folder)))
     }
 }
 
@@ -137,10 +117,10 @@ mod tests {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
-            assert_eq!(offered.folder_line(GrantSpan::Session), Some(told));
-            let SessionOffer::BelowFolder { wish, .. } = offered else { panic!("{path}") };
-            assert_eq!((wish.scope(), wish.rules.len()), (v1::GrantScope::Session, 3));
-            let beneath = wish.rules.iter().find(|rule| rule.argument == "path").unwrap();
+            assert_eq!(offered.folder_line(), Some(told));
+            let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
+            assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
+            let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();
             assert_eq!(beneath.shape, Some(Shape::Beneath(folder.to_owned())));
         }
     }

@@ -49,7 +49,7 @@ fn a_session_grant_is_asked_for_and_a_plain_yes_is_none() {
     for (risk, yes, session) in [("low", "y", "s"), ("critical", "7Q2K", "s 7Q2K")] {
         let form = form(risk);
         let scope = |line: &str| match form.read(line) {
-            TypedAnswer::Decide { remember, .. } => remember.map(|wish| wish.scope()),
+            TypedAnswer::Decide { remember, .. } => remember.map(|requested| requested.scope()),
             other => panic!("{other:?}"),
         };
         assert_eq!((scope(yes), scope(session)), (None, Some(v1::GrantScope::Session)));
@@ -100,9 +100,9 @@ fn file_form(risk: &str) -> AnswerForm {
 fn a_change_of_a_file_offers_its_folder_and_not_the_same_change_again() {
     let form = file_form("medium");
     let folder = |line: &str| match form.read(line) {
-        TypedAnswer::Decide { decision: v1::ApprovalDecision::Approve, remember: Some(wish), .. } => {
-            Some(wish.rules.len())
-        }
+        TypedAnswer::Decide {
+            decision: v1::ApprovalDecision::Approve, remember: Some(requested), ..
+        } => Some(requested.rules.len()),
         _ => None,
     };
     assert_eq!((folder("f"), folder(" Folder ")), (Some(3), Some(3)));

@@ -307,7 +307,7 @@ fn a_grant_says_what_it_lets_run_and_how_it_ends() {
             "each matching edit_file call runs without asking in this session",
         ),
     ] {
-        assert_eq!(granted(&grant, GrantSpan::Session), format!("from now on {expect} {end}"));
+        assert_eq!(granted(&grant), format!("from now on {expect} {end}"));
     }
 }
 

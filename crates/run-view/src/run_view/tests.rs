@@ -56,6 +56,36 @@ fn proposed(effect_id: u32, tool: &str, arguments: &str) -> Event {
     Event::ToolProposed(v1::ToolProposed { effect_id, attempt: 1, tool, arguments })
 }
 
+#[test]
+fn a_failed_write_to_a_closed_folder_names_the_rule() {
+    let decided = |explanation: &str| {
+        Event::ToolDecided(v1::ToolDecided {
+            effect_id: 1,
+            verdict: ToolVerdict::Ask.into(),
+            explanation: explanation.to_owned(),
+            ..Default::default()
+        })
+    };
+    let failed = |output: &str| {
+        Event::ToolFinished(v1::ToolFinished {
+            effect_id: 1,
+            error_code: "PLY-4501".to_owned(),
+            output: output.to_owned(),
+            ..Default::default()
+        })
+    };
+    let asks = "`run_command` needs an approval by `programs`";
+    let closed = format!("{asks}; `src` is read-only for it by `no-writes`");
+    let erofs = "exit code 1\n\ntouch: Read-only file system";
+    for (explanation, output, expect) in
+        [(closed.as_str(), erofs, true), (&closed, "exit code 1", false), (asks, erofs, false)]
+    {
+        let (told, _) = told(EchoMode::No, vec![decided(explanation), failed(output)]);
+        let names = told.contains("[\u{b7} `src` is read-only for it by `no-writes`]");
+        assert_eq!(names, expect, "{told}");
+    }
+}
+
 fn denied(effect_id: u32, reason: &str) -> Event {
     Event::ToolDecided(v1::ToolDecided {
         effect_id,

@@ -19,6 +19,7 @@ use palyra_types::session::SessionRef;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::run::InputData;
 use crate::session::SessionsHandle;
 
 /// Approvals known ahead of their time.
@@ -33,7 +34,7 @@ const SLEEP_SPAN_MAX: Duration = Duration::from_secs(60 * 60);
 const BATCHES_MAX: usize = 1_000;
 
 /// What one look brought.
-enum Looked {
+enum ExpiryCheck {
     /// Some are ended.
     Ended,
     /// Nothing is due for so long.
@@ -63,9 +64,9 @@ impl ApprovalExpiry {
                 return Ok(NextTick::AtOnce);
             }
             let next = match look(&self.engine, &self.sessions, &mut self.stuck).await? {
-                Looked::Ended => continue,
-                Looked::Sleep(span) => NextTick::After(span),
-                Looked::Nothing => NextTick::OnSignal,
+                ExpiryCheck::Ended => continue,
+                ExpiryCheck::Sleep(span) => NextTick::After(span),
+                ExpiryCheck::Nothing => NextTick::OnSignal,
             };
             return match self.stuck.len() {
                 0 => Ok(next),
@@ -97,9 +98,9 @@ async fn look(
     engine: &Engine,
     sessions: &SessionsHandle,
     stuck: &mut BTreeSet<ApprovalId>,
-) -> Result<Looked, TickFailure> {
+) -> Result<ExpiryCheck, TickFailure> {
     if engine.ports.maintain.status().health == JournalHealth::Quarantined {
-        return Ok(Looked::Nothing);
+        return Ok(ExpiryCheck::Nothing);
     }
     // Before it is read: what is asked meanwhile wakes.
     engine.asking.set_timer(None);
@@ -107,12 +108,12 @@ async fn look(
     next.retain(|expiring| !stuck.contains(&expiring.approval));
     let now = engine.ports.clock.wall();
     let Some(earliest) = next.first().map(|expiring| expiring.expires) else {
-        return Ok(Looked::Nothing);
+        return Ok(ExpiryCheck::Nothing);
     };
     if earliest > now || now < engine.runs.newest_entry() {
         engine.asking.set_timer(Some(earliest));
         let span = earliest.since(now).max(engine.runs.newest_entry().since(now)).min(SLEEP_SPAN_MAX);
-        return Ok(Looked::Sleep(span));
+        return Ok(ExpiryCheck::Sleep(span));
     }
     let due = next.into_iter().filter(|expiring| expiring.expires <= now);
     let ended = futures::stream::iter(due)
@@ -135,7 +136,7 @@ async fn look(
     // Keeps those that wait although they were ended: a row behind its tape, which only time can mend.
     let next = next_to_expire(engine, stuck).await?;
     stuck.retain(|approval| next.iter().any(|expiring| expiring.approval == *approval));
-    Ok(Looked::Ended)
+    Ok(ExpiryCheck::Ended)
 }
 
 async fn next_to_expire(
@@ -155,7 +156,7 @@ async fn end(
     let record = engine.ports.run(expiring.run).await?.ok_or(RequestError::RunNotFound)?;
     let session = SessionRef { principal: record.principal, id: record.session };
     let input = RunInput::ApprovalExpired { approval: expiring.approval };
-    match sessions.deliver(session, record.run, input, Vec::new()).await {
+    match sessions.deliver(session, record.run, input, InputData::default()).await {
         // Somebody answered, or the run ended, in the same moment.
         Ok(_) | Err(RequestError::ApprovalDecided { .. } | RequestError::RunFinished) => Ok(()),
         Err(error) => Err(error),

@@ -8,7 +8,7 @@ use palyra_types::approval::{ApprovalDecision, ApprovalRecord, ApprovalState};
 use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::{Content, Redacted, StoredGrantId};
 
-use super::{ApprovalReply, Counted, Resolved};
+use super::{AnswerCounted, ApprovalReply, ResolvedApproval};
 use crate::engine::Engine;
 use crate::error::RequestError;
 
@@ -21,22 +21,27 @@ pub(super) async fn repeated(
     caller: Caller,
     record: &ApprovalRecord,
     reply: &ApprovalReply,
-) -> Result<Option<Resolved>, RequestError> {
-    let voted = record.voters.contains(&caller.principal);
+) -> Result<Option<ResolvedApproval>, RequestError> {
+    let voted = record.voters.contains(&caller.actor.principal);
     let same = match (record.state, reply.decision) {
         (ApprovalState::Pending, ApprovalDecision::Approve) => {
             voted && reply.edited.is_none() && reply.remember.is_none()
         }
         (ApprovalState::Approved, ApprovalDecision::Approve)
         | (ApprovalState::Denied, ApprovalDecision::Deny) => {
-            voted || record.decided_by == Some(caller.principal)
+            voted || record.decided_by == Some(caller.actor.principal)
         }
         (ApprovalState::Pending, ApprovalDecision::Deny)
         | (ApprovalState::Approved, ApprovalDecision::Deny)
         | (ApprovalState::Denied, ApprovalDecision::Approve)
         | (ApprovalState::Expired | ApprovalState::Withdrawn, _) => false,
     };
-    let again = |grant| Resolved { record: record.clone(), counted: Counted::Yes, asked_again: None, grant };
+    let again = |grant| ResolvedApproval {
+        record: record.clone(),
+        counted: AnswerCounted::Yes,
+        asked_again: None,
+        grant,
+    };
     match (record.state, same) {
         (ApprovalState::Pending, false) => return Ok(None),
         (ApprovalState::Pending, true) => return Ok(Some(again(None))),
@@ -63,14 +68,14 @@ pub(super) async fn repeated(
 
 /// What came with the answer that decided.
 #[derive(Default)]
-struct Decisive {
+struct DecisiveAnswer {
     edited: Option<Redacted<String>>,
     grant: Option<StoredGrantId>,
 }
 
 /// Reads it from the tape; what is of one answer is of one commit.
-async fn decisive(engine: &Engine, record: &ApprovalRecord) -> Result<Decisive, RequestError> {
-    let mut decisive = Decisive::default();
+async fn decisive(engine: &Engine, record: &ApprovalRecord) -> Result<DecisiveAnswer, RequestError> {
+    let mut decisive = DecisiveAnswer::default();
     let (mut last, mut resolved) = (record.tape_seq, false);
     loop {
         let page = engine.ports.tapes.tape(record.run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;

@@ -13,12 +13,12 @@ use palyra_types::{RunId, Seq};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::approvals::ApprovalsHandle;
-use crate::asking::Change;
 use crate::error::RequestError;
+use crate::pending_approvals::ApprovalChange;
 
 /// What a watcher sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Watched {
+pub enum ApprovalUpdate {
     /// An approval as it is now.
     Approval(Box<ApprovalRecord>),
     /// All that wait were shown since the watch began, or since this was last said: what a client holds beside them
@@ -34,13 +34,13 @@ pub struct ApprovalWatcher {
     approvals: ApprovalsHandle,
     caller: Caller,
     run: Option<RunId>,
-    changes: broadcast::Receiver<Change>,
-    listing: Option<Listing>,
+    changes: broadcast::Receiver<ApprovalChange>,
+    listing: Option<PendingListing>,
 }
 
 /// The part of a watch that shows what waits.
 #[derive(Default)]
-struct Listing {
+struct PendingListing {
     page: VecDeque<ApprovalRecord>,
     before: Option<Seq>,
     pending: usize,
@@ -58,14 +58,14 @@ impl ApprovalWatcher {
     pub(super) fn new(approvals: ApprovalsHandle, caller: Caller, run: Option<RunId>) -> Self {
         // Before the first list is read, so that nothing falls in between.
         let changes = approvals.changes();
-        Self { approvals, caller, run, changes, listing: Some(Listing::default()) }
+        Self { approvals, caller, run, changes, listing: Some(PendingListing::default()) }
     }
 
     /// Waits for what comes next; `None` when the runtime is gone. Cancel-safe.
     ///
     /// # Errors
     /// [`RequestError::Read`].
-    pub async fn next(&mut self) -> Result<Option<Watched>, RequestError> {
+    pub async fn next(&mut self) -> Result<Option<ApprovalUpdate>, RequestError> {
         loop {
             if let Some(shown) = self.next_of_listing().await? {
                 return Ok(Some(shown));
@@ -73,7 +73,7 @@ impl ApprovalWatcher {
             let change = match self.changes.recv().await {
                 Ok(change) => change,
                 Err(RecvError::Lagged(_)) => {
-                    self.listing = Some(Listing::default());
+                    self.listing = Some(PendingListing::default());
                     continue;
                 }
                 Err(RecvError::Closed) => return Ok(None),
@@ -82,7 +82,7 @@ impl ApprovalWatcher {
                 continue;
             }
             match self.approvals.get(self.caller, change.approval).await {
-                Ok(record) => return Ok(Some(Watched::Approval(Box::new(record)))),
+                Ok(record) => return Ok(Some(ApprovalUpdate::Approval(Box::new(record)))),
                 Err(RequestError::ApprovalNotFound) => {}
                 Err(error) => return Err(error),
             }
@@ -90,7 +90,7 @@ impl ApprovalWatcher {
     }
 
     /// Returns the next of those that wait, then that these were all, then nothing.
-    async fn next_of_listing(&mut self) -> Result<Option<Watched>, RequestError> {
+    async fn next_of_listing(&mut self) -> Result<Option<ApprovalUpdate>, RequestError> {
         let Some(listing) = &mut self.listing else { return Ok(None) };
         if listing.page.is_empty() && listing.last == LastPage::NotYet {
             let query = ApprovalQuery {
@@ -110,12 +110,12 @@ impl ApprovalWatcher {
         match listing.page.pop_front() {
             Some(record) => {
                 listing.pending += 1;
-                Ok(Some(Watched::Approval(Box::new(record))))
+                Ok(Some(ApprovalUpdate::Approval(Box::new(record))))
             }
             None => {
                 let pending = listing.pending;
                 self.listing = None;
-                Ok(Some(Watched::CaughtUp { pending }))
+                Ok(Some(ApprovalUpdate::CaughtUp { pending }))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What may come in with an input, case by case.
 
-use palyra_ports::redactor::{Cleaned, Findings, RedactStream};
+use palyra_ports::redactor::{CleanedText, RedactStream, RedactionFindings};
 use palyra_testkit::PassThrough;
 use palyra_types::{Content, Redacted};
 
@@ -113,14 +113,14 @@ impl Redactor for NoDigits {
         1
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         let digits = text.expose().chars().filter(char::is_ascii_digit).count();
         let text = text.expose().replace(|c: char| c.is_ascii_digit(), "*");
         let replaced = u32::try_from(digits).unwrap();
-        Cleaned { text: Redacted::cleaned(text), findings: Findings { replaced, registered: 0 } }
+        CleanedText { text: Redacted::cleaned(text), findings: RedactionFindings { replaced, registered: 0 } }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 

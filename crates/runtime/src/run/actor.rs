@@ -23,21 +23,21 @@ use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::alarm::Alarm;
+use crate::alarm::LoopTimer;
 use crate::error::RequestError;
-use crate::run::answer::{Heard, LiveAnswer};
+use crate::run::answer::{LiveAnswer, StreamProgress};
+use crate::run::call_evaluator::{CallEvaluator, salt_of};
 use crate::run::context::ContextSource;
-use crate::run::draft::Draft;
-use crate::run::held::Held;
-use crate::run::judging::{Judging, salt_of};
+use crate::run::draft::StepDraft;
+use crate::run::input_queue::InputQueue;
 use crate::run::mailbox::{
-    Begun, Delivered, Left, RUN_MAILBOX_MAX, RunAcceptance, RunCommand, RunExit, RunMailbox, RunSeed, Stall,
-    Told,
+    ActorExit, DeliveryReceipt, FirstCommit, FirstCommitReply, RUN_MAILBOX_MAX, RunAcceptance, RunCommand,
+    RunExit, RunMailbox, RunSeed, StallKind,
 };
-use crate::run::perform::call_model::{ModelNews, execute_run_stream_provider_request};
+use crate::run::perform::call_model::{ModelStreamEvent, execute_run_stream_provider_request};
 use crate::run::perform::execute_tool::execute_run_stream_tool_proposal;
 use crate::run::perform::prepare_tool::prepare_run_stream_tool_proposal;
-use crate::run::printing::Printing;
+use crate::run::printing::PrintingCalls;
 use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
@@ -55,12 +55,12 @@ pub(crate) struct LiveRun {
     /// The way in.
     pub(crate) mailbox: RunMailbox,
     /// How it leaves; closed without a word when everything is torn down.
-    pub(crate) exit: oneshot::Receiver<Left>,
+    pub(crate) exit: oneshot::Receiver<ActorExit>,
 }
 
 /// What a run knows of those before it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Earlier {
+pub(crate) struct PriorContext {
     /// What it sees of them, oldest first.
     pub(crate) runs: Vec<PastRun>,
     /// What they had read.
@@ -72,7 +72,7 @@ pub(crate) fn spawn_run(
     run_context: &Arc<RunContext>,
     session: SessionRef,
     seed: RunSeed,
-    earlier: Earlier,
+    earlier: PriorContext,
     first: Vec<RunCommand>,
 ) -> LiveRun {
     let (mailbox, mut commands) = mpsc::channel(RUN_MAILBOX_MAX);
@@ -82,10 +82,10 @@ pub(crate) fn spawn_run(
     let working = run_context.drain.work();
     let work = async move {
         match seed {
-            RunSeed::Fresh(acceptance, told) => {
+            RunSeed::Fresh(acceptance, first_commit_tx) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
                 let mut actor = RunActor::new(run_context, session, earlier, own_mailbox, state);
-                actor.told = Some(told);
+                actor.first_commit_tx = Some(first_commit_tx);
                 actor.accept(&acceptance, &mut commands).await
             }
             RunSeed::Replayed(run) => match replay(&run_context, run).await {
@@ -100,7 +100,7 @@ pub(crate) fn spawn_run(
                     for command in close(&mut commands).await {
                         command.answer(Err(error.clone().into()));
                     }
-                    Left { exit: RunExit::Stalled(Stall::of_read(&error)), commands: Vec::new() }
+                    ActorExit { exit: RunExit::Stalled(StallKind::of_read(&error)), commands: Vec::new() }
                 }
             },
         }
@@ -108,7 +108,7 @@ pub(crate) fn spawn_run(
     tokio::spawn(async move {
         let _working = working;
         let how = AssertUnwindSafe(work).catch_unwind().await;
-        let how = how.unwrap_or_else(|_| Left { exit: RunExit::Panicked, commands: Vec::new() });
+        let how = how.unwrap_or_else(|_| ActorExit { exit: RunExit::Panicked, commands: Vec::new() });
         // A session that is gone has nothing live; the next one reads the journal.
         let _ = left.send(how);
     });
@@ -129,20 +129,20 @@ async fn close(commands: &mut mpsc::Receiver<RunCommand>) -> Vec<RunCommand> {
 pub(super) struct RunActor {
     pub(super) run_context: Arc<RunContext>,
     pub(super) session: SessionRef,
-    pub(super) earlier: Earlier,
+    pub(super) earlier: PriorContext,
     pub(super) own_mailbox: RunMailbox,
     pub(super) state: AgentRunLoopState,
-    pub(super) held: Held,
+    pub(super) inputs: InputQueue,
     /// Who waits for the first commit of a run that is being accepted.
-    told: Option<Told>,
+    first_commit_tx: Option<FirstCommitReply>,
     retry_at: Option<BootTime>,
-    alarm: Alarm,
+    alarm: LoopTimer,
     model: Option<LiveAnswer>,
-    pause: Option<Pause>,
+    pause: Option<RetryPause>,
     /// Calls that have not reported yet.
     tools: BTreeSet<EffectId>,
     /// What they print meanwhile.
-    printing: Printing,
+    printing: PrintingCalls,
     /// Calls of which it is being found out what they would do.
     preparing: BTreeSet<EffectId>,
     /// Answers to approvals for which the same is being found out again.
@@ -166,14 +166,14 @@ enum TimeLimit {
 
 /// A pause before the model is asked again.
 #[derive(Debug, Clone, Copy)]
-struct Pause {
+struct RetryPause {
     /// The attempt that failed.
     attempt: Attempt,
     until: BootTime,
 }
 
 /// How a step ended.
-enum Stepped {
+enum StepOutcome {
     Done,
     Later,
     Stop(AppendError),
@@ -183,7 +183,7 @@ impl RunActor {
     fn new(
         run_context: Arc<RunContext>,
         session: SessionRef,
-        earlier: Earlier,
+        earlier: PriorContext,
         own_mailbox: RunMailbox,
         state: AgentRunLoopState,
     ) -> Self {
@@ -194,14 +194,14 @@ impl RunActor {
             earlier,
             own_mailbox,
             state,
-            held: Held::default(),
-            told: None,
+            inputs: InputQueue::default(),
+            first_commit_tx: None,
             retry_at: None,
-            alarm: Alarm::default(),
+            alarm: LoopTimer::default(),
             model: None,
             pause: None,
             tools: BTreeSet::new(),
-            printing: Printing::default(),
+            printing: PrintingCalls::default(),
             preparing: BTreeSet::new(),
             answering: 0,
             _stop_when_dropped: stop.clone().drop_guard(),
@@ -212,36 +212,40 @@ impl RunActor {
     }
 
     /// Accepts and begins a run in one step, then works on it.
-    async fn accept(mut self, acceptance: &RunAcceptance, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
-        self.held.tell(RunInput::Start(Box::new(acceptance.started.clone())));
-        self.held.tell(RunInput::Begin);
+    async fn accept(
+        mut self,
+        acceptance: &RunAcceptance,
+        commands: &mut mpsc::Receiver<RunCommand>,
+    ) -> ActorExit {
+        self.inputs.tell(RunInput::Start(Box::new(acceptance.started.clone())));
+        self.inputs.tell(RunInput::Begin);
         let error = match self.step(Some(acceptance)).await {
-            Stepped::Done => return self.run(commands).await,
-            Stepped::Later => AppendError::DiskFull,
-            Stepped::Stop(error) => error,
+            StepOutcome::Done => return self.run(commands).await,
+            StepOutcome::Later => AppendError::DiskFull,
+            StepOutcome::Stop(error) => error,
         };
         // After an unknown outcome the run may exist; who reads the journal again will see.
         let unknown = error == AppendError::Unknown;
-        let exit = if unknown { RunExit::Stalled(Stall::ForNow) } else { RunExit::NotAccepted };
+        let exit = if unknown { RunExit::Stalled(StallKind::ForNow) } else { RunExit::NotAccepted };
         self.tell(Err(error));
-        Left { exit, commands: close(commands).await }
+        ActorExit { exit, commands: close(commands).await }
     }
 
     /// Works until the run is over or waits for a person.
-    async fn run(mut self, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
+    async fn run(mut self, commands: &mut mpsc::Receiver<RunCommand>) -> ActorExit {
         loop {
-            if !self.held.is_empty() && self.retry_at.is_none() {
+            if !self.inputs.is_empty() && self.retry_at.is_none() {
                 match self.step(None).await {
-                    Stepped::Done | Stepped::Later => {}
-                    Stepped::Stop(error) => return self.stall(&error, commands).await,
+                    StepOutcome::Done | StepOutcome::Later => {}
+                    StepOutcome::Stop(error) => return self.stall(&error, commands).await,
                 }
             }
             if commands.is_empty()
                 && let Some(exit) = self.leave()
             {
-                return Left { exit, commands: close(commands).await };
+                return ActorExit { exit, commands: close(commands).await };
             }
-            if self.held.is_empty() || self.retry_at.is_some() {
+            if self.inputs.is_empty() || self.retry_at.is_some() {
                 self.receive(commands).await;
             }
         }
@@ -250,13 +254,13 @@ impl RunActor {
     /// Returns how to leave when nothing is left to do here.
     fn leave(&self) -> Option<RunExit> {
         let prepares = !self.preparing.is_empty() || self.answering > 0;
-        if !self.held.is_empty() || self.model.is_some() || !self.tools.is_empty() || prepares {
+        if !self.inputs.is_empty() || self.model.is_some() || !self.tools.is_empty() || prepares {
             return None;
         }
         match self.state.machine.phase() {
             // Only asking a model is left to do, and that is for the next start.
             RunPhase::Running if self.run_context.drain.has_begun() => {
-                Some(RunExit::Stalled(Stall::UntilRestart))
+                Some(RunExit::Stalled(StallKind::UntilRestart))
             }
             RunPhase::Running => None,
             RunPhase::Finished => Some(RunExit::Finished(self.state.finished_run())),
@@ -264,23 +268,23 @@ impl RunActor {
         }
     }
 
-    async fn stall(mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) -> Left {
+    async fn stall(mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) -> ActorExit {
         tracing::error!(run = %self.state.machine.run(), %error, "the work on a run stops");
         if *error == AppendError::Unknown {
             self.run_context.views.grants.doubt();
         }
         // Of an unknown outcome they may find more there than was shown.
-        self.run_context.hub.look_again(self.state.machine.run());
-        self.run_context.hub.heed(error);
+        self.run_context.hub.invalidate(self.state.machine.run());
+        self.run_context.hub.close_on_fatal(error);
         // The append that finds the journal damaged is told that its outcome is unknown, and no other may follow.
         if self.run_context.is_journal_quarantined() {
-            self.run_context.hub.heed(&AppendError::Quarantined);
+            self.run_context.hub.close_on_fatal(&AppendError::Quarantined);
         }
-        self.held.refuse(error);
+        self.inputs.refuse(error);
         for command in close(commands).await {
             command.answer(Err(error.clone().into()));
         }
-        Left { exit: RunExit::Stalled(Stall::of_append(error)), commands: Vec::new() }
+        ActorExit { exit: RunExit::Stalled(StallKind::of_append(error)), commands: Vec::new() }
     }
 
     /// Waits for something to do, then takes all that is there.
@@ -298,19 +302,19 @@ impl RunActor {
         let drain = self.run_context.drain.clone();
         tokio::select! {
             biased;
-            Some(command) = commands.recv(), if !self.held.is_full() => self.take_command(command),
-            news = next_news(&mut self.model), if open && self.model.is_some() => self.take_news(news),
+            Some(command) = commands.recv(), if !self.inputs.is_full() => self.take_command(command),
+            news = next_news(&mut self.model), if open && self.model.is_some() => self.on_model_event(news),
             () = self.printing.news() => {}
             () = drain.begun(), if !drain.has_begun() => {}
             () = timer => {}
         }
-        while !self.held.is_a_batch() {
+        while !self.inputs.is_a_batch() {
             let Ok(command) = commands.try_recv() else { break };
             self.take_command(command);
         }
-        while open && !self.held.is_a_batch() {
+        while open && !self.inputs.is_a_batch() {
             let Some(news) = self.model.as_mut().and_then(LiveAnswer::next_ready) else { break };
-            self.take_news(Some(news));
+            self.on_model_event(Some(news));
         }
         // Not only when the timer wins: a model that never pauses must not outlast its time.
         self.take_time();
@@ -322,16 +326,16 @@ impl RunActor {
             self.preparing.remove(effect);
         }
         // What was printed is recorded before what came of it.
-        self.printing.end(&command.input, self.run_context.ports.clock.boot(), &mut self.held);
-        let Some(command) = self.look_again(command) else { return };
+        self.printing.end(&command.input, self.run_context.ports.clock.boot(), &mut self.inputs);
+        let Some(command) = self.reprepare(command) else { return };
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
             if let Some(model) = &mut self.model {
                 // What was said before the wish to stop is recorded before it.
-                model.end(self.run_context.ports.clock.boot(), &mut self.held);
+                model.end(self.run_context.ports.clock.boot(), &mut self.inputs);
             }
         }
-        self.held.push(command);
+        self.inputs.push(command);
     }
 
     fn next_deadline(&self) -> Option<BootTime> {
@@ -353,58 +357,58 @@ impl RunActor {
             self.retry_at = None;
         }
         if let Some(model) = &mut self.model {
-            model.take_time(now, &mut self.held);
+            model.take_time(now, &mut self.inputs);
         }
         // While the journal takes nothing, it gathers where it is printed.
         if self.retry_at.is_none() {
-            self.printing.take_time(now, &mut self.held);
+            self.printing.take_time(now, &mut self.inputs);
         }
-        if let Some(Pause { attempt, .. }) = self.pause.take_if(|pause| now >= pause.until) {
-            self.held.tell(RunInput::RetryDue { attempt });
+        if let Some(RetryPause { attempt, .. }) = self.pause.take_if(|pause| now >= pause.until) {
+            self.inputs.tell(RunInput::RetryDue { attempt });
         }
         if matches!(self.time_limit, TimeLimit::At(limit) if now >= limit) {
             self.time_limit = TimeLimit::Reached;
             let actor = self.session.principal;
-            self.held.tell(RunInput::Cancel { actor, reason: CancelReason::TimeLimit });
+            self.inputs.tell(RunInput::Cancel { actor, reason: CancelReason::TimeLimit });
         }
     }
 
-    fn take_news(&mut self, news: Option<ModelNews>) {
+    fn on_model_event(&mut self, news: Option<ModelStreamEvent>) {
         let now = self.run_context.ports.clock.boot();
         let (run_context, session, taints) = (&self.run_context, self.session, self.earlier.taints);
         let AgentRunLoopState { machine, started, .. } = &self.state;
         let judge = |proposals| {
-            Judging::of(run_context, machine, started.as_ref(), session, taints).proposals(proposals)
+            CallEvaluator::of(run_context, machine, started.as_ref(), session, taints).proposals(proposals)
         };
         let heard = match (news, &mut self.model) {
-            (Some(news), Some(model)) => model.take(news, now, run_context, judge, &mut self.held),
+            (Some(news), Some(model)) => model.take(news, now, run_context, judge, &mut self.inputs),
             // The task ends only after an answer or a failure.
             (None, Some(_)) => {
-                self.held.tell(RunInput::Broken);
-                Heard::Over
+                self.inputs.tell(RunInput::Broken);
+                StreamProgress::Over
             }
             (_, None) => return,
         };
         match heard {
-            Heard::Open => {}
-            Heard::Over => self.model = None,
+            StreamProgress::Open => {}
+            StreamProgress::Over => self.model = None,
         }
     }
 
     /// Decides what is held, records it in one commit, and performs what follows.
-    async fn step(&mut self, accepts: Option<&RunAcceptance>) -> Stepped {
+    async fn step(&mut self, accepts: Option<&RunAcceptance>) -> StepOutcome {
         let now = self.run_context.ports.clock.wall();
         self.judge_answers();
         self.judge_prepared();
-        let mut draft = Draft::new(&self.state, self.session, self.earlier.taints, now);
+        let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, now);
         let mut answers = Vec::new();
         let source = ContextSource { run_context: &self.run_context, history: &self.earlier.runs };
-        for command in self.held.batch() {
+        for command in self.inputs.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }
         self.stop_at_once(&draft.effects);
         if !draft.events.is_empty() {
-            let step = record::Step {
+            let step = record::StepRecord {
                 run: draft.machine.run(),
                 session: self.session,
                 last: self.state.machine.last_tape_seq(),
@@ -413,6 +417,7 @@ impl RunActor {
                 events: &draft.events,
                 statics: &draft.statics,
                 blobs: &draft.blobs,
+                actors: &draft.actors,
                 accepts,
             };
             match step.append(&self.run_context).await {
@@ -425,57 +430,57 @@ impl RunActor {
                 }
                 Err(AppendError::GuardFailed { index }) if step.grant_at(index).is_some() => {
                     let gone = step.grant_at(index);
-                    self.judge_without(gone);
-                    return Stepped::Later;
+                    self.reevaluate_without_grant(gone);
+                    return StepOutcome::Later;
                 }
                 Err(error) => return self.refused(error, accepts),
             }
         }
         self.state.machine = draft.machine.clone();
-        for (command, answer) in self.held.take(answers.len()).zip(answers) {
-            let delivered = Delivered { state: draft.machine.state() };
+        for (command, answer) in self.inputs.take(answers.len()).zip(answers) {
+            let delivered = DeliveryReceipt { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));
         }
         let first_seq = self.state.first_seq.unwrap_or_default();
-        self.tell(Ok(Begun { first_seq, upto: self.state.machine.last_tape_seq() }));
+        self.tell(Ok(FirstCommit { first_seq, upto: self.state.machine.last_tape_seq() }));
         // Last, so that the model is asked before those who were told take their turns.
         self.perform(draft);
-        Stepped::Done
+        StepOutcome::Done
     }
 
     /// Tells whoever waits for the first commit what became of it.
-    fn tell(&mut self, accepted: Result<Begun, AppendError>) {
-        if let Some(told) = self.told.take() {
+    fn tell(&mut self, accepted: Result<FirstCommit, AppendError>) {
+        if let Some(first_commit_tx) = self.first_commit_tx.take() {
             // A session that is gone has nobody to tell.
-            let _ = told.send(accepted);
+            let _ = first_commit_tx.send(accepted);
         }
     }
 
     /// Says how to go on after the journal did not take a step.
-    fn refused(&mut self, error: AppendError, accepts: Option<&RunAcceptance>) -> Stepped {
+    fn refused(&mut self, error: AppendError, accepts: Option<&RunAcceptance>) -> StepOutcome {
         if accepts.is_some() {
-            return Stepped::Stop(error);
+            return StepOutcome::Stop(error);
         }
         match error {
-            AppendError::DiskFull => self.held.send_callers_home(),
+            AppendError::DiskFull => self.inputs.reject_pending(),
             AppendError::Busy => {}
             // The run's own fault, and it fails for it; if it cannot even say that, it stops.
             AppendError::Invalid { what } if !self.broken => {
                 tracing::error!(run = %self.state.machine.run(), what, "a step is not valid; this is a bug");
                 self.broken = true;
-                self.held.refuse(&error);
-                self.held.tell(RunInput::Broken);
-                return Stepped::Later;
+                self.inputs.refuse(&error);
+                self.inputs.tell(RunInput::Broken);
+                return StepOutcome::Later;
             }
             AppendError::GuardFailed { .. }
             | AppendError::Quarantined
             | AppendError::Unknown
             | AppendError::Fenced
             | AppendError::Invalid { .. }
-            | AppendError::Closed => return Stepped::Stop(error),
+            | AppendError::Closed => return StepOutcome::Stop(error),
         }
         self.retry_at = Some(self.run_context.ports.clock.boot().after(RETRY_PAUSE));
-        Stepped::Later
+        StepOutcome::Later
     }
 
     /// Stopping is quicker than the record of it: what a cancel ends is told at once.
@@ -495,7 +500,7 @@ impl RunActor {
         }
     }
 
-    fn perform(&mut self, draft: Draft) {
+    fn perform(&mut self, draft: StepDraft) {
         let machine = &self.state.machine;
         self.tools.retain(|effect| machine.is_tool_running(*effect));
         self.printing.retain(|effect| machine.shows_output(effect));
@@ -514,7 +519,7 @@ impl RunActor {
                 }
                 Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {
                     let until = self.run_context.ports.clock.boot().after(at.since(draft.now));
-                    self.pause = Some(Pause { attempt, until });
+                    self.pause = Some(RetryPause { attempt, until });
                 }
                 Effect::Prepare(intent)
                     if machine.preparing().iter().any(|(effect, _)| *effect == intent.effect()) =>
@@ -561,7 +566,7 @@ impl RunActor {
     }
 }
 
-async fn next_news(model: &mut Option<LiveAnswer>) -> Option<ModelNews> {
+async fn next_news(model: &mut Option<LiveAnswer>) -> Option<ModelStreamEvent> {
     match model {
         Some(model) => model.next().await,
         None => std::future::pending().await,

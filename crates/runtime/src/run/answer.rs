@@ -10,8 +10,8 @@ use palyra_types::model::{
 };
 use palyra_types::{Attempt, BootTime, Content, Redacted};
 
-use crate::run::held::{Held, Voice};
-use crate::run::perform::call_model::{LiveModelCall, ModelNews};
+use crate::run::input_queue::{InputQueue, TextChannel};
+use crate::run::perform::call_model::{LiveModelCall, ModelStreamEvent};
 use crate::run_context::RunContext;
 
 /// Bytes of reasoning kept of one attempt, at most.
@@ -23,38 +23,40 @@ const REASONING_CUT_OFF: &str = "\n(The rest of the reasoning is not kept.)";
 /// The model request of a run, and what was heard of its answer. Dropping it aborts the request.
 pub(super) struct LiveAnswer {
     call: LiveModelCall,
-    text: Spoken,
-    reasoning: Spoken,
+    text: ChannelCleaner,
+    reasoning: ChannelCleaner,
     reasoning_bytes: usize,
 }
 
 /// Words of one voice: cleaned as they come, then gathered.
-struct Spoken {
+struct ChannelCleaner {
     cleaning: Box<dyn RedactStream>,
     gathered: TextCoalescer,
 }
 
 /// Whether more is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum StreamProgress {
     Open,
     Over,
 }
 
 impl LiveAnswer {
     pub(super) fn new(call: LiveModelCall, run_context: &RunContext) -> Self {
-        let spoken =
-            || Spoken { cleaning: run_context.ports.redactor.begin(), gathered: TextCoalescer::default() };
+        let spoken = || ChannelCleaner {
+            cleaning: run_context.ports.redactor.begin(),
+            gathered: TextCoalescer::default(),
+        };
         Self { call, text: spoken(), reasoning: spoken(), reasoning_bytes: 0 }
     }
 
     /// Waits for the next piece; `None` when the task behind it ended without a last one.
-    pub(super) async fn next(&mut self) -> Option<ModelNews> {
+    pub(super) async fn next(&mut self) -> Option<ModelStreamEvent> {
         self.call.pieces.recv().await
     }
 
     /// Returns the next piece if it is there.
-    pub(super) fn next_ready(&mut self) -> Option<ModelNews> {
+    pub(super) fn next_ready(&mut self) -> Option<ModelStreamEvent> {
         self.call.pieces.try_recv().ok()
     }
 
@@ -64,49 +66,49 @@ impl LiveAnswer {
     }
 
     /// Holds the words that are due by now for the next step.
-    pub(super) fn take_time(&mut self, now: BootTime, held: &mut Held) {
-        let due = |spoken: &Spoken| spoken.gathered.deadline().is_some_and(|due| now >= due);
+    pub(super) fn take_time(&mut self, now: BootTime, inputs: &mut InputQueue) {
+        let due = |spoken: &ChannelCleaner| spoken.gathered.deadline().is_some_and(|due| now >= due);
         if due(&self.reasoning) {
-            self.flush_reasoning(now, held);
+            self.flush_reasoning(now, inputs);
         }
         if due(&self.text) {
-            self.flush_text(now, held);
+            self.flush_text(now, inputs);
         }
     }
 
     /// Turns a piece into inputs of the run.
     pub(super) fn take(
         &mut self,
-        news: ModelNews,
+        news: ModelStreamEvent,
         now: BootTime,
         run_context: &RunContext,
         judge: impl FnOnce(Vec<RawToolProposal>) -> Vec<JudgedCall>,
-        held: &mut Held,
-    ) -> Heard {
+        inputs: &mut InputQueue,
+    ) -> StreamProgress {
         let attempt = self.call.attempt;
         match news {
-            ModelNews::Text(text) => {
+            ModelStreamEvent::Text(text) => {
                 let clean = self.text.cleaning.push(Content::new(text.expose()));
-                self.take_text(&clean, now, held);
-                return Heard::Open;
+                self.take_text(&clean, now, inputs);
+                return StreamProgress::Open;
             }
-            ModelNews::Reasoning(text) => {
+            ModelStreamEvent::Reasoning(text) => {
                 let clean = self.reasoning.cleaning.push(Content::new(text.expose()));
-                self.take_reasoning(&clean, now, held);
-                return Heard::Open;
+                self.take_reasoning(&clean, now, inputs);
+                return StreamProgress::Open;
             }
-            ModelNews::Answered(answer) => {
-                self.end(now, held);
+            ModelStreamEvent::Answered(answer) => {
+                self.end(now, inputs);
                 let mut answer = bounded(answer, attempt);
                 let calls = judge(std::mem::take(&mut answer.proposals));
                 let proposals = calls.iter().map(|call| call.proposal.clone()).collect();
                 let answer = unsecret(answer, proposals, &self.call, run_context);
                 let model = self.call.request.model.clone();
-                held.tell(RunInput::Answered { attempt, answer, model, calls });
+                inputs.tell(RunInput::Answered { attempt, answer, model, calls });
             }
-            ModelNews::Failed(failure) => {
-                self.end(now, held);
-                held.tell(RunInput::ModelFailed {
+            ModelStreamEvent::Failed(failure) => {
+                self.end(now, inputs);
+                inputs.tell(RunInput::ModelFailed {
                     attempt,
                     class: failure.class,
                     // Providers quote what they were sent.
@@ -115,27 +117,27 @@ impl LiveAnswer {
                 });
             }
         }
-        Heard::Over
+        StreamProgress::Over
     }
 
-    fn take_text(&mut self, clean: &Redacted<String>, now: BootTime, held: &mut Held) {
+    fn take_text(&mut self, clean: &Redacted<String>, now: BootTime, inputs: &mut InputQueue) {
         if clean.expose().is_empty() {
             return;
         }
         if let Some(due) = self.text.gathered.push(clean, now) {
             // What was thought first is recorded first.
-            self.flush_reasoning(now, held);
-            held.push_words(Voice::Text, self.call.attempt, &due);
+            self.flush_reasoning(now, inputs);
+            inputs.push_words(TextChannel::Text, self.call.attempt, &due);
         }
     }
 
-    fn take_reasoning(&mut self, clean: &Redacted<String>, now: BootTime, held: &mut Held) {
+    fn take_reasoning(&mut self, clean: &Redacted<String>, now: BootTime, inputs: &mut InputQueue) {
         let kept = self.kept_reasoning(clean);
         if kept.expose().is_empty() {
             return;
         }
         if let Some(due) = self.reasoning.gathered.push(&kept, now) {
-            held.push_words(Voice::Reasoning, self.call.attempt, &due);
+            inputs.push_words(TextChannel::Reasoning, self.call.attempt, &due);
         }
     }
 
@@ -154,24 +156,24 @@ impl LiveAnswer {
     }
 
     /// Holds everything that was said, and what the cleaning held back.
-    pub(super) fn end(&mut self, now: BootTime, held: &mut Held) {
+    pub(super) fn end(&mut self, now: BootTime, inputs: &mut InputQueue) {
         let thought = self.reasoning.cleaning.finish();
-        self.take_reasoning(&thought, now, held);
-        self.flush_reasoning(now, held);
+        self.take_reasoning(&thought, now, inputs);
+        self.flush_reasoning(now, inputs);
         let said = self.text.cleaning.finish();
-        self.take_text(&said, now, held);
-        self.flush_text(now, held);
+        self.take_text(&said, now, inputs);
+        self.flush_text(now, inputs);
     }
 
-    fn flush_text(&mut self, now: BootTime, held: &mut Held) {
+    fn flush_text(&mut self, now: BootTime, inputs: &mut InputQueue) {
         if let Some(text) = self.text.gathered.flush(now) {
-            held.push_words(Voice::Text, self.call.attempt, &text);
+            inputs.push_words(TextChannel::Text, self.call.attempt, &text);
         }
     }
 
-    fn flush_reasoning(&mut self, now: BootTime, held: &mut Held) {
+    fn flush_reasoning(&mut self, now: BootTime, inputs: &mut InputQueue) {
         if let Some(text) = self.reasoning.gathered.flush(now) {
-            held.push_words(Voice::Reasoning, self.call.attempt, &text);
+            inputs.push_words(TextChannel::Reasoning, self.call.attempt, &text);
         }
     }
 }

@@ -5,33 +5,35 @@
 use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
-use palyra_ports::Findings;
-use palyra_run_core::{ApprovalAnswer, Intent, Judgement, RunInput};
+use palyra_ports::RedactionFindings;
+use palyra_run_core::{
+    AnswerStage, ApprovalAnswer, Intent, JudgedAnswer, JudgementNeed, RunInput, ToolCallState,
+};
+use palyra_types::StoredGrantId;
 use palyra_types::approval::ApprovalDecision;
 use palyra_types::tool::{ToolName, ToolVerdict};
-use palyra_types::{Redacted, StoredGrantId};
 
 use super::actor::RunActor;
 use crate::error::RequestError;
-use crate::run::judging::Judging;
+use crate::run::call_evaluator::CallEvaluator;
 use crate::run::mailbox::RunCommand;
-use crate::run::perform::prepare_tool::{Bound, prepare_tool_call};
+use crate::run::perform::prepare_tool::{BindingScope, prepare_tool_call};
 use crate::run::state::AgentRunLoopState;
 
 impl RunActor {
     /// Returns what a binding covers beside the call.
-    pub(super) fn bound(&self) -> Bound {
+    pub(super) fn bound(&self) -> BindingScope {
         let run = self.state.machine.run();
-        Bound { run, session: self.session, salt: self.salt(), stop: self.stop.clone() }
+        BindingScope { run, session: self.session, salt: self.salt(), stop: self.stop.clone() }
     }
 
     /// Returns a command that can be decided; an answer for which a tool has to be asked again comes back later.
-    pub(super) fn look_again(&mut self, mut command: RunCommand) -> Option<RunCommand> {
-        let RunInput::ApprovalAnswered(answer) = &mut command.input else { return Some(command) };
-        if answer.prepared.is_some() {
+    pub(super) fn reprepare(&mut self, mut command: RunCommand) -> Option<RunCommand> {
+        let RunInput::ApprovalAnswered(stage) = &mut command.input else { return Some(command) };
+        let AnswerStage::Said(answer) = stage else {
             self.answering = self.answering.saturating_sub(1);
             return Some(command);
-        }
+        };
         let Some(tool) = self.asked_tool(answer) else { return Some(command) };
         if let Some((arguments, digest)) = &mut answer.edited {
             *digest = self.judging().digest_of(&tool, arguments);
@@ -40,18 +42,21 @@ impl RunActor {
         let Some(intent) = self.state.machine.intent_for_answer(answer.approval, edited) else {
             return Some(command);
         };
-        let judged = self.judging().decide(&tool, intent.arguments(), Findings::default());
+        let judged = self.judging().decide(&tool, intent.arguments(), RedactionFindings::default());
         let intent = intent.with_read_only(self.judging().read_only_folders(&judged));
         self.answering += 1;
         let (run_context, mailbox, bound) =
             (Arc::clone(&self.run_context), self.own_mailbox.clone(), self.bound());
         tokio::spawn(async move {
             let prepared = prepare_tool_call(&run_context, intent, &bound).await;
-            if let RunInput::ApprovalAnswered(answer) = &mut command.input {
-                answer.prepared = Some(prepared);
-            }
+            let RunCommand { input, beside, reply } = command;
+            let input = if let RunInput::ApprovalAnswered(stage) = input {
+                RunInput::ApprovalAnswered(stage.with_prepared(prepared))
+            } else {
+                input
+            };
             // A run that has gone decides nothing; who asks again finds it as it is.
-            let _ = mailbox.send(command).await;
+            let _ = mailbox.send(RunCommand { input, beside, reply }).await;
         });
         None
     }
@@ -68,23 +73,34 @@ impl RunActor {
     /// refused here, and its approval still waits.
     pub(super) fn judge_answers(&mut self) {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_answer(|answer| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_answer(|stage| {
+            let answer = stage.answer();
             if answer.decision == ApprovalDecision::Deny {
-                return Ok(());
+                return Ok(stage);
             }
-            let Some((_, call)) = machine.call_of(answer.approval) else { return Ok(()) };
-            judge_answer(&mut judging, &call.tool, &call.arguments, answer)
+            let Some((_, call)) = machine.call_of(answer.approval) else { return Ok(stage) };
+            judge_answer(&mut judging, call, stage).map(|judged| AnswerStage::Judged(Box::new(judged)))
         });
     }
 
     /// Judges the calls of which it was found out what they would do, right before they are decided.
     pub(super) fn judge_prepared(&mut self) {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_prepared(|effect, prepared| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_prepared(|effect, prepared| {
             let call = machine.call(effect)?;
             let judged = judging.again(effect, call, ProgramsFound::Found(prepared.programs));
             Some(Box::new(judging.deny_other_folders(judged, &prepared.read_only)))
@@ -93,15 +109,20 @@ impl RunActor {
 
     /// Judges anew what a stored grant was to cover that another run has used up, or a person revoked, in the same
     /// moment.
-    pub(super) fn judge_without(&mut self, gone: Option<StoredGrantId>) {
+    pub(super) fn reevaluate_without_grant(&mut self, gone: Option<StoredGrantId>) {
         gone.into_iter().for_each(|grant| self.run_context.views.grants.forget(grant));
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging =
-            Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints);
-        self.held.each_judged(|call| {
+        let mut judging = CallEvaluator::of(
+            &self.run_context,
+            machine,
+            started.as_ref(),
+            self.session,
+            self.earlier.taints,
+        );
+        self.inputs.each_judged(|call| {
             if call.decision.grant.is_some() {
                 let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
-                call.decision = judging.decide(tool, arguments, Findings::default());
+                call.decision = judging.decide(tool, arguments, RedactionFindings::default());
             }
         });
     }
@@ -111,26 +132,27 @@ impl RunActor {
     fn asked_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
         let (machine, now) = (&self.state.machine, self.run_context.ports.clock.wall());
         match machine.approval_needs_judgement(answer.approval, answer.by, answer.decision, now) {
-            Ok(Judgement::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
-            Ok(Judgement::NotNeeded) | Err(_) => None,
+            Ok(JudgementNeed::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
+            Ok(JudgementNeed::NotNeeded) | Err(_) => None,
         }
     }
 
-    fn judging(&self) -> Judging<'_> {
+    fn judging(&self) -> CallEvaluator<'_> {
         let AgentRunLoopState { machine, started, .. } = &self.state;
-        Judging::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
+        CallEvaluator::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
     }
 }
 
 fn judge_answer(
-    judging: &mut Judging<'_>,
-    tool: &ToolName,
-    arguments: &Redacted<String>,
-    answer: &mut ApprovalAnswer,
-) -> Result<(), RequestError> {
+    judging: &mut CallEvaluator<'_>,
+    call: &ToolCallState,
+    stage: AnswerStage,
+) -> Result<JudgedAnswer, RequestError> {
+    let (mut answer, prepared) = stage.into_parts();
     let edited = answer.edited.as_ref().map(|(edited, _)| edited);
-    let mut judged = judging.decide(tool, edited.unwrap_or(arguments), Findings::default());
-    if let Some(Ok(prepared)) = &answer.prepared {
+    let arguments = edited.unwrap_or(&call.arguments);
+    let mut judged = judging.decide(&call.tool, arguments, RedactionFindings::default());
+    if let Some(Ok(prepared)) = &prepared {
         judged = judging.deny_other_folders(judged, &prepared.read_only);
     }
     let refused = |what: &str| Err(RequestError::EditRefused { what: what.to_owned() });
@@ -138,13 +160,12 @@ fn judge_answer(
         return refused(judged.explanation.expose());
     }
     if edited.is_some()
-        && let Some(Err(refusal)) = &answer.prepared
+        && let Some(Err(refusal)) = &prepared
     {
         return refused(refusal.message.expose());
     }
-    if let Some(wish) = &mut answer.remember {
-        judging.check_wish(wish, tool, edited.unwrap_or(arguments), &judged)?;
+    if let Some(requested) = &mut answer.remember {
+        judging.check_grant_request(requested, &call.tool, arguments, &judged)?;
     }
-    answer.judged = Some(judged);
-    Ok(())
+    Ok(JudgedAnswer { answer, prepared, judged })
 }

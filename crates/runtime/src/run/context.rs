@@ -23,7 +23,7 @@ pub(super) struct ContextSource<'a> {
 
 /// Which request is wanted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct RequestSpec<'a> {
     /// The model; `None` for the default one.
     pub(super) model: Option<&'a ModelRef>,
     /// How many estimated tokens it should hold at most, if possible.
@@ -53,7 +53,7 @@ impl ContextSource<'_> {
         &self,
         state: &AgentRunLoopState,
         fresh: &[TapeEvent],
-        wanted: Wanted<'_>,
+        wanted: RequestSpec<'_>,
     ) -> Result<PreparedInput, ContextTooLarge> {
         let mut transcript = state.transcript.clone();
         fresh.iter().for_each(|event| transcript.push(event));

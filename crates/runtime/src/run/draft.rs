@@ -5,22 +5,23 @@
 use std::sync::Arc;
 
 use palyra_policy::ProgramsFound;
-use palyra_ports::{EntryBlobs, StaticText};
+use palyra_ports::{EntryActor, EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
-use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::approval::ApprovalResolved;
+use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ModelRequest;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, Timestamp};
 
-use crate::run::context::{ContextSource, Wanted};
-use crate::run::judging::{Judging, fresh_approval};
+use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
+use crate::run::context::{ContextSource, RequestSpec};
 use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
 
 /// What one step will record and perform.
-pub(super) struct Draft {
+pub(super) struct StepDraft {
     pub(super) now: Timestamp,
     pub(super) machine: RunStateMachine,
     pub(super) events: Vec<TapeEvent>,
@@ -29,12 +30,14 @@ pub(super) struct Draft {
     pub(super) statics: Vec<StaticText>,
     /// Which of the events brought files along.
     pub(super) blobs: Vec<EntryBlobs>,
+    /// Who acted with which of the events.
+    pub(super) actors: Vec<EntryActor>,
     session: SessionRef,
     /// What the runs before this one had read.
     inherited: Taints,
 }
 
-impl Draft {
+impl StepDraft {
     pub(super) fn new(
         state: &AgentRunLoopState,
         session: SessionRef,
@@ -49,6 +52,7 @@ impl Draft {
             request: None,
             statics: Vec::new(),
             blobs: Vec::new(),
+            actors: Vec::new(),
             session,
             inherited,
         }
@@ -65,8 +69,12 @@ impl Draft {
         self.decide(&command.input, state, source)?;
         // An input that the run has already is not recorded again.
         let heard = matches!(self.events.get(entry), Some(TapeEvent::Run(RunEvent::InputReceived { .. })));
-        if heard && !command.blobs.is_empty() {
-            self.blobs.push(EntryBlobs { entry, blobs: command.blobs.clone() });
+        if heard && !command.beside.blobs.is_empty() {
+            self.blobs.push(EntryBlobs { entry, blobs: command.beside.blobs.clone() });
+        }
+        if let Some(actor) = command.beside.actor {
+            let acts = (entry..).zip(&self.events[entry..]).filter(|(_, event)| is_act(event));
+            self.actors.extend(acts.map(|(entry, _)| EntryActor { entry, actor }));
         }
         Ok(())
     }
@@ -85,8 +93,9 @@ impl Draft {
         for effect in decision.effects {
             match effect {
                 Effect::AssembleContext { model, instead, tokens_wished, output_tokens_left, .. } => {
-                    let first = Wanted { model: model.as_ref(), tokens: tokens_wished, output_tokens_left };
-                    let others = instead.iter().map(|model| Wanted {
+                    let first =
+                        RequestSpec { model: model.as_ref(), tokens: tokens_wished, output_tokens_left };
+                    let others = instead.iter().map(|model| RequestSpec {
                         model: Some(model),
                         tokens: None,
                         output_tokens_left,
@@ -118,7 +127,7 @@ impl Draft {
         run_context: &RunContext,
     ) -> RunInput {
         let (machine, started) = (&self.machine, state.started.as_ref());
-        let mut judging = Judging::of(run_context, machine, started, self.session, self.inherited);
+        let mut judging = CallEvaluator::of(run_context, machine, started, self.session, self.inherited);
         let rejudged = calls.iter().filter_map(|effect| {
             let call = machine.call(*effect)?;
             let decision = judging.again(*effect, call, ProgramsFound::NotLookedAt);
@@ -132,7 +141,7 @@ impl Draft {
         &mut self,
         state: &AgentRunLoopState,
         source: &ContextSource<'_>,
-        mut wanted: impl Iterator<Item = Wanted<'a>>,
+        mut wanted: impl Iterator<Item = RequestSpec<'a>>,
     ) -> RunInput {
         let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
         let Some(prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
@@ -141,4 +150,18 @@ impl Draft {
         self.statics = prepared.statics;
         RunInput::ContextReady { plan, model }
     }
+}
+
+/// Returns whether an event says what somebody did, and not what followed from it.
+fn is_act(event: &TapeEvent) -> bool {
+    matches!(
+        event,
+        TapeEvent::Run(RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. })
+            | TapeEvent::Approval(
+                ApprovalEvent::Voted(_)
+                    | ApprovalEvent::Resolved(ApprovalResolved { by: Some(_), .. })
+                    | ApprovalEvent::GrantStored(_)
+            )
+            | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
+    )
 }

@@ -3,6 +3,7 @@
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
@@ -19,46 +20,66 @@ pub(crate) const RUN_MAILBOX_MAX: usize = 256;
 pub(crate) type RunMailbox = mpsc::Sender<RunCommand>;
 
 /// Where the result of a delivery goes.
-pub(crate) type DeliverReply = oneshot::Sender<Result<Delivered, RequestError>>;
+pub(crate) type DeliverReply = oneshot::Sender<Result<DeliveryReceipt, RequestError>>;
 
 /// A run after it took an input.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delivered {
+pub(crate) struct DeliveryReceipt {
     pub(crate) state: RunLifecycleState,
+}
+
+/// What comes with an input and is recorded beside its entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InputData {
+    /// Who acts, where a person or a program of theirs does.
+    pub(crate) actor: Option<ActorIdentity>,
+    /// The files of a person's input that are not text, as its attachments number them.
+    pub(crate) blobs: Vec<Blob>,
+}
+
+impl InputData {
+    /// Makes the data of an act without files.
+    pub(crate) fn by(actor: ActorIdentity) -> Self {
+        Self { actor: Some(actor), blobs: Vec::new() }
+    }
 }
 
 /// Something for a run, and where to say what became of it.
 pub(crate) struct RunCommand {
     pub(crate) input: RunInput,
-    /// The files of a person's input that are not text, as its attachments number them.
-    pub(crate) blobs: Vec<Blob>,
+    pub(crate) beside: InputData,
     pub(crate) reply: Option<DeliverReply>,
 }
 
 impl RunCommand {
     /// Makes a command that nobody waits for.
-    pub(crate) fn told(input: RunInput) -> Self {
-        Self { input, blobs: Vec::new(), reply: None }
+    pub(crate) fn without_reply(input: RunInput) -> Self {
+        Self { input, beside: InputData::default(), reply: None }
     }
 
     /// Makes a command whose caller waits.
-    pub(crate) fn asked(input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) -> Self {
-        Self { input, blobs, reply: Some(reply) }
+    pub(crate) fn with_reply(input: RunInput, beside: InputData, reply: DeliverReply) -> Self {
+        Self { input, beside, reply: Some(reply) }
     }
 
     /// Tells the caller, if there is one.
-    pub(crate) fn answer(self, result: Result<Delivered, RequestError>) {
-        if let Some(reply) = self.reply {
-            // A caller that left does not want to know.
-            let _ = reply.send(result);
-        }
+    pub(crate) fn answer(self, result: Result<DeliveryReceipt, RequestError>) {
+        answer_caller(self.reply, result);
+    }
+}
+
+/// Says to a caller, if there is one, what became of a command.
+pub(crate) fn answer_caller(reply: Option<DeliverReply>, result: Result<DeliveryReceipt, RequestError>) {
+    if let Some(reply) = reply {
+        // A caller that left does not want to know.
+        let _ = reply.send(result);
     }
 }
 
 /// How a run actor gets its machine.
 pub(crate) enum RunSeed {
     /// A run that does not exist yet: its first step accepts and begins it.
-    Fresh(Box<RunAcceptance>, Told),
+    Fresh(Box<RunAcceptance>, FirstCommitReply),
     /// A run whose tape is in the journal.
     Replayed(RunId),
 }
@@ -69,16 +90,18 @@ pub(crate) struct RunAcceptance {
     pub(crate) started: RunStarted,
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
+    /// Who asked for it.
+    pub(crate) actor: Option<ActorIdentity>,
     /// The files of its input that are not text, as its attachments number them.
     pub(crate) blobs: Vec<Blob>,
 }
 
 /// Told once the first commit of a run is durable, or refused.
-pub(crate) type Told = oneshot::Sender<Result<Begun, AppendError>>;
+pub(crate) type FirstCommitReply = oneshot::Sender<Result<FirstCommit, AppendError>>;
 
 /// Where the first commit of a run lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct FirstCommit {
     /// The place of the run's first entry.
     pub(crate) first_seq: Seq,
     /// The number of the last entry that came with it.
@@ -86,7 +109,7 @@ pub(crate) struct Begun {
 }
 
 /// What a run actor leaves behind. One that is torn down with everything leaves without a word.
-pub(crate) struct Left {
+pub(crate) struct ActorExit {
     /// How it left.
     pub(crate) exit: RunExit,
     /// What came into its mailbox at the last moment.
@@ -113,19 +136,19 @@ pub(crate) enum RunExit {
     /// The work on it panicked.
     Panicked,
     /// A read or an append failed; whoever goes on reads the tape again first.
-    Stalled(Stall),
+    Stalled(StallKind),
 }
 
 /// How long a failure of the journal will last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stall {
+pub(crate) enum StallKind {
     /// It may be over soon.
     ForNow,
     /// Nothing helps but a new start.
     UntilRestart,
 }
 
-impl Stall {
+impl StallKind {
     pub(crate) fn of_append(error: &AppendError) -> Self {
         match error {
             AppendError::Quarantined

@@ -15,33 +15,33 @@ use palyra_run_core::machine::OUTPUT_SHOWN_BYTES_MAX;
 use palyra_types::{BootTime, Content, EffectId, Redacted};
 use tokio::sync::Notify;
 
-use crate::run::held::Held;
+use crate::run::input_queue::InputQueue;
 
 /// Bytes that are cleaned at once.
 const PART_BYTES: usize = 16 * 1024;
 
 /// The calls of a run that may print.
 #[derive(Default)]
-pub(super) struct Printing {
+pub(super) struct PrintingCalls {
     calls: BTreeMap<EffectId, LiveOutput>,
     news: Arc<Notify>,
 }
 
 /// What one call prints. Dropping it makes its tool print to nobody.
 struct LiveOutput {
-    printed: Arc<Printed>,
+    printed: Arc<ToolOutputSink>,
     gathered: TextCoalescer,
 }
 
 /// The end that the tool has.
-struct Printed {
+struct ToolOutputSink {
     redactor: Arc<dyn Redactor>,
     news: Arc<Notify>,
-    state: Mutex<State>,
+    state: Mutex<OutputState>,
 }
 
 #[derive(Default)]
-struct State {
+struct OutputState {
     /// Begun with the first byte: most tools print nothing.
     cleaning: Option<Box<dyn RedactStream>>,
     /// The beginning of a character whose rest is still to come.
@@ -50,20 +50,20 @@ struct State {
     ready: Redacted<String>,
     /// Bytes that were ready so far.
     given: u64,
-    open: Open,
+    open: SinkOpen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Open {
+enum SinkOpen {
     #[default]
     Yes,
     No,
 }
 
-impl Printing {
+impl PrintingCalls {
     /// Begins to listen to a call.
     pub(super) fn begin(&mut self, effect: EffectId, redactor: &Arc<dyn Redactor>) -> OutputSink {
-        let printed = Arc::new(Printed {
+        let printed = Arc::new(ToolOutputSink {
             redactor: Arc::clone(redactor),
             news: Arc::clone(&self.news),
             state: Mutex::default(),
@@ -85,17 +85,17 @@ impl Printing {
     }
 
     /// Takes what was printed, and holds what is due by now for the next step.
-    pub(super) fn take_time(&mut self, now: BootTime, held: &mut Held) {
+    pub(super) fn take_time(&mut self, now: BootTime, inputs: &mut InputQueue) {
         for (effect, live) in &mut self.calls {
             let ready = std::mem::take(&mut live.printed.state().ready);
             if let Some(due) = live.gathered.push(&ready, now) {
-                held.push_output(*effect, &due);
+                inputs.push_output(*effect, &due);
             }
         }
     }
 
     /// Holds what an ended call printed last, so that a quick one is shown like a slow one.
-    pub(super) fn end(&mut self, input: &RunInput, now: BootTime, held: &mut Held) {
+    pub(super) fn end(&mut self, input: &RunInput, now: BootTime, inputs: &mut InputQueue) {
         let (RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. }) = input else {
             return;
         };
@@ -103,7 +103,7 @@ impl Printing {
         let last = live.printed.end();
         let due = live.gathered.push(&last, now);
         let rest = live.gathered.flush(now);
-        due.iter().chain(&rest).for_each(|text| held.push_output(*effect, text));
+        due.iter().chain(&rest).for_each(|text| inputs.push_output(*effect, text));
     }
 
     /// Stops to listen to calls of which no more is shown.
@@ -114,12 +114,12 @@ impl Printing {
 
 impl Drop for LiveOutput {
     fn drop(&mut self) {
-        *self.printed.state() = State { open: Open::No, ..State::default() };
+        *self.printed.state() = OutputState { open: SinkOpen::No, ..OutputState::default() };
     }
 }
 
-impl Printed {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl ToolOutputSink {
+    fn state(&self) -> MutexGuard<'_, OutputState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,13 +131,13 @@ impl Printed {
     }
 }
 
-impl HearOutput for Printed {
+impl HearOutput for ToolOutputSink {
     fn hear(&self, bytes: &[u8]) {
         let mut state = self.state();
         let nothing_was_ready = state.ready.expose().is_empty();
         for part in bytes.chunks(PART_BYTES) {
             // One byte more than is shown, so that the run sees that there is more.
-            if state.open == Open::No || state.given > OUTPUT_SHOWN_BYTES_MAX {
+            if state.open == SinkOpen::No || state.given > OUTPUT_SHOWN_BYTES_MAX {
                 break;
             }
             // The tool is not to suffer for who listens to it.
@@ -151,7 +151,7 @@ impl HearOutput for Printed {
     }
 }
 
-impl State {
+impl OutputState {
     fn take(&mut self, part: &[u8], redactor: &dyn Redactor) {
         self.cut.extend_from_slice(part);
         let rest = self.cut.split_off(self.cut.len() - cut_character(&self.cut));
@@ -164,7 +164,7 @@ impl State {
     /// Shows nothing more, since nobody cleans it.
     fn give_up_cleaning(&mut self) -> Redacted<String> {
         tracing::error!("the redactor panicked at what a tool printed; this is a bug");
-        *self = Self { open: Open::No, ..Self::default() };
+        *self = Self { open: SinkOpen::No, ..Self::default() };
         Redacted::default()
     }
 

@@ -4,8 +4,10 @@
 //! quicker than that.
 
 use palyra_ports::{
-    AppendClass, AppendError, AttachedData, Committed, EntryBlobs, Guard, NewEntry, StaticText,
+    AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry,
+    StaticText,
 };
+use palyra_types::access::ActorIdentity;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
     ApprovalEvent, DecidedBy, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
@@ -20,7 +22,7 @@ use crate::run::mailbox::RunAcceptance;
 use crate::run_context::RunContext;
 
 /// One step, ready to be appended.
-pub(super) struct Step<'a> {
+pub(super) struct StepRecord<'a> {
     pub(super) run: RunId,
     pub(super) session: SessionRef,
     pub(super) last: TapeSeq,
@@ -30,11 +32,13 @@ pub(super) struct Step<'a> {
     pub(super) statics: &'a [StaticText],
     /// Files that came with the events of these places.
     pub(super) blobs: &'a [EntryBlobs],
+    /// Who acted with the events of these places.
+    pub(super) actors: &'a [EntryActor],
     /// Set for the step that accepts the run.
     pub(super) accepts: Option<&'a RunAcceptance>,
 }
 
-impl Step<'_> {
+impl StepRecord<'_> {
     /// Appends the step; returns its entries as anybody will read them from now on.
     pub(super) async fn append(
         &self,
@@ -53,11 +57,20 @@ impl Step<'_> {
         let policies = run_context.not_yet_stored(run_context.views.policy.texts_of(self.events));
         let statics: Vec<_> = self.statics.iter().cloned().chain(policies).collect();
         let stored: Vec<_> = statics.iter().map(|text| text.sha256).collect();
-        let attached = AttachedData { blobs: self.blobs(offset), statics };
+        let attached = AttachedData { actors: self.actors(offset), blobs: self.blobs(offset), statics };
         let recorded = run_context.ports.recorder.record_with(entries, self.class(), self.guards(), attached);
-        let Committed { first_seq } = recorded.await?;
+        let CommitReceipt { first_seq } = recorded.await?;
         run_context.remember_stored(&stored);
         Ok(self.records(Seq(first_seq.0 + offset as u64)))
+    }
+
+    fn actors(&self, offset: usize) -> Vec<EntryActor> {
+        // A run begins with the entry that accepts it, and what comes before it was asked for with it.
+        let accepted = self.accepts.and_then(|acceptance| acceptance.actor);
+        let before =
+            accepted.into_iter().flat_map(|actor| (0..=offset).map(move |entry| EntryActor { entry, actor }));
+        let of_events = self.actors.iter().map(|by| EntryActor { entry: by.entry + offset, ..*by });
+        before.chain(of_events).collect()
     }
 
     fn blobs(&self, offset: usize) -> Vec<EntryBlobs> {
@@ -146,6 +159,12 @@ impl Step<'_> {
         if self.events.iter().any(ends) { AppendClass::Ending } else { AppendClass::Normal }
     }
 
+    fn actor_of(&self, at: u32) -> Option<ActorIdentity> {
+        let accepted = self.accepts.filter(|_| at == 0).and_then(|acceptance| acceptance.actor);
+        let of_event = || self.actors.iter().find(|by| u32::try_from(by.entry) == Ok(at)).map(|by| by.actor);
+        accepted.or_else(of_event)
+    }
+
     fn records(&self, first: Seq) -> Vec<OrchestratorTapeRecord> {
         let numbered = self.events.iter().zip(0u32..);
         let record = |(event, at): (&TapeEvent, u32)| OrchestratorTapeRecord {
@@ -156,6 +175,7 @@ impl Step<'_> {
             tape_seq: TapeSeq(self.last.0 + 1 + at),
             time: self.now,
             content: ContentState::Present,
+            actor: self.actor_of(at),
             event: event.clone(),
         };
         numbered.map(record).collect()

@@ -7,6 +7,7 @@ use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{AppendClass, AppendError, Guard, NewEntry};
 use palyra_run_core::RunInput;
+use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::job::JobState;
@@ -15,6 +16,7 @@ use palyra_types::{Content, EffectId, Redacted, RunId, TapeSeq};
 
 use crate::approvals::APPROVAL_NOTE_CHARS_MAX;
 use crate::error::RequestError;
+use crate::run::InputData;
 
 use super::RunsHandle;
 
@@ -32,7 +34,7 @@ impl RunsHandle {
         query: EffectQuery,
     ) -> Result<Vec<EffectRecord>, RequestError> {
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
-        let query = EffectQuery { principal: Some(caller.principal), limit, ..query };
+        let query = EffectQuery { principal: Some(caller.actor.principal), limit, ..query };
         Ok(self.engine.ports.families.query(move |rows, _| effects::records(rows, &query)).await?)
     }
 
@@ -91,12 +93,12 @@ impl RunsHandle {
             }
         }
         let note = self.engine.ports.redactor.redact(note).text;
-        let settled = EffectSettled { run, effect, resolution, by: caller.principal, note };
+        let settled = EffectSettled { run, effect, resolution, by: caller.actor.principal, note };
         let doubts_job = record.job.is_some_and(|job| job.state == JobState::InDoubt);
         let said = if doubts_job {
-            self.settle_job(&record, settled).await
+            self.settle_job(&record, settled, caller.actor).await
         } else {
-            self.settle_call(&record, settled).await
+            self.settle_call(&record, settled, caller.actor).await
         };
         match said {
             Ok(()) => self.find(caller, run, effect).await,
@@ -109,9 +111,16 @@ impl RunsHandle {
         }
     }
 
-    async fn settle_job(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+    async fn settle_job(
+        &self,
+        record: &EffectRecord,
+        settled: EffectSettled,
+        actor: ActorIdentity,
+    ) -> Result<(), RequestError> {
         match settled.resolution {
-            EffectResolution::Happened | EffectResolution::DidNotHappen => self.settle(record, settled).await,
+            EffectResolution::Happened | EffectResolution::DidNotHappen => {
+                self.settle(record, settled, actor).await
+            }
             EffectResolution::Retry => {
                 let what = "a job is not started again; say `happened` or `did-not-happen`".to_owned();
                 Err(RequestError::InvalidArgument { what })
@@ -120,18 +129,28 @@ impl RunsHandle {
     }
 
     /// Tells the run, which waits for it, or says it beside the tape of a run that is over.
-    async fn settle_call(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+    async fn settle_call(
+        &self,
+        record: &EffectRecord,
+        settled: EffectSettled,
+        actor: ActorIdentity,
+    ) -> Result<(), RequestError> {
         let EffectSettled { run, effect, resolution, by, note } = settled.clone();
         let input = RunInput::EffectResolved { effect, resolution, by, note };
         let session = SessionRef { principal: record.principal, id: record.session };
-        match self.sessions.deliver(session, run, input, Vec::new()).await {
-            Err(RequestError::RunFinished) => self.settle(record, settled).await,
+        match self.sessions.deliver(session, run, input, InputData::by(actor)).await {
+            Err(RequestError::RunFinished) => self.settle(record, settled, actor).await,
             delivered => delivered.map(drop),
         }
     }
 
     /// Records what a person says of an effect beside the tape of its run.
-    async fn settle(&self, record: &EffectRecord, settled: EffectSettled) -> Result<(), RequestError> {
+    async fn settle(
+        &self,
+        record: &EffectRecord,
+        settled: EffectSettled,
+        actor: ActorIdentity,
+    ) -> Result<(), RequestError> {
         match settled.resolution {
             EffectResolution::Happened | EffectResolution::DidNotHappen => {}
             EffectResolution::Retry => return Err(RequestError::RunFinished),
@@ -145,7 +164,7 @@ impl RunsHandle {
             event: JournalEvent::Effect(EffectEvent::Settled(settled)),
         };
         let guards = vec![Guard::EffectUnknown { run, effect }];
-        match ports.recorder.record(vec![entry], AppendClass::Ending, guards).await {
+        match ports.recorder.record_act(actor, vec![entry], AppendClass::Ending, guards).await {
             Ok(_) => Ok(()),
             Err(AppendError::GuardFailed { .. }) => Err(RequestError::EffectNotUnknown),
             Err(error) => Err(error.into()),
@@ -154,13 +173,13 @@ impl RunsHandle {
 
     async fn find(&self, caller: Caller, run: RunId, effect: EffectId) -> Result<EffectRecord, RequestError> {
         let mut query = EffectQuery {
-            principal: Some(caller.principal),
+            principal: Some(caller.actor.principal),
             run: Some(run),
             only: EffectFilter::All,
             before: None,
             limit: RECORD_PAGE_ROWS_MAX,
         };
-        self.engine.ports.run_of(caller.principal, run).await?;
+        self.engine.ports.run_of(caller.actor.principal, run).await?;
         loop {
             let of_page = query.clone();
             let page =

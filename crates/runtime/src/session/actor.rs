@@ -17,23 +17,22 @@ use palyra_journal_core::families::input_keys;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError};
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, InputDelivery};
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::alarm::Alarm;
+use crate::alarm::LoopTimer;
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::{DeliverReply, Left, LiveRun, RunCommand, Stall};
-use crate::session::admitted::{AdmittedRun, Opening};
-use crate::session::appends::{AcceptedRun, Appended, Appends};
-use crate::session::deliveries::Deliveries;
+use crate::run::{ActorExit, DeliverReply, InputData, LiveRun, RunCommand, StallKind};
+use crate::session::admitted::{AdmittedRun, SessionOpening};
+use crate::session::appends::{AppendQueue, CommittedRun, FinishedAppend};
+use crate::session::deliveries::DeliveryQueue;
 use crate::session::directory::{
-    ChangeReply, Command, Directory, HandedOver, Retired, SteerReply, SubmitReply,
+    ChangeReply, Command, Directory, HandedOver, RetireOutcome, SteerReply, SubmitReply,
 };
-use crate::session::loaded::{Freshness, Loaded, Standing};
+use crate::session::loaded::{ArchiveState, LoadedSession, StateFreshness};
 use crate::session::request::{RecordedChange, SessionChange};
 
 mod runs;
@@ -53,11 +52,11 @@ pub(super) struct SessionActor {
     session: SessionRef,
     directory: Directory,
     /// `None` until somebody asks, and again after the journal failed.
-    loaded: Option<Loaded>,
+    loaded: Option<LoadedSession>,
     /// Queued runs that end before their turn, beside the active one; they leave the queue when they are over.
     endings: BTreeMap<RunId, LiveRun>,
-    appends: Appends,
-    deliveries: Deliveries,
+    appends: AppendQueue,
+    deliveries: DeliveryQueue,
     retry_at: Option<BootTime>,
     retry_pause: Duration,
 }
@@ -70,8 +69,8 @@ impl SessionActor {
             directory,
             loaded: None,
             endings: BTreeMap::new(),
-            appends: Appends::default(),
-            deliveries: Deliveries::default(),
+            appends: AppendQueue::default(),
+            deliveries: DeliveryQueue::default(),
             retry_at: None,
             retry_pause: RETRY_PAUSE_MIN,
         }
@@ -80,7 +79,7 @@ impl SessionActor {
     /// Works until there is nothing to do.
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let clock = Arc::clone(&self.engine.ports.clock);
-        let mut alarm = Alarm::default();
+        let mut alarm = LoopTimer::default();
         let mut leaves_at = clock.boot().after(self.idle_span());
         loop {
             let retry_at = self.retry_at;
@@ -112,7 +111,7 @@ impl SessionActor {
                 },
                 () = alarm.ring(&*clock, leaves_at), if !self.is_busy() => {
                     let idle = clock.boot() >= leaves_at;
-                    if idle && self.directory.retire(self.session, &mut commands) == Retired::Gone {
+                    if idle && self.directory.retire(self.session, &mut commands) == RetireOutcome::Gone {
                         break;
                     }
                     continue;
@@ -140,12 +139,12 @@ impl SessionActor {
             return;
         }
         if self.is_at_rest()
-            && self.loaded.as_ref().is_some_and(|loaded| loaded.freshness != Freshness::Fresh)
+            && self.loaded.as_ref().is_some_and(|loaded| loaded.freshness != StateFreshness::Fresh)
         {
             self.loaded = None;
         }
         if self.loaded.is_none() && !self.is_busy() && command.opens() {
-            self.loaded = Some(Loaded::unopened());
+            self.loaded = Some(LoadedSession::unopened());
         }
         if let Err(error) = self.ensure_loaded().await {
             self.retry_after(&error);
@@ -160,16 +159,16 @@ impl SessionActor {
                 let _ = reply.send(self.open(&opening).await);
             }
             Command::Submit { admitted, reply } => self.submit(*admitted, reply).await,
-            Command::Steer { input, idempotency, blobs, reply } => {
+            Command::Steer { input, idempotency, beside, reply } => {
                 let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
                 let run = active.map(|active| active.run);
                 match self.may_be_said(run, idempotency).await {
-                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, blobs, reply),
+                    Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, beside, reply),
                     Err(error) => drop(reply.send(Err(error))),
                 }
             }
-            Command::Deliver { run, input, blobs, reply } => {
-                self.take_delivery(run, *input, blobs, reply).await;
+            Command::Deliver { run, input, beside, reply } => {
+                self.take_delivery(run, *input, beside, reply).await;
             }
             Command::Change { change, reply } => self.change(change, reply),
             Command::Wake | Command::Forget => {}
@@ -182,16 +181,17 @@ impl SessionActor {
             self.loaded = None;
         } else if let Some(loaded) = &mut self.loaded {
             loaded.history.clear();
-            if loaded.freshness == Freshness::Fresh {
-                loaded.freshness = Freshness::Erased;
+            if loaded.freshness == StateFreshness::Fresh {
+                loaded.freshness = StateFreshness::Erased;
             }
         }
     }
 
     /// Returns whether nothing is under way that only this actor knows of.
     fn is_at_rest(&self) -> bool {
-        let waits = |loaded: &Loaded| loaded.active.is_none() && !loaded.queue.is_empty();
-        let works = |loaded: &Loaded| loaded.active.as_ref().is_some_and(|active| active.live.is_some());
+        let waits = |loaded: &LoadedSession| loaded.active.is_none() && !loaded.queue.is_empty();
+        let works =
+            |loaded: &LoadedSession| loaded.active.as_ref().is_some_and(|active| active.live.is_some());
         !self.loaded.as_ref().is_some_and(|loaded| waits(loaded) || works(loaded))
             && self.endings.is_empty()
             && self.appends.is_empty()
@@ -208,8 +208,7 @@ impl SessionActor {
 
     /// Runs may be open that nobody drives, so what could not be read is read again, unless it never will be.
     fn retry_after(&mut self, error: &RequestError) {
-        let lasting =
-            matches!(error, RequestError::Read(error) if Stall::of_read(error) == Stall::UntilRestart);
+        let lasting = matches!(error, RequestError::Read(error) if StallKind::of_read(error) == StallKind::UntilRestart);
         if !lasting {
             self.retry_later();
         }
@@ -224,12 +223,12 @@ impl SessionActor {
         if self.loaded.is_some() {
             return Ok(());
         }
-        let (mut loaded, revival) = Loaded::read(&self.engine, self.session).await?;
+        let (mut loaded, revival) = LoadedSession::read(&self.engine, self.session).await?;
         if self.appends.is_archiving() {
-            loaded.standing = Standing::Archived;
+            loaded.standing = ArchiveState::Archived;
         }
         if let Some(agent) = loaded.agent {
-            self.directory.introduce(self.session, agent);
+            self.directory.register_agent(self.session, agent);
         }
         self.loaded = Some(loaded);
         self.retry_at = None;
@@ -241,7 +240,7 @@ impl SessionActor {
     }
 
     /// Hands something to one of the session's runs: a wish to stop always, words of a person if they may be said.
-    async fn take_delivery(&mut self, run: RunId, input: RunInput, blobs: Vec<Blob>, reply: DeliverReply) {
+    async fn take_delivery(&mut self, run: RunId, input: RunInput, beside: InputData, reply: DeliverReply) {
         let said = if let RunInput::Input { idempotency, .. } | RunInput::Steer { idempotency, .. } = &input {
             Some(*idempotency)
         } else {
@@ -255,7 +254,7 @@ impl SessionActor {
             (Ok(()), Some(key)) => self.deliveries.watch(key, run, reply),
             (Ok(()), None) | (Err(_), _) => reply,
         };
-        let command = RunCommand::asked(input, blobs, reply);
+        let command = RunCommand::with_reply(input, beside, reply);
         match may {
             Ok(()) => self.deliver(run, command),
             Err(error) => command.answer(Err(error)),
@@ -284,16 +283,16 @@ impl SessionActor {
     }
 
     fn is_archived(&self) -> bool {
-        self.loaded.as_ref().is_some_and(|loaded| loaded.standing == Standing::Archived)
+        self.loaded.as_ref().is_some_and(|loaded| loaded.standing == ArchiveState::Archived)
     }
 
     /// Opens the session; a run of it has to wait for that anyway.
-    async fn open(&mut self, opening: &Opening) -> Result<(), RequestError> {
+    async fn open(&mut self, opening: &SessionOpening) -> Result<(), RequestError> {
         let ports = &self.engine.ports;
         let entries = vec![opening.entry(ports.clock.wall())];
         let opened = ports.recorder.record(entries, AppendClass::Normal, vec![opening.guard()]).await;
         if opened.is_ok() {
-            self.directory.introduce(self.session, opening.agent);
+            self.directory.register_agent(self.session, opening.agent);
         }
         self.take_note(opened.as_ref().err());
         // What it shares with another session has to be read, and so has a session that was there before.
@@ -309,7 +308,7 @@ impl SessionActor {
             admitted.spec.started.taints = loaded.history.seen_by(None).taints;
         }
         let key = admitted.spec.started.idempotency;
-        if loaded.standing == Standing::Archived {
+        if loaded.standing == ArchiveState::Archived {
             let _ = reply.send(Err(RequestError::SessionArchived));
         } else if key.is_some_and(|key| self.deliveries.is_elsewhere(key, None)) {
             // A repetition of it may be in a run already: who looks again will know.
@@ -330,7 +329,7 @@ impl SessionActor {
         &mut self,
         input: RunInput,
         key: Option<IdempotencyDigest>,
-        blobs: Vec<Blob>,
+        beside: InputData,
         reply: SteerReply,
     ) {
         let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
@@ -343,7 +342,7 @@ impl SessionActor {
             Some(key) => self.deliveries.watch(key, run, answer_in),
             None => answer_in,
         };
-        self.deliver(run, RunCommand::asked(input, blobs, answer_in));
+        self.deliver(run, RunCommand::with_reply(input, beside, answer_in));
         // A caller that left does not want to know.
         let _ = reply.send(Ok(Some(HandedOver { run, answer })));
     }
@@ -351,38 +350,39 @@ impl SessionActor {
     fn change(&mut self, change: RecordedChange, reply: ChangeReply) {
         let Some(loaded) = &mut self.loaded else { return };
         match (&change, loaded.standing) {
-            (SessionChange::Reset, Standing::Archived) => {
+            (SessionChange::Reset, ArchiveState::Archived) => {
                 let _ = reply.send(Err(RequestError::SessionArchived));
                 return;
             }
-            (SessionChange::Archive, Standing::Archived) | (SessionChange::Restore, Standing::Current) => {
+            (SessionChange::Archive, ArchiveState::Archived)
+            | (SessionChange::Restore, ArchiveState::Current) => {
                 let _ = reply.send(Ok(()));
                 return;
             }
             // From now on nothing gets in: what is accepted later would stand behind the entry.
-            (SessionChange::Archive, Standing::Current) => loaded.standing = Standing::Archived,
-            (SessionChange::Restore, Standing::Archived)
-            | (SessionChange::Reset, Standing::Current)
+            (SessionChange::Archive, ArchiveState::Current) => loaded.standing = ArchiveState::Archived,
+            (SessionChange::Restore, ArchiveState::Archived)
+            | (SessionChange::Reset, ArchiveState::Current)
             | (SessionChange::Rename(_), _) => {}
         }
         self.appends.change(&self.engine, self.session, change, reply);
     }
 
     /// Takes note of what the journal said to one of the session's own appends.
-    fn appended(&mut self, appended: Appended) {
+    fn appended(&mut self, appended: FinishedAppend) {
         match appended {
-            Appended::Run { result, reply, .. } => {
+            FinishedAppend::Run { result, reply, .. } => {
                 self.take_note(result.as_ref().err());
                 let result = result.map(|accepted| self.accepted(accepted));
                 let _ = reply.send(result.map_err(RequestError::from));
             }
-            Appended::Change { change, result, reply } => {
+            FinishedAppend::Change { change, result, reply } => {
                 self.take_note(result.as_ref().err());
                 if let Some(loaded) = &mut self.loaded {
                     match (&change, &result) {
                         (SessionChange::Reset, Ok(at)) => loaded.history.reset(*at),
                         (SessionChange::Archive, Err(_)) | (SessionChange::Restore, Ok(_)) => {
-                            loaded.standing = Standing::Current;
+                            loaded.standing = ArchiveState::Current;
                         }
                         (SessionChange::Archive | SessionChange::Rename(_), Ok(_))
                         | (
@@ -393,13 +393,13 @@ impl SessionActor {
                 }
                 let _ = reply.send(result.map(drop).map_err(RequestError::from));
             }
-            Appended::GivenUp { run, result } => self.given_up(run, result),
+            FinishedAppend::GivenUp { run, result } => self.given_up(run, result),
         }
         self.begin_next();
     }
 
-    fn accepted(&mut self, accepted: AcceptedRun) -> crate::session::request::Submitted {
-        let AcceptedRun { queued, reset, mut receipt } = accepted;
+    fn accepted(&mut self, accepted: CommittedRun) -> crate::session::request::SubmitReceipt {
+        let CommittedRun { queued, reset, mut receipt } = accepted;
         if let Some(loaded) = &mut self.loaded {
             if let Some(at) = reset {
                 loaded.history.reset(at);
@@ -419,7 +419,7 @@ impl SessionActor {
     /// After a lost answer the journal may hold more than what is known here.
     fn take_note(&mut self, error: Option<&AppendError>) {
         if let (Some(loaded), Some(AppendError::Unknown)) = (&mut self.loaded, error) {
-            loaded.freshness = Freshness::Stale;
+            loaded.freshness = StateFreshness::Stale;
         }
     }
 
@@ -436,9 +436,9 @@ impl SessionActor {
 
 /// Resolves when one of the runs has left: with what it left, or `None` when it was torn down.
 async fn next_exit(
-    loaded: &mut Option<Loaded>,
+    loaded: &mut Option<LoadedSession>,
     endings: &mut BTreeMap<RunId, LiveRun>,
-) -> (RunId, Option<Left>) {
+) -> (RunId, Option<ActorExit>) {
     let active = loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
     let active = active.and_then(|active| Some((active.run, active.live.as_mut()?)));
     let endings = endings.iter_mut().map(|(run, live)| (*run, live));

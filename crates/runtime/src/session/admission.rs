@@ -10,8 +10,9 @@ use palyra_ports::{AppendError, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::run::{InputDelivery, Surface, UserInput};
+use palyra_types::run::{InputDelivery, RunLimits, UserInput};
 use palyra_types::skill::ActivatedSkill;
+use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, Redacted, RunId};
 use tokio::sync::oneshot;
@@ -22,9 +23,9 @@ use crate::session::admitted::{AdmittedRun, RunSpec};
 use crate::session::directory::{Command, Directory};
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
-use crate::session::request::{ResetWish, SubmitRequest, Submitted};
-use crate::session::resolve::{self, Place};
-use crate::session::steering::{NO_ACTIVE_RUN, Steered, steer};
+use crate::session::request::{ResetMode, SubmitReceipt, SubmitRequest};
+use crate::session::resolve::{self, SessionTarget};
+use crate::session::steering::{NO_ACTIVE_RUN, SteerOutcome, steer};
 use crate::tape::TapeFollower;
 
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
@@ -51,7 +52,7 @@ pub(super) enum FollowMode {
 }
 
 /// What became of a request; with a follower if it began a run that was to be followed.
-type Taken = (Submitted, Option<TapeFollower>);
+type SubmitOutcome = (SubmitReceipt, Option<TapeFollower>);
 
 pub(super) async fn submit(
     engine: &Arc<Engine>,
@@ -59,7 +60,7 @@ pub(super) async fn submit(
     caller: Caller,
     request: SubmitRequest,
     options: SubmitOptions,
-) -> Result<Taken, RequestError> {
+) -> Result<SubmitOutcome, RequestError> {
     let mut validated = ValidatedSubmit::new(engine, caller, request, options)?;
     let mut lost = AppendError::GuardFailed { index: 0 };
     // The guard of its commit is the first to look whether a run was there before. Steering has no such guard.
@@ -76,13 +77,15 @@ pub(super) async fn submit(
         };
         if validated.request.delivery == InputDelivery::Steer {
             let steered = match &place {
-                Place::Existing { session, .. } => steer(directory, *session, &validated.prepared).await?,
-                Place::New(_) => Steered::NotTaken(NO_ACTIVE_RUN),
+                SessionTarget::Existing { session, .. } => {
+                    steer(directory, *session, &validated.prepared, caller.actor).await?
+                }
+                SessionTarget::New(_) => SteerOutcome::NotTaken(NO_ACTIVE_RUN),
             };
             match steered {
-                Steered::Joined(submitted) => return Ok((submitted, None)),
-                Steered::NotTaken(note) => validated.becomes_a_run(note),
-                Steered::SaidMeanwhile => continue,
+                SteerOutcome::Joined(submitted) => return Ok((submitted, None)),
+                SteerOutcome::NotTaken(note) => validated.becomes_a_run(note),
+                SteerOutcome::SaidMeanwhile => continue,
             }
         }
         let skills = match engine.views.skills.activate(place.agent()).await {
@@ -121,7 +124,7 @@ async fn unless_repeated(
     caller: Caller,
     validated: &ValidatedSubmit,
     refusal: RequestError,
-) -> Result<Taken, RequestError> {
+) -> Result<SubmitOutcome, RequestError> {
     let repeated = find_repeated(engine, caller, &validated.prepared).await?;
     repeated.map(|submitted| (submitted, None)).ok_or(refusal)
 }
@@ -151,13 +154,15 @@ impl ValidatedSubmit {
             .as_ref()
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
-        if request.workspace_root.is_some() && caller.surface != Surface::LocalSocket {
+        if request.workspace_root.is_some()
+            && caller.actor.surface.profile().workspace_root != WorkspaceRootSource::Client
+        {
             return Err(RequestError::WorkspaceRefused);
         }
         if let Some(root) = &request.workspace_root {
             check_root(engine, caller, root.clone())?;
         }
-        if request.delivery == InputDelivery::Steer && request.session.reset == ResetWish::Reset {
+        if request.delivery == InputDelivery::Steer && request.session.reset == ResetMode::Reset {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
             return Err(RequestError::InvalidArgument { what });
         }
@@ -179,13 +184,13 @@ impl ValidatedSubmit {
         &self,
         engine: &Engine,
         caller: Caller,
-        place: Place,
+        place: SessionTarget,
         skills: Vec<ActivatedSkill>,
     ) -> Result<AdmittedRun, RequestError> {
         let (request, earlier) = (&self.request, self.earlier.as_ref());
         let (session, agent, opening) = match place {
-            Place::Existing { session, agent } => (session, agent, None),
-            Place::New(opening) => (opening.session, opening.agent, Some(opening)),
+            SessionTarget::Existing { session, agent } => (session, agent, None),
+            SessionTarget::New(opening) => (opening.session, opening.agent, Some(opening)),
         };
         let agent = engine.views.agents.by_id(agent).ok_or(AdminError::AgentNotFound)?;
         let model = choose_model(engine, request, earlier, &agent)?;
@@ -196,7 +201,7 @@ impl ValidatedSubmit {
         let workspace_root = check_root(engine, caller, workspace.root)?;
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
-        let (ms, random) = engine.ports.entropy.id_parts(now);
+        let run = engine.ports.entropy.new_id(now);
         // Who names a model means that one.
         let fallbacks = match request.model {
             Some(_) => Vec::new(),
@@ -205,8 +210,8 @@ impl ValidatedSubmit {
         let unseen = unseen_images(engine, &self.prepared.input, &model);
         let started = RunStarted {
             agent: agent.id,
-            surface: caller.surface,
-            limits: config.limits,
+            surface: caller.actor.surface,
+            limits: within(config.limits, request.output_tokens_max),
             config_digest: config.digest,
             idempotency: self.prepared.idempotency,
             delivery: request.delivery,
@@ -220,11 +225,17 @@ impl ValidatedSubmit {
             response_format: self.response_format.clone(),
             run_salt: engine.ports.entropy.bytes32().into(),
         };
-        let spec = RunSpec { run: RunId::from_parts(ms, random), session, started };
+        let spec = RunSpec { run, session, started };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
-        Ok(AdmittedRun { spec, opening, reset, blobs, notes })
+        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })
     }
+}
+
+/// Returns the limits of a run that may write fewer tokens.
+fn within(limits: RunLimits, output_tokens_max: Option<u64>) -> RunLimits {
+    let asked = output_tokens_max.unwrap_or(limits.output_tokens_max);
+    RunLimits { output_tokens_max: limits.output_tokens_max.min(asked), ..limits }
 }
 
 /// Refuses a schema of an answer that holds a secret or is none.
@@ -233,7 +244,7 @@ fn check_format(
     caller: Caller,
     format: &ResponseFormat<Content<Arc<str>>>,
 ) -> Result<ResponseFormat, RequestError> {
-    let schema = engine.ports.recorder.check(caller.principal, format.schema.clone());
+    let schema = engine.ports.recorder.check(caller.actor.principal, format.schema.clone());
     let schema = schema
         .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "the schema of the answer" })?;
     AnswerSchema::compile(schema.expose())
@@ -247,7 +258,7 @@ fn check_root(
     caller: Caller,
     root: Content<PathBuf>,
 ) -> Result<Redacted<PathBuf>, RequestError> {
-    let checked = engine.ports.recorder.check(caller.principal, root);
+    let checked = engine.ports.recorder.check(caller.actor.principal, root);
     checked.map_err(|SecretFound { .. }| {
         AdminError::SecretInIdentity { field: "the path of the workspace" }.into()
     })
@@ -270,13 +281,14 @@ fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option
     if directory.is_blind(model) {
         return Some(format!(
             "{model} did not understand the test picture, so only the name of {names} was sent; \
-             `images = true` below `[providers.{provider}]` in the configuration file sends it all the same"
+             `images = true` below `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends \
+             it all the same"
         ));
     }
     Some(format!(
         "{model} is not known to take images, so only the name of {names} was sent; `images = true` below \
-         `[providers.{provider}]` in the configuration file sends it all the same; where no test has shown the model a \
-         picture yet, `palyra model test {model}` does"
+         `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends it all the same; where no \
+         test has shown the model a picture yet, `palyra model test {model}` does"
     ))
 }
 

@@ -1,17 +1,18 @@
 //! A run that is ready to be accepted, with the session it opens if that is new.
 
 use palyra_ports::{Guard, NewEntry};
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
 use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::{AgentId, Redacted, RunId, TapeSeq, Timestamp};
 
 use crate::run::RunAcceptance;
-use crate::session::request::{Admission, ResetWish, Submitted};
+use crate::session::request::{AdmissionKind, ResetMode, SubmitReceipt};
 
 /// A session about to be opened.
 #[derive(Debug, Clone)]
-pub(super) struct Opening {
+pub(super) struct SessionOpening {
     pub(super) session: SessionRef,
     pub(super) agent: AgentId,
     pub(super) key: Option<Redacted<String>>,
@@ -19,7 +20,7 @@ pub(super) struct Opening {
     pub(super) branched_from: Option<BranchPoint>,
 }
 
-impl Opening {
+impl SessionOpening {
     pub(super) fn entry(&self, now: Timestamp) -> NewEntry {
         let event = JournalEvent::Session(SessionEvent::Opened {
             session: self.session.id,
@@ -50,18 +51,20 @@ pub(super) struct RunSpec {
 #[derive(Debug, Clone)]
 pub(super) struct AdmittedRun {
     pub(super) spec: RunSpec,
-    pub(super) opening: Option<Opening>,
+    pub(super) opening: Option<SessionOpening>,
     /// Whether its session, which exists, starts afresh with it.
-    pub(super) reset: ResetWish,
+    pub(super) reset: ResetMode,
     /// The files of its input that are not text, as their attachments number them.
     pub(super) blobs: Vec<Blob>,
+    /// Who asked for it.
+    pub(super) actor: ActorIdentity,
     pub(super) notes: Vec<String>,
 }
 
 impl AdmittedRun {
     /// Returns the receipt for the caller.
-    pub(super) fn receipt(&self, admission: Admission) -> Submitted {
-        Submitted {
+    pub(super) fn receipt(&self, admission: AdmissionKind) -> SubmitReceipt {
+        SubmitReceipt {
             run: self.spec.run,
             session: self.spec.session.id,
             session_created: self.opening.is_some(),
@@ -80,13 +83,13 @@ impl AdmittedRun {
         if let Some(digest) = spec.started.idempotency {
             guards.push(Guard::IdempotencyUnseen { principal: spec.session.principal, digest });
         }
-        guards.extend(self.opening.as_ref().map(Opening::guard));
+        guards.extend(self.opening.as_ref().map(SessionOpening::guard));
         guards
     }
 
     /// Returns whether its first commit begins with a reset.
     pub(super) fn resets(&self) -> bool {
-        self.opening.is_none() && self.reset == ResetWish::Reset
+        self.opening.is_none() && self.reset == ResetMode::Reset
     }
 
     /// Returns what has to be appended before the run's own first entry.
@@ -108,6 +111,7 @@ impl AdmittedRun {
             started: self.spec.started.clone(),
             guards: self.guards(),
             entries_before: self.entries_before(now),
+            actor: Some(self.actor),
             blobs: self.blobs.clone(),
         }
     }

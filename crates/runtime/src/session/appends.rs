@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{AppendClass, AppendError, AttachedData, EntryBlobs, Guard, NewEntry};
+use palyra_ports::{AppendClass, AppendError, AttachedData, EntryActor, EntryBlobs, Guard, NewEntry};
 use palyra_types::event::{JournalEvent, RunEvent, RunFinished, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, TerminationReason};
 use palyra_types::session::SessionRef;
@@ -20,20 +20,20 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::admitted::AdmittedRun;
 use crate::session::directory::{ChangeReply, SubmitReply};
-use crate::session::loaded::Queued;
-use crate::session::request::{Admission, RecordedChange, SessionChange, Submitted};
+use crate::session::loaded::QueuedRun;
+use crate::session::request::{AdmissionKind, RecordedChange, SessionChange, SubmitReceipt};
 
 /// An append that is over, with whom to tell.
-pub(super) enum Appended {
+pub(super) enum FinishedAppend {
     /// A run that waits for its turn.
-    Run { key: Option<IdempotencyDigest>, result: Result<AcceptedRun, AppendError>, reply: SubmitReply },
+    Run { key: Option<IdempotencyDigest>, result: Result<CommittedRun, AppendError>, reply: SubmitReply },
     /// A change of the session, and its place in the journal.
     Change { change: RecordedChange, result: Result<Seq, AppendError>, reply: ChangeReply },
     /// A run that nobody can work on, ended from outside.
     GivenUp { run: RunId, result: Result<(), RequestError> },
 }
 
-impl Appended {
+impl FinishedAppend {
     /// Returns the key of an input that was accepted or refused.
     pub(super) fn key(&self) -> Option<IdempotencyDigest> {
         match self {
@@ -44,24 +44,24 @@ impl Appended {
 }
 
 /// A run that is in the journal, behind others.
-pub(super) struct AcceptedRun {
-    pub(super) queued: Queued,
+pub(super) struct CommittedRun {
+    pub(super) queued: QueuedRun,
     /// The reset that came with it.
     pub(super) reset: Option<Seq>,
-    pub(super) receipt: Submitted,
+    pub(super) receipt: SubmitReceipt,
 }
 
 /// Appends under way, oldest first.
 #[derive(Default)]
-pub(super) struct Appends {
-    under_way: FuturesOrdered<BoxFuture<'static, Appended>>,
+pub(super) struct AppendQueue {
+    under_way: FuturesOrdered<BoxFuture<'static, FinishedAppend>>,
     /// The keys of the inputs that are being accepted.
     keys: Vec<IdempotencyDigest>,
     /// How many of them archive the session.
     archiving: usize,
 }
 
-impl Appends {
+impl AppendQueue {
     pub(super) fn len(&self) -> usize {
         self.under_way.len()
     }
@@ -81,13 +81,13 @@ impl Appends {
     }
 
     /// Resolves when the oldest is over.
-    pub(super) async fn next(&mut self) -> Appended {
+    pub(super) async fn next(&mut self) -> FinishedAppend {
         match self.under_way.next().await {
             Some(appended) => {
-                if let Appended::Run { key: Some(key), .. } = &appended {
+                if let FinishedAppend::Run { key: Some(key), .. } = &appended {
                     self.keys.retain(|other| other != key);
                 }
-                if let Appended::Change { change: SessionChange::Archive, .. } = &appended {
+                if let FinishedAppend::Change { change: SessionChange::Archive, .. } = &appended {
                     self.archiving -= 1;
                 }
                 appended
@@ -114,22 +114,24 @@ impl Appends {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });
         }
         let guards = admitted.guards();
-        let attached = AttachedData { blobs, statics: Vec::new() };
+        let actor = admitted.actor;
+        let actors = (0..entries.len()).map(|entry| EntryActor { entry, actor }).collect();
+        let attached = AttachedData { actors, blobs, statics: Vec::new() };
         let recorder = &engine.ports.recorder;
         let appending = recorder.record_with(entries, AppendClass::Normal, guards, attached);
         let key = admitted.spec.started.idempotency;
         self.keys.extend(key);
         let over = async move {
-            let result = appending.await.map(|committed| AcceptedRun {
-                queued: Queued {
+            let result = appending.await.map(|committed| CommittedRun {
+                queued: QueuedRun {
                     run: admitted.spec.run,
                     first_seq: Seq(committed.first_seq.0 + before as u64),
                     delivery: admitted.spec.started.delivery,
                 },
                 reset: admitted.resets().then_some(committed.first_seq),
-                receipt: admitted.receipt(Admission::Queued),
+                receipt: admitted.receipt(AdmissionKind::Queued),
             });
-            Appended::Run { key, result, reply }
+            FinishedAppend::Run { key, result, reply }
         };
         self.under_way.push_back(over.boxed());
     }
@@ -147,7 +149,7 @@ impl Appends {
         let appending = engine.ports.recorder.record(vec![entry], AppendClass::Normal, Vec::new());
         let over = async move {
             let result = appending.await.map(|committed| committed.first_seq);
-            Appended::Change { change, result, reply }
+            FinishedAppend::Change { change, result, reply }
         };
         self.under_way.push_back(over.boxed());
     }
@@ -157,7 +159,7 @@ impl Appends {
         let engine = Arc::clone(engine);
         let over = async move {
             let result = end_without_replay(&engine, session, run).await;
-            Appended::GivenUp { run, result }
+            FinishedAppend::GivenUp { run, result }
         };
         self.under_way.push_back(over.boxed());
     }

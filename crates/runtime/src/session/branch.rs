@@ -14,8 +14,8 @@ use palyra_types::session::{BranchPoint, SessionRef};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::directory::Directory;
-use crate::session::request::{BranchWish, ExistingSession, ResolvedSession, SessionSelector};
-use crate::session::resolve::{self, Found};
+use crate::session::request::{BranchRequest, ExistingSession, ResolvedSession, SessionSelector};
+use crate::session::resolve::{self, FoundSession};
 
 /// Races for a new key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
@@ -26,24 +26,24 @@ pub(super) async fn branch(
     caller: Caller,
     selector: SessionSelector,
     agent: Option<String>,
-    wish: BranchWish,
+    requested: BranchRequest,
 ) -> Result<ResolvedSession, RequestError> {
     if selector.existing == ExistingSession::Required {
         let what = "a branch is a new session, so it cannot be required to exist".to_owned();
         return Err(RequestError::InvalidArgument { what });
     }
-    let record = engine.ports.run_of(caller.principal, wish.run).await?;
-    let point = branch_point(engine, &record, wish).await?;
+    let record = engine.ports.run_of(caller.actor.principal, requested.run).await?;
+    let point = branch_point(engine, &record, requested).await?;
     for _ in 0..RACES_MAX {
         match resolve::find(engine, caller, &selector, agent.as_deref()).await? {
-            Found::Existing(existing) if existing.branched_from == Some(point) => {
+            FoundSession::Existing(existing) if existing.branched_from == Some(point) => {
                 return Ok(ResolvedSession { record: existing, created: false, reset_applied: false });
             }
-            Found::Existing(_) => {
+            FoundSession::Existing(_) => {
                 let what = "a branch is a new session, and the id or key names one that exists".to_owned();
                 return Err(RequestError::InvalidArgument { what });
             }
-            Found::New(mut opening) => {
+            FoundSession::New(mut opening) => {
                 opening.branched_from = Some(point);
                 if agent.is_none() {
                     opening.agent = record.agent;
@@ -60,9 +60,9 @@ pub(super) async fn branch(
 async fn branch_point(
     engine: &Engine,
     record: &RunRecord,
-    wish: BranchWish,
+    requested: BranchRequest,
 ) -> Result<BranchPoint, RequestError> {
-    let tape_seq = place_in_tape(record.last_tape_seq, wish.tape_seq)?;
+    let tape_seq = place_in_tape(record.last_tape_seq, requested.tape_seq)?;
     let source = SessionRef { principal: record.principal, id: record.session };
     // The run that is cut sees what it saw, whatever was reset while it was under way.
     let (session, run, run_first_seq) = (record.session, record.run, record.first_seq);

@@ -11,23 +11,23 @@ use palyra_types::run::IdempotencyDigest;
 use tokio::sync::oneshot;
 
 use crate::error::RequestError;
-use crate::run::{DeliverReply, Delivered};
-use crate::session::appends::Appends;
+use crate::run::{DeliverReply, DeliveryReceipt};
+use crate::session::appends::AppendQueue;
 use crate::session::directory::Command;
 
 /// A run's answer, on its way to whoever asked.
-pub(super) struct Answered {
+pub(super) struct DeliveryAnswer {
     key: IdempotencyDigest,
     run: RunId,
     /// `None` when the run was lost over it.
-    answer: Option<Result<Delivered, RequestError>>,
+    answer: Option<Result<DeliveryReceipt, RequestError>>,
     reply: DeliverReply,
 }
 
 /// Inputs on their way into runs.
 #[derive(Default)]
-pub(super) struct Deliveries {
-    under_way: FuturesUnordered<BoxFuture<'static, Answered>>,
+pub(super) struct DeliveryQueue {
+    under_way: FuturesUnordered<BoxFuture<'static, DeliveryAnswer>>,
     keys: Vec<(IdempotencyDigest, RunId)>,
     /// Repetitions that wait for an answer.
     parked: Vec<(IdempotencyDigest, Command)>,
@@ -36,7 +36,7 @@ pub(super) struct Deliveries {
 /// Repetitions that wait, at most; further ones are told to come again.
 const PARKED_MAX: usize = 256;
 
-impl Deliveries {
+impl DeliveryQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.under_way.is_empty()
     }
@@ -51,7 +51,7 @@ impl Deliveries {
         &mut self,
         command: Command,
         active: Option<RunId>,
-        accepting: &Appends,
+        accepting: &AppendQueue,
     ) -> Option<Command> {
         let (key, run) = match &command {
             Command::Submit { admitted, .. } => (admitted.spec.started.idempotency, None),
@@ -71,15 +71,15 @@ impl Deliveries {
 
     /// Puts itself between a run and whoever waits for its answer.
     pub(super) fn watch(&mut self, key: IdempotencyDigest, run: RunId, reply: DeliverReply) -> DeliverReply {
-        let (told, answer) = oneshot::channel();
+        let (reply_tx, answer) = oneshot::channel();
         self.keys.push((key, run));
-        let answered = async move { Answered { key, run, answer: answer.await.ok(), reply } };
+        let answered = async move { DeliveryAnswer { key, run, answer: answer.await.ok(), reply } };
         self.under_way.push(answered.boxed());
-        told
+        reply_tx
     }
 
     /// Resolves when a run has answered.
-    pub(super) async fn next(&mut self) -> Answered {
+    pub(super) async fn next(&mut self) -> DeliveryAnswer {
         match self.under_way.next().await {
             Some(answered) => answered,
             None => std::future::pending().await,
@@ -87,8 +87,8 @@ impl Deliveries {
     }
 
     /// Forgets an input and passes its answer on; one that is lost stays unanswered. Returns its repetitions.
-    pub(super) fn pass_on(&mut self, answered: Answered) -> Vec<Command> {
-        let Answered { key, run, answer, reply } = answered;
+    pub(super) fn pass_on(&mut self, answered: DeliveryAnswer) -> Vec<Command> {
+        let DeliveryAnswer { key, run, answer, reply } = answered;
         if let Some(place) = self.keys.iter().position(|known| *known == (key, run)) {
             self.keys.swap_remove(place);
         }

@@ -9,16 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, RunId};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
 use crate::error::RequestError;
-use crate::run::{DeliverReply, Delivered};
-use crate::session::admitted::{AdmittedRun, Opening};
-use crate::session::request::{RecordedChange, Submitted};
+use crate::run::{DeliverReply, DeliveryReceipt, InputData};
+use crate::session::admitted::{AdmittedRun, SessionOpening};
+use crate::session::request::{RecordedChange, SubmitReceipt};
 
 /// Requests waiting for one session actor.
 const MAILBOX_MAX: usize = 64;
@@ -26,7 +25,7 @@ const MAILBOX_MAX: usize = 64;
 const RESTING_ACTORS_MAX: usize = 128;
 
 /// Where the answer to a submit goes.
-pub(super) type SubmitReply = oneshot::Sender<Result<Submitted, RequestError>>;
+pub(super) type SubmitReply = oneshot::Sender<Result<SubmitReceipt, RequestError>>;
 /// Where the answer to a change of the session, or to its opening, goes.
 pub(super) type ChangeReply = oneshot::Sender<Result<(), RequestError>>;
 /// Where it is said which run a steering input was handed to; `None` when no run is active.
@@ -35,19 +34,19 @@ pub(super) type SteerReply = oneshot::Sender<Result<Option<HandedOver>, RequestE
 /// A run that was handed an input, and where it says what became of it.
 pub(super) struct HandedOver {
     pub(super) run: RunId,
-    pub(super) answer: oneshot::Receiver<Result<Delivered, RequestError>>,
+    pub(super) answer: oneshot::Receiver<Result<DeliveryReceipt, RequestError>>,
 }
 
 /// What a session actor is asked.
 pub(super) enum Command {
     /// The session itself, which does not exist yet; an empty answer once that is durable.
-    Open { opening: Box<Opening>, reply: ChangeReply },
+    Open { opening: Box<SessionOpening>, reply: ChangeReply },
     /// A new run.
     Submit { admitted: Box<AdmittedRun>, reply: SubmitReply },
     /// Something for the run that is active.
-    Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, blobs: Vec<Blob>, reply: SteerReply },
+    Steer { input: UserInput, idempotency: Option<IdempotencyDigest>, beside: InputData, reply: SteerReply },
     /// Something for one of its runs.
-    Deliver { run: RunId, input: Box<RunInput>, blobs: Vec<Blob>, reply: DeliverReply },
+    Deliver { run: RunId, input: Box<RunInput>, beside: InputData, reply: DeliverReply },
     /// Something about the session itself.
     Change { change: RecordedChange, reply: ChangeReply },
     /// Take up what is open.
@@ -76,7 +75,7 @@ struct AtWork {
 }
 
 /// Starts the actor of a session.
-type Starter = dyn Fn(SessionRef, Directory, mpsc::Receiver<Command>) + Send + Sync;
+type ActorStarter = dyn Fn(SessionRef, Directory, mpsc::Receiver<Command>) + Send + Sync;
 
 /// The live session actors.
 #[derive(Clone)]
@@ -87,11 +86,11 @@ pub(super) struct Directory {
     closing: Arc<AtomicBool>,
     /// Read by whoever takes an input, until that is durable; written by whoever must know that none is on its way.
     admissions: Arc<RwLock<()>>,
-    starter: Arc<Starter>,
+    starter: Arc<ActorStarter>,
 }
 
 impl Directory {
-    pub(super) fn new(starter: Arc<Starter>) -> Self {
+    pub(super) fn new(starter: Arc<ActorStarter>) -> Self {
         Self {
             actors: Arc::default(),
             runs: Arc::default(),
@@ -165,7 +164,7 @@ impl Directory {
     }
 
     /// Takes note that a session exists, and of the agent it is bound to.
-    pub(super) fn introduce(&self, session: SessionRef, agent: AgentId) {
+    pub(super) fn register_agent(&self, session: SessionRef, agent: AgentId) {
         let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at_work) = actors.get_mut(&session) {
             at_work.agent = Some(agent);
@@ -179,12 +178,12 @@ impl Directory {
     }
 
     /// Takes note that a session works on a run.
-    pub(super) fn takes_up(&self, run: RunId, session: SessionRef) {
+    pub(super) fn mark_running(&self, run: RunId, session: SessionRef) {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(run, session);
     }
 
     /// Takes note that nobody works on a run any more.
-    pub(super) fn leaves(&self, run: RunId) {
+    pub(super) fn clear_running(&self, run: RunId) {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
     }
 
@@ -194,20 +193,24 @@ impl Directory {
     }
 
     /// Forgets an actor that is about to leave, unless work has come for it meanwhile.
-    pub(super) fn retire(&self, session: SessionRef, commands: &mut mpsc::Receiver<Command>) -> Retired {
+    pub(super) fn retire(
+        &self,
+        session: SessionRef,
+        commands: &mut mpsc::Receiver<Command>,
+    ) -> RetireOutcome {
         let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
         if !commands.is_empty() {
-            return Retired::WorkCame;
+            return RetireOutcome::WorkCame;
         }
         commands.close();
         actors.remove(&session);
-        Retired::Gone
+        RetireOutcome::Gone
     }
 }
 
 /// Whether an actor may leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Retired {
+pub(super) enum RetireOutcome {
     /// It may.
     Gone,
     /// It must look at its mailbox first.

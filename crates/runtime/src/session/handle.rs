@@ -12,7 +12,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
-use palyra_types::attachment::Blob;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -21,7 +21,7 @@ use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::Delivered;
+use crate::run::{DeliveryReceipt, InputData};
 use crate::session::actor::SessionActor;
 use crate::session::admission::{FollowMode, SubmitOptions};
 use crate::session::directory::{Command, Directory};
@@ -29,8 +29,8 @@ use crate::session::loaded::open_runs;
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
 use crate::session::request::{
-    BranchWish, CleanedSession, InputRequest, ResolvedSession, SessionChange, SessionSelector, SubmitRequest,
-    Submitted,
+    BranchRequest, CleanedSession, InputRequest, ResolvedSession, SessionChange, SessionSelector,
+    SubmitReceipt, SubmitRequest,
 };
 use crate::session::{admission, branch, resolve};
 use crate::tape::TapeFollower;
@@ -62,7 +62,11 @@ impl SessionsHandle {
     /// # Errors
     /// Whatever [`RequestError`] names; nothing was taken then, except after
     /// [`palyra_ports::AppendError::Unknown`], where repeating with the same idempotency key tells.
-    pub async fn submit(&self, caller: Caller, request: SubmitRequest) -> Result<Submitted, RequestError> {
+    pub async fn submit(
+        &self,
+        caller: Caller,
+        request: SubmitRequest,
+    ) -> Result<SubmitReceipt, RequestError> {
         self.submit_with(caller, request, None).await
     }
 
@@ -75,7 +79,7 @@ impl SessionsHandle {
         &self,
         caller: Caller,
         request: SubmitRequest,
-    ) -> Result<(Submitted, Option<TapeFollower>), RequestError> {
+    ) -> Result<(SubmitReceipt, Option<TapeFollower>), RequestError> {
         let _admission = self.admission().await?;
         let options = SubmitOptions { follow: FollowMode::Yes, ..SubmitOptions::default() };
         admission::submit(&self.engine, &self.directory, caller, request, options).await
@@ -91,7 +95,7 @@ impl SessionsHandle {
         &self,
         caller: Caller,
         prepared: &PreparedInput,
-    ) -> Result<Option<Submitted>, RequestError> {
+    ) -> Result<Option<SubmitReceipt>, RequestError> {
         find_repeated(&self.engine, caller, prepared).await
     }
 
@@ -101,7 +105,7 @@ impl SessionsHandle {
         caller: Caller,
         request: SubmitRequest,
         earlier: RunId,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let page = self.engine.ports.tapes.tape(earlier, TapeSeq::default(), 1).await?;
         let first = page.entries.into_iter().next().map(|entry| entry.event);
         let started =
@@ -114,7 +118,7 @@ impl SessionsHandle {
         caller: Caller,
         request: SubmitRequest,
         earlier: Option<RunStarted>,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let _admission = self.admission().await?;
         let options = SubmitOptions { earlier, ..SubmitOptions::default() };
         let (submitted, _) =
@@ -157,10 +161,10 @@ impl SessionsHandle {
         caller: Caller,
         selector: SessionSelector,
         agent: Option<String>,
-        wish: BranchWish,
+        requested: BranchRequest,
     ) -> Result<ResolvedSession, RequestError> {
         self.check_open()?;
-        branch::branch(&self.engine, &self.directory, caller, selector, agent, wish).await
+        branch::branch(&self.engine, &self.directory, caller, selector, agent, requested).await
     }
 
     /// Changes a session as a whole; returns it as it is once that is durable. What is so already stays so.
@@ -175,7 +179,7 @@ impl SessionsHandle {
         change: SessionChange,
     ) -> Result<OrchestratorSessionRecord, RequestError> {
         self.check_open()?;
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         resolve::change(&self.engine, &self.directory, session, change).await
     }
 
@@ -187,14 +191,14 @@ impl SessionsHandle {
     pub async fn clean_up(&self, caller: Caller, session: SessionId) -> Result<CleanedSession, RequestError> {
         // Archived first, so that no run slips in behind the last one that is stopped.
         self.change(caller, session, SessionChange::Archive).await?;
-        let session = SessionRef { principal: caller.principal, id: session };
+        let session = SessionRef { principal: caller.actor.principal, id: session };
         let mut open = open_runs(&self.engine, session).await?;
         // The active one comes last: its end would let a queued one begin.
         open.sort_by_key(|record| record.state != RunLifecycleState::Pending);
         let mut cancelled_runs = 0;
         for record in open {
-            let cancel = RunInput::Cancel { actor: caller.principal, reason: CancelReason::User };
-            match self.deliver(session, record.run, cancel, Vec::new()).await {
+            let cancel = RunInput::Cancel { actor: caller.actor.principal, reason: CancelReason::User };
+            match self.deliver(session, record.run, cancel, InputData::by(caller.actor)).await {
                 Ok(_) => cancelled_runs += 1,
                 Err(RequestError::RunFinished) => {}
                 Err(error) => return Err(error),
@@ -214,7 +218,7 @@ impl SessionsHandle {
         sessions: Vec<SessionId>,
         search: Option<Content<String>>,
     ) -> Result<Vec<SessionTexts>, RequestError> {
-        let own = |id| SessionRef { principal: caller.principal, id };
+        let own = |id| SessionRef { principal: caller.actor.principal, id };
         let query = SessionTextQuery { sessions: sessions.into_iter().map(own).collect(), search };
         Ok(self.engine.ports.families.query(move |rows, _| runs::session_texts(rows, &query)).await?)
     }
@@ -234,7 +238,7 @@ impl SessionsHandle {
             return Err(RequestError::InvalidArgument { what });
         }
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
-        let query = SessionQuery { principal: caller.principal, limit, ..query };
+        let query = SessionQuery { principal: caller.actor.principal, limit, ..query };
         let families = &self.engine.ports.families;
         Ok(families.query(move |rows, _| sessions::records(rows, &query, runs::has_input)).await?)
     }
@@ -268,7 +272,7 @@ impl SessionsHandle {
 
     /// Ends every following of a tape, each after the last committed entry.
     pub fn end_followers(&self) {
-        self.engine.hub.heed(&AppendError::Closed);
+        self.engine.hub.close_on_fatal(&AppendError::Closed);
     }
 
     /// Returns the session that works on a run, if one does.
@@ -281,10 +285,10 @@ impl SessionsHandle {
         session: SessionRef,
         run: RunId,
         input: RunInput,
-        blobs: Vec<Blob>,
-    ) -> Result<Delivered, RequestError> {
+        beside: InputData,
+    ) -> Result<DeliveryReceipt, RequestError> {
         let (reply, answer) = oneshot::channel();
-        self.directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
+        self.directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
         answer.await.map_err(|_| self.directory.lost_answer())?
     }
 
@@ -294,9 +298,10 @@ impl SessionsHandle {
         session: SessionRef,
         run: RunId,
         input: RunInput,
-    ) -> Result<Delivered, RequestError> {
+        actor: ActorIdentity,
+    ) -> Result<DeliveryReceipt, RequestError> {
         self.check_open()?;
-        self.deliver(session, run, input, Vec::new()).await
+        self.deliver(session, run, input, InputData::by(actor)).await
     }
 
     /// Makes a session take up what is open in it.

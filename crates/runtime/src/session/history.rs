@@ -4,7 +4,7 @@
 //! begins with what that one had said up to there; nothing of it is copied.
 //!
 //! Invariant: a run sees what had ended before it began, was accepted before it (or overtook it) and after the
-//! reset that was in force when it was accepted. Begin at [`History::load`] and [`History::seen_by`].
+//! reset that was in force when it was accepted. Begin at [`SessionHistory::load`] and [`SessionHistory::seen_by`].
 
 use std::collections::VecDeque;
 
@@ -19,8 +19,8 @@ use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::Earlier;
-use crate::session::past::{Overtakes, Past, ReadRun, read_run};
+use crate::run::PriorContext;
+use crate::session::past::{OvertakesEarlier, ReadRun, VisibleRun, read_run};
 
 /// Runs remembered, at most.
 const HISTORY_RUNS_MAX: usize = 256;
@@ -33,15 +33,15 @@ const BRANCHES_DEPTH_MAX: usize = 64;
 
 /// The finished runs of a session that later runs may see, in the order in which they ended.
 #[derive(Debug, Default)]
-pub(super) struct History {
-    runs: VecDeque<(Past, usize)>,
+pub(super) struct SessionHistory {
+    runs: VecDeque<(VisibleRun, usize)>,
     bytes: usize,
     /// In order.
     resets: Vec<Seq>,
     unreadable: Vec<RunId>,
 }
 
-impl History {
+impl SessionHistory {
     /// Reads the history of a session from the journal, newest run first, until it is full; as far back as its
     /// oldest open run sees.
     pub(super) async fn load(
@@ -51,13 +51,13 @@ impl History {
     ) -> Result<Self, RequestError> {
         let resets = resets(engine, record, oldest_open).await?;
         let since = resets.first().copied().filter(|first| oldest_open.is_none_or(|open| *first < open));
-        let mut gathered = Gathered::default();
-        let own = Stretch { session: record.session, since, cut: None };
+        let mut gathered = CollectedContext::default();
+        let own = HistorySpan { session: record.session, since, cut: None };
         gathered.take_stretch(engine, own).await?;
         if since.is_none() {
             gathered.take_inherited(engine, record).await?;
         }
-        let Gathered { mut runs, unreadable, .. } = gathered;
+        let CollectedContext { mut runs, unreadable, .. } = gathered;
         runs.sort_by_key(|past| past.ended);
         let mut history = Self { resets, unreadable, ..Self::default() };
         runs.into_iter().for_each(|past| history.push(past));
@@ -65,8 +65,8 @@ impl History {
     }
 
     /// Adds a finished run in its place.
-    pub(super) fn push(&mut self, past: Past) {
-        let known = |(other, _): &(Past, usize)| other.run.first_seq == past.run.first_seq;
+    pub(super) fn push(&mut self, past: VisibleRun) {
+        let known = |(other, _): &(VisibleRun, usize)| other.run.first_seq == past.run.first_seq;
         if past.run.messages.is_empty() || self.runs.iter().any(known) {
             return;
         }
@@ -95,14 +95,14 @@ impl History {
     }
 
     /// Returns what a run sees that was accepted at this place, or is about to be; cheap, for messages are shared.
-    pub(super) fn seen_by(&self, accepted: Option<Seq>) -> Earlier {
+    pub(super) fn seen_by(&self, accepted: Option<Seq>) -> PriorContext {
         let before = |seq: Seq| accepted.is_none_or(|accepted| seq < accepted);
         let since = self.resets.iter().rev().find(|reset| before(**reset)).copied();
-        let seen = |past: &Past| {
+        let seen = |past: &VisibleRun| {
             since.is_none_or(|since| past.run.first_seq > since)
-                && (before(past.run.first_seq) || past.overtakes == Overtakes::Yes)
+                && (before(past.run.first_seq) || past.overtakes == OvertakesEarlier::Yes)
         };
-        let mut earlier = Earlier::default();
+        let mut earlier = PriorContext::default();
         for (past, _) in self.runs.iter().filter(|(past, _)| seen(past)) {
             earlier.runs.push(past.run.clone());
             earlier.taints = earlier.taints.with(past.taints);
@@ -137,47 +137,47 @@ async fn resets(
 }
 
 /// Some runs of one session.
-struct Stretch {
+struct HistorySpan {
     session: SessionRef,
     /// Accepted after this reset.
     since: Option<Seq>,
     /// Seen at this place, if it is not the session's own end.
-    cut: Option<Cut>,
+    cut: Option<HistoryCut>,
 }
 
 /// A place in a session.
 #[derive(Clone, Copy)]
-struct Cut {
+struct HistoryCut {
     /// The first entry of the run that is cut.
     run_first_seq: Seq,
     /// The last entry that is shared.
     at: Seq,
 }
 
-impl Stretch {
+impl HistorySpan {
     /// Returns whether a run had ended there and was seen by the run that is cut.
-    fn shows(&self, record: &RunRecord, past: &Past) -> bool {
+    fn shows(&self, record: &RunRecord, past: &VisibleRun) -> bool {
         self.cut.is_none_or(|cut| {
             let accepted_before = record.first_seq < cut.run_first_seq;
-            past.ended < cut.at && (accepted_before || past.overtakes == Overtakes::Yes)
+            past.ended < cut.at && (accepted_before || past.overtakes == OvertakesEarlier::Yes)
         })
     }
 }
 
 /// What was read so far, newest first.
 #[derive(Default)]
-struct Gathered {
-    runs: Vec<Past>,
+struct CollectedContext {
+    runs: Vec<VisibleRun>,
     bytes: usize,
     unreadable: Vec<RunId>,
 }
 
-impl Gathered {
+impl CollectedContext {
     fn is_full(&self) -> bool {
         self.runs.len() >= HISTORY_RUNS_MAX || self.bytes >= HISTORY_BYTES_MAX
     }
 
-    async fn take_stretch(&mut self, engine: &Engine, stretch: Stretch) -> Result<(), RequestError> {
+    async fn take_stretch(&mut self, engine: &Engine, stretch: HistorySpan) -> Result<(), RequestError> {
         let mut before = stretch.cut.map(|cut| cut.at);
         loop {
             let query = RunQuery {
@@ -215,8 +215,8 @@ impl Gathered {
             let Some(point) = next.filter(|_| !self.is_full()) else { return Ok(()) };
             let session = SessionRef { principal: record.session.principal, id: point.session };
             if let Some(at) = self.take_prefix(engine, point).await? {
-                let cut = Some(Cut { run_first_seq: point.run_first_seq, at });
-                self.take_stretch(engine, Stretch { session, since: point.since, cut }).await?;
+                let cut = Some(HistoryCut { run_first_seq: point.run_first_seq, at });
+                self.take_stretch(engine, HistorySpan { session, since: point.since, cut }).await?;
             }
             if point.since.is_some() {
                 return Ok(());
@@ -241,7 +241,7 @@ impl Gathered {
         }))
     }
 
-    fn take(&mut self, past: Past) {
+    fn take(&mut self, past: VisibleRun) {
         self.bytes += size_of(&past.run);
         self.runs.push(past);
     }
@@ -253,12 +253,13 @@ impl Gathered {
         run: RunId,
         upto: Option<TapeSeq>,
         delivery: InputDelivery,
-    ) -> Result<Option<Past>, RequestError> {
+    ) -> Result<Option<VisibleRun>, RequestError> {
         match read_run(engine, run, upto).await {
             Ok(read) => {
-                let overtakes = read.begun_at.map_or(Overtakes::No, |_| overtakes_once_begun(delivery));
+                let overtakes =
+                    read.begun_at.map_or(OvertakesEarlier::No, |_| overtakes_once_begun(delivery));
                 let ReadRun { past: run, ended, taints, .. } = read;
-                Ok(Some(Past { run, ended, overtakes, taints }))
+                Ok(Some(VisibleRun { run, ended, overtakes, taints }))
             }
             Err(error @ ReadError::Corrupt { .. }) => {
                 tracing::error!(%run, %error, "an earlier run cannot be read and is left out of its session");
@@ -271,10 +272,10 @@ impl Gathered {
 }
 
 /// Returns whether runs accepted earlier see a run that has begun: only an interrupting one begins before them.
-pub(super) fn overtakes_once_begun(delivery: InputDelivery) -> Overtakes {
+pub(super) fn overtakes_once_begun(delivery: InputDelivery) -> OvertakesEarlier {
     match delivery {
-        InputDelivery::Interrupt => Overtakes::Yes,
-        InputDelivery::Queue | InputDelivery::Steer => Overtakes::No,
+        InputDelivery::Interrupt => OvertakesEarlier::Yes,
+        InputDelivery::Queue | InputDelivery::Steer => OvertakesEarlier::No,
     }
 }
 
@@ -289,39 +290,39 @@ mod tests {
 
     use super::*;
 
-    fn past(first_seq: u64, bytes: usize) -> Past {
+    fn past(first_seq: u64, bytes: usize) -> VisibleRun {
         let text = palyra_types::Redacted::cleaned("x".repeat(bytes));
         let run = PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() };
-        Past { run, ended: Seq(first_seq * 10), overtakes: Overtakes::No, taints: Taints::NONE }
+        VisibleRun { run, ended: Seq(first_seq * 10), overtakes: OvertakesEarlier::No, taints: Taints::NONE }
     }
 
-    fn seen(history: &History, accepted: Option<u64>) -> Vec<u64> {
+    fn seen(history: &SessionHistory, accepted: Option<u64>) -> Vec<u64> {
         history.seen_by(accepted.map(Seq)).runs.iter().map(|past| past.first_seq.0).collect()
     }
 
     #[test]
     fn runs_stand_once_in_the_order_of_their_ends() {
-        let mut history = History::default();
+        let mut history = SessionHistory::default();
         for first_seq in [5, 3, 9, 3, 5] {
             history.push(past(first_seq, 10));
         }
-        history.push(Past { ended: Seq(1), ..past(20, 10) });
+        history.push(VisibleRun { ended: Seq(1), ..past(20, 10) });
         assert_eq!(seen(&history, None), [20, 3, 5, 9]);
         assert_eq!(history.bytes, 40);
     }
 
     #[test]
     fn a_run_sees_what_was_accepted_before_it_or_overtook_it() {
-        let mut history = History::default();
+        let mut history = SessionHistory::default();
         [3, 5].into_iter().for_each(|first_seq| history.push(past(first_seq, 10)));
-        history.push(Past { overtakes: Overtakes::Yes, ..past(7, 10) });
+        history.push(VisibleRun { overtakes: OvertakesEarlier::Yes, ..past(7, 10) });
         assert_eq!(seen(&history, Some(4)), [3, 7]);
         assert_eq!(seen(&history, None), [3, 5, 7]);
     }
 
     #[test]
     fn a_reset_hides_the_past_from_whoever_was_accepted_after_it() {
-        let mut history = History::default();
+        let mut history = SessionHistory::default();
         history.push(past(3, 10));
         history.reset(Seq(5));
         history.push(past(4, 10));
@@ -334,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_when_there_are_too_many_runs_or_bytes() {
-        let mut history = History::default();
+        let mut history = SessionHistory::default();
         (0..=HISTORY_RUNS_MAX as u64).for_each(|at| history.push(past(at, 1)));
         assert_eq!(seen(&history, None).first(), Some(&1));
         history.push(past(1_000, HISTORY_BYTES_MAX));

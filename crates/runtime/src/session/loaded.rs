@@ -14,23 +14,23 @@ use palyra_types::{AgentId, RunId, Seq, TapeSeq};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
-use crate::session::history::History;
+use crate::session::history::SessionHistory;
 use crate::session::past::read_run;
 
 /// What the journal says, kept current from then on.
-pub(super) struct Loaded {
-    pub(super) active: Option<Active>,
+pub(super) struct LoadedSession {
+    pub(super) active: Option<LiveSlot>,
     pub(super) queue: Queue,
-    pub(super) history: History,
-    pub(super) freshness: Freshness,
-    pub(super) standing: Standing,
+    pub(super) history: SessionHistory,
+    pub(super) freshness: StateFreshness,
+    pub(super) standing: ArchiveState,
     /// The agent that the session is bound to, if it is known to exist.
     pub(super) agent: Option<AgentId>,
 }
 
 /// Whether the journal may hold more than what is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Freshness {
+pub(super) enum StateFreshness {
     Fresh,
     /// An answer was lost: the journal is read again, a little later, before the next run begins.
     Stale,
@@ -40,14 +40,14 @@ pub(super) enum Freshness {
 
 /// Whether the session takes input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ArchiveState {
     Current,
     Archived,
 }
 
 /// A run that waits for its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Queued {
+pub(super) struct QueuedRun {
     pub(super) run: RunId,
     pub(super) first_seq: Seq,
     pub(super) delivery: InputDelivery,
@@ -55,7 +55,7 @@ pub(super) struct Queued {
 
 /// Runs that wait for their turn: interrupting ones first, then in the order of their acceptance.
 #[derive(Debug, Default)]
-pub(super) struct Queue(VecDeque<Queued>);
+pub(super) struct Queue(VecDeque<QueuedRun>);
 
 impl Queue {
     pub(super) fn len(&self) -> usize {
@@ -67,7 +67,7 @@ impl Queue {
     }
 
     /// Puts a run, accepted after all others, in its place.
-    pub(super) fn push(&mut self, queued: Queued) {
+    pub(super) fn push(&mut self, queued: QueuedRun) {
         let at = match queued.delivery {
             InputDelivery::Interrupt => {
                 self.0.partition_point(|other| other.delivery == InputDelivery::Interrupt)
@@ -82,33 +82,33 @@ impl Queue {
     }
 
     /// Takes a run out.
-    pub(super) fn remove(&mut self, run: RunId) -> Option<Queued> {
+    pub(super) fn remove(&mut self, run: RunId) -> Option<QueuedRun> {
         let place = self.0.iter().position(|queued| queued.run == run)?;
         self.0.remove(place)
     }
 
     /// Takes out the next run that fits.
-    pub(super) fn take_next(&mut self, fits: impl Fn(RunId) -> bool) -> Option<Queued> {
+    pub(super) fn take_next(&mut self, fits: impl Fn(RunId) -> bool) -> Option<QueuedRun> {
         let place = self.0.iter().position(|queued| fits(queued.run))?;
         self.0.remove(place)
     }
 
     /// Returns the latest interrupting run that waits.
-    fn last_interrupt(&self) -> Option<Queued> {
+    fn last_interrupt(&self) -> Option<QueuedRun> {
         self.0.iter().rev().find(|queued| queued.delivery == InputDelivery::Interrupt).copied()
     }
 }
 
-impl Loaded {
+impl LoadedSession {
     /// Returns where a session stands that its first commit is about to open. If it exists after all, the guard
     /// of that commit fails, and the journal is read.
     pub(super) fn unopened() -> Self {
         Self {
             active: None,
             queue: Queue::default(),
-            history: History::default(),
-            freshness: Freshness::Fresh,
-            standing: Standing::Current,
+            history: SessionHistory::default(),
+            freshness: StateFreshness::Fresh,
+            standing: ArchiveState::Current,
             agent: None,
         }
     }
@@ -117,32 +117,34 @@ impl Loaded {
     pub(super) async fn read(
         engine: &Engine,
         session: SessionRef,
-    ) -> Result<(Self, Option<Revival>), RequestError> {
+    ) -> Result<(Self, Option<RecoveryAction>), RequestError> {
         engine.views.grants.settle_doubt().await;
         let record = engine.ports.session(session).await?;
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {
-            Some(record) => History::load(engine, record, oldest_open).await?,
-            None => History::default(),
+            Some(record) => SessionHistory::load(engine, record, oldest_open).await?,
+            None => SessionHistory::default(),
         };
         let agent = record.as_ref().map(|record| record.agent);
         let archived = record.is_some_and(|record| record.archived.is_some());
-        let standing = if archived { Standing::Archived } else { Standing::Current };
+        let standing = if archived { ArchiveState::Archived } else { ArchiveState::Current };
         let mut loaded = Self { history, standing, agent, ..Self::unopened() };
         let mut begun = None;
         for record in open {
             let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);
             if record.state == RunLifecycleState::Pending {
-                loaded.queue.push(Queued { run, first_seq, delivery });
+                loaded.queue.push(QueuedRun { run, first_seq, delivery });
             } else {
-                loaded.active = Some(Active::new(run, Some(first_seq), delivery));
+                loaded.active = Some(LiveSlot::new(run, Some(first_seq), delivery));
                 begun = Some(record);
             }
         }
         let revival = match begun {
-            Some(record) if is_interrupted(engine, &record, &loaded.queue).await? => Some(Revival::Interrupt),
-            Some(record) if needs_driving(&record) => Some(Revival::GoOn),
+            Some(record) if is_interrupted(engine, &record, &loaded.queue).await? => {
+                Some(RecoveryAction::Interrupt)
+            }
+            Some(record) if needs_driving(&record) => Some(RecoveryAction::GoOn),
             Some(_) | None => None,
         };
         Ok((loaded, revival))
@@ -156,14 +158,14 @@ impl Loaded {
 
 /// What the active run needs after the journal was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Revival {
+pub(super) enum RecoveryAction {
     /// To go on from its last entry.
     GoOn,
     /// To be stopped: an interrupting run was accepted, and the stop of this one is not recorded or not complete.
     Interrupt,
 }
 
-pub(super) struct Active {
+pub(super) struct LiveSlot {
     pub(super) run: RunId,
     /// Where it was accepted, if it was before it became active.
     pub(super) first_seq: Option<Seq>,
@@ -172,19 +174,19 @@ pub(super) struct Active {
     pub(super) live: Option<LiveRun>,
     pub(super) panics: u32,
     /// Whether an interrupting run waits for its end.
-    pub(super) interrupted: Interrupted,
+    pub(super) interrupted: PendingInterrupt,
 }
 
 /// Whether a run has to stop for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Interrupted {
+pub(super) enum PendingInterrupt {
     No,
     Yes,
 }
 
-impl Active {
+impl LiveSlot {
     pub(super) fn new(run: RunId, first_seq: Option<Seq>, delivery: InputDelivery) -> Self {
-        Self { run, first_seq, delivery, live: None, panics: 0, interrupted: Interrupted::No }
+        Self { run, first_seq, delivery, live: None, panics: 0, interrupted: PendingInterrupt::No }
     }
 }
 

@@ -47,11 +47,11 @@ pub(super) fn prepare(
     let redactor = &*engine.ports.redactor;
     let admitted = admit_files(files, redactor).inspect_err(|error| {
         if let Some(refused) = error.secret_found() {
-            engine.ports.recorder.note_refused(caller.principal, refused);
+            engine.ports.recorder.note_refused(caller.actor.principal, refused);
         }
     });
     let AdmittedFiles { attachments, blobs } = admitted?;
     let input = UserInput { text: redactor.redact(text.clone()).text, attachments };
-    let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.principal, key));
+    let idempotency = key.map(|key| palyra_ledger::idempotency_digest(caller.actor.principal, key));
     Ok(PreparedInput { input, blobs, idempotency })
 }

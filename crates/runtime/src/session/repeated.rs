@@ -12,7 +12,7 @@ use palyra_types::{RunId, TapeSeq};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::prepared::PreparedInput;
-use crate::session::request::{Admission, Submitted};
+use crate::session::request::{AdmissionKind, SubmitReceipt};
 
 /// Returns the run that took the same input before: it began with it, or was given it later.
 ///
@@ -22,18 +22,18 @@ pub(super) async fn find_repeated(
     engine: &Engine,
     caller: Caller,
     prepared: &PreparedInput,
-) -> Result<Option<Submitted>, RequestError> {
+) -> Result<Option<SubmitReceipt>, RequestError> {
     let Some(digest) = prepared.idempotency else { return Ok(None) };
     let families = &engine.ports.families;
     let Some(run) =
-        families.query(move |rows, _| input_keys::run_of_key(rows, caller.principal, digest)).await?
+        families.query(move |rows, _| input_keys::run_of_key(rows, caller.actor.principal, digest)).await?
     else {
         return Ok(None);
     };
     let record = engine.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
     let Some(taken) = find_taken(engine, run, digest).await? else {
         // Its entry was erased to the last fact, or is not readable: the run is all that is known.
-        return Ok(Some(known(&record, Admission::Attached, record.delivery)));
+        return Ok(Some(known(&record, AdmissionKind::Attached, record.delivery)));
     };
     if taken.content == ContentState::Present && taken.input != prepared.input {
         return Err(RequestError::IdempotencyConflict);
@@ -41,8 +41,8 @@ pub(super) async fn find_repeated(
     Ok(Some(known(&record, taken.admission, taken.delivery)))
 }
 
-fn known(record: &RunRecord, admission: Admission, delivered: InputDelivery) -> Submitted {
-    Submitted {
+fn known(record: &RunRecord, admission: AdmissionKind, delivered: InputDelivery) -> SubmitReceipt {
+    SubmitReceipt {
         run: record.run,
         session: record.session,
         session_created: false,
@@ -55,10 +55,10 @@ fn known(record: &RunRecord, admission: Admission, delivered: InputDelivery) -> 
 }
 
 /// An input on a tape.
-struct Taken {
+struct RecordedInput {
     input: UserInput,
     content: ContentState,
-    admission: Admission,
+    admission: AdmissionKind,
     delivery: InputDelivery,
 }
 
@@ -66,7 +66,7 @@ async fn find_taken(
     engine: &Engine,
     run: RunId,
     digest: IdempotencyDigest,
-) -> Result<Option<Taken>, RequestError> {
+) -> Result<Option<RecordedInput>, RequestError> {
     let mut last = TapeSeq::default();
     loop {
         let page = engine.ports.tapes.tape(run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
@@ -80,19 +80,19 @@ async fn find_taken(
     }
 }
 
-fn taken_by(entry: &OrchestratorTapeRecord, digest: IdempotencyDigest) -> Option<Taken> {
+fn taken_by(entry: &OrchestratorTapeRecord, digest: IdempotencyDigest) -> Option<RecordedInput> {
     let content = entry.content;
     if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event
         && started.idempotency == Some(digest)
     {
         let (input, delivery) = (started.input.clone(), started.delivery);
-        return Some(Taken { input, content, admission: Admission::Attached, delivery });
+        return Some(RecordedInput { input, content, admission: AdmissionKind::Attached, delivery });
     }
     if let TapeEvent::Run(RunEvent::InputReceived { input, delivery, idempotency }) = &entry.event
         && *idempotency == Some(digest)
     {
         let (input, delivery) = (input.clone(), *delivery);
-        return Some(Taken { input, content, admission: Admission::Joined, delivery });
+        return Some(RecordedInput { input, content, admission: AdmissionKind::Joined, delivery });
     }
     None
 }

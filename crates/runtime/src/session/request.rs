@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
@@ -23,7 +23,7 @@ pub struct SessionSelector {
     /// What to do when it does not exist.
     pub existing: ExistingSession,
     /// Whether to start afresh.
-    pub reset: ResetWish,
+    pub reset: ResetMode,
 }
 
 /// What to do when a session does not exist.
@@ -38,7 +38,7 @@ pub enum ExistingSession {
 
 /// Whether history is to be left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ResetWish {
+pub enum ResetMode {
     /// Go on with what was said.
     #[default]
     Keep,
@@ -48,7 +48,7 @@ pub enum ResetWish {
 
 /// A place in a run where a new session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BranchWish {
+pub struct BranchRequest {
     /// The run, of any session of the caller.
     pub run: RunId,
     /// The last entry of it that the new session sees; `None` for all that is recorded.
@@ -83,7 +83,7 @@ pub struct SubmitRequest {
     /// How it meets the session's active run.
     pub delivery: InputDelivery,
     /// Whether somebody could approve its calls.
-    pub approvers: Approvers,
+    pub approvers: ApproverPresence,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Content<String>>,
     /// The folder tools may see; local callers only.
@@ -94,6 +94,8 @@ pub struct SubmitRequest {
     pub agent: Option<String>,
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
+    /// Tokens that the model may write over all turns; never more than the configured limit.
+    pub output_tokens_max: Option<u64>,
 }
 
 impl SubmitRequest {
@@ -105,12 +107,13 @@ impl SubmitRequest {
             input,
             files: Vec::new(),
             delivery: InputDelivery::Queue,
-            approvers: Approvers::default(),
+            approvers: ApproverPresence::default(),
             idempotency_key: None,
             workspace_root: None,
             model: None,
             agent: None,
             response_format: None,
+            output_tokens_max: None,
         }
     }
 }
@@ -156,7 +159,7 @@ impl InputRequest {
 
 /// How an input got in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
+pub enum AdmissionKind {
     /// Its run began.
     Begun,
     /// Its run waits for the one before it.
@@ -169,7 +172,7 @@ pub enum Admission {
 
 /// The receipt of a durable input.
 #[derive(Debug, Clone)]
-pub struct Submitted {
+pub struct SubmitReceipt {
     /// Its run.
     pub run: RunId,
     /// The session.
@@ -177,7 +180,7 @@ pub struct Submitted {
     /// Whether this call opened the session.
     pub session_created: bool,
     /// How it got in.
-    pub admission: Admission,
+    pub admission: AdmissionKind,
     /// How it was taken, which may differ from the wish: a note says why.
     pub delivered: InputDelivery,
     /// The model in force; `None` for a run that was there before.

@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::session::admitted::Opening;
+use crate::session::admitted::SessionOpening;
 use crate::session::directory::{Command, Directory};
-use crate::session::request::{ExistingSession, ResetWish, ResolvedSession, SessionChange, SessionSelector};
+use crate::session::request::{ExistingSession, ResetMode, ResolvedSession, SessionChange, SessionSelector};
 
 /// Races for a new key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
@@ -27,12 +27,12 @@ const KEY_CHARS_MAX: usize = 512;
 const LABEL_CHARS_MAX: usize = 200;
 
 /// A session that exists, or the entry that would open it.
-pub(super) enum Found {
+pub(super) enum FoundSession {
     Existing(OrchestratorSessionRecord),
-    New(Opening),
+    New(SessionOpening),
 }
 
-impl Place {
+impl SessionTarget {
     /// Returns whose run it would be.
     pub(super) fn agent(&self) -> AgentId {
         match self {
@@ -43,9 +43,9 @@ impl Place {
 }
 
 /// Where a run is wished: a session that exists, or the entry that would open it.
-pub(super) enum Place {
+pub(super) enum SessionTarget {
     Existing { session: SessionRef, agent: AgentId },
-    New(Opening),
+    New(SessionOpening),
 }
 
 /// Finds where a run is wished. What is at work is known without a look into the journal.
@@ -55,18 +55,20 @@ pub(super) async fn place(
     caller: Caller,
     selector: &SessionSelector,
     agent: Option<&str>,
-) -> Result<Place, RequestError> {
+) -> Result<SessionTarget, RequestError> {
     if let SessionSelector { id: Some(id), key: None, .. } = selector {
-        let session = SessionRef { principal: caller.principal, id: *id };
+        let session = SessionRef { principal: caller.actor.principal, id: *id };
         if let Some(bound_to) = directory.agent_of(session) {
             check_texts(selector)?;
             check_agent(engine, bound_to, agent)?;
-            return Ok(Place::Existing { session, agent: bound_to });
+            return Ok(SessionTarget::Existing { session, agent: bound_to });
         }
     }
     Ok(match find(engine, caller, selector, agent).await? {
-        Found::Existing(record) => Place::Existing { session: record.session, agent: record.agent },
-        Found::New(opening) => Place::New(opening),
+        FoundSession::Existing(record) => {
+            SessionTarget::Existing { session: record.session, agent: record.agent }
+        }
+        FoundSession::New(opening) => SessionTarget::New(opening),
     })
 }
 
@@ -80,8 +82,8 @@ pub(super) async fn resolve_orchestrator_session(
 ) -> Result<ResolvedSession, RequestError> {
     for _ in 0..RACES_MAX {
         match find(engine, caller, &selector, agent.as_deref()).await? {
-            Found::Existing(record) => {
-                let reset_applied = selector.reset == ResetWish::Reset;
+            FoundSession::Existing(record) => {
+                let reset_applied = selector.reset == ResetMode::Reset;
                 let session = record.session;
                 let record = if reset_applied {
                     change(engine, directory, session, SessionChange::Reset).await?
@@ -90,7 +92,7 @@ pub(super) async fn resolve_orchestrator_session(
                 };
                 return Ok(ResolvedSession { record, created: false, reset_applied });
             }
-            Found::New(opening) => {
+            FoundSession::New(opening) => {
                 if let Some(resolved) = open(engine, directory, opening).await? {
                     return Ok(resolved);
                 }
@@ -104,7 +106,7 @@ pub(super) async fn resolve_orchestrator_session(
 pub(super) async fn open(
     engine: &Engine,
     directory: &Directory,
-    opening: Opening,
+    opening: SessionOpening,
 ) -> Result<Option<ResolvedSession>, RequestError> {
     let session = opening.session;
     let (reply, answer) = oneshot::channel();
@@ -148,24 +150,25 @@ pub(super) async fn find(
     caller: Caller,
     selector: &SessionSelector,
     agent: Option<&str>,
-) -> Result<Found, RequestError> {
+) -> Result<FoundSession, RequestError> {
     check_texts(selector)?;
     let recorder = &engine.ports.recorder;
-    let check =
-        |key: &Content<String>| check_identity(recorder, caller.principal, "the session key", key.expose());
+    let check = |key: &Content<String>| {
+        check_identity(recorder, caller.actor.principal, "the session key", key.expose())
+    };
     let key = selector.key.as_ref().map(check).transpose()?;
     let families = &engine.ports.families;
     let label = selector.label.as_ref().map(|label| engine.ports.redactor.redact(label.clone()).text);
     let by_key = match &key {
         Some(key) => {
             let key = key.expose().clone();
-            families.query(move |rows, _| sessions::record_by_key(rows, caller.principal, &key)).await?
+            families.query(move |rows, _| sessions::record_by_key(rows, caller.actor.principal, &key)).await?
         }
         None => None,
     };
     let by_id = match selector.id {
         Some(id) => {
-            let session = SessionRef { principal: caller.principal, id };
+            let session = SessionRef { principal: caller.actor.principal, id };
             engine.ports.session(session).await?
         }
         None => None,
@@ -184,15 +187,15 @@ pub(super) async fn find(
     };
     if let Some(record) = existing {
         check_agent(engine, record.agent, agent)?;
-        return Ok(Found::Existing(record));
+        return Ok(FoundSession::Existing(record));
     }
     if selector.existing == ExistingSession::Required {
         return Err(RequestError::SessionNotFound);
     }
     let agent = engine.views.agents.by_name(agent)?;
     let id = selector.id.unwrap_or_else(|| new_session_id(engine));
-    let session = SessionRef { principal: caller.principal, id };
-    Ok(Found::New(Opening { session, agent: agent.id, key, label, branched_from: None }))
+    let session = SessionRef { principal: caller.actor.principal, id };
+    Ok(FoundSession::New(SessionOpening { session, agent: agent.id, key, label, branched_from: None }))
 }
 
 /// A session is bound to one agent: naming another is an error, not a switch.
@@ -216,6 +219,5 @@ fn check_label(label: Option<&Content<String>>) -> Result<(), RequestError> {
 }
 
 fn new_session_id(engine: &Engine) -> SessionId {
-    let (ms, random) = engine.ports.entropy.id_parts(engine.ports.clock.wall());
-    SessionId::from_parts(ms, random)
+    engine.ports.entropy.new_id(engine.ports.clock.wall())
 }

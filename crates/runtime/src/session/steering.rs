@@ -1,14 +1,16 @@
 //! An input that wishes to join the run that is active.
 
 use palyra_ports::AppendError;
+use palyra_types::access::ActorIdentity;
 use palyra_types::run::InputDelivery;
 use palyra_types::session::SessionRef;
 use tokio::sync::oneshot;
 
 use crate::error::RequestError;
+use crate::run::InputData;
 use crate::session::directory::{Command, Directory, HandedOver};
 use crate::session::prepared::PreparedInput;
-use crate::session::request::{Admission, Submitted};
+use crate::session::request::{AdmissionKind, SubmitReceipt};
 
 /// Told when no run was active.
 pub(crate) const NO_ACTIVE_RUN: &str = "no run was active to steer, so the input became a run of its own";
@@ -20,9 +22,9 @@ pub(crate) const RUN_TAKES_NONE: &str =
     "the run to steer takes no input now, so the input waits for its turn as a run of its own";
 
 /// What came of steering.
-pub(super) enum Steered {
+pub(super) enum SteerOutcome {
     /// The active run took it.
-    Joined(Submitted),
+    Joined(SubmitReceipt),
     /// It has to become a run of its own, for this reason.
     NotTaken(&'static str),
     /// A repetition of it was taken meanwhile: who looks again finds it.
@@ -34,33 +36,34 @@ pub(super) async fn steer(
     directory: &Directory,
     session: SessionRef,
     prepared: &PreparedInput,
-) -> Result<Steered, RequestError> {
+    actor: ActorIdentity,
+) -> Result<SteerOutcome, RequestError> {
     let (reply, handed) = oneshot::channel();
     let command = Command::Steer {
         input: prepared.input.clone(),
         idempotency: prepared.idempotency,
-        blobs: prepared.blobs.clone(),
+        beside: InputData { actor: Some(actor), blobs: prepared.blobs.clone() },
         reply,
     };
     directory.send(session, command).await;
     let handed = match handed.await.map_err(|_| directory.lost_answer())? {
-        Err(RequestError::Append(AppendError::GuardFailed { .. })) => return Ok(Steered::SaidMeanwhile),
+        Err(RequestError::Append(AppendError::GuardFailed { .. })) => return Ok(SteerOutcome::SaidMeanwhile),
         handed => handed?,
     };
-    let Some(HandedOver { run, answer }) = handed else { return Ok(Steered::NotTaken(NO_ACTIVE_RUN)) };
+    let Some(HandedOver { run, answer }) = handed else { return Ok(SteerOutcome::NotTaken(NO_ACTIVE_RUN)) };
     match answer.await.map_err(|_| directory.lost_answer())? {
-        Ok(_) => Ok(Steered::Joined(Submitted {
+        Ok(_) => Ok(SteerOutcome::Joined(SubmitReceipt {
             run,
             session: session.id,
             session_created: false,
-            admission: Admission::Joined,
+            admission: AdmissionKind::Joined,
             delivered: InputDelivery::Steer,
             model: None,
             begun_upto: None,
             notes: Vec::new(),
         })),
-        Err(RequestError::RunFinished) => Ok(Steered::NotTaken(RUN_WAS_OVER)),
-        Err(RequestError::RunNotWaiting) => Ok(Steered::NotTaken(RUN_TAKES_NONE)),
+        Err(RequestError::RunFinished) => Ok(SteerOutcome::NotTaken(RUN_WAS_OVER)),
+        Err(RequestError::RunNotWaiting) => Ok(SteerOutcome::NotTaken(RUN_TAKES_NONE)),
         Err(error) => Err(error),
     }
 }

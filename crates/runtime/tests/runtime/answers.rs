@@ -325,8 +325,8 @@ async fn large_files_that_join_a_run_at_the_same_moment_all_reach_it() {
     let steered = [1, 13 * mebibyte, 13 * mebibyte, 13 * mebibyte].map(|bytes| {
         let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
         let files = vec![file("b.bin", "", vec![0; bytes])];
-        let wish = SubmitRequest { delivery: InputDelivery::Steer, ..with_files(files) };
-        tokio::spawn(async move { sessions.submit(me, wish).await })
+        let submit = SubmitRequest { delivery: InputDelivery::Steer, ..with_files(files) };
+        tokio::spawn(async move { sessions.submit(me, submit).await })
     });
     soon("the first is recorded", disk.reached()).await;
     settle().await;

@@ -2,17 +2,22 @@
 
 use std::time::Duration;
 
+use palyra_admin::Caller;
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Counted, OPEN_APPROVALS_RUN_MAX, Remember, RememberScope};
+use palyra_runtime::approvals::{
+    AnswerCounted, ApprovalReply, OPEN_APPROVALS_RUN_MAX, RememberRequest, RememberScope,
+};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Gate, Script, ToolScript};
+use palyra_types::access::{Credential, CredentialKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::model::PROPOSALS_MAX;
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::surface::Surface;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
-use palyra_types::{ApprovalId, Redacted, RunId};
+use palyra_types::{ApprovalId, Redacted, RunId, TokenId};
 
 use crate::asking::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
 use crate::rig::{Parts, Rig, SECRET, entries_of, looking, settle, soon};
@@ -32,7 +37,7 @@ async fn a_replayed_decision_runs_nothing_twice() {
     approve(&rig, approval).await.unwrap();
     soon("the call", gate.reached()).await;
     for _ in 0..3 {
-        assert_eq!(approve(&rig, approval).await.unwrap().counted, Counted::Yes);
+        assert_eq!(approve(&rig, approval).await.unwrap().counted, AnswerCounted::Yes);
     }
     gate.open();
     rig.finished(run).await;
@@ -79,7 +84,7 @@ async fn a_yes_that_comes_too_late_runs_nothing() {
     assert!(
         matches!(
             approve(&rig, first).await,
-            Ok(resolved) if resolved.record.state == ApprovalState::Expired && resolved.counted == Counted::No
+            Ok(resolved) if resolved.record.state == ApprovalState::Expired && resolved.counted == AnswerCounted::No
         ) || matches!(
             approve(&rig, first).await,
             Err(RequestError::ApprovalDecided { state: ApprovalState::Expired, .. })
@@ -89,7 +94,7 @@ async fn a_yes_that_comes_too_late_runs_nothing() {
     let (tightened, second) = ask(&rig, "b", ACT, "{}").await;
     rig.rule(&looking());
     let resolved = approve(&rig, second).await.unwrap();
-    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, Counted::No));
+    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, AnswerCounted::No));
     rig.finished(tightened).await;
     check(&rig.tape(tightened).await);
     rig.rule(&asking());
@@ -124,7 +129,7 @@ async fn what_changed_before_its_start_is_not_what_was_approved() {
     let second = waiting(&rig).await[0].approval;
     rig.tools.finds(CHANGE, "swapped");
     let resolved = approve(&rig, second).await.unwrap();
-    assert_eq!(resolved.counted, Counted::No);
+    assert_eq!(resolved.counted, AnswerCounted::No);
     settle().await;
     let ran: Vec<_> = rig.tools.executions().into_iter().map(|e| e.plan.body.into_exposed()).collect();
     assert_eq!(ran.len(), 1);
@@ -173,7 +178,39 @@ async fn where_another_person_is_wanted_one_s_own_yes_does_not_count() {
     let own = deny(&rig, approval).await;
     assert!(matches!(own, Err(RequestError::ApproverNotEligible)), "{own:?}");
     assert!(rig.tools.executions().is_empty());
-    answer(&rig, rig.stranger(), approval, yes()).await.unwrap();
+    // A member who has nothing to do with the run does not even learn of it.
+    let stranger = answer(&rig, rig.stranger(), approval, yes()).await;
+    assert!(matches!(stranger, Err(RequestError::ApprovalNotFound)), "{stranger:?}");
+    answer(&rig, rig.other_owner(), approval, yes()).await.unwrap();
+    rig.finished(run).await;
+    assert_eq!(rig.tools.executions().len(), 1);
+}
+
+/// Credentials that programs keep, also of the run's own person and of an owner.
+#[tokio::test]
+async fn no_credential_of_a_program_decides_an_approval() {
+    let rig = asking_rig().await;
+    let (run, approval) = ask(&rig, "k", ACT, "{}").await;
+    for surface in [Surface::Tcp, Surface::Http, Surface::Openai, Surface::Console] {
+        let (principal, token) = (rig.me().actor.principal, TokenId::from_parts(3, 3));
+        let (kind, scopes) = (CredentialKind::Program, ScopeSet::ALL);
+        let program = Caller::with_credential(&Credential { principal, token, kind, scopes }, surface);
+        for reply in [yes(), ApprovalReply::plain(ApprovalDecision::Deny)] {
+            let refused = answer(&rig, program, approval, reply).await;
+            assert!(matches!(refused, Err(RequestError::ApproverNotEligible)), "{surface:?}: {refused:?}");
+        }
+    }
+    settle().await;
+    assert!(rig.tools.executions().is_empty());
+    assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
+    // The control: the same person in a session of their own.
+    let credential = Credential {
+        principal: rig.me().actor.principal,
+        token: TokenId::from_parts(3, 4),
+        kind: CredentialKind::PersonSession,
+        scopes: Role::Member.scopes(),
+    };
+    answer(&rig, Caller::with_credential(&credential, Surface::Console), approval, yes()).await.unwrap();
     rig.finished(run).await;
     assert_eq!(rig.tools.executions().len(), 1);
 }
@@ -296,7 +333,7 @@ async fn a_second_answer_that_says_more_than_the_first_does_not_count() {
         (remembered, edit(r#"{"c":2}"#)),
     ] {
         let told = answer(&rig, rig.me(), approval, reply).await;
-        let before = matches!(told, Err(RequestError::ApprovalDecided { by: Some(by), .. }) if by == rig.me().principal);
+        let before = matches!(told, Err(RequestError::ApprovalDecided { by: Some(by), .. }) if by == rig.me().actor.principal);
         assert!(before, "{told:?}");
     }
     for (approval, reply, made) in [
@@ -306,12 +343,12 @@ async fn a_second_answer_that_says_more_than_the_first_does_not_count() {
         (remembered, yes(), None),
     ] {
         let told = answer(&rig, rig.me(), approval, reply).await.unwrap();
-        assert_eq!((told.counted, told.grant), (Counted::Yes, made));
+        assert_eq!((told.counted, told.grant), (AnswerCounted::Yes, made));
     }
     let ran: Vec<_> = rig.tools.executions().into_iter().map(|execution| execution.arguments).collect();
     assert_eq!(ran, [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":1}"#]);
 }
 
-fn for_the_session() -> Remember {
-    Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules: Vec::new() }
+fn for_the_session() -> RememberRequest {
+    RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules: Vec::new() }
 }

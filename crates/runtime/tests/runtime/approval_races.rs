@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
-use palyra_runtime::approvals::{ApprovalReply, Counted};
+use palyra_runtime::approvals::{AnswerCounted, ApprovalReply};
 use palyra_runtime::session::SubmitRequest;
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
@@ -158,8 +158,8 @@ async fn one_file_race(rig: &Rig, tool: &FileTool, folder: &Path, race: usize) {
     std::fs::write(&file, format!("first {race}")).unwrap();
     rig.model.push(Script::new().call(CHANGE, "{}"));
     let root = Some(Content::new(folder.to_owned()));
-    let wish = SubmitRequest { workspace_root: root, ..request(by_key(&format!("k{race}")), "go") };
-    let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), wish)).await.unwrap().run;
+    let submit = SubmitRequest { workspace_root: root, ..request(by_key(&format!("k{race}")), "go") };
+    let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), submit)).await.unwrap().run;
     let mut approval = asked(rig, run).await;
     let before = tool.replaced.lock().unwrap().len();
     let mut changes = 0;
@@ -201,7 +201,7 @@ async fn answer(rig: &Rig, approval: ApprovalId) -> Result<Answered, RequestErro
     match resolved.record.state {
         ApprovalState::Withdrawn => Ok(Answered::AskedAgain(resolved.asked_again.unwrap())),
         _ => {
-            assert_eq!(resolved.counted, Counted::Yes);
+            assert_eq!(resolved.counted, AnswerCounted::Yes);
             Ok(Answered::Counted)
         }
     }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{APPROVAL_PAGE_BYTES_MAX, ApprovalReply, Counted, Watched};
+use palyra_runtime::approvals::{APPROVAL_PAGE_BYTES_MAX, AnswerCounted, ApprovalReply, ApprovalUpdate};
 use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK, QUESTION, SEND};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::ErrorCode;
-use palyra_types::approval::{ApprovalDecision, ApprovalState, Approvers};
+use palyra_types::approval::{ApprovalDecision, ApprovalState, ApproverPresence};
 use palyra_types::effect::PREVIEW_BYTES_MAX;
 use palyra_types::event::{DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
@@ -43,7 +43,7 @@ async fn an_approved_call_starts_in_the_commit_of_its_answer_and_runs_once() {
     assert!(shown.prompt.reason.expose().contains("it acts"), "{:?}", shown.prompt.reason.expose());
     let commits = rig.memory_commits();
     let resolved = approve(&rig, approval).await.unwrap();
-    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Approved, Counted::Yes));
+    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Approved, AnswerCounted::Yes));
     soon("the call", gate.reached()).await;
     assert_eq!(rig.memory_commits(), commits + 1);
     gate.open();
@@ -61,10 +61,10 @@ async fn an_approved_call_starts_in_the_commit_of_its_answer_and_runs_once() {
     assert_eq!(attested.unwrap().approval, Some(approval));
     assert_eq!(rig.tools.executions().len(), 1);
     let again = approve(&rig, approval).await.unwrap();
-    assert_eq!((again.counted, rig.tools.executions().len()), (Counted::Yes, 1));
+    assert_eq!((again.counted, rig.tools.executions().len()), (AnswerCounted::Yes, 1));
     assert!(matches!(
         deny(&rig, approval).await,
-        Err(RequestError::ApprovalDecided { state: ApprovalState::Approved, by: Some(by) }) if by == rig.me().principal
+        Err(RequestError::ApprovalDecided { state: ApprovalState::Approved, by: Some(by) }) if by == rig.me().actor.principal
     ));
 }
 
@@ -74,7 +74,7 @@ async fn a_denied_call_never_runs_and_the_model_reads_what_was_said() {
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
     let reply = ApprovalReply { note: "rather not".into(), ..ApprovalReply::plain(ApprovalDecision::Deny) };
     let resolved = answer(&rig, rig.me(), approval, reply).await.unwrap();
-    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, Counted::Yes));
+    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Denied, AnswerCounted::Yes));
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     check(&rig.tape(run).await);
     assert!(told(&rig).contains("rather not"), "{}", told(&rig));
@@ -106,7 +106,7 @@ async fn what_would_do_something_else_by_now_is_asked_again() {
     let (run, first) = ask(&rig, "k", CHANGE, "{}").await;
     rig.tools.finds(CHANGE, "two");
     let resolved = approve(&rig, first).await.unwrap();
-    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Withdrawn, Counted::No));
+    assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Withdrawn, AnswerCounted::No));
     assert!(rig.tools.executions().is_empty());
     let second = resolved.asked_again.unwrap();
     let shown = rig.gateway.approvals.get(rig.me(), second).await.unwrap();
@@ -220,8 +220,9 @@ async fn words_to_a_run_that_waits_for_an_approval_are_not_its_answer() {
 async fn an_interrupting_input_withdraws_the_question() {
     let rig = asking_rig().await;
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
-    let wish = SubmitRequest { delivery: InputDelivery::Interrupt, ..request(by_key("k"), "stop, do this") };
-    let next = soon("a submit", rig.gateway.sessions.submit(rig.me(), wish)).await.unwrap().run;
+    let submit =
+        SubmitRequest { delivery: InputDelivery::Interrupt, ..request(by_key("k"), "stop, do this") };
+    let next = soon("a submit", rig.gateway.sessions.submit(rig.me(), submit)).await.unwrap().run;
     assert_eq!(rig.finished(next).await.state, RunLifecycleState::Done);
     assert_eq!(rig.record(run).await.state, RunLifecycleState::Cancelled);
     let record = rig.gateway.approvals.get(rig.me(), approval).await.unwrap();
@@ -286,8 +287,8 @@ async fn a_question_waits_for_the_person_s_words_across_a_restart() {
 async fn a_run_that_nobody_will_approve_is_denied_at_once() {
     let rig = asking_rig().await;
     rig.model.push(Script::new().call(ACT, "{}").call(LOOK, "{}"));
-    let wish = SubmitRequest { approvers: Approvers::Nobody, ..request(by_key("k"), "go") };
-    let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), wish)).await.unwrap().run;
+    let submit = SubmitRequest { approvers: ApproverPresence::Nobody, ..request(by_key("k"), "go") };
+    let run = soon("a submit", rig.gateway.sessions.submit(rig.me(), submit)).await.unwrap().run;
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
     let decided = rig.tape(run).await.into_iter().find_map(|entry| match entry.event {
         TapeEvent::Tool(ToolEvent::Decided(decided)) if decided.verdict == ToolVerdict::Deny => {
@@ -305,17 +306,17 @@ async fn a_watch_shows_what_waits_and_then_each_change() {
     let (_, first) = ask(&rig, "a", ACT, "{}").await;
     let mut watcher = rig.gateway.approvals.watch(rig.me(), None);
     let mut stranger = rig.gateway.approvals.watch(rig.stranger(), None);
-    assert_eq!(stranger.next().await.unwrap(), Some(Watched::CaughtUp { pending: 0 }));
-    let Some(Watched::Approval(shown)) = watcher.next().await.unwrap() else { panic!("it waits") };
+    assert_eq!(stranger.next().await.unwrap(), Some(ApprovalUpdate::CaughtUp { pending: 0 }));
+    let Some(ApprovalUpdate::Approval(shown)) = watcher.next().await.unwrap() else { panic!("it waits") };
     assert_eq!(shown.approval, first);
-    assert_eq!(watcher.next().await.unwrap(), Some(Watched::CaughtUp { pending: 1 }));
+    assert_eq!(watcher.next().await.unwrap(), Some(ApprovalUpdate::CaughtUp { pending: 1 }));
     deny(&rig, first).await.unwrap();
-    let Some(Watched::Approval(shown)) = soon("a change", watcher.next()).await.unwrap() else {
+    let Some(ApprovalUpdate::Approval(shown)) = soon("a change", watcher.next()).await.unwrap() else {
         panic!("it changed")
     };
     assert_eq!((shown.approval, shown.state), (first, ApprovalState::Denied));
     let (_, second) = ask(&rig, "b", ACT, "{}").await;
-    let Some(Watched::Approval(shown)) = soon("a question", watcher.next()).await.unwrap() else {
+    let Some(ApprovalUpdate::Approval(shown)) = soon("a question", watcher.next()).await.unwrap() else {
         panic!("it asks")
     };
     assert_eq!((shown.approval, shown.state), (second, ApprovalState::Pending));
@@ -329,10 +330,10 @@ async fn two_people_have_to_say_yes_where_a_rule_wants_it() {
     let first = approve(&rig, approval).await.unwrap();
     assert_eq!((first.record.state, first.record.voters.len()), (ApprovalState::Pending, 1));
     let again = approve(&rig, approval).await.unwrap();
-    assert_eq!((again.counted, again.record.voters.len()), (Counted::Yes, 1));
+    assert_eq!((again.counted, again.record.voters.len()), (AnswerCounted::Yes, 1));
     assert!(rig.tools.executions().is_empty());
     let yes = ApprovalReply::plain(ApprovalDecision::Approve);
-    let second = answer(&rig, rig.stranger(), approval, yes).await.unwrap();
+    let second = answer(&rig, rig.other_owner(), approval, yes).await.unwrap();
     assert_eq!(second.record.state, ApprovalState::Approved);
     rig.finished(run).await;
     assert_eq!(rig.tools.executions().len(), 1);

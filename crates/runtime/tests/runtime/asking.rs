@@ -2,7 +2,7 @@
 
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery};
-use palyra_runtime::approvals::{ApprovalReply, Resolved};
+use palyra_runtime::approvals::{ApprovalReply, ResolvedApproval};
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::Script;
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
@@ -52,15 +52,15 @@ pub(crate) async fn answer(
     who: Caller,
     approval: ApprovalId,
     reply: ApprovalReply,
-) -> Result<Resolved, RequestError> {
+) -> Result<ResolvedApproval, RequestError> {
     soon("an answer to an answer", rig.gateway.approvals.resolve(who, approval, reply)).await
 }
 
-pub(crate) async fn approve(rig: &Rig, approval: ApprovalId) -> Result<Resolved, RequestError> {
+pub(crate) async fn approve(rig: &Rig, approval: ApprovalId) -> Result<ResolvedApproval, RequestError> {
     answer(rig, rig.me(), approval, ApprovalReply::plain(ApprovalDecision::Approve)).await
 }
 
-pub(crate) async fn deny(rig: &Rig, approval: ApprovalId) -> Result<Resolved, RequestError> {
+pub(crate) async fn deny(rig: &Rig, approval: ApprovalId) -> Result<ResolvedApproval, RequestError> {
     answer(rig, rig.me(), approval, ApprovalReply::plain(ApprovalDecision::Deny)).await
 }
 

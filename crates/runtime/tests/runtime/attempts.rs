@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::{AppendError, Clock};
-use palyra_run_core::failure_table::{CLASSES, FailureRule, Resort, rule};
+use palyra_run_core::failure_table::{CLASSES, FailureRule, LastResort, rule};
 use palyra_runtime::ModelDirectory;
 use palyra_testkit::{Gate, Script, ScriptedProvider};
 use palyra_types::event::{AbandonCause, ModelEvent, NextAttempt, RunEvent, TapeEvent};
@@ -98,9 +98,9 @@ fn followed_by(tape: &[OrchestratorTapeRecord]) -> Vec<NextAttempt> {
 fn documented(rule: FailureRule, behind: Behind, said: bool) -> NextAttempt {
     match rule.resort {
         _ if rule.repeats_max > 0 => NextAttempt::SameModel,
-        Resort::ShorterContext => NextAttempt::ShorterContext,
-        Resort::NextModel if behind == Behind::Second && !said => NextAttempt::NextModel,
-        Resort::NextModel | Resort::None => NextAttempt::None,
+        LastResort::ShorterContext => NextAttempt::ShorterContext,
+        LastResort::NextModel if behind == Behind::Second && !said => NextAttempt::NextModel,
+        LastResort::NextModel | LastResort::None => NextAttempt::None,
     }
 }
 
@@ -151,11 +151,11 @@ async fn a_model_that_always_fails_is_asked_as_often_as_the_table_allows() {
                 let repeats = rule.repeats_max as usize;
                 let asked = match (rule.resort, said) {
                     // What was left out the first time is all that may be.
-                    (Resort::ShorterContext, _) => (2, 0),
-                    (Resort::None, _) => (1, 0),
-                    (Resort::NextModel, true) => (1 + repeats.min(1), 0),
-                    (Resort::NextModel, false) if behind == Behind::Second => (1 + repeats, 1),
-                    (Resort::NextModel, false) => (1 + repeats, 0),
+                    (LastResort::ShorterContext, _) => (2, 0),
+                    (LastResort::None, _) => (1, 0),
+                    (LastResort::NextModel, true) => (1 + repeats.min(1), 0),
+                    (LastResort::NextModel, false) if behind == Behind::Second => (1 + repeats, 1),
+                    (LastResort::NextModel, false) => (1 + repeats, 0),
                 };
                 assert_eq!(stage.asked(), asked, "{case}: {:?}", shape(&tape));
                 let record = stage.rig.record(run).await;
@@ -326,9 +326,9 @@ async fn a_pause_that_ends_on_a_full_disk_is_not_forgotten() {
 async fn what_is_said_in_a_pause_is_shown_by_the_repeated_request() {
     let stage = Stage::set(Behind::Nobody).await;
     let run = in_a_pause(&stage).await;
-    let mut wish = request(by_key("k"), "rather so");
-    wish.delivery = InputDelivery::Steer;
-    let joined = stage.rig.gateway.sessions.submit(stage.rig.me(), wish).await.unwrap();
+    let mut submit = request(by_key("k"), "rather so");
+    submit.delivery = InputDelivery::Steer;
+    let joined = stage.rig.gateway.sessions.submit(stage.rig.me(), submit).await.unwrap();
     assert_eq!(joined.run, run);
     assert_eq!(stage.asked(), (1, 0));
     stage.rig.clock.advance(Duration::from_secs(1));

@@ -3,7 +3,7 @@
 
 use palyra_run_core::transcript::Transcript;
 use palyra_runtime::RequestError;
-use palyra_runtime::session::{BranchWish, ExistingSession, ResetWish, ResolvedSession, SessionSelector};
+use palyra_runtime::session::{BranchRequest, ExistingSession, ResetMode, ResolvedSession, SessionSelector};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent};
@@ -22,8 +22,8 @@ async fn branch(
     run: RunId,
     tape_seq: Option<u32>,
 ) -> Result<ResolvedSession, RequestError> {
-    let wish = BranchWish { run, tape_seq: tape_seq.map(TapeSeq) };
-    soon("an answer to a branch", rig.gateway.sessions.branch(rig.me(), selector, None, wish)).await
+    let submit = BranchRequest { run, tape_seq: tape_seq.map(TapeSeq) };
+    soon("an answer to a branch", rig.gateway.sessions.branch(rig.me(), selector, None, submit)).await
 }
 
 async fn branch_id(rig: &Rig, run: RunId, tape_seq: Option<u32>) -> SessionId {
@@ -79,7 +79,7 @@ async fn a_run_under_way_is_branched_at_what_is_recorded() {
 #[tokio::test]
 async fn resets_on_either_side_stay_there() {
     let rig = Rig::start().await;
-    let reset = |key: &str| SessionSelector { reset: ResetWish::Reset, ..by_key(key) };
+    let reset = |key: &str| SessionSelector { reset: ResetMode::Reset, ..by_key(key) };
     let first = rig.submit("k", "first").await.run;
     rig.finished(first).await;
     rig.resolve(reset("k")).await.unwrap();
@@ -118,8 +118,8 @@ async fn bad_places_and_names_are_refused_before_anything_is_written() {
     let required = SessionSelector { existing: ExistingSession::Required, ..by_key("b") };
     let required = branch(&rig, required, run, None).await;
     assert!(matches!(required, Err(RequestError::InvalidArgument { .. })));
-    let wish = BranchWish { run, tape_seq: None };
-    let theirs = rig.gateway.sessions.branch(rig.stranger(), by_key("b"), None, wish).await;
+    let submit = BranchRequest { run, tape_seq: None };
+    let theirs = rig.gateway.sessions.branch(rig.stranger(), by_key("b"), None, submit).await;
     assert!(matches!(theirs, Err(RequestError::RunNotFound)));
     assert_eq!(entries_of(&rig.memory).await.len(), before);
 }
@@ -154,7 +154,7 @@ async fn happen(rig: &Rig, dice: &mut Dice, session: SessionSelector, number: us
     let text = format!("said {number}");
     match dice.throw(6) {
         0 => {
-            let reset = SessionSelector { reset: ResetWish::Reset, ..session };
+            let reset = SessionSelector { reset: ResetMode::Reset, ..session };
             rig.finished(rig.try_submit(reset, &text).await.unwrap().run).await;
         }
         1 | 2 => {
@@ -166,11 +166,11 @@ async fn happen(rig: &Rig, dice: &mut Dice, session: SessionSelector, number: us
             for at in 0..dice.throw(4) {
                 let delivery =
                     [InputDelivery::Queue, InputDelivery::Steer, InputDelivery::Interrupt][dice.throw(3)];
-                let wish = palyra_runtime::session::SubmitRequest {
+                let submit = palyra_runtime::session::SubmitRequest {
                     delivery,
                     ..request(session.clone(), &format!("{text} and {at} {delivery:?}"))
                 };
-                open.push(rig.gateway.sessions.submit(rig.me(), wish).await.unwrap().run);
+                open.push(rig.gateway.sessions.submit(rig.me(), submit).await.unwrap().run);
             }
             if dice.throw(3) == 0 {
                 rig.cancel(*open.last().unwrap()).await.unwrap();

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use palyra_admin::health::{Check, CheckLevel};
+use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_ports::{AppendError, NewEntry, ReadError, ReadOnlyCause};
 use palyra_runtime::RequestError;
-use palyra_runtime::session::Admission;
+use palyra_runtime::session::AdmissionKind;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
@@ -52,7 +52,7 @@ async fn a_lost_answer_to_a_start_leaves_the_session_in_order() {
     let lost = rig.try_submit(by_key("k"), "lost").await;
     assert!(matches!(lost, Err(RequestError::Append(AppendError::Unknown))));
     let next = rig.submit("k", "next").await;
-    assert_eq!(next.admission, Admission::Queued, "the lost one is there and has its turn");
+    assert_eq!(next.admission, AdmissionKind::Queued, "the lost one is there and has its turn");
     let_time_pass(&rig).await;
     assert_eq!(rig.record(next.run).await.state, RunLifecycleState::Done);
 }
@@ -84,7 +84,7 @@ async fn a_start_whose_commit_failed_for_good_leaves_the_session_free() {
     let lost = rig.try_submit(by_key("k"), "lost").await;
     assert!(matches!(lost, Err(RequestError::Append(AppendError::Unknown))));
     let next = rig.submit("k", "next").await;
-    assert_eq!(next.admission, Admission::Begun);
+    assert_eq!(next.admission, AdmissionKind::Begun);
     assert_eq!(rig.finished(next.run).await.state, RunLifecycleState::Done);
 }
 
@@ -98,8 +98,9 @@ async fn a_read_only_journal_is_told_with_its_own_cause() {
         (ReadOnlyCause::IoError, "I/O error"),
     ] {
         let rig = Rig::start().await;
-        let journal =
-            |checks: Vec<Check>| checks.into_iter().find(|check| check.name == "journal_writable").unwrap();
+        let journal = |checks: Vec<HealthCheck>| {
+            checks.into_iter().find(|check| check.name == "journal_writable").unwrap()
+        };
         assert_eq!(journal(rig.gateway.health.checks().await).level, CheckLevel::Ok);
         rig.memory.make_read_only(cause);
         let check = journal(rig.gateway.health.checks().await);
@@ -315,7 +316,7 @@ async fn a_run_that_somebody_else_began_in_a_session_is_found_and_finished() {
         append(&rig.memory, new).await;
     }
     let second = rig.submit("k", "second").await;
-    assert_eq!(second.admission, Admission::Queued);
+    assert_eq!(second.admission, AdmissionKind::Queued);
     assert_eq!(rig.finished(foreign).await.state, RunLifecycleState::Done);
     assert_eq!(rig.finished(second.run).await.state, RunLifecycleState::Done);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_ports::AppendError;
 use palyra_runtime::RequestError;
-use palyra_runtime::session::{ResetWish, SessionSelector};
+use palyra_runtime::session::{ResetMode, SessionSelector};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::ErrorCode;
@@ -195,7 +195,7 @@ async fn a_cancel_does_not_wait_behind_what_others_ask_of_the_session() {
         tokio::spawn(async move { sessions.submit(me, request(by_key("k"), "next")).await })
     };
     let resetting = tokio::spawn(async move {
-        let reset = SessionSelector { reset: ResetWish::Reset, ..by_key("k") };
+        let reset = SessionSelector { reset: ResetMode::Reset, ..by_key("k") };
         sessions.resolve(me, reset, None).await
     });
     settle().await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use palyra_ports::{AppendError, ReadError};
 use palyra_run_core::failure_table::CLASSES;
 use palyra_runtime::runs::InputRequest;
-use palyra_runtime::session::Submitted;
-use palyra_runtime::tape::Followed;
+use palyra_runtime::session::SubmitReceipt;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_runtime::{GatewayRuntimeState, ModelDirectory, RequestError};
 use palyra_testkit::scripted_tools::{ACT, COUNT, LOOK};
 use palyra_testkit::{FixedEntropy, Script, ToolScript};
@@ -99,19 +99,19 @@ impl Story {
     fn submit(&mut self) {
         let (gateway, me) = (self.rig.gateway.clone(), self.rig.me());
         let (key, text) = (format!("k{}", self.roll(3)), format!("say {}", self.roll(1_000)));
-        let mut wish = request(by_key(&key), &text);
+        let mut submit = request(by_key(&key), &text);
         if self.roll(4) == 0 {
-            wish.idempotency_key = Some(format!("once {}", self.roll(4)).as_str().into());
+            submit.idempotency_key = Some(format!("once {}", self.roll(4)).as_str().into());
         }
         match self.roll(10) {
-            0..=2 => wish.delivery = InputDelivery::Steer,
-            3 => wish.delivery = InputDelivery::Interrupt,
+            0..=2 => submit.delivery = InputDelivery::Steer,
+            3 => submit.delivery = InputDelivery::Interrupt,
             _ => {}
         }
-        if self.roll(12) == 0 && wish.delivery != InputDelivery::Steer {
-            wish.session.reset = palyra_runtime::session::ResetWish::Reset;
+        if self.roll(12) == 0 && submit.delivery != InputDelivery::Steer {
+            submit.session.reset = palyra_runtime::session::ResetMode::Reset;
         }
-        self.ask(async move { started(gateway.sessions.submit(me, wish).await) });
+        self.ask(async move { started(gateway.sessions.submit(me, submit).await) });
     }
 
     fn speak(&mut self) {
@@ -146,9 +146,9 @@ impl Story {
             let mut seen = Vec::new();
             loop {
                 match follower.next().await {
-                    Ok(Some(Followed::Entry(entry))) => seen.push((*entry).clone()),
+                    Ok(Some(TapeFollowEvent::Entry(entry))) => seen.push((*entry).clone()),
                     // A read that failed is asked again.
-                    Ok(Some(Followed::CaughtUp(_))) | Err(_) => {}
+                    Ok(Some(TapeFollowEvent::CaughtUp(_))) | Err(_) => {}
                     Ok(None) => return seen,
                 }
             }
@@ -258,7 +258,7 @@ impl Story {
     }
 }
 
-fn started(result: Result<Submitted, RequestError>) -> Option<RunId> {
+fn started(result: Result<SubmitReceipt, RequestError>) -> Option<RunId> {
     match result {
         Ok(submitted) => Some(submitted.run),
         Err(error) => {

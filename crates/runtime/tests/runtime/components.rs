@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_ports::{ComponentShelf, ComponentShelfError, ErasureSubject};
+use palyra_ports::{ComponentStore, ComponentStoreError, ErasureSubject};
 use palyra_testkit::Script;
 use palyra_types::component::{ComponentDescription, ComponentRecord, ExaminedComponent};
 use palyra_types::proof::ErasureReason;
@@ -19,11 +19,11 @@ use crate::rig::{Parts, Rig, settle, soon};
 #[derive(Clone)]
 struct ScriptedShelf {
     permits: Arc<Semaphore>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenCalls>>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct SeenCalls {
     inside: usize,
     inside_max: usize,
     begun: Vec<Vec<String>>,
@@ -31,7 +31,7 @@ struct Seen {
     forgotten: Vec<String>,
 }
 
-type Answer<T> = BoxFuture<'static, Result<T, ComponentShelfError>>;
+type Answer<T> = BoxFuture<'static, Result<T, ComponentStoreError>>;
 
 impl ScriptedShelf {
     fn open() -> Self {
@@ -55,7 +55,7 @@ impl ScriptedShelf {
     }
 }
 
-impl ComponentShelf for ScriptedShelf {
+impl ComponentStore for ScriptedShelf {
     fn examine(&self, source: Content<PathBuf>) -> Answer<ExaminedComponent> {
         let name = source.expose().file_stem().unwrap().to_str().unwrap().to_owned();
         let description = ComponentDescription {
@@ -68,7 +68,7 @@ impl ComponentShelf for ScriptedShelf {
         async { Ok(ExaminedComponent { sha256: [7; 32], bytes: 1, description }) }.boxed()
     }
 
-    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentStoreError> {
         Ok(())
     }
 
@@ -152,7 +152,7 @@ async fn an_erasure_offers_behind_a_change_that_is_under_way() {
         while shelf.begun() == begun {
             settle().await;
         }
-        let me = rig.me().principal;
+        let me = rig.me().actor.principal;
         let erased = erasures.erase(me, ErasureSubject::Run(run), ErasureReason::Request);
         tokio::pin!(erased);
         for _ in 0..4 {

@@ -9,8 +9,8 @@ use palyra_journal_core::family::{
 };
 use palyra_ports::ReadError;
 use palyra_runtime::RequestError;
-use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::session::{AdmissionKind, SessionSelector, SubmitRequest};
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::proof::SeqRange;
@@ -74,16 +74,16 @@ impl RowStore for WithoutPostures<'_> {
 
 /// Asks in a session and follows the run to its end.
 async fn ask(rig: &Rig, session: SessionSelector, key: &str) -> Vec<Arc<OrchestratorTapeRecord>> {
-    let wish = SubmitRequest { idempotency_key: Some(key.into()), ..request(session, "hello") };
-    let taken = soon("an answer", rig.gateway.sessions.submit_followed(rig.me(), wish)).await.unwrap();
+    let submit = SubmitRequest { idempotency_key: Some(key.into()), ..request(session, "hello") };
+    let taken = soon("an answer", rig.gateway.sessions.submit_followed(rig.me(), submit)).await.unwrap();
     let (submitted, follower) = taken;
-    assert_eq!((submitted.admission, submitted.begun_upto), (Admission::Begun, Some(TapeSeq(2))));
+    assert_eq!((submitted.admission, submitted.begun_upto), (AdmissionKind::Begun, Some(TapeSeq(2))));
     let mut follower = follower.expect("a run that began with this");
     let mut entries = Vec::new();
     while let Some(followed) = soon("the next entry", follower.next()).await.unwrap() {
         match followed {
-            Followed::Entry(entry) => entries.push(entry),
-            Followed::CaughtUp(at) => assert_eq!((at, entries.len()), (TapeSeq(2), 2)),
+            TapeFollowEvent::Entry(entry) => entries.push(entry),
+            TapeFollowEvent::CaughtUp(at) => assert_eq!((at, entries.len()), (TapeSeq(2), 2)),
         }
     }
     assert_eq!(follower.ended_as(), Some(RunLifecycleState::Done));
@@ -129,8 +129,8 @@ async fn a_branch_that_was_just_opened_sees_what_it_shares() {
     let rig = Rig::start().await;
     let run = rig.submit("k", "first").await.run;
     rig.finished(run).await;
-    let wish = palyra_runtime::session::BranchWish { run, tape_seq: None };
-    rig.gateway.sessions.branch(rig.me(), by_key("b"), None, wish).await.unwrap();
+    let submit = palyra_runtime::session::BranchRequest { run, tape_seq: None };
+    rig.gateway.sessions.branch(rig.me(), by_key("b"), None, submit).await.unwrap();
     rig.finished(rig.submit("b", "second").await.run).await;
     let asked = rig.model.requests().last().cloned().unwrap();
     assert!(asked.messages.len() > 2, "{} messages", asked.messages.len());
@@ -143,14 +143,14 @@ async fn who_follows_a_run_that_waits_first_or_was_there_before_is_not_its_first
     rig.model.push(Script::new().hold(&gate).text("done"));
     let first = rig.submit("k", "first").await.run;
     let submit = || {
-        let wish = SubmitRequest { idempotency_key: Some("once".into()), ..request(by_key("k"), "next") };
-        rig.gateway.sessions.submit_followed(rig.me(), wish)
+        let submit = SubmitRequest { idempotency_key: Some("once".into()), ..request(by_key("k"), "next") };
+        rig.gateway.sessions.submit_followed(rig.me(), submit)
     };
     let (queued, follower) = submit().await.unwrap();
-    assert_eq!((queued.admission, queued.begun_upto), (Admission::Queued, None));
+    assert_eq!((queued.admission, queued.begun_upto), (AdmissionKind::Queued, None));
     assert!(follower.is_none());
     let (again, follower) = submit().await.unwrap();
-    assert_eq!((again.run, again.admission), (queued.run, Admission::Attached));
+    assert_eq!((again.run, again.admission), (queued.run, AdmissionKind::Attached));
     assert!(follower.is_none());
     gate.open();
     for run in [first, queued.run] {

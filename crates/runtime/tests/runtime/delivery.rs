@@ -3,7 +3,7 @@
 
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::{InputReceipt, InputRequest};
-use palyra_runtime::session::{Admission, ResetWish, SessionSelector, SubmitRequest, Submitted};
+use palyra_runtime::session::{AdmissionKind, ResetMode, SessionSelector, SubmitReceipt, SubmitRequest};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::RunId;
@@ -20,7 +20,7 @@ fn delivered(delivery: InputDelivery, key: &str, text: &str) -> SubmitRequest {
     SubmitRequest { delivery, ..request(by_key(key), text) }
 }
 
-async fn submit(rig: &Rig, delivery: InputDelivery, text: &str) -> Submitted {
+async fn submit(rig: &Rig, delivery: InputDelivery, text: &str) -> SubmitReceipt {
     let submitting = rig.gateway.sessions.submit(rig.me(), delivered(delivery, "k", text));
     soon("an answer to a submit", submitting).await.unwrap()
 }
@@ -53,7 +53,7 @@ async fn a_steering_input_joins_the_active_run_at_its_next_request() {
     let rig = Rig::start().await;
     let (run, gate) = a_busy_run(&rig).await;
     let joined = submit(&rig, InputDelivery::Steer, "look to the left").await;
-    assert_eq!((joined.run, joined.admission), (run, Admission::Joined));
+    assert_eq!((joined.run, joined.admission), (run, AdmissionKind::Joined));
     assert_eq!((joined.delivered, joined.notes.len()), (InputDelivery::Steer, 0));
     let said = say(&rig, run, InputDelivery::Steer, "and to the right").await;
     assert_eq!((said.run, said.queued, said.delivered), (run, false, InputDelivery::Steer));
@@ -68,7 +68,7 @@ async fn a_steering_input_joins_the_active_run_at_its_next_request() {
 async fn steering_without_an_active_run_begins_one_and_says_so() {
     let rig = Rig::start().await;
     let alone = submit(&rig, InputDelivery::Steer, "hello").await;
-    assert_eq!((alone.admission, alone.delivered), (Admission::Begun, InputDelivery::Queue));
+    assert_eq!((alone.admission, alone.delivered), (AdmissionKind::Begun, InputDelivery::Queue));
     assert!(alone.notes[0].contains("no run was active"), "{:?}", alone.notes);
     assert_eq!(rig.finished(alone.run).await.delivery, InputDelivery::Queue);
     let said = say(&rig, alone.run, InputDelivery::Steer, "one more thing").await;
@@ -97,7 +97,7 @@ async fn a_waiting_run_takes_a_steering_input_as_its_answer() {
     let rig = Rig::start().await;
     let run = a_waiting_run(&rig, "k").await;
     let joined = submit(&rig, InputDelivery::Steer, "go on").await;
-    assert_eq!((joined.run, joined.admission), (run, Admission::Joined));
+    assert_eq!((joined.run, joined.admission), (run, AdmissionKind::Joined));
     assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
 }
 
@@ -107,7 +107,7 @@ async fn an_interrupt_is_accepted_then_stops_the_active_run_and_comes_before_wha
     let (first, _gate) = a_busy_run(&rig).await;
     let queued = rig.submit("k", "second").await.run;
     let urgent = submit(&rig, InputDelivery::Interrupt, "stop that").await;
-    assert_eq!((urgent.admission, urgent.delivered), (Admission::Queued, InputDelivery::Interrupt));
+    assert_eq!((urgent.admission, urgent.delivered), (AdmissionKind::Queued, InputDelivery::Interrupt));
     let stopped = rig.finished(first).await;
     assert_eq!(stopped.state, RunLifecycleState::Cancelled);
     assert_eq!(stopped.reason, Some(TerminationReason::Interrupted));
@@ -227,9 +227,9 @@ async fn repeating_an_input_finds_where_it_went() {
     };
     let sessions = &rig.gateway.sessions;
     let steered = sessions.submit(rig.me(), keyed("steer", InputDelivery::Steer)).await.unwrap();
-    assert_eq!((steered.run, steered.admission), (run, Admission::Joined));
+    assert_eq!((steered.run, steered.admission), (run, AdmissionKind::Joined));
     let again = sessions.submit(rig.me(), keyed("steer", InputDelivery::Steer)).await.unwrap();
-    assert_eq!((again.run, again.admission), (run, Admission::Joined));
+    assert_eq!((again.run, again.admission), (run, AdmissionKind::Joined));
     let urgent = sessions.submit(rig.me(), keyed("now", InputDelivery::Interrupt)).await.unwrap();
     gate.open();
     rig.finished(urgent.run).await;
@@ -266,9 +266,9 @@ async fn an_answer_whose_receipt_was_lost_is_not_given_twice() {
 #[tokio::test]
 async fn a_steering_input_cannot_reset_its_session() {
     let rig = Rig::start().await;
-    let selector = SessionSelector { reset: ResetWish::Reset, ..by_key("k") };
-    let wish = SubmitRequest { delivery: InputDelivery::Steer, ..request(selector, "x") };
-    let refused = rig.gateway.sessions.submit(rig.me(), wish).await;
+    let selector = SessionSelector { reset: ResetMode::Reset, ..by_key("k") };
+    let submit = SubmitRequest { delivery: InputDelivery::Steer, ..request(selector, "x") };
+    let refused = rig.gateway.sessions.submit(rig.me(), submit).await;
     assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })));
 }
 
@@ -304,9 +304,9 @@ async fn repetitions_of_a_steering_input_are_said_once_whoever_is_active() {
                 if number == 3 {
                     gate.open();
                 }
-                let wish = delivered(InputDelivery::Steer, "k", &text);
-                let wish = SubmitRequest { idempotency_key: Some(text.as_str().into()), ..wish };
-                sessions.submit(me, wish).await
+                let submit = delivered(InputDelivery::Steer, "k", &text);
+                let submit = SubmitRequest { idempotency_key: Some(text.as_str().into()), ..submit };
+                sessions.submit(me, submit).await
             })
         });
         let all = soon("every repetition is answered", futures::future::join_all(repeated)).await;
@@ -340,8 +340,8 @@ async fn what_is_said_at_the_end_of_a_run_is_where_its_receipt_says_once_and_a_m
         soon("the model is asked", gate.reached()).await;
         let said = (0..4).map(|number| {
             let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
-            let wish = delivered(InputDelivery::Steer, "k", &format!("steer {round} {number}"));
-            tokio::spawn(async move { sessions.submit(me, wish).await.unwrap() })
+            let submit = delivered(InputDelivery::Steer, "k", &format!("steer {round} {number}"));
+            tokio::spawn(async move { sessions.submit(me, submit).await.unwrap() })
         });
         let said: Vec<_> = said.collect();
         gate.open();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_ports::AppendError;
 use palyra_runtime::RequestError;
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::scripted_tools::{LOOK, ToolScript};
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
@@ -95,8 +95,8 @@ async fn followers_see_every_committed_entry_before_they_are_sent_home() {
     let mut seen = Vec::new();
     let ended = loop {
         match soon("an end", late.next()).await {
-            Ok(Some(Followed::Entry(entry))) => seen.push(entry.tape_seq),
-            Ok(Some(Followed::CaughtUp(_))) => {}
+            Ok(Some(TapeFollowEvent::Entry(entry))) => seen.push(entry.tape_seq),
+            Ok(Some(TapeFollowEvent::CaughtUp(_))) => {}
             Ok(None) => panic!("the run is not over"),
             Err(error) => break error,
         }

@@ -1,8 +1,9 @@
 //! Erasing: runs end first, nothing remembered is shown again, and the house goes on.
 
+use palyra_admin::access::TokenRequest;
 use palyra_admin::erasure::{EraseContentError, ErasedContent};
 use palyra_ports::{EraseError, ErasureSubject};
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -19,7 +20,7 @@ use crate::waiting::a_waiting_run;
 
 async fn erase(rig: &Rig, subject: ErasureSubject) -> Result<ErasedContent, EraseContentError> {
     let erasures = rig.gateway.admin.erasures.clone();
-    let erasing = erasures.erase(rig.me().principal, subject, ErasureReason::Request);
+    let erasing = erasures.erase(rig.me().actor.principal, subject, ErasureReason::Request);
     soon("the end of an erasure", erasing).await
 }
 
@@ -62,7 +63,7 @@ async fn a_run_at_work_is_cancelled_and_its_end_awaited() {
     rig.until(run, "its text", |event| matches!(event, TapeEvent::Model(ModelEvent::Text { .. }))).await;
     let waiting = rig.submit("k", "second").await.run;
     let session = rig.record(run).await.session;
-    let session = SessionRef { principal: rig.me().principal, id: session };
+    let session = SessionRef { principal: rig.me().actor.principal, id: session };
     let mut erased = erase(&rig, ErasureSubject::Session(session)).await.unwrap();
     erased.cancelled.sort();
     let mut both = vec![run, waiting];
@@ -98,7 +99,7 @@ async fn followers_go_on_with_what_is_left() {
     gate.open();
     let mut seen = Vec::new();
     while let Some(followed) = soon("the rest", follower.next()).await.unwrap() {
-        if let Followed::Entry(entry) = followed {
+        if let TapeFollowEvent::Entry(entry) = followed {
             seen.push(entry.tape_seq);
         }
     }
@@ -109,12 +110,12 @@ async fn followers_go_on_with_what_is_left() {
 #[tokio::test]
 async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased() {
     let rig = Rig::start().await;
-    let me = rig.me().principal;
+    let me = rig.me().actor.principal;
     let (token, text) = rig
         .gateway
         .admin
         .access
-        .create_token("ann", "laptop", std::time::Duration::from_secs(3_600))
+        .create_token(rig.me(), TokenRequest::program("ann", "laptop", std::time::Duration::from_secs(3_600)))
         .await
         .unwrap();
     let run = rig.submit("k", "first").await.run;
@@ -123,16 +124,16 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
     let all = ErasureSubject::Range(SeqRange { first: Seq(0), last: Seq(1_000) });
     erase(&rig, all).await.unwrap();
     let known = rig.gateway.admin.access.known();
-    assert_eq!((rig.me().principal, known.name_of(me)), (me, Some(LOCAL_PRINCIPAL_NAME)));
+    assert_eq!((rig.me().actor.principal, known.name_of(me)), (me, Some(LOCAL_PRINCIPAL_NAME)));
     assert_eq!(known.name_of(token.principal), Some(""));
     assert_eq!(
-        rig.gateway.admin.access.authenticate(text.expose()),
+        rig.gateway.admin.access.authenticate(text.expose()).map(|credential| credential.principal),
         Some(token.principal),
         "a token still opens"
     );
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     let rig = rig.restarted().await;
-    assert_eq!((rig.me().principal, rig.gateway.admin.access.known().principals.len()), (me, 2));
+    assert_eq!((rig.me().actor.principal, rig.gateway.admin.access.known().principals.len()), (me, 2));
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     let session = rig.record(run).await.session;
     let next = rig.try_submit(crate::rig::by_id(session), "second").await.unwrap().run;
@@ -142,13 +143,13 @@ async fn the_owner_and_the_agent_keep_their_places_when_their_names_are_erased()
 #[tokio::test]
 async fn a_start_gives_names_back_that_an_erasure_took_before_it_was_cut_off() {
     let rig = Rig::start().await;
-    let me = rig.me().principal;
+    let me = rig.me().actor.principal;
     let run = rig.submit("k", "first").await.run;
     rig.finished(run).await;
     let agent = rig.gateway.agents.by_name(None).unwrap().id;
     (0..6).for_each(|seq| rig.memory.erase(Seq(seq)));
     let rig = rig.restarted().await;
-    assert_eq!((rig.me().principal, rig.gateway.admin.access.known().principals.len()), (me, 1));
+    assert_eq!((rig.me().actor.principal, rig.gateway.admin.access.known().principals.len()), (me, 1));
     assert_eq!(rig.gateway.agents.by_name(None).unwrap().id, agent);
     assert_eq!(rig.record(run).await.principal, me);
 }
@@ -167,7 +168,7 @@ async fn an_agent_whose_profile_is_gone_may_use_no_tool() {
         tools: Some(Vec::new()),
     };
     let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile });
-    let (time, principal) = (palyra_types::Timestamp(1), rig.me().principal);
+    let (time, principal) = (palyra_types::Timestamp(1), rig.me().actor.principal);
     let saved = palyra_ports::NewEntry { time, principal, session: None, run: None, event };
     crate::rig::append(&rig.memory, saved).await;
     let last = crate::rig::entries_of(&rig.memory).await.len() as u64 - 1;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{
-    AppendClass, AppendError, AppendRedaction, AppendTape, Committed, JournalAppendRequest, ReadError,
+    AppendClass, AppendError, AppendRedaction, AppendTape, CommitReceipt, JournalAppendRequest, ReadError,
     ReadTape, TapePage,
 };
 use palyra_testkit::{Gate, MemoryJournal};
@@ -146,7 +146,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AppendTape for FaultyJournal {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         lock(&self.redactions).push(request.redaction.clone());
         let refused = match &*lock(&self.refusal) {
             Some(Refusal::All(error)) => Some(error.clone()),

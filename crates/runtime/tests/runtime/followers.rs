@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_runtime::RequestError;
-use palyra_runtime::tape::Followed;
+use palyra_runtime::tape::TapeFollowEvent;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
@@ -29,8 +29,8 @@ async fn a_finished_tape_can_be_followed_from_every_number_and_ends() {
         let (mut seen, mut caught_up) = (Vec::new(), 0);
         while let Some(followed) = soon("the next entry", follower.next()).await.unwrap() {
             match followed {
-                Followed::Entry(entry) => seen.push(entry),
-                Followed::CaughtUp(at) => {
+                TapeFollowEvent::Entry(entry) => seen.push(entry),
+                TapeFollowEvent::CaughtUp(at) => {
                     assert_eq!(at, TapeSeq(last));
                     caught_up += 1;
                 }
@@ -55,8 +55,8 @@ async fn a_follower_from_the_middle_of_a_live_run_sees_the_rest_of_it() {
     let mut numbers = Vec::new();
     while let Some(followed) = soon("the next entry", follower.next()).await.unwrap() {
         match followed {
-            Followed::Entry(entry) => numbers.push(entry.tape_seq.0),
-            Followed::CaughtUp(at) => {
+            TapeFollowEvent::Entry(entry) => numbers.push(entry.tape_seq.0),
+            TapeFollowEvent::CaughtUp(at) => {
                 assert_eq!((at, numbers.as_slice()), (TapeSeq(3), &[2, 3][..]));
                 gate.open();
             }
@@ -116,8 +116,8 @@ async fn many_followers_that_come_and_go_see_the_same_tape() {
                 let mut follower = rig.follow(run, after).await;
                 for _ in 0..stride {
                     match follower.next().await.unwrap() {
-                        Some(Followed::Entry(entry)) => seen.push((*entry).clone()),
-                        Some(Followed::CaughtUp(_)) => {}
+                        Some(TapeFollowEvent::Entry(entry)) => seen.push((*entry).clone()),
+                        Some(TapeFollowEvent::CaughtUp(_)) => {}
                         None => return seen,
                     }
                 }

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::access::TokenRequest;
 use palyra_admin::postures::PostureWhere;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 use palyra_runtime::session::{IncomingFile, SubmitRequest};
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
 use palyra_testkit::{Script, ScriptedTools, skill_file};
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
-use palyra_types::effect::{Before, PreImage};
+use palyra_types::effect::{FileBefore, PreImage};
 use palyra_types::model::ResponseFormat;
 use palyra_types::posture::Posture;
 use palyra_types::tool::{RawToolOutcome, ToolCatalog, ToolName};
@@ -197,7 +198,7 @@ impl Guesser {
         let approve = ApprovalReply::plain(ApprovalDecision::Approve);
         let rule = |argument: &str, shape| {
             let rules = vec![ArgumentRule { argument: argument.into(), shape }];
-            Some(Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules })
+            Some(RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules })
         };
         let reply = match field {
             GuessField::RuleArgument => ApprovalReply { remember: rule(word, ArgumentShape::Any), ..approve },
@@ -234,7 +235,8 @@ impl Guesser {
                 drop(admin.policy.judge(me, LOOK, arguments.into()));
             }
             GuessField::TokenPrincipal => {
-                let _ = admin.access.create_token(word, "laptop", Duration::from_secs(3_600)).await;
+                let request = TokenRequest::program(word, "laptop", Duration::from_secs(3_600));
+                let _ = admin.access.create_token(me, request).await;
             }
             GuessField::SkillName | GuessField::SkillTool => {
                 let (name, tool) =
@@ -275,7 +277,7 @@ impl ToolRuntime for ChangingTools {
         let changes = intent.tool().as_str() == CHANGE;
         let prepared = self.0.prepare(intent);
         async move {
-            let image = PreImage { path, before: Before::Absent, after_sha256: None };
+            let image = PreImage { path, before: FileBefore::Absent, after_sha256: None };
             let pre_images = if changes { vec![image] } else { Vec::new() };
             Ok(PreparedCall { pre_images, ..prepared.await? })
         }

@@ -5,7 +5,7 @@ use palyra_ports::AppendError;
 use palyra_ports::read_records::SessionFilter;
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
-use palyra_runtime::session::{Admission, SessionSelector, SubmitRequest};
+use palyra_runtime::session::{AdmissionKind, SessionSelector, SubmitRequest};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{RunEvent, TapeEvent};
@@ -24,15 +24,15 @@ async fn a_repeated_input_attaches_to_its_run() {
     let rig = Rig::start().await;
     let sessions = &rig.gateway.sessions;
     let first = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
-    assert_eq!(first.admission, Admission::Begun);
+    assert_eq!(first.admission, AdmissionKind::Begun);
     let during = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
-    assert_eq!((during.run, during.admission), (first.run, Admission::Attached));
+    assert_eq!((during.run, during.admission), (first.run, AdmissionKind::Attached));
     rig.finished(first.run).await;
     let after = sessions.submit(rig.me(), keyed(SessionSelector::default(), "hello")).await.unwrap();
     assert_eq!((after.run, after.session, after.session_created), (first.run, first.session, false));
     let rig = rig.restarted().await;
     let restarted = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
-    assert_eq!((restarted.run, restarted.admission), (first.run, Admission::Attached));
+    assert_eq!((restarted.run, restarted.admission), (first.run, AdmissionKind::Attached));
 }
 
 #[tokio::test]
@@ -47,7 +47,10 @@ async fn a_repetition_is_answered_whatever_speaks_against_it_now() {
         ..keyed(SessionSelector::default(), "hello")
     };
     let again = sessions.submit(rig.me(), gone()).await.unwrap();
-    assert_eq!((again.run, again.session, again.admission), (first.run, first.session, Admission::Attached));
+    assert_eq!(
+        (again.run, again.session, again.admission),
+        (first.run, first.session, AdmissionKind::Attached)
+    );
     let other = SubmitRequest { idempotency_key: Some("another".into()), ..gone() };
     let refused = sessions.submit(rig.me(), other).await;
     assert!(
@@ -89,7 +92,7 @@ async fn concurrent_repetitions_are_one_run_wherever_they_go() {
     let all = soon("every repetition is answered", futures::future::join_all(repeated)).await;
     let all: Vec<_> = all.into_iter().map(Result::unwrap).collect();
     assert!(all.iter().all(|one| one.run == all[0].run));
-    assert_eq!(all.iter().filter(|one| one.admission != Admission::Attached).count(), 1);
+    assert_eq!(all.iter().filter(|one| one.admission != AdmissionKind::Attached).count(), 1);
     let known = rig.sessions(SessionFilter::All).await;
     assert_eq!(known.len(), 1, "a repetition opens no session");
     gate.open();
@@ -104,7 +107,7 @@ async fn a_lost_answer_is_found_by_repeating() {
     let lost = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await;
     assert!(matches!(lost, Err(RequestError::Append(palyra_ports::AppendError::Unknown))));
     let again = rig.gateway.sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
-    assert_eq!(again.admission, Admission::Attached);
+    assert_eq!(again.admission, AdmissionKind::Attached);
     let rig = rig.restarted().await;
     assert_eq!(rig.finished(again.run).await.state, RunLifecycleState::Done);
 }
@@ -116,9 +119,9 @@ async fn bad_keys_and_inputs_are_refused_before_anything_is_written() {
     let before = entries_of(&rig.memory).await.len();
     let long = "k".repeat(201);
     for key in ["", long.as_str()] {
-        let wish =
+        let submit =
             SubmitRequest { idempotency_key: Some(key.into()), ..request(SessionSelector::default(), "x") };
-        let refused = rig.gateway.sessions.submit(rig.me(), wish).await;
+        let refused = rig.gateway.sessions.submit(rig.me(), submit).await;
         assert!(matches!(refused, Err(RequestError::InvalidArgument { .. })));
     }
     let blank = rig.try_submit(by_key("k"), " \n").await;
@@ -162,8 +165,8 @@ async fn a_repetition_waits_for_the_one_that_is_being_taken_even_when_nothing_el
         let disk = rig.faults.delay_next_append();
         let repeat = |delivery| {
             let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
-            let wish = SubmitRequest { delivery, ..keyed(by_key("k"), "hello") };
-            tokio::spawn(async move { sessions.submit(me, wish).await })
+            let submit = SubmitRequest { delivery, ..keyed(by_key("k"), "hello") };
+            tokio::spawn(async move { sessions.submit(me, submit).await })
         };
         let taken = repeat(InputDelivery::Queue);
         soon("the append begins", disk.reached()).await;
@@ -173,7 +176,7 @@ async fn a_repetition_waits_for_the_one_that_is_being_taken_even_when_nothing_el
         disk.open();
         let taken = soon("an answer", taken).await.unwrap().unwrap();
         let repeated = soon("an answer", repeated).await.unwrap().unwrap();
-        assert_eq!((repeated.run, repeated.admission), (taken.run, Admission::Attached), "{delivery:?}");
+        assert_eq!((repeated.run, repeated.admission), (taken.run, AdmissionKind::Attached), "{delivery:?}");
         gate.open();
         for run in [first, taken.run] {
             assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);

@@ -10,7 +10,7 @@ use palyra_admin::models::TryImage;
 use palyra_admin::vault::{PutRequest, PutStanding};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
-    ComponentShelf, ComponentShelfError, ExecuteToolError, NewSecret, PreparedCall, SecretChange,
+    ComponentStore, ComponentStoreError, ExecuteToolError, NewSecret, PreparedCall, SecretChange,
     SecretStore, Supervision, ToolRuntime,
 };
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
@@ -20,7 +20,7 @@ use palyra_testkit::{MemorySecrets, Script, ScriptedTools};
 use palyra_types::component::{
     ComponentCapability, ComponentDescription, ComponentRecord, ExaminedComponent,
 };
-use palyra_types::effect::{Before, PreImage};
+use palyra_types::effect::{FileBefore, PreImage};
 use palyra_types::event::{ModelEvent, TapeEvent, ToolEvent};
 use palyra_types::model::{ModelFailure, ModelFailureClass};
 use palyra_types::tool::{EffectContract, RawToolOutcome, ToolCatalog, ToolName};
@@ -115,9 +115,9 @@ impl OneComponent {
     }
 }
 
-type Answer<T> = BoxFuture<'static, Result<T, ComponentShelfError>>;
+type Answer<T> = BoxFuture<'static, Result<T, ComponentStoreError>>;
 
-impl ComponentShelf for OneComponent {
+impl ComponentStore for OneComponent {
     fn examine(&self, _source: Content<PathBuf>) -> Answer<ExaminedComponent> {
         let description = ComponentDescription {
             name: ToolName::new(&self.name),
@@ -129,7 +129,7 @@ impl ComponentShelf for OneComponent {
         async { Ok(ExaminedComponent { sha256: [7; 32], bytes: 1, description }) }.boxed()
     }
 
-    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentShelfError> {
+    fn check(&self, _components: &[ComponentRecord]) -> Result<(), ComponentStoreError> {
         Ok(())
     }
 
@@ -179,7 +179,7 @@ impl ToolRuntime for Changing {
         let path = self.1.as_str().into();
         let prepared = self.0.prepare(intent);
         async move {
-            let image = PreImage { path, before: Before::Absent, after_sha256: None };
+            let image = PreImage { path, before: FileBefore::Absent, after_sha256: None };
             Ok(PreparedCall { pre_images: vec![image], ..prepared.await? })
         }
         .boxed()

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::AdminError;
+use palyra_admin::access::TokenRequest;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
 use palyra_admin::postures::PostureWhere;
 use palyra_runtime::session::{IncomingFile, SessionSelector, SubmitRequest};
 use palyra_testkit::journal_suite::content_examples::examples;
 use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_testkit::skill_file;
+use palyra_types::access::Role;
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
 use palyra_types::component::ComponentCapability;
 use palyra_types::event::content::ContentClass;
@@ -70,6 +72,7 @@ const DOORS: &[(&str, Door)] = &[
     ("posture_changed.scope.workspace", Request("the path of the workspace")),
     ("posture_changed.tool", Daemon),
     ("principal_registered.name", Request("the principal's name")),
+    ("principal_renamed.name", Request("the principal's name")),
     ("run_started.fallbacks", Daemon),
     ("run_started.input.attachments.media_type", Request("its media type")),
     ("run_started.model", Daemon),
@@ -140,7 +143,8 @@ async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
     ];
     for rule in cases {
         let rules = vec![rule];
-        let remember = Remember { scope: RememberScope::Session, expires: None, uses_max: None, rules };
+        let remember =
+            RememberRequest { scope: RememberScope::Session, expires: None, uses_max: None, rules };
         let reply =
             ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
         found.insert(named(answer(rig, rig.me(), approval, reply).await));
@@ -171,8 +175,11 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     let place = PostureWhere::Workspace(format!("/{SECRET}"));
     let rules = rig.gateway.admin.policy.clone();
     found.insert(named(rules.set_posture(rig.me(), ToolName::new(LOOK), place, Posture::Ask).await));
-    let token = rig.gateway.admin.access.create_token(SECRET, "laptop", Duration::from_secs(3_600)).await;
-    found.insert(named(token));
+    let request = TokenRequest::program(SECRET, "laptop", Duration::from_secs(3_600));
+    let access = &rig.gateway.admin.access;
+    found.insert(named(access.create_token(rig.me(), request).await));
+    found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
+    found.insert(named(access.rename_person(rig.me(), rig.me().actor.principal, SECRET).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -1,7 +1,7 @@
 //! Calls that wait for their turn: what was taken back meanwhile keeps them from starting.
 
 use palyra_admin::postures::PostureWhere;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 use palyra_testkit::scripted_tools::{ACT, CHANGE, COUNT, LOOK};
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::approval::ApprovalDecision;
@@ -35,8 +35,12 @@ async fn behind_a_held_call(rig: &Rig, tool: &str, arguments: &str) -> (RunId, G
 
 async fn granted(rig: &Rig) -> StoredGrantId {
     let (run, approval) = ask(rig, "k", ACT, r#"{"a":1}"#).await;
-    let remember =
-        Remember { scope: RememberScope::Session, expires: None, uses_max: Some(2), rules: Vec::new() };
+    let remember = RememberRequest {
+        scope: RememberScope::Session,
+        expires: None,
+        uses_max: Some(2),
+        rules: Vec::new(),
+    };
     let reply = ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
     let resolved = answer(rig, rig.me(), approval, reply).await.unwrap();
     rig.finished(run).await;

@@ -37,6 +37,8 @@ mod approvals;
 
 mod approval_attacks;
 
+mod who_acted;
+
 mod approval_races;
 
 mod stored_grants;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_runtime::RequestError;
-use palyra_runtime::session::Admission;
+use palyra_runtime::session::AdmissionKind;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
@@ -39,8 +39,8 @@ async fn many_inputs_run_one_at_a_time(session: palyra_runtime::session::Session
         tokio::spawn(async move {
             let mut runs = Vec::new();
             for input in 0..10 {
-                let wish = request(session.clone(), &format!("{caller}.{input}"));
-                runs.push(sessions.submit(me, wish).await.unwrap().run);
+                let submit = request(session.clone(), &format!("{caller}.{input}"));
+                runs.push(sessions.submit(me, submit).await.unwrap().run);
             }
             runs
         })
@@ -87,10 +87,10 @@ async fn a_full_queue_is_told_and_takes_nothing() {
     let gate = Gate::closed();
     rig.model.push(Script::new().hold(&gate).text("done"));
     let first = rig.submit("k", "first").await;
-    assert_eq!(first.admission, Admission::Begun);
+    assert_eq!(first.admission, AdmissionKind::Begun);
     let second = rig.submit("k", "second").await;
     let third = rig.submit("k", "third").await;
-    assert_eq!((second.admission, third.admission), (Admission::Queued, Admission::Queued));
+    assert_eq!((second.admission, third.admission), (AdmissionKind::Queued, AdmissionKind::Queued));
     let before = entries_of(&rig.memory).await.len();
     assert!(matches!(rig.try_submit(by_key("k"), "fourth").await, Err(RequestError::QueueFull)));
     assert_eq!(entries_of(&rig.memory).await.len(), before);
@@ -138,8 +138,8 @@ async fn the_queue_is_taken_up_after_a_restart_in_its_order() {
 
 /// An input sent by a task of its own.
 fn sent(rig: &Rig, text: &str) -> tokio::task::JoinHandle<Result<RunId, RequestError>> {
-    let (sessions, me, wish) = (rig.gateway.sessions.clone(), rig.me(), request(by_key("k"), text));
-    tokio::spawn(async move { sessions.submit(me, wish).await.map(|submitted| submitted.run) })
+    let (sessions, me, submit) = (rig.gateway.sessions.clone(), rig.me(), request(by_key("k"), text));
+    tokio::spawn(async move { sessions.submit(me, submit).await.map(|submitted| submitted.run) })
 }
 
 #[tokio::test]

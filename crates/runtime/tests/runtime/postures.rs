@@ -48,7 +48,7 @@ async fn a_setting_of_a_session_governs_its_next_call_and_no_other_session() {
     let executed = rig.tools.executions().len();
     let (run, denied) = decided(&rig, "k").await;
     assert_eq!((denied.verdict, denied.reason), (ToolVerdict::Deny, DecisionReason::Disabled));
-    let by = rig.me().principal;
+    let by = rig.me().actor.principal;
     let told = format!("posture: disabled for this session, set by {by} on ");
     assert!(denied.explanation.expose().contains(&told), "{}", denied.explanation.expose());
     assert_eq!(rig.tools.executions().len(), executed, "the canary is untouched");
@@ -75,7 +75,7 @@ async fn settings_are_entries_that_outlive_a_restart_and_are_taken_back() {
     set(&rig, PostureWhere::Agent("main".to_owned()), Posture::Disabled).await.unwrap();
     let changes = async |rig: &Rig| {
         let all = rig.memory_entries().await;
-        let is = |event: &JournalEvent| matches!(event, JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) if changed.by == rig.me().principal);
+        let is = |event: &JournalEvent| matches!(event, JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) if changed.by == rig.me().actor.principal);
         all.iter().filter(|entry| is(&entry.event)).count()
     };
     assert_eq!(changes(&rig).await, 3, "what holds already is no change");
@@ -121,7 +121,7 @@ async fn somebody_elses_session_of_the_same_id_is_not_meant() {
     let rig = Rig::start().await;
     decided(&rig, "k").await;
     let session = session_of(&rig, "k").await;
-    let other = Some(rig.stranger().principal);
+    let other = Some(rig.stranger().actor.principal);
     let refused = set(&rig, PostureWhere::Session { principal: other, session }, Posture::AlwaysAllow).await;
     assert!(matches!(refused, Err(AdminError::SessionNotFound)));
 }

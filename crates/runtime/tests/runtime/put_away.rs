@@ -3,7 +3,7 @@
 use palyra_ports::read_records::SessionFilter;
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
-use palyra_runtime::session::{ResetWish, SessionChange, SessionSelector, SubmitRequest};
+use palyra_runtime::session::{ResetMode, SessionChange, SessionSelector, SubmitRequest};
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{JournalEvent, SessionEvent};
 use palyra_types::run::{InputDelivery, RunLifecycleState};
@@ -47,14 +47,14 @@ async fn an_archived_session_takes_no_input_and_its_open_runs_go_on() {
     settle().await;
     let before = entries_of(&rig.memory).await.len();
     for delivery in [InputDelivery::Queue, InputDelivery::Steer, InputDelivery::Interrupt] {
-        let wish = SubmitRequest { delivery, ..request(by_id(first.session), "no") };
-        let refused = rig.gateway.sessions.submit(rig.me(), wish).await;
+        let submit = SubmitRequest { delivery, ..request(by_id(first.session), "no") };
+        let refused = rig.gateway.sessions.submit(rig.me(), submit).await;
         assert!(matches!(refused, Err(RequestError::SessionArchived)), "{delivery:?}");
         let said = InputRequest { delivery, ..InputRequest::text("no".into()) };
         let refused = rig.gateway.runs.send_input(rig.me(), first.run, said).await;
         assert!(matches!(refused, Err(RequestError::SessionArchived)), "{delivery:?}");
     }
-    let reset = rig.resolve(SessionSelector { reset: ResetWish::Reset, ..by_key("k") }).await;
+    let reset = rig.resolve(SessionSelector { reset: ResetMode::Reset, ..by_key("k") }).await;
     assert!(matches!(reset, Err(RequestError::SessionArchived)));
     assert_eq!(entries_of(&rig.memory).await.len(), before, "nothing of it was recorded");
     gate.open();
@@ -137,11 +137,11 @@ async fn a_stranger_changes_nothing_and_learns_nothing() {
     let rig = Rig::start().await;
     let id = rig.resolve(by_key("k")).await.unwrap().record.session.id;
     let sessions = &rig.gateway.sessions;
-    for wish in
+    for submit in
         [SessionChange::Rename(None), SessionChange::Reset, SessionChange::Archive, SessionChange::Restore]
     {
         for session in [id, SessionId::from_parts(5, 5)] {
-            let theirs = sessions.change(rig.stranger(), session, wish.clone()).await;
+            let theirs = sessions.change(rig.stranger(), session, submit.clone()).await;
             assert!(matches!(theirs, Err(RequestError::SessionNotFound)));
         }
     }
@@ -155,7 +155,7 @@ async fn a_reset_and_its_input_are_one_commit() {
     rig.finished(rig.submit("k", "first").await.run).await;
     settle().await;
     let before = entries_of(&rig.memory).await.len();
-    let reset = || SessionSelector { reset: ResetWish::Reset, ..by_key("k") };
+    let reset = || SessionSelector { reset: ResetMode::Reset, ..by_key("k") };
     rig.memory.fail_next(palyra_ports::AppendError::DiskFull);
     assert!(rig.try_submit(reset(), "lost").await.is_err());
     assert_eq!(entries_of(&rig.memory).await.len(), before, "neither without the other");
@@ -177,7 +177,7 @@ async fn a_reset_takes_its_place_among_the_runs_that_wait() {
     rig.submit("k", "first").await;
     soon("the model is asked", gate.reached()).await;
     rig.submit("k", "second").await;
-    let reset = SessionSelector { reset: ResetWish::Reset, ..by_key("k") };
+    let reset = SessionSelector { reset: ResetMode::Reset, ..by_key("k") };
     let third = rig.try_submit(reset, "third").await.unwrap().run;
     let last = rig.submit("k", "fourth").await.run;
     let entries = entries_of(&rig.memory).await;

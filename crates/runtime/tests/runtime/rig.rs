@@ -15,14 +15,14 @@ use palyra_policy::{CandidatePolicies, PolicyFile, ToolCallPolicySnapshot, ToolP
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
-    AppendTape, Cleaned, Clock, ComponentShelf, Findings, JournalAppendRequest, MaintainJournal, NewEntry,
-    ReadTape, Recorder, RedactStream, Redactor, RestoreFiles, RestoreOrder, ToolRuntime, WorkspaceChoice,
-    WorkspaceError, Workspaces,
+    AppendTape, CleanedText, Clock, ComponentStore, JournalAppendRequest, MaintainJournal, NewEntry,
+    ReadTape, Recorder, RedactStream, RedactionFindings, Redactor, RestoreFiles, RestoreOrder, ToolRuntime,
+    WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
-use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitRequest, Submitted};
-use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::session::{ResolvedSession, SessionSelector, SubmitReceipt, SubmitRequest};
+use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RequestError, RuntimePorts,
 };
@@ -31,14 +31,16 @@ use palyra_testkit::{
     FakeClock, FixedEntropy, MemoryJournal, MemorySecrets, MemorySkillFolders, ScriptedProvider,
     ScriptedTools,
 };
-use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
+use palyra_types::access::{Credential, CredentialKind, Role};
+use palyra_types::effect::{FileBefore, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::event::{JournalEvent, LogEvent, ModelEvent, TapeEvent};
 use palyra_types::model::ModelRef;
-use palyra_types::run::{RunPhase, RunRecord, Surface, UserInput};
+use palyra_types::run::{RunPhase, RunRecord, UserInput};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::surface::Surface;
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::tool::ToolCatalog;
-use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, TokenId};
 use tokio::sync::watch;
 
 use crate::faults::FaultyJournal;
@@ -86,7 +88,7 @@ pub(crate) struct Parts {
     /// Instead of the scripted tools.
     pub(crate) equipment: Option<Arc<dyn ToolRuntime>>,
     pub(crate) restore: ScriptedRestore,
-    pub(crate) components: Arc<dyn ComponentShelf>,
+    pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) skills: MemorySkillFolders,
     pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
@@ -145,8 +147,8 @@ impl RestoreFiles for ScriptedRestore {
         let mut restoring = self.0.lock().unwrap();
         let mut restored = |file: &RestoreImage| {
             let default = match file.before {
-                Before::Withheld { .. } => UndoResult::Withheld,
-                Before::Absent | Before::File { .. } => UndoResult::Restored,
+                FileBefore::Withheld { .. } => UndoResult::Withheld,
+                FileBefore::Absent | FileBefore::File { .. } => UndoResult::Restored,
             };
             let result = restoring.results.pop_front().unwrap_or(Some(default));
             UndoneFile {
@@ -247,14 +249,14 @@ impl Redactor for Touchy {
         0
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         speak(text.expose());
         let replaced = u32::try_from(text.expose().matches(SECRET).count()).unwrap();
         let text = Redacted::cleaned(text.expose().replace(SECRET, REGISTERED_PLACEHOLDER));
-        Cleaned { text, findings: Findings { replaced, registered: replaced } }
+        CleanedText { text, findings: RedactionFindings { replaced, registered: replaced } }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 
@@ -282,8 +284,8 @@ impl RedactStream for TouchyStream {
         Redacted::cleaned(std::mem::take(&mut self.0))
     }
 
-    fn take_findings(&mut self) -> Findings {
-        Findings::default()
+    fn take_findings(&mut self) -> RedactionFindings {
+        RedactionFindings::default()
     }
 }
 
@@ -338,12 +340,23 @@ impl Rig {
     }
 
     pub(crate) fn me(&self) -> Caller {
-        Caller { principal: self.gateway.admin.access.local_principal(), surface: Surface::LocalSocket }
+        Caller::at_socket(self.gateway.admin.access.local_principal())
     }
 
-    /// Somebody else.
+    /// Another member, in a session of their own.
     pub(crate) fn stranger(&self) -> Caller {
-        Caller { principal: PrincipalId::from_parts(9, 9), surface: Surface::Tcp }
+        Self::person(9, Role::Member)
+    }
+
+    /// Another owner, in a session of their own.
+    pub(crate) fn other_owner(&self) -> Caller {
+        Self::person(10, Role::Owner)
+    }
+
+    fn person(n: u64, role: Role) -> Caller {
+        let (principal, token) = (PrincipalId::from_parts(n, 9), TokenId::from_parts(n, 9));
+        let (kind, scopes) = (CredentialKind::PersonSession, role.scopes());
+        Caller::with_credential(&Credential { principal, token, kind, scopes }, Surface::Console)
     }
 
     /// Returns how many commits there were.
@@ -386,12 +399,12 @@ impl Rig {
         &self,
         session: SessionSelector,
         text: &str,
-    ) -> Result<Submitted, RequestError> {
+    ) -> Result<SubmitReceipt, RequestError> {
         let submitting = self.gateway.sessions.submit(self.me(), request(session, text));
         soon("an answer to a submit", submitting).await
     }
 
-    pub(crate) async fn submit(&self, key: &str, text: &str) -> Submitted {
+    pub(crate) async fn submit(&self, key: &str, text: &str) -> SubmitReceipt {
         self.try_submit(by_key(key), text).await.unwrap()
     }
 
@@ -410,14 +423,14 @@ impl Rig {
 
     /// Lists sessions of the caller.
     pub(crate) async fn sessions(&self, only: SessionFilter) -> Vec<OrchestratorSessionRecord> {
-        let principal = self.me().principal;
+        let principal = self.me().actor.principal;
         let query = SessionQuery { principal, after: None, search: None, only, limit: 100 };
         self.gateway.sessions.list(self.me(), query).await.unwrap()
     }
 
     /// Returns how many runs there are.
     pub(crate) async fn memory_runs(&self) -> usize {
-        let principal = self.me().principal;
+        let principal = self.me().actor.principal;
         let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
         self.gateway.runs.list(self.me(), query, None).await.unwrap().runs.len()
     }
@@ -446,7 +459,7 @@ impl Rig {
         let mut follower = self.follow(run, 0).await;
         let seen = async {
             while let Some(followed) = follower.next().await.unwrap() {
-                if let Followed::Entry(entry) = followed
+                if let TapeFollowEvent::Entry(entry) = followed
                     && wanted(&entry.event)
                 {
                     return entry;
@@ -462,7 +475,7 @@ impl Rig {
         let mut follower = self.follow(run, 0).await;
         let over = async {
             while let Some(followed) = follower.next().await.unwrap() {
-                if let Followed::Entry(entry) = followed
+                if let TapeFollowEvent::Entry(entry) = followed
                     && let TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(retry_at), .. }) =
                         &entry.event
                 {
@@ -501,7 +514,7 @@ pub(crate) async fn follow_to_end(mut follower: TapeFollower) -> Vec<Arc<Orchest
     let all = async {
         let mut entries = Vec::new();
         while let Some(followed) = follower.next().await.unwrap() {
-            if let Followed::Entry(entry) = followed {
+            if let TapeFollowEvent::Entry(entry) = followed {
                 entries.push(entry);
             }
         }

@@ -1,12 +1,13 @@
 //! Skills: installed by a person, switched on by a person, narrow from the next run on, out as soon as they changed.
 
 use palyra_admin::AdminError;
-use palyra_admin::skills::{Novelty, SkillError, SkillView};
+use palyra_admin::skills::{SkillError, SkillNovelty, SkillView};
 use palyra_policy::{PolicySet, re_evaluate};
 use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
 use palyra_testkit::{Script, skill_file};
 use palyra_types::Redacted;
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent};
 use palyra_types::run::Surface;
 use palyra_types::skill::{SkillEvent, SkillFault};
@@ -84,7 +85,7 @@ async fn what_is_installed_changes_nothing_until_a_person_enables_it() {
     assert_eq!((installed.name.expose().as_str(), installed.files), ("notes", 2));
     assert_eq!(
         (view.record.by, view.record.agents.len(), view.text.as_deref()),
-        (rig.me().principal, 0, Some("Look first."))
+        (rig.me().actor.principal, 0, Some("Look first."))
     );
     assert_eq!(view.unknown_tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>(), ["Bash"]);
     assert_eq!(decided(&rig, COUNT).await.verdict, ToolVerdict::Allow);
@@ -209,7 +210,7 @@ async fn a_copy_that_changed_is_out_from_the_next_run_on_and_after_a_restart() {
     lay(&rig, SOURCE, &skill_md("notes", "allowed-tools: look\n", "Look before you speak."));
     let source = Redacted::cleaned(SOURCE.into());
     let installed = rig.gateway.admin.skills.install(rig.me(), source.into()).await.unwrap();
-    assert_eq!((installed.novelty, installed.replaced), (Novelty::Repaired, None));
+    assert_eq!((installed.novelty, installed.replaced), (SkillNovelty::Repaired, None));
     assert_eq!(decided(&rig, LOOK).await.reason, DecisionReason::SkillForbids);
     let view = enable(&rig, "notes").await.unwrap();
     assert!(view.record.quarantine.is_none());
@@ -269,9 +270,12 @@ async fn only_a_person_at_the_daemons_own_socket_decides() {
     let rig = skilled().await;
     let mine = rig.me();
     let others = [
-        Caller { surface: Surface::Tcp, ..mine },
+        Caller { actor: ActorIdentity { surface: Surface::Tcp, ..mine.actor }, ..mine },
         rig.stranger(),
-        Caller { surface: Surface::LocalSocket, ..rig.stranger() },
+        Caller {
+            actor: ActorIdentity { surface: Surface::LocalSocket, ..rig.stranger().actor },
+            ..rig.stranger()
+        },
     ];
     let (skills, before) = (rig.gateway.admin.skills.clone(), rig.memory_commits());
     for other in others {

@@ -4,7 +4,7 @@ use palyra_admin::AdminError;
 use palyra_ports::AppendError;
 use palyra_ports::read_approvals::GrantFilter;
 use palyra_runtime::RequestError;
-use palyra_runtime::approvals::{ApprovalReply, Remember, RememberScope};
+use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::Script;
 use palyra_testkit::scripted_tools::{ACT, SEND};
@@ -18,7 +18,7 @@ use crate::rig::{Parts, Rig, by_key, request, settle};
 use crate::shapes::check;
 
 fn remembering(uses_max: Option<u32>, rules: Vec<ArgumentRule<Content<String>>>) -> ApprovalReply {
-    let remember = Remember { scope: RememberScope::Session, expires: None, uses_max, rules };
+    let remember = RememberRequest { scope: RememberScope::Session, expires: None, uses_max, rules };
     ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) }
 }
 
@@ -70,7 +70,7 @@ async fn a_grant_holds_in_the_folder_where_it_was_given_and_in_no_other() {
     let rig = asking_rig().await;
     let (run, approval) = ask(&rig, "k", ACT, r#"{"a":1}"#).await;
     let remember =
-        Remember { scope: RememberScope::Principal, expires: None, uses_max: None, rules: Vec::new() };
+        RememberRequest { scope: RememberScope::Principal, expires: None, uses_max: None, rules: Vec::new() };
     let reply = ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
     answer(&rig, rig.me(), approval, reply).await.unwrap();
     rig.finished(run).await;
@@ -133,8 +133,12 @@ async fn a_revoked_grant_covers_nothing_any_more() {
 async fn of_two_runs_that_meet_at_the_last_use_one_asks() {
     let rig = asking_rig().await;
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;
-    let remember =
-        Remember { scope: RememberScope::Principal, expires: None, uses_max: Some(1), rules: Vec::new() };
+    let remember = RememberRequest {
+        scope: RememberScope::Principal,
+        expires: None,
+        uses_max: Some(1),
+        rules: Vec::new(),
+    };
     let reply = ApprovalReply { remember: Some(remember), ..ApprovalReply::plain(ApprovalDecision::Approve) };
     answer(&rig, rig.me(), approval, reply).await.unwrap();
     rig.finished(run).await;

@@ -12,8 +12,8 @@ use palyra_runtime::RequestError;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK};
 use palyra_testkit::{Script, ScriptedTools, ToolScript};
 use palyra_types::effect::{
-    Before, EffectResolution, EffectState, KeptFileId, KeptPlacement, RawPreImage, UndoRequested, UndoResult,
-    UndoneFile,
+    EffectResolution, EffectState, FileBefore, KeptFileId, KeptPlacement, RawPreImage, UndoRequested,
+    UndoResult, UndoneFile,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
@@ -38,7 +38,7 @@ impl ToolRuntime for WithImages {
         let prepared = self.0.prepare(intent);
         let was = self.1.as_bytes().to_vec();
         async move {
-            let before = Before::File { bytes: Content::new(was), mode: 0o644 };
+            let before = FileBefore::File { bytes: Content::new(was), mode: 0o644 };
             let image = RawPreImage { path, before, after_sha256: Some([1; 32]) };
             Ok(PreparedCall { pre_images: vec![image], ..prepared.await? })
         }
@@ -76,7 +76,7 @@ async fn recorded(rig: &Rig) -> Vec<Vec<UndoneFile>> {
 }
 
 /// Returns what is kept of the files of a run.
-async fn kept(rig: &Rig, run: palyra_types::RunId) -> Vec<Before> {
+async fn kept(rig: &Rig, run: palyra_types::RunId) -> Vec<FileBefore> {
     let starts = rig.tape(run).await.into_iter().filter_map(|entry| match entry.event {
         TapeEvent::Tool(ToolEvent::Started(started)) => Some(started.plan.pre_images),
         _ => None,
@@ -216,16 +216,19 @@ async fn of_a_file_that_held_a_secret_nothing_is_kept_and_that_is_said() {
     assert!(WAS.contains(SECRET));
     let rig = parts_where(WAS).start().await;
     let run = changed_two(&rig).await;
-    assert_eq!(kept(&rig, run).await, [Before::Withheld { mode: 0o644 }, Before::Withheld { mode: 0o644 }]);
+    assert_eq!(
+        kept(&rig, run).await,
+        [FileBefore::Withheld { mode: 0o644 }, FileBefore::Withheld { mode: 0o644 }]
+    );
     let undone = soon("an undo", rig.gateway.runs.undo(rig.me(), run)).await.unwrap().files;
     assert!(undone.iter().all(|file| file.result == UndoResult::Withheld), "{undone:?}");
     assert_eq!(recorded(&rig).await, [undone]);
     let order = rig.restore.orders().remove(0);
-    assert!(order.files.iter().all(|file| file.before == Before::Withheld { mode: 0o644 }));
+    assert!(order.files.iter().all(|file| file.before == FileBefore::Withheld { mode: 0o644 }));
     // The control: of another file all is kept.
     let rig = parts().start().await;
     let run = changed_two(&rig).await;
-    let whole = Before::File { bytes: Redacted::cleaned(b"as it was".to_vec()), mode: 0o644 };
+    let whole = FileBefore::File { bytes: Redacted::cleaned(b"as it was".to_vec()), mode: 0o644 };
     assert_eq!(kept(&rig, run).await, [whole.clone(), whole]);
 }
 
@@ -283,7 +286,7 @@ async fn what_nobody_knows_of_a_run_that_is_over_is_said_beside_its_tape() {
     });
     let settled: Vec<_> = settled.collect();
     let [(principal, None, settled)] = settled.as_slice() else { panic!("{settled:?}") };
-    assert_eq!((*principal, settled.by), (over.principal, rig.me().principal));
+    assert_eq!((*principal, settled.by), (over.principal, rig.me().actor.principal));
     assert_eq!((settled.run, settled.effect, settled.resolution), (run, EffectId(1), resolution));
     assert_eq!((rig.tape(run).await, rig.record(run).await, rig.model.counts()), (tape, over, asked));
     let rig = rig.restarted().await;

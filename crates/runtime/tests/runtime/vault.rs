@@ -8,6 +8,7 @@ use palyra_ports::{AppendError, AppendTape, JournalAppendRequest, MaintainJourna
 use palyra_ports::{NewSecret, SecretChange, SecretStore};
 use palyra_runtime::Caller;
 use palyra_testkit::{ChangeSecrets, MemoryJournal, MemorySecrets};
+use palyra_types::access::ActorIdentity;
 use palyra_types::event::JournalEvent;
 use palyra_types::run::Surface;
 use palyra_types::vault::{UnlockOutcome, VaultEvent};
@@ -18,7 +19,7 @@ use crate::rig::{Parts, Rig, soon};
 
 const CANARY: &str = "walnut-harbour-lantern-0417";
 
-fn wish(standing: PutStanding, value: &str) -> PutRequest {
+fn submit(standing: PutStanding, value: &str) -> PutRequest {
     PutRequest {
         name: "forge".to_owned(),
         value: value.into(),
@@ -41,13 +42,13 @@ fn code<T>(answer: Result<T, AdminError>) -> Option<ErrorCode> {
 async fn nobody_but_the_owner_at_the_socket_gets_near_a_secret() {
     let rig = Rig::start().await;
     let vault = rig.gateway.admin.vault.clone();
-    vault.put(rig.me(), wish(PutStanding::New, CANARY)).await.unwrap();
-    let by_token = Caller { surface: Surface::Tcp, ..rig.me() };
+    vault.put(rig.me(), submit(PutStanding::New, CANARY)).await.unwrap();
+    let by_token = Caller { actor: ActorIdentity { surface: Surface::Tcp, ..rig.me().actor }, ..rig.me() };
     for caller in [rig.stranger(), by_token] {
         let denied = Some(ErrorCode::PermissionDenied);
         assert_eq!(code(vault.status(caller).await), denied);
         assert_eq!(code(vault.list(caller).await), denied);
-        assert_eq!(code(vault.put(caller, wish(PutStanding::Another, "x-y-z-0123456789")).await), denied);
+        assert_eq!(code(vault.put(caller, submit(PutStanding::Another, "x-y-z-0123456789")).await), denied);
         assert_eq!(code(vault.bind(caller, "forge", "evil.example").await), denied);
         assert_eq!(code(vault.unbind(caller, "forge", "api.forge.example").await), denied);
         assert_eq!(code(vault.remove(caller, "forge").await), denied);
@@ -65,10 +66,10 @@ async fn nobody_but_the_owner_at_the_socket_gets_near_a_secret() {
 async fn each_step_is_recorded_once_and_without_the_value() {
     let rig = Rig::start().await;
     let (vault, me) = (rig.gateway.admin.vault.clone(), rig.me());
-    vault.put(me, wish(PutStanding::New, CANARY)).await.unwrap();
+    vault.put(me, submit(PutStanding::New, CANARY)).await.unwrap();
     for (refused, why) in [
-        (code(vault.put(me, wish(PutStanding::New, CANARY)).await), ErrorCode::SecretUnsuitable),
-        (code(vault.put(me, wish(PutStanding::Another, "too short")).await), ErrorCode::SecretUnsuitable),
+        (code(vault.put(me, submit(PutStanding::New, CANARY)).await), ErrorCode::SecretUnsuitable),
+        (code(vault.put(me, submit(PutStanding::Another, "too short")).await), ErrorCode::SecretUnsuitable),
         (code(vault.bind(me, "forge", "not a host").await), ErrorCode::SecretUnsuitable),
         (code(vault.bind(me, "Forge", "a.example").await), ErrorCode::SecretUnsuitable),
         (code(vault.bind(me, "other", "a.example").await), ErrorCode::SecretNotFound),
@@ -79,7 +80,7 @@ async fn each_step_is_recorded_once_and_without_the_value() {
     }
     vault.bind(me, "forge", "b.example").await.unwrap();
     vault.bind(me, "forge", "B.example.").await.unwrap();
-    assert_eq!(vault.put(me, wish(PutStanding::Another, "another-value-0123")).await.unwrap().version, 2);
+    assert_eq!(vault.put(me, submit(PutStanding::Another, "another-value-0123")).await.unwrap().version, 2);
     vault.set_passphrase(me, "correct horse battery".into()).await.unwrap();
     let wrong = vault.unlock(me, "wrong horse battery".into()).await;
     assert_eq!(code(wrong), Some(ErrorCode::PassphraseWrong));
@@ -101,15 +102,15 @@ async fn each_step_is_recorded_once_and_without_the_value() {
 async fn a_change_is_made_to_its_end_when_who_asked_for_it_has_gone() {
     let rig = Rig::start().await;
     let (vault, me) = (rig.gateway.admin.vault.clone(), rig.me());
-    vault.put(me, wish(PutStanding::New, CANARY)).await.unwrap();
+    vault.put(me, submit(PutStanding::New, CANARY)).await.unwrap();
     type Changing = std::pin::Pin<Box<dyn Future<Output = Result<(), AdminError>> + Send>>;
     let other =
-        |name: &str| PutRequest { name: name.to_owned(), ..wish(PutStanding::New, "another-value-0123") };
+        |name: &str| PutRequest { name: name.to_owned(), ..submit(PutStanding::New, "another-value-0123") };
     let again = vault.clone();
     let changes: [Changing; 5] = [
         Box::pin({
-            let (vault, wish) = (vault.clone(), other("second"));
-            async move { vault.put(me, wish).await.map(drop) }
+            let (vault, submit) = (vault.clone(), other("second"));
+            async move { vault.put(me, submit).await.map(drop) }
         }),
         Box::pin({
             let vault = vault.clone();
@@ -151,11 +152,11 @@ async fn what_cannot_be_recorded_is_not_done_and_opens_nothing() {
     parts.secrets = Arc::clone(&secrets);
     let rig = parts.start().await;
     let (vault, me) = (rig.gateway.admin.vault.clone(), rig.me());
-    vault.put(me, wish(PutStanding::New, CANARY)).await.unwrap();
+    vault.put(me, submit(PutStanding::New, CANARY)).await.unwrap();
     vault.set_passphrase(me, "correct horse battery".into()).await.unwrap();
     rig.faults.refuse(Refusal::All(AppendError::DiskFull));
     let full = Some(ErrorCode::DiskFull);
-    assert_eq!(code(vault.put(me, wish(PutStanding::Another, "another-value-0123")).await), full);
+    assert_eq!(code(vault.put(me, submit(PutStanding::Another, "another-value-0123")).await), full);
     assert_eq!(code(vault.bind(me, "forge", "b.example").await), full);
     assert_eq!(code(vault.remove(me, "forge").await), full);
     assert_eq!(code(vault.set_passphrase(me, "another horse battery".into()).await), full);

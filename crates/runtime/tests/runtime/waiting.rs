@@ -62,12 +62,12 @@ async fn an_input_to_a_run_at_work_is_a_run_behind_it_in_the_same_folder_with_th
     let rig = Rig::start().await;
     let gate = Gate::closed();
     rig.model.push(Script::new().hold(&gate).text("done"));
-    let wish = SubmitRequest {
+    let submit = SubmitRequest {
         workspace_root: Some(Redacted::cleaned("/somewhere".into()).into()),
         model: Some(ModelRef::new("scripted", "another")),
         ..request(by_key("k"), "first")
     };
-    let first = rig.gateway.sessions.submit(rig.me(), wish).await.unwrap().run;
+    let first = rig.gateway.sessions.submit(rig.me(), submit).await.unwrap().run;
     let receipt = rig.input(first, "second").await.unwrap();
     assert!(receipt.queued && receipt.run != first);
     gate.open();

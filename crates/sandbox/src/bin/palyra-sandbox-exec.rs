@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use palyra_ports::{
-    ConfinedCommand, Network, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess, WorkspaceRoot,
+    ConfinedCommand, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier, WorkspaceAccess,
+    WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 
@@ -63,7 +64,7 @@ fn command(tier: ProcessTier, folder: &Path, script: &str) -> std::io::Result<Co
         kept: Vec::new(),
         readable: Vec::new(),
         sealed: Vec::new(),
-        network: Network::None,
+        network: NetworkAccess::None,
         limits: ProcessLimits::default(),
     })
 }

@@ -1,6 +1,6 @@
 //! What a program may use up; each bomb ends within its limits.
 
-use palyra_ports::{Ended, LimitRung, ProcessLimits, ProcessSandbox};
+use palyra_ports::{LimitRung, ProcessLimits, ProcessSandbox, ProgramEnd};
 
 use crate::host::{BOTH, HOLDS, Host};
 
@@ -60,7 +60,7 @@ async fn memory_of_many_processes_runs_out() {
         let done = host.run(command).await;
         assert!(!done.output.contains("all of it"), "{tier:?} {done:?}");
         if host.sandbox.offer().limits == LimitRung::ProcessLimits {
-            assert_eq!(done.ended, Ended::OverMemory);
+            assert_eq!(done.ended, ProgramEnd::OverMemory);
         }
     }
 }
@@ -110,7 +110,7 @@ async fn processor_time_runs_out() {
         let mut command = host.command(tier, "/bin/sh", &["-c", "while :; do :; done"]);
         command.limits =
             ProcessLimits { processor_time_max: std::time::Duration::from_secs(1), ..command.limits };
-        assert!(matches!(host.run(command).await.ended, Ended::Signalled { signal: 9 | 24 }));
+        assert!(matches!(host.run(command).await.ended, ProgramEnd::Signalled { signal: 9 | 24 }));
     }
 }
 
@@ -121,7 +121,7 @@ async fn output_that_nobody_reads_holds_nobody_up() {
         let mut process = host.start(host.command(tier, "/usr/bin/yes", &[])).await.expect("it starts");
         // Its pipe is full and stays so.
         process.stop();
-        assert_eq!(process.wait().await, Ended::Stopped);
+        assert_eq!(process.wait().await, ProgramEnd::Stopped);
     }
 }
 
@@ -139,14 +139,14 @@ async fn without_groups_all_together_is_looked_at() {
             );
             let mut command = host.command(tier, "/usr/bin/python3", &["-c", &script]);
             command.limits.memory_bytes_max = 300 * MIB;
-            assert_eq!(host.run(command).await.ended, Ended::OverMemory, "{hold:?} {kept}");
+            assert_eq!(host.run(command).await.ended, ProgramEnd::OverMemory, "{hold:?} {kept}");
         }
         let script = "import os, time\nn = 0\nwhile True:\n  try:\n    if os.fork() == 0: time.sleep(1000)\n    n += 1\n  except OSError: break\nprint(n)";
         let mut command = host.command(tier, "/usr/bin/python3", &["-c", script]);
         command.limits.processes_max = 32;
         let done = host.run(command).await;
-        let held = done.ended == Ended::Exited { code: 0 }
+        let held = done.ended == ProgramEnd::Exited { code: 0 }
             && done.printed().parse().is_ok_and(|made: u64| made < 33);
-        assert!(done.ended == Ended::OverProcesses || held, "{hold:?} {done:?}");
+        assert!(done.ended == ProgramEnd::OverProcesses || held, "{hold:?} {done:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use palyra_ports::{COMMAND_BYTES_MAX, Ended, ProcessTier, SandboxError};
+use palyra_ports::{COMMAND_BYTES_MAX, ProcessTier, ProgramEnd, SandboxError};
 
 use crate::host::{BOTH, HOLDS, Hold, Host};
 
@@ -11,8 +11,8 @@ use crate::host::{BOTH, HOLDS, Hold, Host};
 async fn exit_codes_and_signals_are_told() {
     for hold in HOLDS {
         let (host, tier) = Host::new().held_as(hold);
-        assert_eq!(host.shell(tier, "exit 7").await.ended, Ended::Exited { code: 7 });
-        assert_eq!(host.shell(tier, "kill -9 $$").await.ended, Ended::Signalled { signal: 9 });
+        assert_eq!(host.shell(tier, "exit 7").await.ended, ProgramEnd::Exited { code: 7 });
+        assert_eq!(host.shell(tier, "kill -9 $$").await.ended, ProgramEnd::Signalled { signal: 9 });
     }
 }
 
@@ -46,7 +46,7 @@ async fn a_stop_ends_what_ran_away_too() {
         let mut output = std::fs::File::from(output);
         std::io::Read::read_exact(&mut output, &mut line).expect("a line");
         process.stop();
-        assert_eq!(process.wait().await, Ended::Stopped);
+        assert_eq!(process.wait().await, ProgramEnd::Stopped);
         // The write end is held by whoever is left.
         assert_eq!(std::io::Read::read(&mut output, &mut line).expect("the end"), 0);
     }

@@ -91,7 +91,7 @@ async fn programs_talk_to_themselves_over_the_loopback() {
 async fn a_guarded_program_finds_its_way_out_and_no_other() {
     use std::io::Write;
 
-    use palyra_ports::{GUARD_PORT, Network};
+    use palyra_ports::{GUARD_PORT, NetworkAccess};
 
     let host = Host::new();
     let script = format!(
@@ -99,7 +99,7 @@ async fn a_guarded_program_finds_its_way_out_and_no_other() {
     );
     for tier in BOTH {
         let mut command = host.command(tier, "/usr/bin/python3", &["-c", &script]);
-        command.network = Network::Guarded;
+        command.network = NetworkAccess::Guarded;
         let mut process = host.start(command).await.expect("it starts");
         let listener = std::net::TcpListener::from(process.take_listener().expect("a way out"));
         let (output, _errors) = process.take_output().expect("output");

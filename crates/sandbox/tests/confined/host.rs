@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use palyra_ports::{
-    ConfinedCommand, ConfinedProcess, Ended, LimitRung, Network, ProcessLimits, ProcessSandbox, ProcessTier,
-    SandboxError, WorkspaceAccess, WorkspaceRoot,
+    ConfinedCommand, ConfinedProcess, LimitRung, NetworkAccess, ProcessLimits, ProcessSandbox, ProcessTier,
+    ProgramEnd, SandboxError, WorkspaceAccess, WorkspaceRoot,
 };
 use palyra_sandbox::Sandbox;
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ pub(crate) struct Host {
 /// What became of a program.
 #[derive(Debug)]
 pub(crate) struct Done {
-    pub(crate) ended: Ended,
+    pub(crate) ended: ProgramEnd,
     pub(crate) output: String,
     pub(crate) errors: String,
 }
@@ -30,7 +30,7 @@ impl Done {
     /// Returns what it printed, and fails when it did not succeed.
     #[track_caller]
     pub(crate) fn printed(&self) -> &str {
-        assert_eq!(self.ended, Ended::Exited { code: 0 }, "{} {}", self.output, self.errors);
+        assert_eq!(self.ended, ProgramEnd::Exited { code: 0 }, "{} {}", self.output, self.errors);
         self.output.trim_end()
     }
 }
@@ -105,7 +105,7 @@ impl Host {
             kept: Vec::new(),
             readable: Vec::new(),
             sealed: Vec::new(),
-            network: Network::None,
+            network: NetworkAccess::None,
             limits: ProcessLimits::default(),
         }
     }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::task::{Context, Waker};
 
 use futures::FutureExt;
-use palyra_ports::{ConfinedProcess, Ended, LimitRung, ProcessSandbox, ProcessTier};
+use palyra_ports::{ConfinedProcess, LimitRung, ProcessSandbox, ProcessTier, ProgramEnd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -83,7 +83,7 @@ async fn a_stop_leaves_nothing() {
         let (host, _) = Host::new().held_as(hold);
         let (mut process, all, mark) = started(&host, hold).await;
         process.stop();
-        assert_eq!(process.wait().await, Ended::Stopped);
+        assert_eq!(process.wait().await, ProgramEnd::Stopped);
         // The end is told when nothing is left, so that nobody has to be waited for.
         assert!(marked(&mark).is_empty(), "{hold:?}");
         all_end(&all, &mark, hold);
@@ -133,7 +133,7 @@ async fn an_end_by_itself_leaves_nothing() {
         let (host, tier) = Host::new().held_as(hold);
         let mark = mark(&host);
         let script = format!("(setsid sleep 1000.{mark} &); (sleep 1000.{mark} &); exit 3");
-        assert_eq!(host.shell(tier, &script).await.ended, Ended::Exited { code: 3 });
+        assert_eq!(host.shell(tier, &script).await.ended, ProgramEnd::Exited { code: 3 });
         assert!(marked(&mark).is_empty(), "{hold:?}");
     }
 }

@@ -1,7 +1,10 @@
 //! What a client says to approvals, and what it makes of the answers.
 
-use palyra_runtime::approvals::{ApprovalReply, Counted, Remember, RememberScope, Resolved};
+use palyra_runtime::approvals::{
+    AnswerCounted, ApprovalReply, RememberRequest, RememberScope, ResolvedApproval,
+};
 use palyra_runtime::{Caller, RequestError};
+use palyra_types::access::ActorIdentity;
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::{ApprovalId, PrincipalId, RunId};
 
@@ -30,7 +33,10 @@ pub(super) async fn decide_something(connected: &ConnectedClient) {
 fn who(connected: &ConnectedClient, number: u64) -> Caller {
     match number {
         0 => connected.caller,
-        other => Caller { principal: PrincipalId::from_parts(other, 77), ..connected.caller },
+        other => Caller {
+            actor: ActorIdentity { principal: PrincipalId::from_parts(other, 77), ..connected.caller.actor },
+            ..connected.caller
+        },
     }
 }
 
@@ -58,7 +64,7 @@ fn some_reply(dice: &Dice) -> ApprovalReply {
         2 => ApprovalReply { edited: Some(format!("{{\"n\":{}}}", dice.below(100)).into()), ..plain },
         3 | 4 => {
             let scope = if dice.below(2) == 0 { RememberScope::Session } else { RememberScope::Principal };
-            let remember = Remember { scope, expires: None, uses_max: Some(2), rules: Vec::new() };
+            let remember = RememberRequest { scope, expires: None, uses_max: Some(2), rules: Vec::new() };
             ApprovalReply { remember: Some(remember), ..plain }
         }
         _ => plain,
@@ -99,11 +105,11 @@ async fn decide(
 }
 
 /// What one is told must be in the journal.
-fn heed(connected: &ConnectedClient, who: Caller, run: RunId, told: &Resolved) {
+fn heed(connected: &ConnectedClient, who: Caller, run: RunId, told: &ResolvedApproval) {
     let mut oracle = connected.client.world.oracle();
     let (approval, state) = (told.record.approval, told.record.state);
     let kept = if state == ApprovalState::Pending {
-        told.counted == Counted::No || oracle.has_voted(run, approval, who.principal)
+        told.counted == AnswerCounted::No || oracle.has_voted(run, approval, who.principal)
     } else {
         oracle.approval_state(run, approval) == Some(state)
     };

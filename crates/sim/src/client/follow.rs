@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_ports::Clock;
 use palyra_runtime::RequestError;
-use palyra_runtime::tape::{Followed, TapeFollower};
+use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, TapeSeq};
 
@@ -116,8 +116,8 @@ async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, intere
             }
         }
         match next(client, &mut follower, &mut once_more).await {
-            Ok(Some(Followed::Entry(entry))) => take(client, run, &mut last, &entry),
-            Ok(Some(Followed::CaughtUp(_))) => {}
+            Ok(Some(TapeFollowEvent::Entry(entry))) => take(client, run, &mut last, &entry),
+            Ok(Some(TapeFollowEvent::CaughtUp(_))) => {}
             Ok(None) => return over(client, run, last),
             Err(RequestError::Read(_)) if again > 0 => {
                 again -= 1;
@@ -137,8 +137,8 @@ async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, intere
 async fn next(
     client: &Client,
     follower: &mut TapeFollower,
-    once_more: &mut Option<Followed>,
-) -> Result<Option<Followed>, RequestError> {
+    once_more: &mut Option<TapeFollowEvent>,
+) -> Result<Option<TapeFollowEvent>, RequestError> {
     if let Some(again) = once_more.take() {
         return Ok(Some(again));
     }

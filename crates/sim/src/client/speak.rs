@@ -2,7 +2,7 @@
 
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
-use palyra_runtime::session::{BranchWish, ResetWish, SessionChange, SessionSelector, SubmitRequest};
+use palyra_runtime::session::{BranchRequest, ResetMode, SessionChange, SessionSelector, SubmitRequest};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 
@@ -310,7 +310,7 @@ async fn branch(connected: &ConnectedClient, dice: &Dice) {
         connected.caller,
         selector.clone(),
         None,
-        BranchWish { run, tape_seq },
+        BranchRequest { run, tape_seq },
     );
     let outcome = branching.await.map(drop);
     client.world.note(format_args!("< {} branches off {run}: {outcome:?}", client.name()));
@@ -340,7 +340,7 @@ async fn say_in(connected: &ConnectedClient, session: SessionSelector, open_inpu
 async fn resolve(connected: &ConnectedClient, dice: &Dice) {
     let mut selector = by_key(&key_of(dice.below(SESSIONS)));
     if dice.below(3) == 0 {
-        selector.reset = ResetWish::Reset;
+        selector.reset = ResetMode::Reset;
     }
     let outcome = connected.gateway.sessions.resolve(connected.caller, selector, None).await;
     if let Err(error) = outcome {

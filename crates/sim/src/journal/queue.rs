@@ -5,12 +5,12 @@
 use std::collections::VecDeque;
 
 use futures::channel::oneshot;
-use palyra_ports::{AppendClass, AppendError, Committed, JournalAppendRequest};
+use palyra_ports::{AppendClass, AppendError, CommitReceipt, JournalAppendRequest};
 use palyra_types::{BootTime, RunId};
 
 use crate::fault::Phase;
 
-pub(super) type Answer = oneshot::Sender<Result<Committed, AppendError>>;
+pub(super) type Answer = oneshot::Sender<Result<CommitReceipt, AppendError>>;
 
 /// An append that waits for its commit.
 pub(super) struct Queued {
@@ -71,7 +71,7 @@ impl DiskRoom {
 #[derive(Default)]
 pub(super) struct State {
     waiting: VecDeque<Queued>,
-    answers: VecDeque<(u64, Answer, Result<Committed, AppendError>)>,
+    answers: VecDeque<(u64, Answer, Result<CommitReceipt, AppendError>)>,
     limbo: Vec<(JournalAppendRequest, Verdict)>,
     pub(super) disk: DiskRoom,
     pub(super) quarantined: bool,
@@ -89,12 +89,12 @@ impl State {
         self.shown + self.waiting.iter().map(|append| append.request.entries.len() as u64).sum::<u64>()
     }
 
-    pub(super) fn answer(&mut self, answer: Answer, result: Result<Committed, AppendError>, late: u64) {
+    pub(super) fn answer(&mut self, answer: Answer, result: Result<CommitReceipt, AppendError>, late: u64) {
         self.answers.push_back((late, answer, result));
     }
 
     /// Takes a step; returns the answers that go out in it.
-    pub(super) fn answers_due(&mut self) -> Vec<(Answer, Result<Committed, AppendError>)> {
+    pub(super) fn answers_due(&mut self) -> Vec<(Answer, Result<CommitReceipt, AppendError>)> {
         if let Some((late, ..)) = self.answers.front_mut() {
             *late = late.saturating_sub(1);
         }

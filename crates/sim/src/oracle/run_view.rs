@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palyra_run_core::RunStateMachine;
 use palyra_run_core::transcript::Transcript;
-use palyra_types::approval::{ApprovalState, ApprovalTerms, Separation};
+use palyra_types::approval::{ApprovalState, ApprovalTerms, SeparationRule};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{ApprovalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
@@ -244,7 +244,7 @@ impl RunView {
         let own = record.principal;
         if !counted {
             Some(format!("tape {run} counts one yes to {approval} twice"))
-        } else if by == Some(own) && asked.terms.separation == Separation::AnotherPerson {
+        } else if by == Some(own) && asked.terms.separation == SeparationRule::AnotherPerson {
             Some(format!("tape {run} takes the word of the one for whom it works on {approval}"))
         } else if state == ApprovalState::Approved && asked.yes.len() < asked.terms.needed as usize {
             Some(format!("tape {run} takes less people for enough on {approval}"))

@@ -9,15 +9,16 @@ use palyra_journal_core::families::{self, agents, bookmarks, postures, principal
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
+use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
-    AbandonCause, AccessEvent, AgentEvent, Bookmark, ContentDigest, ContextPlan, DropReason, HeldCause,
-    JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent, RunEvent,
-    RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
-    ToolStarted,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, DropReason,
+    HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent,
+    RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided, ToolEvent,
+    ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -139,21 +140,41 @@ impl RandomAppends {
                 by: self.principal(),
             }),
             6 | 7 => self.undo_event(),
-            0 => JournalEvent::Access(AccessEvent::PrincipalRegistered {
-                principal: PrincipalId::from_parts(9, self.below(5).into()),
-                name: self.text(),
-            }),
-            1 => JournalEvent::Access(AccessEvent::TokenCreated {
+            0 => JournalEvent::Access(self.principal_event()),
+            1 => JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
                 token,
                 sha256: self.digest(),
                 expires: self.maybe(|me| Timestamp(-7 + me.time().0)),
                 label: self.text(),
-            }),
+                kind: self.one_of(&[CredentialKind::Program, CredentialKind::PersonSession]),
+                scopes: self.maybe(|me| AccessScope::ALL.into_iter().filter(|_| me.below(2) == 0).collect()),
+            })),
             2 => JournalEvent::Access(AccessEvent::TokenRevoked { token }),
             3 => JournalEvent::Agent(AgentEvent::Saved { agent, profile: self.profile() }),
             _ => JournalEvent::Agent(AgentEvent::Archived { agent }),
         };
         NewEntry { time: self.time(), principal: self.principal(), session: None, run: None, event }
+    }
+
+    fn principal_event(&mut self) -> AccessEvent {
+        let principal = PrincipalId::from_parts(9, self.below(5).into());
+        match self.below(7) {
+            0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
+            1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
+            2 => AccessEvent::PrincipalDisabled { principal },
+            3 => AccessEvent::PrincipalEnabled { principal },
+            4 => AccessEvent::ActRefused(ActRefused {
+                operation: self.text(),
+                code: self.one_of(ErrorCode::ALL),
+                unrecorded: u32::try_from(self.below(3)).unwrap_or(0),
+            }),
+            _ => AccessEvent::PrincipalRegistered {
+                principal,
+                name: self.text(),
+                kind: self.one_of(&[PrincipalKind::Person, PrincipalKind::Service]),
+                role: self.maybe(|me| me.one_of(&Role::ALL)),
+            },
+        }
     }
 
     fn session_entry(&mut self) -> NewEntry {
@@ -211,7 +232,7 @@ impl RandomAppends {
             config_digest: self.digest(),
             idempotency: self.maybe(|_| IdempotencyDigest(idempotency)),
             delivery: self.delivery(),
-            approvers: self.one_of(&[Approvers::Inbox, Approvers::Nobody]),
+            approvers: self.one_of(&[ApproverPresence::Inbox, ApproverPresence::Nobody]),
             taints: self.taints(),
             skills: self.maybe(Self::activated).into_iter().collect(),
             input: self.input(),

@@ -6,10 +6,11 @@ use palyra_journal_core::families::{agents, principals, tokens};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery, SessionTexts};
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
+use palyra_types::access::{CredentialKind, PrincipalKind};
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{
     AccessEvent, AgentEvent, HeldCause, JournalEvent, LoopGuard, RunEvent, RunFinished, SessionEvent,
-    TapeEvent, ToolEvent, UnknownOutcomeCause,
+    TapeEvent, TokenCreated, ToolEvent, UnknownOutcomeCause,
 };
 use palyra_types::id_name::IdFragment;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
@@ -266,15 +267,22 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
         }),
         JournalEvent::Agent(AgentEvent::Archived { agent }),
         JournalEvent::Agent(AgentEvent::Saved { agent, profile: profile("two") }),
-        JournalEvent::Access(AccessEvent::TokenCreated {
+        JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
             token,
             sha256: [1; 32],
             expires: Some(Timestamp(-5)),
             label: "ci".into(),
+            kind: CredentialKind::Program,
+            scopes: None,
+        })),
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
+        JournalEvent::Access(AccessEvent::PrincipalRegistered {
+            principal,
+            name: "user:local".into(),
+            kind: PrincipalKind::Service,
+            role: None,
         }),
-        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
-        JournalEvent::Access(AccessEvent::TokenRevoked { token }),
-        JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, name: "user:local".into() }),
     ];
     for (time, event) in (1..).zip(events) {
         journal.append(append(vec![entry(time, event)])).await.unwrap();

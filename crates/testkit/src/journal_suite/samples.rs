@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use palyra_ports::{JournalAppendRequest, NewEntry};
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
-    Attested, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage, ModelRequested,
-    RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
-    ToolProposed, ToolStarted,
+    CallAttestation, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage,
+    ModelRequested, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent,
+    ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
@@ -116,7 +116,7 @@ impl SampleRun {
             config_digest: [3; 32],
             idempotency: self.idempotency,
             delivery: InputDelivery::Queue,
-            approvers: Approvers::Inbox,
+            approvers: ApproverPresence::Inbox,
             taints: Taints::NONE,
             skills: Vec::new(),
             input: UserInput::text(Redacted::cleaned(input.to_owned())),
@@ -214,7 +214,7 @@ impl SampleRun {
     pub fn tool_finished(&mut self, effect: u32, output: &str) -> NewEntry {
         self.entry(TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
             effect: EffectId(effect),
-            attested: Attested::default(),
+            attested: CallAttestation::default(),
             failure: None,
             output_digest: ContentDigest([8; 32]),
             output_bytes_total: output.len() as u64,

@@ -1,6 +1,7 @@
 //! One entry, as a value.
 
 use palyra_ports::NewEntry;
+use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::event::JournalEvent;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
@@ -14,6 +15,7 @@ pub(super) struct Entry {
     pub(super) epoch: Epoch,
     pub(super) content: ContentState,
     pub(super) new: NewEntry,
+    pub(super) actor: Option<ActorIdentity>,
     pub(super) blobs: Vec<Blob>,
 }
 
@@ -33,6 +35,7 @@ impl Entry {
             tape_seq,
             time: self.new.time,
             content: self.content,
+            actor: self.actor,
             event: event.clone(),
         })
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use palyra_ports::maintain_journal::Progress;
+use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{
     AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
     NewEntry, ReadError, Redactor,
@@ -37,7 +37,7 @@ impl EraseJournal for MemoryJournal {
     fn find_secrets(
         &self,
         redactor: Arc<dyn Redactor>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         let mut state = self.lock();
         let holds = |entry: &Entry| {

@@ -4,10 +4,12 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_journal_core::family::{ReadFamilies, Snapshot, SnapshotQuery};
 use palyra_ports::maintain_journal::{
-    JournalHealth, JournalStatus, MaintainJournal, Progress, RebuildError, VerifyReport,
+    JournalHealth, JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport,
 };
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
-use palyra_ports::{AppendError, AppendTape, Committed, JournalAppendRequest, ReadError, ReadTape, TapePage};
+use palyra_ports::{
+    AppendError, AppendTape, CommitReceipt, JournalAppendRequest, ReadError, ReadTape, TapePage,
+};
 use palyra_types::attachment::{Blob, BlobRef};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::JournalEventRecord;
@@ -23,7 +25,10 @@ fn done<T: Send + 'static>(value: T) -> Reading<T> {
 }
 
 impl AppendTape for MemoryJournal {
-    fn append(&self, request: JournalAppendRequest) -> BoxFuture<'static, Result<Committed, AppendError>> {
+    fn append(
+        &self,
+        request: JournalAppendRequest,
+    ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let answered = self.lock().append(self.epoch, request);
         async move { answered.await.unwrap_or(Err(AppendError::Closed)) }.boxed()
     }
@@ -98,13 +103,13 @@ impl MaintainJournal for MemoryJournal {
         }
     }
 
-    fn verify(&self, progress: Progress) -> Reading<VerifyReport> {
+    fn verify(&self, progress: ProgressCallback) -> Reading<VerifyReport> {
         let entries = self.lock().entries.len() as u64;
         progress(entries, entries);
         done(VerifyReport { entries, head: [0; 32], fault: None, signed_heads: 0, signed_entries: 0 })
     }
 
-    fn rebuild(&self, progress: Progress) -> BoxFuture<'static, Result<u64, RebuildError>> {
+    fn rebuild(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<u64, RebuildError>> {
         let mut state = self.lock();
         if state.read_only.is_some() {
             return ready(Err(AppendError::Quarantined.into())).boxed();

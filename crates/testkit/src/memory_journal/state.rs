@@ -7,7 +7,9 @@ use futures::channel::oneshot;
 use palyra_journal_core::families::{input_keys, runs, sessions};
 use palyra_journal_core::family::{LogView, RowStore, StoreFault};
 use palyra_ports::append_tape::{APPEND_BYTES_MAX, APPEND_ENTRIES_MAX};
-use palyra_ports::{AppendError, Committed, Guard, JournalAppendRequest, NewEntry, ReadError, ReadOnlyCause};
+use palyra_ports::{
+    AppendError, CommitReceipt, Guard, JournalAppendRequest, NewEntry, ReadError, ReadOnlyCause,
+};
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::event::{JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, RunRecord};
@@ -28,7 +30,7 @@ pub(super) enum Failure {
 struct Held {
     epoch: Epoch,
     request: JournalAppendRequest,
-    answer: oneshot::Sender<Result<Committed, AppendError>>,
+    answer: oneshot::Sender<Result<CommitReceipt, AppendError>>,
 }
 
 /// Everything behind the handle.
@@ -78,7 +80,7 @@ impl State {
         &mut self,
         epoch: Epoch,
         request: JournalAppendRequest,
-    ) -> oneshot::Receiver<Result<Committed, AppendError>> {
+    ) -> oneshot::Receiver<Result<CommitReceipt, AppendError>> {
         let (answer, answered) = oneshot::channel();
         match &mut self.held {
             Some(held) => held.push_back(Held { epoch, request, answer }),
@@ -90,7 +92,11 @@ impl State {
         answered
     }
 
-    fn append_now(&mut self, epoch: Epoch, request: JournalAppendRequest) -> Result<Committed, AppendError> {
+    fn append_now(
+        &mut self,
+        epoch: Epoch,
+        request: JournalAppendRequest,
+    ) -> Result<CommitReceipt, AppendError> {
         let told = self.failures.pop_front();
         if let Some(Failure::Refuse(error)) = told {
             return Err(error);
@@ -119,19 +125,29 @@ impl State {
             self.bytes += content::content_bytes(&entry.event) as u64;
             self.push(entry);
         }
+        for by in request.actors {
+            self.entries[first + by.entry].actor = Some(by.actor);
+        }
         for beside in request.blobs {
             self.bytes += beside.blobs.iter().map(|blob| blob.expose().len() as u64).sum::<u64>();
             self.entries[first + beside.entry].blobs = beside.blobs;
         }
         match told {
             Some(Failure::LoseAnswer) => Err(AppendError::Unknown),
-            Some(Failure::Refuse(_)) | None => Ok(Committed { first_seq }),
+            Some(Failure::Refuse(_)) | None => Ok(CommitReceipt { first_seq }),
         }
     }
 
     pub(super) fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
-        let entry = Entry { seq, epoch: self.epoch, content: ContentState::Present, new, blobs: Vec::new() };
+        let entry = Entry {
+            seq,
+            epoch: self.epoch,
+            content: ContentState::Present,
+            new,
+            actor: None,
+            blobs: Vec::new(),
+        };
         self.families.fold(&entry);
         self.entries.push(entry);
     }
@@ -261,6 +277,7 @@ impl State {
             kind,
             leaf: [0; 32],
             content: entry.content,
+            actor: entry.actor,
             event: entry.new.event.clone(),
         }
     }
@@ -276,6 +293,9 @@ fn check_limits(request: &JournalAppendRequest) -> Result<(), AppendError> {
         + beside.sum::<usize>();
     if bytes > APPEND_BYTES_MAX {
         return invalid("its content is too large");
+    }
+    if request.actors.iter().any(|by| by.entry >= request.entries.len()) {
+        return invalid("an actor names no entry of it");
     }
     check_blobs(request)?;
     for entry in &request.entries {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palyra_ports::EffectKey;
-use palyra_tool_kit::Execution;
+use palyra_tool_kit::ExecutionAttempt;
 use palyra_types::ErrorCode;
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn write_once(root: &Path, tool: &str, arguments: &Value) -> bool {
         Ok(outcome) => outcome.failure.is_none(),
         // It was in place and then swapped away: what is left is looked at, as after a restart.
         Err(_) => {
-            invocation.execution = Execution::Again;
+            invocation.execution = ExecutionAttempt::Again;
             run_call(&invocation).is_ok()
         }
     }
@@ -143,7 +143,7 @@ fn a_file_that_becomes_a_link_after_it_was_prepared_is_not_written_through() {
         let outcome = run_call(&invocation).unwrap();
         assert_eq!(outcome.failure, Some(ErrorCode::PathRefused), "{}", outcome.output.expose());
         // After a restart nobody can tell, and still nothing is written through it.
-        invocation.execution = Execution::Again;
+        invocation.execution = ExecutionAttempt::Again;
         assert!(run_call(&invocation).is_err());
         assert_eq!(fs::read_to_string(grounds.secret()).unwrap(), format!("{CANARY}\n"));
         assert!(fs::symlink_metadata(root.join(name)).unwrap().is_symlink());

@@ -4,7 +4,7 @@
 
 use palyra_ports::ComparedFile;
 use palyra_types::Content;
-use palyra_types::effect::{Before, PREVIEW_BYTES_MAX, RestoreImage};
+use palyra_types::effect::{FileBefore, PREVIEW_BYTES_MAX, RestoreImage};
 
 use super::preview::difference;
 use crate::failure::ToolFailure;
@@ -23,9 +23,9 @@ fn compare_one(workspace: &Workspace, file: &RestoreImage) -> ComparedFile {
         Err(failure) => return refused(failure.to_string()),
     };
     let goal: (&[u8], u32) = match &file.before {
-        Before::File { bytes, mode } => (bytes.expose(), *mode),
-        Before::Absent => (b"", 0),
-        Before::Withheld { .. } => return refused("its content was not kept".to_owned()),
+        FileBefore::File { bytes, mode } => (bytes.expose(), *mode),
+        FileBefore::Absent => (b"", 0),
+        FileBefore::Withheld { .. } => return refused("its content was not kept".to_owned()),
     };
     let (bytes, mode) = goal;
     if is_binary(bytes) || std::str::from_utf8(bytes).is_err() || bytes.len() as u64 > FILE_BYTES_MAX {
@@ -52,9 +52,9 @@ fn compare_one(workspace: &Workspace, file: &RestoreImage) -> ComparedFile {
     };
     ComparedFile {
         now: match found {
-            SlotContent::Absent => Before::Absent,
+            SlotContent::Absent => FileBefore::Absent,
             SlotContent::File(file) => {
-                Before::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
+                FileBefore::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
             }
         },
         difference: Content::new(format!("{modes}{shown}")),

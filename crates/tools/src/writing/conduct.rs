@@ -1,7 +1,7 @@
 //! Prepares a call, and carries it out as it was prepared.
 
 use palyra_ports::PreparedCall;
-use palyra_tool_kit::Execution;
+use palyra_tool_kit::ExecutionAttempt;
 use palyra_tool_kit::ToolResult;
 use palyra_types::Content;
 
@@ -63,16 +63,16 @@ pub(crate) fn execute(
     workspace: &Workspace,
     order: &WriteOrder,
     recorded: &str,
-    execution: Execution,
+    execution: ExecutionAttempt,
     key: &[u8; 32],
     pace: &CallPace<'_>,
 ) -> Result<ToolResult, WriteEnd> {
     let Some(plan) = WritePlan::read(recorded) else {
         return Err(match execution {
-            Execution::First => {
+            ExecutionAttempt::First => {
                 ToolFailure::System("the call was not prepared; nothing was done".to_owned()).into()
             }
-            Execution::Again => WriteEnd::Lost,
+            ExecutionAttempt::Again => WriteEnd::Lost,
         });
     };
     if order.purpose() == WritePurpose::Rehearse {
@@ -83,14 +83,14 @@ pub(crate) fn execute(
         )));
     }
     match execution {
-        Execution::First => {
+        ExecutionAttempt::First => {
             let changes = work_out(workspace, order.tasks())?;
             if order.plan_of(&changes) != plan {
                 return Err(drifted(&plan, &changes).into());
             }
             Rollout::with(Vec::new(), pace).run(workspace, changes, key)?;
         }
-        Execution::Again => resume(workspace, order, &plan, key, pace)?,
+        ExecutionAttempt::Again => resume(workspace, order, &plan, key, pace)?,
     }
     Ok(output(describe(&plan)))
 }

@@ -4,7 +4,7 @@
 //! "tool":TEXT,"version":N}`, keys in order, digests in hexadecimal. New keys may come; none changes its meaning.
 
 use palyra_types::Content;
-use palyra_types::effect::{Before, PreImage, RawPreImage};
+use palyra_types::effect::{FileBefore, PreImage, RawPreImage};
 use serde::{Deserialize, Serialize};
 
 use super::change::FileChange;
@@ -78,9 +78,9 @@ pub(crate) fn pre_images(changes: Vec<FileChange>) -> Vec<RawPreImage> {
         path: Content::new(change.path.as_path().to_string_lossy().into_owned()),
         after_sha256: change.after_sha256().map(|digest| digest.0),
         before: match change.before {
-            SlotContent::Absent => Before::Absent,
+            SlotContent::Absent => FileBefore::Absent,
             SlotContent::File(file) => {
-                Before::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
+                FileBefore::File { mode: file.access.bits(), bytes: Content::new(file.bytes) }
             }
         },
     };

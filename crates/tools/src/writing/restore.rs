@@ -4,7 +4,7 @@
 //! done again after a crash, and what somebody changed since stays.
 
 use palyra_types::Content;
-use palyra_types::effect::{Before, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
+use palyra_types::effect::{FileBefore, RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 
 use super::change::FileChange;
 use super::end::WriteEnd;
@@ -132,7 +132,7 @@ fn results(
         (Err(WriteEnd::Lost | WriteEnd::Halted), _) if step < way.restored => {
             UndoResult::Failed(Content::new(format!("`{}` may or may not have been put back", path.show())))
         }
-        (_, Before::Withheld { .. }) => UndoResult::Withheld,
+        (_, FileBefore::Withheld { .. }) => UndoResult::Withheld,
         _ => UndoResult::Conflict(Content::new(conflict(found, image, path))),
     };
     chain.iter().enumerate().map(|(step, image)| result(step, image)).collect()
@@ -145,7 +145,7 @@ struct RestorePath<'c> {
     /// Steps that are taken back, with those.
     restored: usize,
     /// What the file will be; `None` when it is that already.
-    goal: Option<&'c Before<Content<Vec<u8>>>>,
+    goal: Option<&'c FileBefore<Content<Vec<u8>>>>,
 }
 
 impl<'c> RestorePath<'c> {
@@ -180,15 +180,15 @@ fn left(image: &RestoreImage) -> Option<Sha256> {
 /// Returns the digest of what was there before a change; `None` where it was not kept.
 fn was(image: &RestoreImage) -> Option<Option<Sha256>> {
     match &image.before {
-        Before::Absent => Some(None),
-        Before::File { bytes, .. } => Some(Some(Sha256::of(bytes.expose()))),
-        Before::Withheld { .. } => None,
+        FileBefore::Absent => Some(None),
+        FileBefore::File { bytes, .. } => Some(Some(Sha256::of(bytes.expose()))),
+        FileBefore::Withheld { .. } => None,
     }
 }
 
-fn back(path: WorkspacePath, found: SlotContent, goal: &Before<Content<Vec<u8>>>) -> FileChange {
+fn back(path: WorkspacePath, found: SlotContent, goal: &FileBefore<Content<Vec<u8>>>) -> FileChange {
     let (after, access) = match goal {
-        Before::File { bytes, mode } => {
+        FileBefore::File { bytes, mode } => {
             let access = match &found {
                 SlotContent::File(file) => match file.access {
                     FileAccess::Owned { user, group, .. } => FileAccess::Owned { bits: *mode, user, group },
@@ -198,7 +198,7 @@ fn back(path: WorkspacePath, found: SlotContent, goal: &Before<Content<Vec<u8>>>
             };
             (Some(bytes.expose().clone()), access)
         }
-        Before::Absent | Before::Withheld { .. } => (None, FileAccess::Bits(0)),
+        FileBefore::Absent | FileBefore::Withheld { .. } => (None, FileAccess::Bits(0)),
     };
     FileChange { path, before: found, after, access, renamed_from: None }
 }
@@ -210,8 +210,8 @@ fn conflict(found: &SlotContent, image: &RestoreImage, path: &WorkspacePath) -> 
         SlotContent::File(file) => &file.bytes,
     };
     let before: &[u8] = match &image.before {
-        Before::File { bytes, .. } => bytes.expose(),
-        Before::Absent | Before::Withheld { .. } => b"",
+        FileBefore::File { bytes, .. } => bytes.expose(),
+        FileBefore::Absent | FileBefore::Withheld { .. } => b"",
     };
     let shown = path.show();
     difference(now, before, &format!("{shown} (as it is now)"), &format!("{shown} (before the run)"))

@@ -10,7 +10,7 @@ use palyra_policy::{CallEvidence, ToolCallPolicySnapshot, ToolPolicyRules, decid
 use palyra_ports::{Supervision, ToolRuntime};
 use palyra_testkit::GrantRequest;
 use palyra_tools::BuiltinTools;
-use palyra_types::approval::Approvers;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::run::Surface;
 use palyra_types::tool::{CallContext, Isolation, Taints, ToolCall, ToolName, ToolVerdict};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
@@ -135,7 +135,7 @@ fn nobody() -> CallContext {
         session: SessionId::NIL,
         run: RunId::NIL,
         surface: Surface::LocalSocket,
-        approvers: Approvers::Inbox,
+        approvers: ApproverPresence::Inbox,
         taints: Taints::NONE,
         turns: 0,
         tool_calls: 0,

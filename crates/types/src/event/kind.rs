@@ -33,26 +33,6 @@ pub enum KindPlace {
     Tape,
 }
 
-/// Groups of events, those of tapes at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the variant of the event of the same name")]
-pub enum EventGroup {
-    Log,
-    Access,
-    Agent,
-    Session,
-    Effect,
-    Policy,
-    Skill,
-    Component,
-    Job,
-    Vault,
-    Run,
-    Model,
-    Tool,
-    Approval,
-}
-
 /// Each row: the kind, its number, its name on the wire, the event that has it. An event without a row does not compile.
 macro_rules! kinds {
     (
@@ -105,15 +85,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns the group of its event: each group has its own decoder.
-            #[must_use]
-            pub fn group(self) -> EventGroup {
-                match self {
-                    $(Self::$log => EventGroup::$log_group,)*
-                    $(Self::$tape => EventGroup::$tape_group,)*
-                }
-            }
-
             /// Returns where entries of it are.
             #[must_use]
             pub fn place(self) -> KindPlace {
@@ -160,8 +131,12 @@ kinds! {
         Erased = 0x0003, "erased": Log(LogEvent::Erased { .. }),
         LogReopened = 0x0004, "log_reopened": Log(LogEvent::Reopened { .. }),
         PrincipalRegistered = 0x0010, "principal_registered": Access(AccessEvent::PrincipalRegistered { .. }),
-        TokenCreated = 0x0011, "token_created": Access(AccessEvent::TokenCreated { .. }),
+        TokenCreated = 0x0011, "token_created": Access(AccessEvent::TokenCreated(_)),
         TokenRevoked = 0x0012, "token_revoked": Access(AccessEvent::TokenRevoked { .. }),
+        PrincipalRenamed = 0x0013, "principal_renamed": Access(AccessEvent::PrincipalRenamed { .. }),
+        RoleGiven = 0x0014, "role_given": Access(AccessEvent::RoleGiven { .. }),
+        PrincipalDisabled = 0x0015, "principal_disabled": Access(AccessEvent::PrincipalDisabled { .. }),
+        PrincipalEnabled = 0x0016, "principal_enabled": Access(AccessEvent::PrincipalEnabled { .. }),
         AgentSaved = 0x0020, "agent_saved": Agent(AgentEvent::Saved { .. }),
         AgentArchived = 0x0021, "agent_archived": Agent(AgentEvent::Archived { .. }),
         SessionOpened = 0x0030, "session_opened": Session(SessionEvent::Opened { .. }),
@@ -179,6 +154,7 @@ kinds! {
         SkillQuarantined = 0x0083, "skill_quarantined": Skill(SkillEvent::Quarantined { .. }),
         SkillRemoved = 0x0084, "skill_removed": Skill(SkillEvent::Removed { .. }),
         PostureChanged = 0x0090, "posture_changed": Policy(PolicyEvent::PostureChanged { .. }),
+        ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         BookmarkPlaced = 0x8030, "bookmark_placed": Session(SessionEvent::BookmarkPlaced(_)),
         BookmarkRemoved = 0x8031, "bookmark_removed": Session(SessionEvent::BookmarkRemoved(_)),
         JobStarted = 0x8070, "job_started": Job(JobEvent::Started { .. }),

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::approval::Approvers;
+use crate::approval::ApproverPresence;
 use crate::attachment::{Attachment, AttachmentBody};
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
@@ -72,7 +72,7 @@ pub struct RunStarted {
     /// How the input met its session.
     pub delivery: InputDelivery,
     /// Whether somebody could approve its calls.
-    pub approvers: Approvers,
+    pub approvers: ApproverPresence,
     /// What its conversation has read before it.
     pub taints: Taints,
     /// The skills at work in it: each narrows what it may use.

@@ -8,7 +8,7 @@ use crate::approval::ApprovalTerms;
 use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::digest::ContentDigest;
-use crate::effect::{Before, EffectPlan, EffectResolution, PreImage, ToolOutput};
+use crate::effect::{EffectPlan, EffectResolution, FileBefore, PreImage, ToolOutput};
 use crate::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
@@ -108,7 +108,7 @@ pub struct ToolDecided {
     /// What the run will have read once it has seen the output.
     pub taints: Taints,
     /// What is wanted of the approval; `None` unless the verdict is to ask.
-    pub ask: Option<Ask>,
+    pub ask: Option<ApprovalAsk>,
     /// Why, for people and the model.
     pub explanation: Redacted<String>,
     /// What policy was asked, verbatim: canonical JSON; empty where it was not.
@@ -117,7 +117,7 @@ pub struct ToolDecided {
 
 /// An approval that a decision wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Ask {
+pub struct ApprovalAsk {
     /// The id it will have.
     pub approval: ApprovalId,
     /// What the rule wants of it.
@@ -143,7 +143,7 @@ pub struct ToolFinished {
     /// Which effect.
     pub effect: EffectId,
     /// What it ran under.
-    pub attested: Attested,
+    pub attested: CallAttestation,
     /// `None` for success.
     pub failure: Option<ErrorCode>,
     /// Keyed digest of the output.
@@ -162,7 +162,7 @@ pub struct ToolFinished {
 
 /// What a call ran under; with executor and isolation of its outcome, the attestation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Attested {
+pub struct CallAttestation {
     /// The tool's version.
     pub tool_version: u32,
     /// Keyed digest of tool and arguments as they ran.
@@ -229,8 +229,8 @@ content_rows! {
         let PreImage { path, before, after_sha256 } = image;
         walk.text(Identity, "plan.pre_images.path", path);
         match before {
-            Before::File { bytes, mode: _ } => walk.bytes(Bytes, "plan.pre_images.before", bytes),
-            Before::Absent | Before::Withheld { mode: _ } => {}
+            FileBefore::File { bytes, mode: _ } => walk.bytes(Bytes, "plan.pre_images.before", bytes),
+            FileBefore::Absent | FileBefore::Withheld { mode: _ } => {}
         }
         walk.maybe(after_sha256, |walk, digest| walk.opaque(Fixed, "plan.pre_images.after_sha256", digest));
     }

@@ -118,7 +118,7 @@ fn unreadable(words: &[LineWord]) -> Option<String> {
 
 /// Where the reader is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
+enum QuoteState {
     Outside,
     Single,
     Double,
@@ -126,58 +126,58 @@ enum Quote {
 
 /// Cuts the first command off a line.
 fn cut_command(line: &str) -> Result<CutCommand<'_>, &'static str> {
-    let mut words = Words::default();
-    let mut quote = Quote::Outside;
+    let mut words = WordCollector::default();
+    let mut quote = QuoteState::Outside;
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
         match (quote, c) {
-            (Quote::Single, '\'') | (Quote::Double, '"') => quote = Quote::Outside,
-            (Quote::Single, c) => words.push(at, c),
+            (QuoteState::Single, '\'') | (QuoteState::Double, '"') => quote = QuoteState::Outside,
+            (QuoteState::Single, c) => words.push(at, c),
             (_, '`') => return Err("it has a command substitution"),
             (_, '$') if matches!(next, Some('(')) => return Err("it has a command substitution"),
             (_, '$') if matches!(next, Some('{')) => return Err("it has an expansion in braces"),
             (_, '\\') => {
                 let Some((_, escaped)) = chars.next() else { return Err("it ends with a backslash") };
-                if quote == Quote::Double && !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
+                if quote == QuoteState::Double && !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
                     words.push_doubtful(at, escaped);
                 } else if escaped != '\n' {
                     words.push(at, escaped);
                 }
             }
-            (Quote::Outside, '$') if matches!(next, Some('\'' | '"')) => {
+            (QuoteState::Outside, '$') if matches!(next, Some('\'' | '"')) => {
                 return Err("it has a quote with escapes");
             }
             (_, '$') if next.is_some_and(begins_a_variable) => words.push_variable(at),
-            (Quote::Double, c) => words.push(at, c),
-            (Quote::Outside, '\'' | '"') => {
-                quote = if c == '"' { Quote::Double } else { Quote::Single };
+            (QuoteState::Double, c) => words.push(at, c),
+            (QuoteState::Outside, '\'' | '"') => {
+                quote = if c == '"' { QuoteState::Double } else { QuoteState::Single };
                 words.open(at);
             }
-            (Quote::Outside, '(' | ')') => return Err("it has a group or a function"),
-            (Quote::Outside, '<') if matches!(next, Some('<')) => return Err("it has a here-document"),
-            (Quote::Outside, '<' | '>') => {
+            (QuoteState::Outside, '(' | ')') => return Err("it has a group or a function"),
+            (QuoteState::Outside, '<') if matches!(next, Some('<')) => return Err("it has a here-document"),
+            (QuoteState::Outside, '<' | '>') => {
                 words.redirect(at);
                 // What belongs to the sign: `>>`, `>&`, `>|`, `<&`, `<>`.
                 while chars.next_if(|(_, more)| matches!(more, '>' | '&' | '|')).is_some() {}
             }
-            (Quote::Outside, '&') if matches!(next, Some('>')) => words.close(at),
-            (Quote::Outside, '#') if words.is_between() => {
+            (QuoteState::Outside, '&') if matches!(next, Some('>')) => words.close(at),
+            (QuoteState::Outside, '#') if words.is_between() => {
                 let rest = line[at..].find('\n').map(|end| &line[at + end + 1..]);
                 return Ok(words.cut(&line[..at], rest));
             }
-            (Quote::Outside, ';' | '|' | '&' | '\n') => {
+            (QuoteState::Outside, ';' | '|' | '&' | '\n') => {
                 let doubled = chars.next_if(|(_, more)| *more == c || (c == '|' && *more == '&'));
                 let behind = doubled.map_or(at, |(at, _)| at) + 1;
                 return Ok(words.cut(&line[..at], Some(&line[behind..])));
             }
-            (Quote::Outside, c) if c.is_whitespace() => words.close(at),
-            (Quote::Outside, '{') if next == Some('}') => words.push(at, c),
-            (Quote::Outside, c) if EXPANDED.contains(c) => words.push_doubtful(at, c),
-            (Quote::Outside, c) => words.push(at, c),
+            (QuoteState::Outside, c) if c.is_whitespace() => words.close(at),
+            (QuoteState::Outside, '{') if next == Some('}') => words.push(at, c),
+            (QuoteState::Outside, c) if EXPANDED.contains(c) => words.push_doubtful(at, c),
+            (QuoteState::Outside, c) => words.push(at, c),
         }
     }
-    if quote == Quote::Outside { Ok(words.cut(line, None)) } else { Err("a quote is not closed") }
+    if quote == QuoteState::Outside { Ok(words.cut(line, None)) } else { Err("a quote is not closed") }
 }
 
 /// Letters that a shell replaces by names of files or by several words, outside of quotes.
@@ -189,7 +189,7 @@ fn begins_a_variable(c: char) -> bool {
 
 /// The words of a command while they are read; the targets of redirections are none.
 #[derive(Default)]
-struct Words {
+struct WordCollector {
     done: Vec<LineWord>,
     open: Option<OpenWord>,
     is_target: bool,
@@ -203,7 +203,7 @@ struct OpenWord {
     certain: Option<usize>,
 }
 
-impl Words {
+impl WordCollector {
     fn open(&mut self, at: usize) -> &mut OpenWord {
         self.open.get_or_insert_with(|| OpenWord { text: String::new(), begin: at, certain: None })
     }

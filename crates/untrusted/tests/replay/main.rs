@@ -60,6 +60,11 @@ fn grpc_frames() {
 }
 
 #[test]
+fn http_requests() {
+    replay("http_request", MUTATED);
+}
+
+#[test]
 fn answers_by_chat_completions() {
     replay("chat_completions", MUTATED);
 }

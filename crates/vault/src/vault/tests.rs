@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use palyra_ports::{
-    NewSecret, RootKind, SecretChange, SecretName, SecretReader, SecretStore, SecretStoreError, SentAs,
-    Unlock,
+    NewSecret, PassphraseCheck, RootKind, SecretChange, SecretName, SecretReader, SecretStore,
+    SecretStoreError, SentAs,
 };
 use palyra_testkit::{ChangeSecrets, FixedEntropy};
 use palyra_types::{Content, PrincipalId, Seq, Timestamp};
@@ -224,10 +224,13 @@ fn a_passphrase_locks_the_vault_until_it_is_given() {
         Err(SecretStoreError::Locked { .. })
     ));
     assert_eq!(kept.list().expect("names are no secret").len(), 1);
-    assert_eq!(kept.try_passphrase(&"wrong horse".into()).expect("an answer"), Unlock::Wrong);
+    assert_eq!(kept.try_passphrase(&"wrong horse".into()).expect("an answer"), PassphraseCheck::Wrong);
     assert!(!is_open(&kept));
     assert!(matches!(kept.unlock(), Err(SecretStoreError::Locked { .. })), "a wrong one opens nothing");
-    assert_eq!(kept.try_passphrase(&"correct horse battery".into()).expect("an answer"), Unlock::Opened);
+    assert_eq!(
+        kept.try_passphrase(&"correct horse battery".into()).expect("an answer"),
+        PassphraseCheck::Opened
+    );
     assert!(!is_open(&kept), "it is right, and that is all");
     kept.unlock().expect("it opens");
     assert_eq!(

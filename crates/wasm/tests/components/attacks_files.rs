@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::{ComponentShelfError, ProcessLimits};
+use palyra_ports::{ComponentStoreError, ProcessLimits};
 use palyra_types::ErrorCode;
 use palyra_wasm::COMPILE_LIMITS;
 
@@ -164,7 +164,7 @@ async fn a_component_that_takes_the_compiler_too_long_ends_the_compiler_only() {
     let shelf = Shelf::over(Arc::new(tempfile::tempdir().unwrap()), limits);
     let bomb = bomb(200, 4_000);
     let ended = shelf.examine(&bomb).await.unwrap_err();
-    assert!(matches!(ended, ComponentShelfError::Limit { .. }), "{ended}");
+    assert!(matches!(ended, ComponentStoreError::Limit { .. }), "{ended}");
     // The control: the same shelf goes on, and its compiler compiles what is small.
     let about = About { contract: 1, ..About::default() };
     let small = Wat { about, ..Wat::running(ECHO) };

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{
-    ComponentShelf, ComponentShelfError, ConfinedCommand, ConfinedProcess, Ended, ProcessLimits,
-    ProcessSandbox, SandboxError, SandboxOffer, Supervision, ToolRuntime,
+    ComponentStore, ComponentStoreError, ConfinedCommand, ConfinedProcess, ProcessLimits, ProcessSandbox,
+    ProgramEnd, SandboxError, SandboxOffer, Supervision, ToolRuntime,
 };
 use palyra_testkit::FakeClock;
 use palyra_testkit::grants::GrantRequest;
@@ -84,13 +84,15 @@ impl ConfinedProcess for Plain {
         None
     }
 
-    fn wait(&mut self) -> BoxFuture<'_, Ended> {
+    fn wait(&mut self) -> BoxFuture<'_, ProgramEnd> {
         let child = self.0.take();
         async move {
             let waited = tokio::task::spawn_blocking(move || child.map(|mut child| child.wait())).await;
             match waited.expect("it is awaited") {
-                Some(Ok(status)) => status.code().map_or(Ended::Stopped, |code| Ended::Exited { code }),
-                Some(Err(_)) | None => Ended::Stopped,
+                Some(Ok(status)) => {
+                    status.code().map_or(ProgramEnd::Stopped, |code| ProgramEnd::Exited { code })
+                }
+                Some(Err(_)) | None => ProgramEnd::Stopped,
             }
         }
         .boxed()
@@ -146,7 +148,7 @@ impl Shelf {
         self.folder.path().join("work")
     }
 
-    pub(crate) async fn examine(&self, bytes: &[u8]) -> Result<ExaminedComponent, ComponentShelfError> {
+    pub(crate) async fn examine(&self, bytes: &[u8]) -> Result<ExaminedComponent, ComponentStoreError> {
         let file = self.folder.path().join("tool.wasm");
         std::fs::write(&file, bytes).expect("a file");
         self.components.examine(Redacted::cleaned(file).into()).await

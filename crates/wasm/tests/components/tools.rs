@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::{ComponentShelf, ComponentShelfError, FetchMethod, ToolRuntime};
+use palyra_ports::{ComponentStore, ComponentStoreError, FetchMethod, ToolRuntime};
 use palyra_testkit::grants::GrantRequest;
 use palyra_types::ErrorCode;
 use palyra_types::component::ComponentCapability;
@@ -185,7 +185,7 @@ async fn a_call_that_is_cancelled_ends() {
 async fn what_is_no_component_is_told_apart() {
     let shelf = Shelf::new();
     let refused = shelf.examine(b"not wasm at all").await.unwrap_err();
-    assert!(matches!(refused, ComponentShelfError::Invalid { .. }), "{refused}");
+    assert!(matches!(refused, ComponentStoreError::Invalid { .. }), "{refused}");
     let nameless = About { name: "No Name", ..About::default() };
     let refused = shelf.examine(&Wat { about: nameless, ..Wat::running(ECHO) }.bytes()).await.unwrap_err();
     assert!(refused.to_string().contains("is not a tool name"), "{refused}");

@@ -105,7 +105,7 @@ fn called(tool: &str, arguments: &Value) -> ToolInvocation {
 
 fn again(first: &ToolInvocation) -> ToolInvocation {
     let mut again = first.clone();
-    again.execution = Execution::Again;
+    again.execution = ExecutionAttempt::Again;
     again
 }
 

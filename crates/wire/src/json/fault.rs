@@ -20,10 +20,12 @@ pub struct JsonInputError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonFault {
     /// The text is longer than the limit.
-    #[error("the text has {bytes} bytes, at most {JSON_BYTES_MAX} are allowed")]
+    #[error("the text has {bytes} bytes, at most {bytes_max} are allowed")]
     TooLarge {
         /// Its length.
         bytes: usize,
+        /// Allowed.
+        bytes_max: usize,
     },
     /// Objects or lists are nested too deeply.
     #[error("objects and lists are nested more than {JSON_DEPTH_MAX} levels deep")]
@@ -67,6 +69,9 @@ pub enum JsonFault {
         /// What the field takes.
         expected: String,
     },
+    /// A member of the body has its place in the path.
+    #[error("is a part of the path; leave it out of the body")]
+    InPath,
     /// Two fields were given of which a message has one.
     #[error("cannot be combined with `{other}`; give one of them")]
     Combined {

@@ -9,7 +9,7 @@ use prost_reflect::{
 };
 use serde_json::Value as Json;
 
-use super::fault::{JsonFault, JsonInputError};
+use super::fault::{JSON_BYTES_MAX, JsonFault, JsonInputError};
 use super::strict;
 use crate::short_names::has_short_names;
 
@@ -25,9 +25,13 @@ const NAMES_LISTED_MAX: usize = 12;
 /// The schemas have no message of this name.
 pub fn from_json(full_name: &str, text: &str) -> Result<Vec<u8>, JsonInputError> {
     let descriptor = super::POOL.get_message_by_name(full_name).expect("the name is of the schemas");
-    let value = strict::parse(text)?;
-    let message = message(&descriptor, &value, "")?;
-    Ok(prost::Message::encode_to_vec(&message))
+    let value = strict::parse(text, JSON_BYTES_MAX)?;
+    to_bytes(&descriptor, &value)
+}
+
+/// Returns the bytes of a message from its JSON.
+pub(super) fn to_bytes(descriptor: &MessageDescriptor, value: &Json) -> Result<Vec<u8>, JsonInputError> {
+    Ok(prost::Message::encode_to_vec(&message(descriptor, value, "")?))
 }
 
 fn message(
@@ -62,7 +66,7 @@ fn message(
     Ok(message)
 }
 
-fn unknown_member(descriptor: &MessageDescriptor, name: &str) -> JsonFault {
+pub(super) fn unknown_member(descriptor: &MessageDescriptor, name: &str) -> JsonFault {
     let plain = |text: &str| text.replace(['_', '-'], "").to_lowercase();
     let alike = descriptor.fields().find(|field| {
         let (known, given) = (plain(field.name()), plain(name));

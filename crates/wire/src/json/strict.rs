@@ -7,12 +7,12 @@ use std::rc::Rc;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::fault::{JSON_BYTES_MAX, JSON_DEPTH_MAX, JsonFault, JsonInputError};
+use super::fault::{JSON_DEPTH_MAX, JsonFault, JsonInputError};
 
 /// Reads a text whole.
-pub(super) fn parse(text: &str) -> Result<Value, JsonInputError> {
-    if text.len() > JSON_BYTES_MAX {
-        return Err(JsonInputError::new("", JsonFault::TooLarge { bytes: text.len() }));
+pub(super) fn parse(text: &str, bytes_max: usize) -> Result<Value, JsonInputError> {
+    if text.len() > bytes_max {
+        return Err(JsonInputError::new("", JsonFault::TooLarge { bytes: text.len(), bytes_max }));
     }
     let fault = Rc::new(RefCell::new(None));
     let seed = Node { path: String::new(), depth: 0, fault: Rc::clone(&fault) };

@@ -90,6 +90,7 @@ pub(super) fn nextest(program: &Path) -> Command {
     nextest.current_dir(repo::root());
     // Where the whole suite puts it; tests that need it say so themselves when it is not there.
     nextest.env("PALYRA_TEST_PYTHON", repo::root().join("target/tools/venv/bin/python"));
+    nextest.env("PALYRA_TEST_NODE_MODULES", repo::root().join("target/tools/node/node_modules"));
     nextest
 }
 

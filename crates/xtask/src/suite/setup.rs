@@ -25,7 +25,7 @@ struct SystemRequirement {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [SystemRequirement; 11] = [
+const NEEDS: [SystemRequirement; 13] = [
     SystemRequirement {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -41,6 +41,16 @@ const NEEDS: [SystemRequirement; 11] = [
         what: "pip, which fetches the prebuilt tools",
         probe: &["python3", "-m", "pip", "--version"],
         packages: &["python3-pip", "python3-venv"],
+    },
+    SystemRequirement {
+        what: "Node, for the tests that drive official client libraries",
+        probe: &["node", "--version"],
+        packages: &["nodejs"],
+    },
+    SystemRequirement {
+        what: "npm, which fetches those libraries",
+        probe: &["npm", "--version"],
+        packages: &["npm"],
     },
     SystemRequirement {
         what: "git, for tests over work trees",

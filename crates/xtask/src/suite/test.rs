@@ -121,6 +121,7 @@ fn demand_matches(tools: &Tools, name: &str) -> Result<()> {
 
 fn with_tools(mut command: Command, tools: &Tools) -> Result<Command> {
     command.env("PATH", tools::path_with(tools)?).env("PALYRA_TEST_PYTHON", &tools.python);
+    command.env("PALYRA_TEST_NODE_MODULES", &tools.node_modules);
     Ok(command)
 }
 

@@ -1,6 +1,6 @@
 //! User-level tools below target/tools, installed once per pinned version.
 //!
-//! Owns where they lie and how they get there: prebuilt from PyPI with pip, else built by cargo.
+//! Owns where they are and how they get there: prebuilt from PyPI with pip, else built by cargo; packages of Node with npm.
 //! Touches nothing outside target/. Begin at [`install`].
 
 use std::collections::BTreeMap;
@@ -22,12 +22,14 @@ pub(super) struct Tools {
     pub(super) deny: PathBuf,
     pub(super) nextest: PathBuf,
     pub(super) python: PathBuf,
+    pub(super) node_modules: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
 struct Pins {
     binaries: BTreeMap<String, String>,
     python: BTreeMap<String, String>,
+    node: BTreeMap<String, String>,
 }
 
 /// Installs what is missing or of another version than pinned.
@@ -42,7 +44,8 @@ pub(super) fn install(deadline: Instant) -> Result<Tools> {
         None => binary(&folder, &pins, "cargo-nextest", deadline)?,
     };
     let python = python(&folder, &pins, &uv, deadline)?;
-    Ok(Tools { deny, nextest, python })
+    let node_modules = node_modules(&folder, &pins, deadline)?;
+    Ok(Tools { deny, nextest, python, node_modules })
 }
 
 /// Installs one prebuilt program; where none fits this machine, cargo builds it.
@@ -96,6 +99,26 @@ fn python(folder: &Path, pins: &Pins, uv: &Path, deadline: Instant) -> Result<Pa
     Ok(python)
 }
 
+/// Makes the folder of packages that tests drive clients for Node from.
+fn node_modules(folder: &Path, pins: &Pins, deadline: Instant) -> Result<PathBuf> {
+    let home = folder.join("node");
+    let modules = home.join("node_modules");
+    let wanted: Vec<String> = pins.node.iter().map(|(name, version)| format!("{name}@{version}")).collect();
+    let stamp = home.join("installed.txt");
+    if std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted.join("\n")) {
+        return Ok(modules);
+    }
+    std::fs::create_dir_all(&home).context("could not create target/tools/node")?;
+    let mut install = Command::new("npm");
+    install
+        .args(["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", "--prefix"])
+        .arg(&home)
+        .args(&wanted);
+    command::run(install, deadline)?;
+    std::fs::write(&stamp, wanted.join("\n")).context("could not note what was installed")?;
+    Ok(modules)
+}
+
 fn runs(program: &Path) -> bool {
     let status = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
@@ -126,8 +149,11 @@ mod tests {
         for name in ["uv", "cargo-deny", "cargo-nextest"] {
             assert!(pins.binaries.keys().any(|package| package.ends_with(name)), "{name}");
         }
-        for name in ["openai", "anthropic", "cryptography"] {
+        for name in ["openai", "langchain-openai", "anthropic", "cryptography"] {
             assert!(pins.python.contains_key(name), "{name}");
+        }
+        for name in ["openai", "ai", "@ai-sdk/openai-compatible"] {
+            assert!(pins.node.contains_key(name), "{name}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use palyra_client::Client;
+use palyra_client::{Client, ClientError};
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -11,7 +11,7 @@ use palyra_wire::v1::argument_rule::Shape;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::context::Context;
-use crate::drive::{DaemonRun, Format, InteractionMode, TerminalSession, drive_after};
+use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::waiting_here;
@@ -118,7 +118,7 @@ fn below(text: &str) -> Result<(String, String), String> {
 
 impl RememberArgs {
     /// Returns what shall be remembered; an argument that is not named has to be equal.
-    pub(super) fn wish(&self) -> v1::GrantWish {
+    pub(super) fn grant_request(&self) -> v1::GrantWish {
         let any = self.any.iter().map(|name| (name.clone(), Shape::Any(true)));
         let below = self.below.iter().map(|(name, path)| (name.clone(), Shape::Beneath(path.clone())));
         let hosts = self.host.iter().map(|(name, origin)| (name.clone(), Shape::Origin(origin.clone())));
@@ -147,16 +147,18 @@ pub(super) async fn send(
     context: &Context,
     client: &Client,
     request: v1::ResolveApprovalRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    if format == Format::Json {
-        let answer = client.call(request).await?;
+    let approval = request.approval_id.clone();
+    let refused = |error: ClientError| Failure::from(error).naming(&approval);
+    if format == OutputFormat::Json {
+        let answer = client.call(request).await.map_err(refused)?;
         context.output.json(&to_json_with_defaults(&answer))?;
         return Ok(exit_of(&answer));
     }
     let id = request.approval_id.parse().map_err(|_| unnamed("the daemon named no approval"))?;
     let before = client.get_approval(id).await?;
-    let answer = client.call(request).await?;
+    let answer = client.call(request).await.map_err(refused)?;
     if let Some(message) = repeated(&before, &answer) {
         context.output.note(NoteKind::Info, &message);
     } else {
@@ -198,7 +200,7 @@ pub(super) async fn send_and_follow(
     client: &Client,
     request: v1::ResolveApprovalRequest,
     run_id: &str,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run: RunId = run_id.parse().map_err(|_| unnamed("the daemon named no run"))?;
     // What is on the tape by now was there before the answer.

@@ -8,7 +8,7 @@ use palyra_wire::v1;
 use super::answer::{folder_of, send};
 use super::{no, row};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_screen_text::count;
@@ -38,7 +38,7 @@ pub(super) async fn run(
     context: &Context,
     client: &Client,
     order: DenyAllOrder,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     context.require_local("approve no --all")?;
     let waiting = waiting_here(client).await?;

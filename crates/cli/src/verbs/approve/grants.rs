@@ -7,23 +7,23 @@ use palyra_wire::v1;
 use palyra_wire::v1::argument_rule::Shape;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{date, time_left};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// Lists stored grants.
 pub(super) async fn list(
     context: &Context,
     client: &Client,
     request: v1::ListGrantsRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let grants = client.list_grants(request).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         grants.iter().try_for_each(|grant| context.output.json(&to_json(grant)))?;
         return Ok(Exit::Done);
     }
@@ -70,16 +70,16 @@ fn calls(grant: &v1::StoredGrant) -> String {
 
 /// Revokes a stored grant.
 pub(super) async fn revoke(
-    context: &Context,
+    output: &Output,
     client: &Client,
     grant: StoredGrantId,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let revoked = client.revoke_grant(grant).await?;
-    if format == Format::Json {
-        context.output.json(&to_json_with_defaults(&revoked))?;
+    if format == OutputFormat::Json {
+        output.json(&to_json_with_defaults(&revoked))?;
     } else {
-        context.output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
+        output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
     }
     Ok(Exit::Done)
 }

@@ -7,11 +7,10 @@ use super::answer::folder;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::verbs::grant_spans::span_of_session;
 use crate::verbs::open_questions::nothing_to_approve;
-use palyra_run_view::{AnswerForm, GrantSpan, TypedAnswer};
+use palyra_run_view::{AnswerForm, TypedAnswer};
 use palyra_run_view::{PreviewDetail, outcome, question, time_left};
-use palyra_screen_text::count;
+use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Shown and answered in one sitting, at most; what comes later is for the next.
@@ -35,10 +34,10 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
     for (at, approval) in waiting.iter().enumerate() {
         let left = time_left(approval.expires);
         let left = if left.is_empty() { left } else { format!(", {left}") };
-        context.output.note(NoteKind::Doubt, &format!("{} of {all}{left}, run {}", at + 1, approval.run_id));
-        let span = span_of_session(client, &approval.session_id).await?;
-        show(context, approval, PreviewDetail::at_prompt(span));
-        match answer_one(context, client, &mut reader, approval, span).await? {
+        let run = short_id(&approval.run_id);
+        context.output.note(NoteKind::Doubt, &format!("{} of {all}{left}, run {run}", at + 1));
+        show(context, approval, PreviewDetail::Prompt);
+        match answer_one(context, client, &mut reader, approval).await? {
             InboxAnswer::Yes => {}
             InboxAnswer::Skipped => skipped += 1,
             InboxAnswer::Left => return Ok(Exit::Withheld),
@@ -49,6 +48,28 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         return Ok(Exit::Withheld);
     }
     Ok(Exit::Done)
+}
+
+/// Shows a call of high risk at a terminal and asks for the word of its prompt; where no person is asked, or the risk is
+/// not high, the command itself is the yes.
+pub(super) async fn confirms_risky(context: &Context, approval: &v1::Approval) -> Result<bool, Failure> {
+    let prompt = approval.prompt.clone().unwrap_or_default();
+    let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt);
+    let Some(word) = form.word().filter(|_| approval.state() == v1::ApprovalState::Pending) else {
+        return Ok(true);
+    };
+    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+        return Ok(true);
+    };
+    context.interrupts.begin("");
+    show(context, approval, PreviewDetail::Full);
+    let asked = format!("? {} risk: type {word} to run it", approval.risk_name());
+    let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
+    let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
+    if !is_confirmed {
+        context.output.note(NoteKind::Info, "not approved; the call still waits");
+    }
+    Ok(is_confirmed)
 }
 
 /// What became of one.
@@ -63,14 +84,12 @@ async fn answer_one(
     client: &Client,
     reader: &mut PromptReader,
     approval: &v1::Approval,
-    span: GrantSpan,
 ) -> Result<InboxAnswer, Failure> {
     let form = AnswerForm::of(
         &approval.approval_id,
         &approval.risk_name(),
         &approval.prompt.clone().unwrap_or_default(),
     );
-    let form = form.spanning(span);
     loop {
         let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(InboxAnswer::Left) };

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::words;
+use super::chat_line;
 use crate::context::Context;
 use crate::failure::Failure;
 use palyra_terminal::{
@@ -33,8 +33,9 @@ impl Input {
         }
         let history = context.state_dir().ok().map(|dir| dir.join(HISTORY_FILE_NAME));
         let models = Arc::clone(models);
-        let suggest =
-            move |line: &str| words::suggest(line, &models.lock().unwrap_or_else(PoisonError::into_inner));
+        let suggest = move |line: &str| {
+            chat_line::suggest(line, &models.lock().unwrap_or_else(PoisonError::into_inner))
+        };
         Ok(Self::Editor(Box::new(LineEditor::open(history, Arc::new(suggest))?)))
     }
 

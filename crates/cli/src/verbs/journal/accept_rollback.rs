@@ -14,7 +14,7 @@ use palyra_types::state_dir::ACCEPT_ROLLBACK_FILE_NAME;
 use palyra_wire::json::to_json_with_defaults;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_terminal::NoteKind;
@@ -63,9 +63,9 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
         context.output.note(NoteKind::Doubt, &message);
     }
     let status = client.journal_status().await?;
-    match Format::from(args.json) {
-        Format::Json => context.output.json(&to_json_with_defaults(&status))?,
-        Format::Text => {
+    match OutputFormat::from(args.json) {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&status))?,
+        OutputFormat::Text => {
             let message = format!("log {} goes on with {} entries", status.log_id, status.entries);
             context.output.note(NoteKind::Good, &message);
         }

@@ -10,7 +10,7 @@ use palyra_wire::v1::erase_content_request::Subject;
 use super::progress;
 use super::typed_lines::{self, TypedInputs};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::{RunName, session_id};
@@ -261,15 +261,20 @@ fn planned(about: &str, plan: &v1::Erasure) -> Vec<String> {
     let stay = "every entry stays in the journal, without its content";
     lines.push(match empty {
         0 => stay.to_owned(),
-        empty => format!("{stay}; {} between them holds none", entries(empty)),
+        empty => format!("{stay}; the ranges also name {} without content", entries(empty)),
     });
     lines
 }
 
-fn tell_plan(context: &Context, about: &str, plan: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
+fn tell_plan(
+    context: &Context,
+    about: &str,
+    plan: &v1::Erasure,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(plan))?,
-        Format::Text => {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(plan))?,
+        OutputFormat::Text => {
             planned(about, plan).iter().try_for_each(|line| context.output.line(line))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
@@ -286,10 +291,10 @@ fn tell_plan(context: &Context, about: &str, plan: &v1::Erasure, format: Format)
 /// Places that a plan shows.
 const RANGES_SHOWN_MAX: usize = 20;
 
-fn tell(context: &Context, erasure: &v1::Erasure, format: Format) -> Result<Exit, Failure> {
+fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Result<Exit, Failure> {
     match format {
-        Format::Json => context.output.json(&to_json_with_defaults(erasure))?,
-        Format::Text => {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(erasure))?,
+        OutputFormat::Text => {
             if !erasure.cancelled_runs.is_empty() {
                 let runs = count(erasure.cancelled_runs.len() as u64, "run");
                 context.output.note(NoteKind::Info, &format!("{runs} cancelled first"));

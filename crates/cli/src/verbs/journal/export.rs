@@ -10,7 +10,7 @@ use palyra_wire::v1::export_journal_request::What;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
@@ -57,11 +57,11 @@ pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs)
     }
     context.output.end_progress();
     bundle.end_file()?;
-    match Format::from(args.json) {
-        Format::Json => context
+    match OutputFormat::from(args.json) {
+        OutputFormat::Json => context
             .output
             .json(&json!({ "folder": bundle.folder, "files": bundle.files, "bytes": bundle.bytes }))?,
-        Format::Text => context.output.line(&format!(
+        OutputFormat::Text => context.output.line(&format!(
             "{} in {}, {}",
             count(bundle.files, "file"),
             bundle.folder.display(),

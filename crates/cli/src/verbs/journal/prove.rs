@@ -6,7 +6,7 @@ use palyra_wire::v1;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_terminal::{NoteKind, Output};
@@ -41,9 +41,9 @@ pub(crate) struct CheckpointArgs {
 
 pub(crate) async fn prove(context: &Context, client: &Client, args: ProveArgs) -> Result<Exit, Failure> {
     let proved = client.prove_entry(args.seq).await?;
-    match Format::from(args.json) {
-        Format::Json => context.output.json(&to_json_with_defaults(&proved.proof))?,
-        Format::Text => show_proof(&context.output, &proved)?,
+    match OutputFormat::from(args.json) {
+        OutputFormat::Json => context.output.json(&to_json_with_defaults(&proved.proof))?,
+        OutputFormat::Text => show_proof(&context.output, &proved)?,
     }
     Ok(Exit::Done)
 }
@@ -72,11 +72,11 @@ pub(crate) async fn checkpoint(
         let request = v1::GetCheckpointRequest { sign_now: true, rotate_key: args.rotate_key };
         Some(client.sign_checkpoint(request).await?)
     };
-    match (checkpoint, Format::from(args.json)) {
-        (Some(checkpoint), Format::Json) => context.output.json(&to_json_with_defaults(&checkpoint))?,
-        (Some(checkpoint), Format::Text) => context.output.verbatim(&checkpoint.note)?,
-        (None, Format::Json) => context.output.json(&json!({}))?,
-        (None, Format::Text) => context.output.note(NoteKind::Info, "nothing is signed yet"),
+    match (checkpoint, OutputFormat::from(args.json)) {
+        (Some(checkpoint), OutputFormat::Json) => context.output.json(&to_json_with_defaults(&checkpoint))?,
+        (Some(checkpoint), OutputFormat::Text) => context.output.verbatim(&checkpoint.note)?,
+        (None, OutputFormat::Json) => context.output.json(&json!({}))?,
+        (None, OutputFormat::Text) => context.output.note(NoteKind::Info, "nothing is signed yet"),
     }
     Ok(Exit::Done)
 }

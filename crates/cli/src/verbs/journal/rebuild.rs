@@ -12,12 +12,12 @@ use palyra_types::ErrorCode;
 use palyra_types::state_dir::REBUILD_FILE_NAME;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_terminal::NoteKind;
 
-pub(super) async fn offline(context: &Context, format: Format) -> Result<Exit, Failure> {
+pub(super) async fn offline(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
     context.require_local("palyra journal rebuild --offline")?;
     let state = context.state_dir()?;
     match context.connect_running().await {
@@ -29,8 +29,8 @@ pub(super) async fn offline(context: &Context, format: Format) -> Result<Exit, F
     let client = context.connect_to_inspect().await?;
     let status = client.journal_status().await?;
     match format {
-        Format::Json => context.output.json(&serde_json::json!({ "folded": status.entries }))?,
-        Format::Text => {
+        OutputFormat::Json => context.output.json(&serde_json::json!({ "folded": status.entries }))?,
+        OutputFormat::Text => {
             let message = format!("rebuilt from {}", super::entries(status.entries));
             context.output.note(NoteKind::Good, &message);
         }

@@ -196,8 +196,15 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
     write(&copy, new).map_err(unwritten)?;
     let verdict = (hooks.check_config)(Some(&copy));
     let Some(mistake) = verdict.mistakes.first() else { return Ok(()) };
-    let message = mistake.message.replace(&copy.display().to_string(), &config.file.display().to_string());
+    let checked = copy.display().to_string();
     let of_name = mistake.key.as_deref() == Some(DEFAULT_KEY) || config.text.is_empty();
+    let mut message = mistake.message.clone();
+    if let Some((line, column)) = mistake.place.filter(|_| of_name) {
+        // The file does not have that line: it is of the text that was to be saved.
+        message = message.replace(&format!("{checked}:{line}:{column}"), &checked);
+        message = message.replace(&format!("{checked}:{line}"), &checked);
+    }
+    let message = message.replace(&checked, &config.file.display().to_string());
     let mend = if of_name {
         "`palyra model list` shows the models there are, `palyra model add` adds a server"
     } else {

@@ -40,10 +40,28 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
 
+/// Returns whether a configuration file sends pictures to a server.
+pub(crate) fn has_images(file: &Path, provider: &str) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let document: Option<toml_edit::DocumentMut> = text.parse().ok();
+    let setting =
+        document.as_ref().and_then(|document| document.get("providers")?.get(provider)?.get("images"));
+    setting.and_then(toml_edit::Item::as_bool) == Some(true)
+}
+
 /// Says whether images are sent to it, where this test has asked.
 fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     let provider = tested.model.split('/').next().unwrap_or_default();
-    let setting = format!("`images = true` below `[providers.{provider}]` in {}", file.display());
+    let setting = match has_images(file, provider) {
+        false => format!(
+            "`images = true` below `[providers.{provider}]` in {}, then `palyra config reload`,",
+            file.display()
+        ),
+        true => format!(
+            "{} has `images = true` below `[providers.{provider}]` already, and `palyra config reload`, which applies it,",
+            file.display()
+        ),
+    };
     match tested.images() {
         v1::ImageSupport::TriedYes => Some(format!(
             "it named the colour of a picture: images are sent to it from now on; {setting} keeps that after a restart"

@@ -6,7 +6,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
@@ -97,7 +97,7 @@ async fn list(
     client: &Client,
     mut request: v1::ListEffectsRequest,
     limit: u32,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let mut effects: Vec<v1::EffectInfo> = Vec::new();
     loop {
@@ -113,7 +113,7 @@ async fn list(
         }
         request.page_token = page.next_page_token;
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         effects.iter().try_for_each(|effect| context.output.json(&to_json(effect)))?;
         return Ok(Exit::Done);
     }
@@ -163,14 +163,15 @@ async fn resolve(
     context: &Context,
     client: &Client,
     request: v1::ResolveEffectRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = request.run_id.clone();
-    let effect = client.resolve_effect(request).await?;
-    if format == Format::Json {
+    let effect = client.resolve_effect(request).await.map_err(|error| Failure::from(error).naming(&run))?;
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {
-        let message = format!("recorded; a run that waited for it goes on: `palyra runs tail {run}`");
+        let message =
+            format!("recorded; a run that waited for it goes on: `palyra runs tail {}`", short_id(&run));
         context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)

@@ -8,7 +8,7 @@ use palyra_wire::v1;
 
 use super::undo;
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
@@ -150,9 +150,14 @@ pub(super) async fn run(context: &Context, client: &Client, args: KeptArgs) -> R
     }
 }
 
-async fn list(context: &Context, client: &Client, run: RunName, format: Format) -> Result<Exit, Failure> {
+async fn list(
+    context: &Context,
+    client: &Client,
+    run: RunName,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let files = client.list_kept_files(run.resolve(client).await?).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json(file)))?;
         return Ok(Exit::Done);
     }
@@ -203,7 +208,7 @@ async fn apply(
     client: &Client,
     found: FoundFile,
     known: Option<String>,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let shown_sha256 = match known {
         Some(known) => known,
@@ -216,7 +221,7 @@ async fn apply(
         v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id: found.file.kept_id, shown_sha256 };
     let files = client.place_kept_file(request).await?;
     let left = files.iter().filter(|file| !undo::is_back(file)).count();
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
     } else {
         files.iter().for_each(|file| tell_placed(context, file));
@@ -269,7 +274,7 @@ async fn discard(
     client: &Client,
     found: FoundFile,
     yes: bool,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let place = clean_line(&found.file.place, PLACE_CHARS_MAX);
     if !yes {
@@ -290,8 +295,10 @@ async fn discard(
     let discarded = serde_json::json!({ "run_id": request.run_id, "discarded": request.kept_id });
     client.discard_kept_file(request).await?;
     match format {
-        Format::Json => context.output.json(&discarded)?,
-        Format::Text => context.output.note(NoteKind::Good, &format!("deleted what was kept of {place}")),
+        OutputFormat::Json => context.output.json(&discarded)?,
+        OutputFormat::Text => {
+            context.output.note(NoteKind::Good, &format!("deleted what was kept of {place}"))
+        }
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 //! Invariant: each path is reported once, by what became of it in the end.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use palyra_client::{Client, ClientError};
 use palyra_types::{ErrorCode, RunId};
@@ -11,7 +12,7 @@ use palyra_wire::v1;
 
 use super::erased;
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
@@ -61,7 +62,7 @@ pub(super) async fn undo(
     context: &Context,
     client: &Client,
     order: UndoOrder,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let UndoOrder { run, extent, others } = order;
     let run = run.resolve(client).await?;
@@ -71,13 +72,16 @@ pub(super) async fn undo(
     };
     let files = match files {
         Err(error) if error.code() == ErrorCode::UndoNothing => {
-            return Err(no_changes(context, client, run, &error, &others).await);
+            return Err(no_changes(context.folder().as_deref(), client, run, &error, &others).await);
+        }
+        Err(error) if error.code() == ErrorCode::UndoOpenRun => {
+            return Err(still_open(context.folder().as_deref(), client, run, &error, &others).await);
         }
         files => files?,
     };
     let exit = if files.iter().all(is_back) { Exit::Done } else { Exit::Conflict };
     let files = by_path(&files);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(*file)))?;
         return Ok(exit);
     }
@@ -121,7 +125,7 @@ async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -
     }
     let root = folder_of(client, &run.to_string()).await;
     let is_empty = |folder: &String| {
-        std::fs::read_dir(std::path::Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
+        std::fs::read_dir(Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
     };
     folders.into_iter().filter(is_empty).collect()
 }
@@ -153,7 +157,7 @@ fn summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
 
 /// Says why there is nothing to take back, and names the run that the person may mean.
 async fn no_changes(
-    context: &Context,
+    folder: Option<&Path>,
     client: &Client,
     run: RunId,
     error: &ClientError,
@@ -169,23 +173,71 @@ async fn no_changes(
         Ok(None) => {}
         Err(failure) => return failure,
     }
-    // Another run is not named where this one did something: it has nothing to do with what the person saw.
-    match calls_without_undo(client, run).await {
-        Ok(Some(mend)) => return Failure::WithMend { code, message: error.to_string(), mend },
-        Ok(None) => {}
+    let mend = match calls_without_undo(client, run).await {
+        Ok(Some(calls)) => match others {
+            // Another run is not named where this one did something: it has nothing to do with what the person saw.
+            OtherRuns::OfFolder => calls,
+            // A chat shows its runs in their order, so the one before is known to the person.
+            OtherRuns::OfSession(_) => match newest_changes(folder, client, others).await {
+                Ok(Some(changes)) => format!("{calls}; {}", changes.describe(others)),
+                Ok(None) => calls,
+                Err(failure) => return failure,
+            },
+        },
+        Ok(None) => match nearest_changes(folder, client, others).await {
+            Ok(mend) => mend,
+            Err(failure) => return failure,
+        },
         Err(failure) => return failure,
-    }
-    let mend = match (newest_changes(context, client, others).await, others) {
-        (Ok(Some(changes)), others) => changes.describe(others),
-        (Ok(None), OtherRuns::OfFolder) => {
-            "no run of this folder has changes that could be taken back".to_owned()
-        }
-        (Ok(None), OtherRuns::OfSession(_)) => {
-            "no run of this chat has changes that could be taken back".to_owned()
-        }
-        (Err(failure), _) => return failure,
     };
     Failure::WithMend { code, message: error.to_string(), mend }
+}
+
+/// Says what is to be done about a run that is not over, and which other run the person may mean.
+async fn still_open(
+    folder: Option<&Path>,
+    client: &Client,
+    run: RunId,
+    error: &ClientError,
+    others: &OtherRuns,
+) -> Failure {
+    let id = short_id(&run.to_string());
+    let known = match client.get_run(run).await {
+        Ok(known) => known,
+        Err(error) => return error.into(),
+    };
+    let answers = if known.phase() == v1::RunPhase::Waiting { "`palyra approve` answers it or " } else { "" };
+    let mut mend = format!("{answers}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`");
+    match calls_without_undo(client, run).await {
+        // It has not changed anything yet, so another run may be meant.
+        Ok(None) => match newest_changes(folder, client, others).await {
+            Ok(Some(changes)) => {
+                mend = format!("it has changed nothing yet; {}. To end it: {mend}", changes.describe(others));
+            }
+            Ok(None) => {}
+            Err(failure) => return failure,
+        },
+        Ok(Some(_)) => {}
+        Err(failure) => return failure,
+    }
+    Failure::WithMend { code: error.code(), message: format!("{error} ({id})"), mend }
+}
+
+/// Names the newest run with changes that can be taken back, or says that there is none.
+async fn nearest_changes(
+    folder: Option<&Path>,
+    client: &Client,
+    others: &OtherRuns,
+) -> Result<String, Failure> {
+    Ok(match (newest_changes(folder, client, others).await?, others) {
+        (Some(changes), others) => changes.describe(others),
+        (None, OtherRuns::OfFolder) => {
+            "no run of this folder has changes that could be taken back".to_owned()
+        }
+        (None, OtherRuns::OfSession(_)) => {
+            "no run of this chat has changes that could be taken back".to_owned()
+        }
+    })
 }
 
 /// Names the calls of a run whose changes are not recorded, such as commands; `None` where it made no such call.
@@ -240,8 +292,7 @@ impl UndoChanges {
                 "the newest run that changed files here is {run} ({when}{files}); `palyra runs undo {run}` takes that back"
             ),
             OtherRuns::OfSession(_) => format!(
-                "the newest run of this chat that changed files is {run} ({when}{files}); `palyra runs undo {run}` in \
-                 another terminal takes that back"
+                "the newest run of this chat that changed files is {run} ({when}{files}); `/undo {run}` takes that back"
             ),
         }
     }
@@ -249,7 +300,7 @@ impl UndoChanges {
 
 /// Returns the newest of the runs that left a change in a file which is not taken back.
 async fn newest_changes(
-    context: &Context,
+    folder: Option<&Path>,
     client: &Client,
     others: &OtherRuns,
 ) -> Result<Option<UndoChanges>, Failure> {
@@ -260,7 +311,7 @@ async fn newest_changes(
     };
     match others {
         OtherRuns::OfSession(session) => finished.session_id.clone_from(session),
-        OtherRuns::OfFolder => match context.folder() {
+        OtherRuns::OfFolder => match folder {
             Some(folder) => finished.workspace_root = folder.display().to_string(),
             None => return Ok(None),
         },

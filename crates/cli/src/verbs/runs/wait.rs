@@ -7,7 +7,7 @@ use palyra_wire::v1;
 
 use super::{standing, waiting};
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{EchoMode, RunView, TextFlow, run_state};
@@ -18,10 +18,10 @@ pub(super) async fn wait(
     context: &Context,
     client: &Client,
     run: RunId,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let (known, exit) = until_it_rests(context, client, run).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&known))?;
         return Ok(exit);
     }

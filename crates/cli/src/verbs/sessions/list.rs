@@ -72,7 +72,8 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     }
     let mut titles = Vec::with_capacity(listed.items.len());
     for session in &listed.items {
-        titles.push(title(client, session).await?);
+        let title = title(client, session).await?;
+        titles.push(if shows_match(session, &title, &args.search) { session.matched.clone() } else { title });
     }
     let row = |(session, title): (&v1::Session, String)| {
         [short_id(&session.session_id), age(session.updated), session.runs.to_string(), title]
@@ -86,6 +87,13 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
             .note(NoteKind::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
     }
     Ok(Exit::Done)
+}
+
+/// Returns whether the input that a search found is shown in the place of a title without the text.
+fn shows_match(session: &v1::Session, title: &str, search: &str) -> bool {
+    !search.is_empty()
+        && !session.matched.is_empty()
+        && !title.to_lowercase().contains(&search.to_lowercase())
 }
 
 /// Says what was looked for, where, and what was left out.

@@ -9,13 +9,13 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::context::Context;
-use crate::drive::Format;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::date;
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 const DESCRIPTION_CHARS_MAX: usize = 200;
 const PATH_CHARS_MAX: usize = 300;
@@ -66,13 +66,13 @@ enum SkillsVerb {
     #[command(after_help = "Example:\n  palyra tools skills enable notes")]
     Enable {
         #[command(flatten)]
-        wish: SkillRequest,
+        request: SkillRequest,
     },
     /// Switch one off for new runs of an agent
     #[command(after_help = "Example:\n  palyra tools skills disable notes --agent main")]
     Disable {
         #[command(flatten)]
-        wish: SkillRequest,
+        request: SkillRequest,
     },
     /// Remove one and its copy
     #[command(after_help = "Example:\n  palyra tools skills remove notes")]
@@ -117,14 +117,14 @@ pub(super) async fn run(context: &Context, args: SkillsArgs) -> Result<Exit, Fai
         SkillsVerb::Install { json, .. } => install(context, &client, folder, json.into()).await,
         SkillsVerb::List { json } => list(context, &client, json.into()).await,
         SkillsVerb::Show { name, json } => show(context, &client, name, json.into()).await,
-        SkillsVerb::Enable { wish } => {
-            let SkillRequest { name, agent, json } = wish;
+        SkillsVerb::Enable { request } => {
+            let SkillRequest { name, agent, json } = request;
             let skill =
                 client.call(v1::EnableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "enabled", json.into())
         }
-        SkillsVerb::Disable { wish } => {
-            let SkillRequest { name, agent, json } = wish;
+        SkillsVerb::Disable { request } => {
+            let SkillRequest { name, agent, json } = request;
             let skill =
                 client.call(v1::DisableSkillRequest { name, agent: agent.unwrap_or_default() }).await?.skill;
             tell_switched(context, &skill.unwrap_or_default(), "disabled", json.into())
@@ -157,9 +157,9 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     real.into_os_string().into_string().map_err(|_| message("the path is not UTF-8".to_owned()))
 }
 
-async fn list(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn list(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let skills = client.call(v1::ListSkillsRequest {}).await?.skills;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         skills.iter().try_for_each(|skill| context.output.json(&to_json(skill)))?;
         return Ok(Exit::Done);
     }
@@ -186,14 +186,19 @@ fn tools_of(skill: &v1::Skill) -> String {
     }
 }
 
-async fn show(context: &Context, client: &Client, name: String, format: Format) -> Result<Exit, Failure> {
+async fn show(
+    context: &Context,
+    client: &Client,
+    name: String,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let shown = client.call(v1::GetSkillRequest { name }).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json(&shown))?;
         return Ok(Exit::Done);
     }
     tell(context, &shown.skill.unwrap_or_default())?;
-    tell_text(context, &shown.text)
+    tell_text(&context.output, &shown.text)
 }
 
 /// Shows all that is known of a skill, line by line.
@@ -244,15 +249,20 @@ fn quarantine(skill: &v1::Skill) -> String {
     )
 }
 
-fn tell_text(context: &Context, text: &str) -> Result<Exit, Failure> {
-    context.output.line("")?;
-    text.lines().try_for_each(|line| context.output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
+fn tell_text(output: &Output, text: &str) -> Result<Exit, Failure> {
+    output.line("")?;
+    text.lines().try_for_each(|line| output.line(&clean_line(line, TEXT_LINE_CHARS_MAX)))?;
     Ok(Exit::Done)
 }
 
-async fn install(context: &Context, client: &Client, path: String, format: Format) -> Result<Exit, Failure> {
+async fn install(
+    context: &Context,
+    client: &Client,
+    path: String,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let installed = client.call(v1::InstallSkillRequest { path }).await?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&installed))?;
         return Ok(Exit::Done);
     }
@@ -277,8 +287,13 @@ async fn install(context: &Context, client: &Client, path: String, format: Forma
     Ok(Exit::Done)
 }
 
-fn tell_switched(context: &Context, skill: &v1::Skill, how: &str, format: Format) -> Result<Exit, Failure> {
-    if format == Format::Json {
+fn tell_switched(
+    context: &Context,
+    skill: &v1::Skill,
+    how: &str,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(skill))?;
         return Ok(Exit::Done);
     }
@@ -295,11 +310,11 @@ fn tell_switched(context: &Context, skill: &v1::Skill, how: &str, format: Format
     Ok(Exit::Done)
 }
 
-async fn verify(context: &Context, client: &Client, format: Format) -> Result<Exit, Failure> {
+async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let verified = client.call(v1::VerifySkillsRequest {}).await?.skills;
     let bad = verified.iter().filter(|verified| !verified.whole).count();
     for verified in &verified {
-        if format == Format::Json {
+        if format == OutputFormat::Json {
             context.output.json(&to_json_with_defaults(verified))?;
         } else if let Some(skill) = &verified.skill {
             let name = clean_line(&skill.name, 64);
@@ -310,7 +325,7 @@ async fn verify(context: &Context, client: &Client, format: Format) -> Result<Ex
             }
         }
     }
-    if format != Format::Json && verified.is_empty() {
+    if format != OutputFormat::Json && verified.is_empty() {
         context.output.note(NoteKind::Info, "no skill is installed");
     }
     Ok(if bad == 0 { Exit::Done } else { Exit::Failed })

@@ -1,6 +1,6 @@
 //! A secret is found in any content field and across pieces of a text; the memory for a text is bounded.
 
-use palyra_ports::redactor::{Cleaned, Findings, RedactStream};
+use palyra_ports::redactor::{CleanedText, RedactStream, RedactionFindings};
 use palyra_testkit::PassThrough;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_types::effect::{OutputRest, ToolOutput};
@@ -18,7 +18,7 @@ impl Redactor for Keys {
         1
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
+    fn redact(&self, text: Content<String>) -> CleanedText {
         let mut clean = String::new();
         let mut rest = text.expose().as_str();
         while let Some(at) = rest.find("key-") {
@@ -28,10 +28,10 @@ impl Redactor for Keys {
             clean += if end >= 6 { "<secret>" } else { &rest[at..at + 4 + end] };
             rest = &key[end..];
         }
-        Cleaned { text: Redacted::cleaned(clean + rest), findings: Findings::default() }
+        CleanedText { text: Redacted::cleaned(clean + rest), findings: RedactionFindings::default() }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 

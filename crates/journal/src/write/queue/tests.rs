@@ -8,12 +8,12 @@ use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
 use futures::channel::oneshot;
-use palyra_ports::{AppendError, Committed};
+use palyra_ports::{AppendError, CommitReceipt};
 
 use super::prepare::{PreparedAppend, prepare};
 use super::queue::*;
 
-type Answer = oneshot::Receiver<Result<Committed, AppendError>>;
+type Answer = oneshot::Receiver<Result<CommitReceipt, AppendError>>;
 
 fn pending(entries: usize, payload_bytes: usize) -> (Pending, Answer) {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);

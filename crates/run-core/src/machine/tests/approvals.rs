@@ -1,7 +1,7 @@
 //! Calls that ask: who is asked when, and what each answer leads to.
 
 use palyra_types::approval::{ApprovalState, GrantScope};
-use palyra_types::event::{ApprovalEvent, Attested, RunEvent, TapeEvent, ToolEvent};
+use palyra_types::event::{ApprovalEvent, CallAttestation, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::tool::{DecisionReason, Taints};
 use palyra_types::{ErrorCode, SessionId, StoredGrantId};
@@ -11,21 +11,21 @@ use crate::scenario::asks::{
     ready_finding, send, stamp,
 };
 use crate::scenario::{
-    Act, Call, Driver, answer, begin, broken, calls, cancel, check, check_from, digest, done, fails_with,
-    input, lost, read, restart, scan, start, steer, wait,
+    ScenarioAct, ScenarioDriver, ScriptedCall, answer, begin, broken, calls, cancel, check, check_from,
+    digest, done, fails_with, input, lost, read, restart, scan, start, steer, wait,
 };
-use crate::{Effect, RunError, RunInput};
+use crate::{AnswerStage, Effect, RunError, RunInput};
 
 /// A run whose first answer wants these calls.
-fn wanting(wanted: &[Call]) -> Driver {
-    let mut driver = Driver::new();
+fn wanting(wanted: &[ScriptedCall]) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, wanted)] {
         driver.act(&act).expect("an input").expect("taken");
     }
     driver
 }
 
-fn after(mut driver: Driver, acts: &[Act]) -> Driver {
+fn after(mut driver: ScenarioDriver, acts: &[ScenarioAct]) -> ScenarioDriver {
     for act in acts {
         if let Some(outcome) = driver.act(act) {
             outcome.unwrap_or_else(|error| panic!("{error} on {}", driver.tape_line()));
@@ -222,7 +222,7 @@ fn a_person_may_write_other_arguments() {
     assert_eq!((attested.approval, attested.policy_digest), (Some(approval(11)), [8; 32]));
 }
 
-fn attested(run: &Driver) -> Attested {
+fn attested(run: &ScenarioDriver) -> CallAttestation {
     let finished = run.tape.iter().find_map(|(event, _)| match event {
         TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.attested),
         _ => None,
@@ -350,8 +350,8 @@ fn what_is_approved_before_its_turn_starts_in_its_turn() {
 #[test]
 fn what_changed_between_the_approval_and_its_turn_is_asked_again() {
     let limits = palyra_types::run::RunLimits { parallel_tools_max: 1, ..Default::default() };
-    let run = |found: &str, approves: crate::scenario::asks::Answer, expected: &str| {
-        let mut driver = Driver::new();
+    let run = |found: &str, approves: crate::scenario::asks::ScriptedAnswer, expected: &str| {
+        let mut driver = ScenarioDriver::new();
         let round = calls(1, &[edit("a").beside(), read("x")]);
         for act in [crate::scenario::start_with(limits), begin(), round, ready(1)] {
             driver.act(&act).expect("an input").expect("taken");
@@ -413,12 +413,17 @@ fn what_is_to_be_remembered_is_stored_with_the_approval() {
 #[test]
 fn a_yes_without_judgement_is_the_callers_mistake() {
     let run = after(wanting(&[edit("a")]), &[ready(1)]);
-    let RunInput::ApprovalAnswered(mut yes) = run.answer(&approve(11)) else { unreachable!("an answer") };
-    yes.prepared = None;
-    let answered = |yes: &crate::ApprovalAnswer| RunInput::ApprovalAnswered(Box::new(yes.clone()));
-    assert_eq!(run.machine.decide(&answered(&yes), run.now), Err(RunError::OutOfPlace));
-    yes.judged = None;
-    assert_eq!(run.machine.decide(&answered(&yes), run.now), Err(RunError::OutOfPlace));
+    let RunInput::ApprovalAnswered(AnswerStage::Judged(yes)) = run.answer(&approve(11)) else {
+        unreachable!("an answer that was judged")
+    };
+    let prepared = yes.prepared.clone().expect("a call that is prepared");
+    let mut unprepared = yes.clone();
+    unprepared.prepared = None;
+    let said = AnswerStage::Said(Box::new(yes.answer));
+    for early in [AnswerStage::Judged(unprepared), said.clone().with_prepared(prepared), said] {
+        let early = RunInput::ApprovalAnswered(early);
+        assert_eq!(run.machine.decide(&early, run.now), Err(RunError::OutOfPlace));
+    }
 }
 
 #[test]
@@ -474,7 +479,7 @@ fn an_approval_outlives_a_doubt_about_another_call() {
     assert_eq!(run.end_code(), None);
 }
 
-impl Driver {
+impl ScenarioDriver {
     fn end_code(&self) -> Option<ErrorCode> {
         match self.tape.last() {
             Some((TapeEvent::Run(RunEvent::Finished(finished)), _)) => finished.error,

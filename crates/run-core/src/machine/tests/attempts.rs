@@ -8,15 +8,15 @@ use palyra_types::run::{CancelReason, RunLimits, RunPhase, TerminationReason};
 use palyra_types::{ErrorCode, Timestamp};
 
 use crate::RunInput;
-use crate::failure_table::{ASKED_PAUSE_MAX, CLASSES, Resort, rule};
+use crate::failure_table::{ASKED_PAUSE_MAX, CLASSES, LastResort, rule};
 use crate::scenario::{
-    Act, ContextAnswers, Driver, answer, begin, broken, calls, cancel, cancel_because, check, check_from,
-    done, due, fails, fails_asking, read, reasoning, restart, start, start_with, start_with_fallbacks, steer,
-    text, wait,
+    ContextAnswers, ScenarioAct, ScenarioDriver, answer, begin, broken, calls, cancel, cancel_because, check,
+    check_from, done, due, fails, fails_asking, read, reasoning, restart, start, start_with,
+    start_with_fallbacks, steer, text, wait,
 };
 
-fn with_fallbacks(fallbacks: u32) -> Driver {
-    let mut driver = Driver::new();
+fn with_fallbacks(fallbacks: u32) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start_with_fallbacks(RunLimits::default(), fallbacks), begin()] {
         driver.act(&act).expect("an input").expect("taken");
     }
@@ -24,7 +24,7 @@ fn with_fallbacks(fallbacks: u32) -> Driver {
 }
 
 /// Fails each attempt with a class, waiting where the run pauses, until the run is over; returns the tape's tail.
-fn fail_on(mut driver: Driver, class: Class, said: Option<&str>) -> (Driver, Vec<String>) {
+fn fail_on(mut driver: ScenarioDriver, class: Class, said: Option<&str>) -> (ScenarioDriver, Vec<String>) {
     let from = driver.tape.len();
     while driver.phase() != RunPhase::Finished {
         let act = match (driver.machine.open_attempt(), driver.machine.pausing_after()) {
@@ -57,12 +57,12 @@ fn before_text_each_class_does_what_its_row_says() {
             let repeats = vec![format!("{class:?} SameModel"); rule.repeats_max as usize];
             let mut wanted = Vec::new();
             match rule.resort {
-                Resort::None => wanted.push(format!("{class:?}")),
-                Resort::ShorterContext => {
+                LastResort::None => wanted.push(format!("{class:?}")),
+                LastResort::ShorterContext => {
                     wanted.extend([format!("{class:?} ShorterContext"), format!("{class:?} ShorterContext")]);
                     wanted.push(format!("{class:?}"));
                 }
-                Resort::NextModel => {
+                LastResort::NextModel => {
                     for _ in 0..fallbacks {
                         wanted.extend(repeats.clone());
                         wanted.push(format!("{class:?} NextModel"));
@@ -89,9 +89,9 @@ fn after_text_the_same_model_is_asked_once_more_and_no_other() {
             let (run, tail) = fail_on(with_fallbacks(fallbacks), class, Some("half"));
             let rule = rule(class);
             let again = match rule.resort {
-                Resort::ShorterContext => Some("ShorterContext"),
-                Resort::NextModel if rule.repeats_max > 0 => Some("SameModel"),
-                Resort::NextModel | Resort::None => None,
+                LastResort::ShorterContext => Some("ShorterContext"),
+                LastResort::NextModel if rule.repeats_max > 0 => Some("SameModel"),
+                LastResort::NextModel | LastResort::None => None,
             };
             let again = again.map(|next| format!("{class:?} {next}"));
             let wanted: Vec<String> = again.into_iter().chain([format!("{class:?}")]).collect();
@@ -216,7 +216,7 @@ fn restarts_and_failures_of_one_turn_are_bounded_apart() {
 }
 
 /// Returns when the pause that the last entry announced is over.
-fn retry_at(run: &Driver) -> Timestamp {
+fn retry_at(run: &ScenarioDriver) -> Timestamp {
     match run.tape.last() {
         Some((TapeEvent::Model(ModelEvent::AttemptAbandoned { retry_at: Some(at), .. }), _)) => *at,
         _ => panic!("no pause: {}", run.tape_line()),
@@ -395,8 +395,8 @@ fn a_failure_that_used_up_the_tokens_ends_the_run_before_it_asks_again() {
 
 #[test]
 fn a_run_of_a_version_without_chains_is_repeated_with_the_model_it_names() {
-    let mut driver = Driver::new();
-    let Act::Take(RunInput::Start(started)) = start() else { unreachable!("a start is an input") };
+    let mut driver = ScenarioDriver::new();
+    let ScenarioAct::Take(RunInput::Start(started)) = start() else { unreachable!("a start is an input") };
     let mut started = *started;
     started.model = palyra_types::Redacted::cleaned(None);
     driver.must(&RunInput::Start(Box::new(started)));
@@ -421,7 +421,7 @@ fn a_model_whose_window_is_too_small_is_passed_over_for_one_that_takes_the_run()
          Finished 1, ModelRequested 3 turn 2 fallback-2 > ask 3
          ModelMessage 3 no text, RunFinished Done FinalAnswer > end",
     );
-    let mut run = Driver::new();
+    let mut run = ScenarioDriver::new();
     run.contexts = ContextAnswers::FitsFallback(1);
     check_from(
         run,

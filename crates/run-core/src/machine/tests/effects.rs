@@ -7,13 +7,13 @@ use palyra_types::tool::EffectContract;
 
 use crate::scenario::asks::{approve, edit, question, ready, send, settle, stamp};
 use crate::scenario::{
-    Act, Call, Driver, begin, calls, cancel, check_from, done, input, lost, post, read, restart, scan, shell,
-    start, steer,
+    ScenarioAct, ScenarioDriver, ScriptedCall, begin, calls, cancel, check_from, done, input, lost, post,
+    read, restart, scan, shell, start, steer,
 };
-use crate::{Effect, Execution};
+use crate::{Effect, ExecutionAttempt};
 
-fn working(wanted: &[Call], acts: &[Act]) -> Driver {
-    let mut driver = Driver::new();
+fn working(wanted: &[ScriptedCall], acts: &[ScenarioAct]) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, wanted)].iter().chain(acts) {
         driver.act(act).expect("an input").expect("taken");
     }
@@ -42,12 +42,12 @@ fn what_runs_again_runs_with_its_plan_and_knows_it() {
     let mut run = working(&[stamp("a")], &[ready(1)]);
     let commit = run.restart().expect("taken");
     let [Effect::Execute(again)] = &commit.effects[..] else { panic!("{}", commit.line()) };
-    assert_eq!(again.execution(), Execution::Again);
+    assert_eq!(again.execution(), ExecutionAttempt::Again);
     assert_eq!(again.plan().body.expose(), "plan for as it was");
     let mut run = working(&[read("a")], &[]);
     let commit = run.restart().expect("taken");
     let [Effect::Execute(again)] = &commit.effects[..] else { panic!("{}", commit.line()) };
-    assert_eq!(again.execution(), Execution::Again, "of a pure call too");
+    assert_eq!(again.execution(), ExecutionAttempt::Again, "of a pure call too");
 }
 
 #[test]

@@ -12,11 +12,11 @@ use crate::scenario::{
     check, check_from, denied, done, done_with, fails, fails_with, input, lost, post, read, reasoning,
     replay, reported, scan, shell, start, start_with, text, wait,
 };
-use crate::scenario::{Act, Call, ContextAnswers, Driver};
+use crate::scenario::{ContextAnswers, ScenarioAct, ScenarioDriver, ScriptedCall};
 
 /// A run with these calls under way.
-fn with_calls(wanted: &[Call]) -> Driver {
-    let mut driver = Driver::new();
+fn with_calls(wanted: &[ScriptedCall]) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, wanted)] {
         driver.act(&act).expect("an input").expect("taken");
     }
@@ -252,7 +252,7 @@ fn a_cancel_while_the_run_waits_is_one_commit() {
 
 #[test]
 fn an_input_larger_than_the_window_ends_the_run() {
-    let mut driver = Driver::new();
+    let mut driver = ScenarioDriver::new();
     driver.contexts = ContextAnswers::TooLarge;
     let run = check_from(
         driver,
@@ -264,7 +264,7 @@ fn an_input_larger_than_the_window_ends_the_run() {
 }
 
 /// One read after the other, with the model asking again in between.
-fn rounds(outcomes: &[Act], wanted: &[Call]) -> Vec<Act> {
+fn rounds(outcomes: &[ScenarioAct], wanted: &[ScriptedCall]) -> Vec<ScenarioAct> {
     let mut acts = vec![start(), begin()];
     for (round, (outcome, call)) in (1..).zip(outcomes.iter().zip(wanted)) {
         acts.push(calls(round, std::slice::from_ref(call)));
@@ -274,8 +274,8 @@ fn rounds(outcomes: &[Act], wanted: &[Call]) -> Vec<Act> {
 }
 
 #[track_caller]
-fn check_last(acts: &[Act], last: &str) -> Driver {
-    let mut driver = Driver::new();
+fn check_last(acts: &[ScenarioAct], last: &str) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     let mut line = String::new();
     for act in acts {
         if let Some(outcome) = driver.act(act) {
@@ -315,19 +315,21 @@ fn other_arguments_or_another_result_are_no_loop() {
 #[test]
 fn the_fifth_equal_failure_parks_the_run_whatever_the_call() {
     let files = ["a", "b", "c", "d", "e"].map(read);
-    let failures: Vec<Act> = (1..=5).map(|effect| fails_with(effect, "no space")).collect();
+    let failures: Vec<ScenarioAct> = (1..=5).map(|effect| fails_with(effect, "no space")).collect();
     check_last(
         &rounds(&failures[..4], &files[..4]),
         "Finished 4 tool_failed, ModelRequested 5 turn 5 > ask 5",
     );
     check_last(&rounds(&failures, &files), "Finished 5 tool_failed, LoopDetected SameFailure 5");
-    let different: Vec<Act> = (1..=5).map(|effect| fails_with(effect, &format!("reason {effect}"))).collect();
+    let different: Vec<ScenarioAct> =
+        (1..=5).map(|effect| fails_with(effect, &format!("reason {effect}"))).collect();
     check_last(&rounds(&different, &files), "Finished 5 tool_failed, ModelRequested 6 turn 6 > ask 6");
 }
 
 #[test]
 fn lost_pure_calls_are_equal_failures_only_when_the_calls_are_equal() {
-    let losses: Vec<Act> = (1..=5).map(|effect| lost(effect, UnknownOutcomeCause::Deadline)).collect();
+    let losses: Vec<ScenarioAct> =
+        (1..=5).map(|effect| lost(effect, UnknownOutcomeCause::Deadline)).collect();
     let files = ["a", "b", "c", "d", "e"].map(read);
     check_last(&rounds(&losses, &files), "Finished 5 tool_timed_out, ModelRequested 6 turn 6 > ask 6");
     let one = [(); 5].map(|()| read("a"));
@@ -380,7 +382,7 @@ fn a_word_of_the_person_lets_a_parked_run_go_on_and_the_counts_begin_anew() {
     );
 }
 
-fn outcome_durations(run: &Driver) -> Vec<Duration> {
+fn outcome_durations(run: &ScenarioDriver) -> Vec<Duration> {
     let durations = run.tape.iter().filter_map(|(event, _)| match event {
         TapeEvent::Tool(ToolEvent::Finished(finished)) => Some(finished.duration),
         _ => None,
@@ -451,7 +453,7 @@ fn usage_is_reported_where_the_provider_counted_and_estimated_where_not() {
     }
     let run = check_from(
         with_calls(&[read("a")]),
-        &[done(1), text(2, "four"), text(2, " or more"), Act::Take(uncounted)],
+        &[done(1), text(2, "four"), text(2, " or more"), ScenarioAct::Take(uncounted)],
         "Finished 1, ModelRequested 2 turn 2 > ask 2
          ModelText 2 four
          ModelText 2  or more
@@ -464,8 +466,8 @@ fn usage_is_reported_where_the_provider_counted_and_estimated_where_not() {
 
 #[test]
 fn what_a_silent_provider_refused_costs_nothing_and_broken_off_text_is_estimated() {
-    let usage_after = |acts: &[Act]| {
-        let mut driver = Driver::new();
+    let usage_after = |acts: &[ScenarioAct]| {
+        let mut driver = ScenarioDriver::new();
         for act in acts {
             let _ = driver.act(act);
         }

@@ -4,11 +4,12 @@ use palyra_types::event::{HeldCause, RunEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 
 use crate::scenario::{
-    Act, Call, Driver, begin, calls, cancel, check_from, input, read, replay, restart, shell, start, text,
+    ScenarioAct, ScenarioDriver, ScriptedCall, begin, calls, cancel, check_from, input, read, replay,
+    restart, shell, start, text,
 };
 
-fn held_after(acts: &[Act]) -> Driver {
-    let mut driver = Driver::new();
+fn held_after(acts: &[ScenarioAct]) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in acts {
         driver.act(act).expect("an input").expect("taken");
     }
@@ -18,7 +19,7 @@ fn held_after(acts: &[Act]) -> Driver {
     driver
 }
 
-fn under_way(wanted: &[Call]) -> Driver {
+fn under_way(wanted: &[ScriptedCall]) -> ScenarioDriver {
     held_after(&[start(), begin(), calls(1, wanted)])
 }
 

@@ -15,7 +15,7 @@ use palyra_types::tool::EffectContract;
 use crate::scenario::asks::{
     approve, asking, cannot, deny, edit, expire, number_of, person, question, ready, ready_finding, settle,
 };
-use crate::scenario::{Act, Driver, StepCommit};
+use crate::scenario::{ScenarioAct, ScenarioDriver, StepCommit};
 use crate::scenario::{
     answer, begin, broken, calls, cancel, cancel_because, done, done_with, due, fails, input, lost, post,
     prints, prints_with, read, replay, restart, scan, shell, start, start_keyed, steer, steer_keyed, text,
@@ -27,7 +27,7 @@ const INPUTS_MAX: usize = 6;
 /// One way through, so far.
 #[derive(Clone)]
 struct Walk {
-    driver: Driver,
+    driver: ScenarioDriver,
     asked: Vec<u32>,
     executed: BTreeMap<EffectId, u32>,
     /// What was left to spend at the last commit, and whether it was asked to stop.
@@ -36,9 +36,9 @@ struct Walk {
 }
 
 impl Walk {
-    fn to(acts: &[Act]) -> Self {
+    fn to(acts: &[ScenarioAct]) -> Self {
         let mut walk = Self {
-            driver: Driver::new(),
+            driver: ScenarioDriver::new(),
             asked: Vec::new(),
             executed: BTreeMap::new(),
             left: None,
@@ -50,14 +50,14 @@ impl Walk {
         walk
     }
 
-    fn go(&mut self, act: &Act) {
+    fn go(&mut self, act: &ScenarioAct) {
         let over = self.driver.machine.state().is_terminal();
         let entries_before = self.driver.tape.len();
         let outcome = match act {
-            Act::Take(input) => self.driver.take(input),
-            Act::Restart => self.driver.restart(),
-            Act::Answer(_) | Act::Prepared { .. } => self.driver.act(act).expect("an input"),
-            Act::Wait(span) => {
+            ScenarioAct::Take(input) => self.driver.take(input),
+            ScenarioAct::Restart => self.driver.restart(),
+            ScenarioAct::Answer(_) | ScenarioAct::Prepared { .. } => self.driver.act(act).expect("an input"),
+            ScenarioAct::Wait(span) => {
                 self.driver.now = self.driver.now.after(*span);
                 return;
             }
@@ -65,9 +65,9 @@ impl Walk {
         match outcome {
             Err(error) => {
                 // A run that is about to stop sends words away like one that is over.
-                let steering = matches!(act, Act::Take(RunInput::Steer { .. }));
+                let steering = matches!(act, ScenarioAct::Take(RunInput::Steer { .. }));
                 let after_end = [RunError::Finished, RunError::ApprovalDecided].contains(&error);
-                let early = steering || matches!(act, Act::Answer(_));
+                let early = steering || matches!(act, ScenarioAct::Answer(_));
                 assert!(over == after_end || (early && !over));
                 assert_eq!(self.driver.tape.len(), entries_before);
             }
@@ -141,7 +141,7 @@ impl Walk {
     }
 
     /// A yes of somebody who has not said it.
-    fn yes(&self) -> Act {
+    fn yes(&self) -> ScenarioAct {
         let pending = self.driver.machine.pending_approvals().next().expect("it waits for one");
         let said = (3..).find(|number| !pending.voters.contains(&person(*number))).expect("people enough");
         approve(number_of(pending.approval)).by(said).act()
@@ -180,7 +180,7 @@ impl Walk {
 }
 
 /// Walks every order of the alphabet's inputs, repetitions included; returns how many ways there were.
-fn walk_all(walk: &Walk, alphabet: &[Act], left: usize) -> usize {
+fn walk_all(walk: &Walk, alphabet: &[ScenarioAct], left: usize) -> usize {
     walk.clone().finish();
     if left == 0 {
         return 1;
@@ -189,7 +189,7 @@ fn walk_all(walk: &Walk, alphabet: &[Act], left: usize) -> usize {
         let mut next = walk.clone();
         next.go(act);
         // What changes nothing leads nowhere new.
-        let waited = matches!(act, Act::Wait(_));
+        let waited = matches!(act, ScenarioAct::Wait(_));
         if next.driver.tape.len() == walk.driver.tape.len() && !waited {
             1
         } else {
@@ -310,7 +310,7 @@ fn every_order_of_a_stop_and_the_outcomes_of_tools() {
         text(2, "so"),
         cancel(),
         cancel_because(CancelReason::TimeLimit),
-        Act::Wait(Duration::from_secs(10)),
+        ScenarioAct::Wait(Duration::from_secs(10)),
         restart(),
     ];
     let walk = Walk::to(&[start(), begin(), calls(1, &[post(), post()])]);
@@ -332,7 +332,7 @@ fn every_order_around_a_pause() {
         input(),
         cancel(),
         cancel_because(CancelReason::TimeLimit),
-        Act::Wait(Duration::from_secs(1)),
+        ScenarioAct::Wait(Duration::from_secs(1)),
         restart(),
     ];
     let walk = Walk::to(&[start(), begin(), text(1, "half"), fails(1, ModelFailureClass::Network)]);
@@ -345,7 +345,7 @@ fn every_order_around_an_approval_and_its_time() {
     let alphabet = [
         approve(11).act(),
         deny(11).act(),
-        Act::Wait(Duration::from_secs(60)),
+        ScenarioAct::Wait(Duration::from_secs(60)),
         expire(11),
         steer(),
         done(1),

@@ -6,12 +6,12 @@ use palyra_types::event::{TapeEvent, ToolEvent, UnknownOutcomeCause};
 
 use crate::machine::{OUTPUT_PIECES_MAX, OUTPUT_SHOWN_BYTES_MAX};
 use crate::scenario::{
-    Driver, begin, calls, cancel, check_from, done, lost, post, prints, prints_with, read, replay, restart,
-    shell, start,
+    ScenarioDriver, begin, calls, cancel, check_from, done, lost, post, prints, prints_with, read, replay,
+    restart, shell, start,
 };
 
-fn working() -> Driver {
-    let mut driver = Driver::new();
+fn working() -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, &[read("a"), post()])] {
         driver.act(&act).expect("an input").expect("taken");
     }
@@ -19,7 +19,7 @@ fn working() -> Driver {
 }
 
 /// Returns what is shown of a call: bytes by the entry's own count, bytes in its words, and whether more may follow.
-fn shown(driver: &Driver, wanted: u32) -> Vec<(u64, usize, OutputRest)> {
+fn shown(driver: &ScenarioDriver, wanted: u32) -> Vec<(u64, usize, OutputRest)> {
     let entries = driver.tape.iter().filter_map(|(event, _)| match event {
         TapeEvent::Tool(ToolEvent::Output(output)) if output.effect == EffectId(wanted) => {
             Some((output.shown_bytes, output.text.expose().len(), output.rest))
@@ -50,7 +50,7 @@ fn only_a_call_that_runs_shows_what_it_prints() {
          refused: Stale
          Finished 2, ModelRequested 2 turn 2 > ask 2",
     );
-    check_from(Driver::new(), &[start(), prints(1, "a")], "RunStarted\nrefused: Stale");
+    check_from(ScenarioDriver::new(), &[start(), prints(1, "a")], "RunStarted\nrefused: Stale");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_restart_keeps_what_was_shown_and_goes_on_by_contract() {
          Finished 1",
     );
     assert_eq!(replay(&run.tape), run.machine);
-    let mut opaque = Driver::new();
+    let mut opaque = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, &[shell()]), prints(1, "so far")] {
         opaque.act(&act).expect("an input").expect("taken");
     }

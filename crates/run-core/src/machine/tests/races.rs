@@ -4,9 +4,9 @@ use palyra_types::approval::ApprovalState;
 use palyra_types::event::{ApprovalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::RunLimits;
 
-use crate::scenario::asks::{Answer, approve, asking, deny, edit, ready, send};
-use crate::scenario::world::{RandomMove, World};
-use crate::scenario::{Driver, begin, calls, start};
+use crate::scenario::asks::{ScriptedAnswer, approve, asking, deny, edit, ready, send};
+use crate::scenario::world::{RandomMove, ScenarioWorld};
+use crate::scenario::{ScenarioDriver, begin, calls, start};
 use crate::{RunError, RunInput};
 
 /// Numbers in a fixed order, different for each seed (SplitMix64).
@@ -28,10 +28,10 @@ impl Dice {
 /// Prepared calls that ask: exclusive, parked, and beside others.
 const EDITS: [u8; 3] = [8, 20, 32];
 
-fn one_life(seed: u64) -> World {
+fn one_life(seed: u64) -> ScenarioWorld {
     let mut dice = Dice(seed);
     let limits = RunLimits { parallel_tools_max: 1 + u32::from(dice.byte() % 3), ..RunLimits::default() };
-    let mut world = World::new(limits);
+    let mut world = ScenarioWorld::new(limits);
     world.make(&RandomMove::Begin);
     let wanted = (0..1 + dice.byte() % 3).map(|_| EDITS[usize::from(dice.byte()) % 3]).collect();
     world.make(&RandomMove::Calls(wanted));
@@ -71,7 +71,7 @@ fn of_ten_thousand_changes_that_race_with_an_approval_none_runs_unapproved() {
     assert!(executed > 2_000 && asked_again > 2_000, "{executed} executed, {asked_again} asked again");
 }
 
-fn some_answer(dice: &mut Dice) -> Answer {
+fn some_answer(dice: &mut Dice) -> ScriptedAnswer {
     let answer = match dice.byte() % 4 {
         0 => deny(11),
         1 => approve(11).edited(r#"{"path":"other"}"#),
@@ -88,7 +88,7 @@ fn of_two_answers_one_wins_and_the_other_is_told() {
     for seed in 0..1_000 {
         let mut dice = Dice(seed);
         let call = [asking("write"), edit("a"), send()][usize::from(dice.byte()) % 3].clone();
-        let mut driver = Driver::new();
+        let mut driver = ScenarioDriver::new();
         for act in [start(), begin(), calls(1, &[call])] {
             driver.act(&act).expect("an input").expect("taken");
         }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use palyra_types::approval::{ApprovalState, ApprovalTerms};
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{
-    AbandonCause, ApprovalEvent, Ask, ContentDigest, DecidedBy, ModelEvent, NextAttempt, RunEvent, TapeEvent,
-    ToolEvent,
+    AbandonCause, ApprovalAsk, ApprovalEvent, ContentDigest, DecidedBy, ModelEvent, NextAttempt, RunEvent,
+    TapeEvent, ToolEvent,
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, TerminationReason};
@@ -18,7 +18,7 @@ use palyra_types::{ApprovalId, Attempt, EffectId, PrincipalId, Redacted, Timesta
 use proptest::prelude::*;
 
 use crate::scenario::asks::PolicyNow;
-use crate::scenario::world::{World, moves, small_limits};
+use crate::scenario::world::{ScenarioWorld, moves, small_limits};
 use crate::{RunError, RunInput};
 
 mod asks;
@@ -62,7 +62,7 @@ struct Judged {
     alone: bool,
     conduct: ToolConduct,
     version: u32,
-    ask: Option<Ask>,
+    ask: Option<ApprovalAsk>,
 }
 
 /// A question to a person.
@@ -270,16 +270,16 @@ impl Reference {
     /// Returns how large the next request will be: half of each one that was too large for this model.
     fn tokens_of_next(&self) -> u64 {
         let mut sent = 100;
-        let mut wished = 100;
+        let mut requested = 100;
         for fact in &self.tape {
             match fact {
                 Fact::Asked { tokens, .. } => sent = *tokens,
-                Fact::GaveUp { next: NextAttempt::ShorterContext, .. } => wished = sent / 2,
-                Fact::GaveUp { next: NextAttempt::NextModel, .. } => wished = 100,
+                Fact::GaveUp { next: NextAttempt::ShorterContext, .. } => requested = sent / 2,
+                Fact::GaveUp { next: NextAttempt::NextModel, .. } => requested = 100,
                 _ => {}
             }
         }
-        wished
+        requested
     }
 
     fn after_failure(&self, class: ModelFailureClass, asked: Option<Duration>) -> NextAttempt {
@@ -564,7 +564,7 @@ impl Reference {
         }
         let accepted = self.any(|fact| matches!(fact, Fact::Accepted(..)));
         let begun = self.attempts() > 0;
-        let heard = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
+        let received = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
         let runs = |effect: &EffectId| !self.foreign() && self.at_work().contains(&effect.0);
         let idle = self.stop_wanted().is_none()
             && self.open_attempt().is_none()
@@ -588,7 +588,7 @@ impl Reference {
             RunInput::Text { attempt, .. }
             | RunInput::Reasoning { attempt, .. }
             | RunInput::Answered { attempt, .. }
-            | RunInput::ModelFailed { attempt, .. } => (!heard(attempt.0)).then_some(RunError::Stale),
+            | RunInput::ModelFailed { attempt, .. } => (!received(attempt.0)).then_some(RunError::Stale),
             RunInput::ToolPrinted { effect, .. }
             | RunInput::ToolFinished { effect, .. }
             | RunInput::ToolOutcomeLost { effect, .. } => (!runs(effect)).then_some(RunError::Stale),
@@ -725,7 +725,7 @@ impl Reference {
                 (false, Some(grant)) => (says.verdict, DecidedBy::Grant(grant)),
                 (false, None) => (says.verdict, DecidedBy::Policy),
             };
-            let ask = Ask { approval: call.approval, terms: says.approval };
+            let ask = ApprovalAsk { approval: call.approval, terms: says.approval };
             let ask = (verdict == ToolVerdict::Ask).then_some(ask);
             self.judge(effect, says, (verdict, by, ask));
         }
@@ -808,7 +808,7 @@ fn predict(
     }
 }
 
-fn compare(world: &World) {
+fn compare(world: &ScenarioWorld) {
     let tape = &world.driver.tape;
     for past in &world.history {
         let predicted = predict(&tape[..past.entries_before], &past.input, past.now, past.policy);
@@ -833,7 +833,7 @@ proptest! {
 
     #[test]
     fn the_machine_does_what_the_simple_one_does(limits in small_limits(), moves in moves(60)) {
-        let mut world = World::new(limits);
+        let mut world = ScenarioWorld::new(limits);
         for a_move in &moves {
             world.make(a_move);
         }

@@ -7,14 +7,14 @@ use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 
 use crate::RunInput;
-use crate::scenario::{Call, Driver};
+use crate::scenario::{ScenarioDriver, ScriptedCall};
 use crate::scenario::{
     answer, begin, calls, cancel, check, check_from, done, due, fails, input, lost, post, read, replay,
     restart, scan, shell, start, start_with, text, wait,
 };
 
-fn with_calls(wanted: &[Call]) -> Driver {
-    let mut driver = Driver::new();
+fn with_calls(wanted: &[ScriptedCall]) -> ScenarioDriver {
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin(), calls(1, wanted)] {
         driver.act(&act).expect("an input").expect("taken");
     }
@@ -22,7 +22,7 @@ fn with_calls(wanted: &[Call]) -> Driver {
 }
 
 /// A newer version wrote one more entry, and this one takes over.
-fn with_unknown(mut driver: Driver, kind: u16) -> Driver {
+fn with_unknown(mut driver: ScenarioDriver, kind: u16) -> ScenarioDriver {
     driver.tape.push((TapeEvent::Unknown { kind }, driver.now));
     driver.machine = replay(&driver.tape);
     driver
@@ -100,7 +100,7 @@ fn a_request_that_ends_the_daemon_each_time_waits_for_a_person_and_is_not_given_
 
 #[test]
 fn restarts_long_after_the_request_count_less_and_not_for_ever() {
-    let mut driver = Driver::new();
+    let mut driver = ScenarioDriver::new();
     for act in [start(), begin()] {
         driver.act(&act);
     }
@@ -136,7 +136,7 @@ fn each_turn_counts_its_own_restarts() {
     acts.extend([calls(5, &[read("a")]), done(1)]);
     acts.extend((0..4).map(|_| restart()));
     acts.push(answer(10));
-    let mut driver = Driver::new();
+    let mut driver = ScenarioDriver::new();
     for act in &acts {
         driver.act(act).expect("an input").expect("taken");
     }

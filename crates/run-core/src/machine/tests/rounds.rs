@@ -7,7 +7,7 @@ use palyra_types::run::{RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::EffectContract;
 
 use crate::scenario::asks::PolicyNow;
-use crate::scenario::{Act, Driver};
+use crate::scenario::{ScenarioAct, ScenarioDriver};
 use crate::scenario::{
     answer, answer_finished, answer_input, asking, begin, calls, check, check_from, denied, done, fails_with,
     post, read, scan, shell, start, start_with, text, unknown,
@@ -167,7 +167,7 @@ fn effects_are_numbered_on_across_rounds() {
 
 #[test]
 fn a_grant_says_exactly_what_was_decided() {
-    let mut driver = Driver::new();
+    let mut driver = ScenarioDriver::new();
     let mut grant = None;
     for act in [start(), begin(), calls(1, &[post()])] {
         let commit = driver.act(&act).expect("an input").expect("taken");
@@ -193,7 +193,7 @@ fn a_grant_says_exactly_what_was_decided() {
 
 #[test]
 fn a_calling_answer_that_was_cut_off_still_runs_what_was_allowed() {
-    let cut = Act::Take(answer_input(1, &[read("a")], FinishReason::Length));
+    let cut = ScenarioAct::Take(answer_input(1, &[read("a")], FinishReason::Length));
     check(
         &[start(), begin(), cut],
         "RunStarted
@@ -282,10 +282,20 @@ fn an_answer_whose_verdicts_do_not_match_its_calls_is_refused() {
 fn a_context_is_taken_only_where_one_is_wanted() {
     let ready = || {
         let plan = palyra_types::event::ContextPlan::default();
-        Act::Take(RunInput::ContextReady { plan, model: palyra_types::model::ModelRef::new("a", "b") })
+        ScenarioAct::Take(RunInput::ContextReady {
+            plan,
+            model: palyra_types::model::ModelRef::new("a", "b"),
+        })
     };
     check(
-        &[start(), begin(), ready(), Act::Take(RunInput::ContextTooLarge), calls(1, &[read("a")]), ready()],
+        &[
+            start(),
+            begin(),
+            ready(),
+            ScenarioAct::Take(RunInput::ContextTooLarge),
+            calls(1, &[read("a")]),
+            ready(),
+        ],
         "RunStarted
          ModelRequested 1 turn 1 > ask 1
          refused: OutOfPlace
@@ -298,7 +308,7 @@ fn a_context_is_taken_only_where_one_is_wanted() {
 #[test]
 fn a_call_that_waited_for_its_turn_starts_only_if_policy_still_lets_it() {
     let waiting = |policy| {
-        let mut driver = Driver::new();
+        let mut driver = ScenarioDriver::new();
         for act in [start(), begin(), calls(1, &[shell(), read("a"), scan()])] {
             driver.act(&act).expect("an input").expect("taken");
         }
@@ -320,7 +330,7 @@ fn a_call_that_waited_for_its_turn_starts_only_if_policy_still_lets_it() {
         check_from(waiting(PolicyNow::Asks), &[done(1)], "Finished 1, ToAsk, Asks 1702 about 2 again");
     assert_eq!(asked.phase(), RunPhase::Waiting(WaitReason::Approval));
     // The control: what is judged and starts in the same step is judged once.
-    let mut tight = Driver::new();
+    let mut tight = ScenarioDriver::new();
     tight.policy = PolicyNow::Denies;
     check_from(
         tight,

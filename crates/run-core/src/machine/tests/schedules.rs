@@ -15,7 +15,8 @@ use shuttle::sync::{Condvar, Mutex, mpsc};
 use shuttle::thread;
 
 use crate::scenario::{
-    Act, Driver, answer, begin, calls, cancel, done, lost, prints, read, replay, start, steer, text,
+    ScenarioAct, ScenarioDriver, answer, begin, calls, cancel, done, lost, prints, read, replay, start,
+    steer, text,
 };
 use crate::{Effect, RunError, RunInput};
 
@@ -67,7 +68,7 @@ impl Mailbox {
         open
     }
 
-    fn tell(&self, act: Act) {
+    fn tell(&self, act: ScenarioAct) {
         // A run that has left hears nothing.
         self.send(Command { input: input_of(act), reply: None });
     }
@@ -102,17 +103,20 @@ struct World {
     executed: Mutex<BTreeMap<EffectId, u32>>,
 }
 
-fn input_of(act: Act) -> RunInput {
+fn input_of(act: ScenarioAct) -> RunInput {
     match act {
-        Act::Take(input) => input,
-        Act::Wait(_) | Act::Restart | Act::Answer(_) | Act::Prepared { .. } => {
+        ScenarioAct::Take(input) => input,
+        ScenarioAct::Wait(_)
+        | ScenarioAct::Restart
+        | ScenarioAct::Answer(_)
+        | ScenarioAct::Prepared { .. } => {
             unreachable!("only inputs enter a mailbox")
         }
     }
 }
 
 /// Says something to the run and waits for what becomes of it.
-fn ask(world: &Arc<World>, act: Act) -> thread::JoinHandle<Answer> {
+fn ask(world: &Arc<World>, act: ScenarioAct) -> thread::JoinHandle<Answer> {
     let world = Arc::clone(world);
     thread::spawn(move || {
         let (reply, answer) = mpsc::channel();
@@ -152,7 +156,7 @@ fn tool(world: &Arc<World>, effect: EffectId) {
 
 struct Actor {
     world: Arc<World>,
-    driver: Driver,
+    driver: ScenarioDriver,
     held: VecDeque<Command>,
     tools: BTreeSet<EffectId>,
 }
@@ -206,7 +210,7 @@ impl Actor {
     }
 
     /// Works until the run is over; whoever came too late is told so.
-    fn run(mut self) -> Driver {
+    fn run(mut self) -> ScenarioDriver {
         loop {
             if !self.held.is_empty() {
                 self.step();
@@ -232,7 +236,8 @@ fn story() -> Ending {
     let world = Arc::new(World::default());
     let told = |act| Command { input: input_of(act), reply: None };
     let held = [start(), begin()].into_iter().map(told).collect();
-    let actor = Actor { world: Arc::clone(&world), driver: Driver::new(), held, tools: BTreeSet::new() };
+    let actor =
+        Actor { world: Arc::clone(&world), driver: ScenarioDriver::new(), held, tools: BTreeSet::new() };
     let acting = thread::spawn(move || actor.run());
     let (steering, cancelling) = (ask(&world, steer()), ask(&world, cancel()));
     let [steered, cancelled] = [steering, cancelling].map(|asking| asking.join().unwrap());
@@ -243,16 +248,16 @@ fn story() -> Ending {
     let place = |wanted: fn(&TapeEvent) -> bool| tape.iter().position(wanted);
     let count = |wanted: fn(&TapeEvent) -> bool| tape.iter().filter(|event| wanted(event)).count();
     assert_eq!(place(|event| matches!(event, TapeEvent::Run(RunEvent::Finished(_)))), Some(tape.len() - 1));
-    let wished = count(|event| matches!(event, TapeEvent::Run(RunEvent::CancelRequested { .. })));
-    assert_eq!(wished, usize::from(cancelled.is_ok()), "{}", driver.tape_line());
+    let requested = count(|event| matches!(event, TapeEvent::Run(RunEvent::CancelRequested { .. })));
+    assert_eq!(requested, usize::from(cancelled.is_ok()), "{}", driver.tape_line());
     let state = driver.machine.state();
     let expected = if cancelled.is_ok() { RunLifecycleState::Cancelled } else { RunLifecycleState::Done };
     assert_eq!(state, expected, "{}", driver.tape_line());
-    let heard = count(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. })));
-    assert_eq!(heard, usize::from(steered.is_ok()), "{}", driver.tape_line());
-    if let Some(heard) = place(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. }))) {
+    let received = count(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. })));
+    assert_eq!(received, usize::from(steered.is_ok()), "{}", driver.tape_line());
+    if let Some(received) = place(|event| matches!(event, TapeEvent::Run(RunEvent::InputReceived { .. }))) {
         let shown =
-            tape[heard..].iter().any(|event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
+            tape[received..].iter().any(|event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
         assert!(shown || cancelled.is_ok(), "a model never saw it: {}", driver.tape_line());
     }
     let started = count(|event| matches!(event, TapeEvent::Tool(ToolEvent::Started { .. })));

@@ -25,12 +25,12 @@ const PIECES_MAX: usize = 64;
 pub(in crate::run) struct LiveModelCall {
     pub(in crate::run) attempt: Attempt,
     pub(in crate::run) request: Arc<ModelRequest>,
-    pub(in crate::run) pieces: mpsc::Receiver<ModelNews>,
+    pub(in crate::run) pieces: mpsc::Receiver<ModelStreamEvent>,
     task: AbortHandle,
 }
 
 /// What comes from a model.
-pub(in crate::run) enum ModelNews {
+pub(in crate::run) enum ModelStreamEvent {
     Text(Content<String>),
     Reasoning(Content<String>),
     Answered(RawModelAnswer),
@@ -63,7 +63,7 @@ pub(in crate::run) fn execute_run_stream_provider_request(
         };
         if let Some(failure) = failure {
             // The run may have gone; then nobody wants to know.
-            let _ = sender.send(ModelNews::Failed(failure)).await;
+            let _ = sender.send(ModelStreamEvent::Failed(failure)).await;
         }
     });
     LiveModelCall { attempt, request, pieces, task: task.abort_handle() }
@@ -73,7 +73,7 @@ async fn stream(
     provider: Option<Arc<dyn ModelProvider>>,
     tapes: Arc<dyn ReadTape>,
     request: Arc<ModelRequest>,
-    sender: &mpsc::Sender<ModelNews>,
+    sender: &mpsc::Sender<ModelStreamEvent>,
 ) -> Result<(), ModelFailure> {
     let Some(provider) = provider else {
         return Err(failure(ModelFailureClass::Permanent, "the run's model is no longer configured"));
@@ -85,15 +85,15 @@ async fn stream(
     while let Some(piece) = pieces.next().await {
         let news = match piece? {
             ModelPiece::Text(text) | ModelPiece::Reasoning(text) if text.expose().is_empty() => continue,
-            ModelPiece::Reasoning(text) => ModelNews::Reasoning(text),
+            ModelPiece::Reasoning(text) => ModelStreamEvent::Reasoning(text),
             ModelPiece::Text(text) => {
                 wanted.hear(text.expose());
-                ModelNews::Text(text)
+                ModelStreamEvent::Text(text)
             }
             ModelPiece::Answer(answer) => {
                 check_proposals(&answer)?;
                 wanted.check(&answer)?;
-                let _ = sender.send(ModelNews::Answered(answer)).await;
+                let _ = sender.send(ModelStreamEvent::Answered(answer)).await;
                 return Ok(());
             }
         };

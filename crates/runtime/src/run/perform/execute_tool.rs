@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, OutputSink, Supervision};
-use palyra_run_core::{Execution, Grant, RunInput};
+use palyra_run_core::{ExecutionAttempt, Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
 use palyra_types::tool::{EffectContract, Isolation, RawToolOutcome, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
@@ -36,7 +36,7 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
             RunInput::ToolOutcomeLost { effect, cause: UnknownOutcomeCause::ExecutorLost }
         });
         // A run that is gone was cancelled or broken; its tape says so.
-        let _ = mailbox.send(RunCommand::told(input)).await;
+        let _ = mailbox.send(RunCommand::without_reply(input)).await;
     });
 }
 
@@ -109,19 +109,19 @@ async fn execute_tool_call(
 
 /// What a call that did not begin now comes to: one that began before a restart may have been done then.
 fn never_begun(
-    execution: Execution,
+    execution: ExecutionAttempt,
     outcome: RawToolOutcome,
     cause: UnknownOutcomeCause,
 ) -> Result<RawToolOutcome, UnknownOutcomeCause> {
     match execution {
-        Execution::First => Ok(outcome),
-        Execution::Again => Err(cause),
+        ExecutionAttempt::First => Ok(outcome),
+        ExecutionAttempt::Again => Err(cause),
     }
 }
 
 fn settle(
     finished: Result<RawToolOutcome, ExecuteToolError>,
-    execution: Execution,
+    execution: ExecutionAttempt,
 ) -> Result<RawToolOutcome, UnknownOutcomeCause> {
     match finished {
         Ok(outcome) => Ok(outcome),
@@ -153,12 +153,12 @@ mod tests {
     fn a_call_that_began_before_a_restart_is_not_said_to_have_done_nothing() {
         let stopped = || failed(ErrorCode::ToolCancelled, "stopped");
         let cause = UnknownOutcomeCause::Cancelled;
-        assert_eq!(never_begun(Execution::First, stopped(), cause), Ok(stopped()));
-        assert_eq!(never_begun(Execution::Again, stopped(), cause), Err(cause));
+        assert_eq!(never_begun(ExecutionAttempt::First, stopped(), cause), Ok(stopped()));
+        assert_eq!(never_begun(ExecutionAttempt::Again, stopped(), cause), Err(cause));
 
         let gone = || Err(ExecuteToolError::Unknown { tool: ToolName::new("gone") });
-        let first = settle(gone(), Execution::First).unwrap();
+        let first = settle(gone(), ExecutionAttempt::First).unwrap();
         assert_eq!(first.failure, Some(ErrorCode::ToolUnknown));
-        assert_eq!(settle(gone(), Execution::Again), Err(UnknownOutcomeCause::ExecutorLost));
+        assert_eq!(settle(gone(), ExecutionAttempt::Again), Err(UnknownOutcomeCause::ExecutorLost));
     }
 }

@@ -16,12 +16,12 @@ const REQUEST_IMAGES_MAX: usize = 20;
 const REQUEST_IMAGES_BYTES_MAX: u64 = 20 * 1024 * 1024;
 
 /// What a request may still hold.
-struct Room {
+struct ImageAllowance {
     images: usize,
     bytes: u64,
 }
 
-impl Room {
+impl ImageAllowance {
     fn take(&mut self, bytes: u64) -> bool {
         let fits = self.images > 0 && bytes <= self.bytes;
         if fits {
@@ -38,7 +38,7 @@ pub(super) async fn with_images(tapes: &dyn ReadTape, request: Arc<ModelRequest>
         return request;
     }
     let mut request = Arc::unwrap_or_clone(request);
-    let mut room = Room { images: REQUEST_IMAGES_MAX, bytes: REQUEST_IMAGES_BYTES_MAX };
+    let mut room = ImageAllowance { images: REQUEST_IMAGES_MAX, bytes: REQUEST_IMAGES_BYTES_MAX };
     for message in request.messages.iter_mut().rev() {
         if let ChatMessage::User { text, attachments } = message {
             let mut notes = Vec::new();
@@ -69,7 +69,7 @@ fn has_images(message: &ChatMessage) -> bool {
 async fn load(
     tapes: &dyn ReadTape,
     file: &mut RenderedAttachment,
-    room: &mut Room,
+    room: &mut ImageAllowance,
 ) -> Option<Redacted<String>> {
     let place = file.place?;
     let name = file.attachment.name.clone();

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_ports::{PreparedCall, SecretFound};
-use palyra_run_core::{Intent, PrepareRefusal, Prepared, RunInput};
+use palyra_run_core::{Intent, PrepareRefusal, PreparedEffect, RunInput};
 use palyra_types::effect::{
-    Before, EffectPlan, PRE_IMAGE_BYTES_MAX, PREVIEW_BYTES_MAX, PreImage, RawPreImage,
+    EffectPlan, FileBefore, PRE_IMAGE_BYTES_MAX, PREVIEW_BYTES_MAX, PreImage, RawPreImage,
 };
 use palyra_types::session::SessionRef;
 use palyra_types::{ErrorCode, Redacted, RunId};
 use tokio_util::sync::CancellationToken;
 
-use crate::run::judging::fresh_approval;
+use crate::run::call_evaluator::fresh_approval;
 use crate::run::mailbox::{RunCommand, RunMailbox};
 use crate::run_context::RunContext;
 
@@ -30,7 +30,7 @@ const SUMMARY_BYTES_MAX: usize = 2 * 1024;
 
 /// What a binding covers beside the call itself.
 #[derive(Clone)]
-pub(in crate::run) struct Bound {
+pub(in crate::run) struct BindingScope {
     pub(in crate::run) run: RunId,
     pub(in crate::run) session: SessionRef,
     pub(in crate::run) salt: Redacted<[u8; 32]>,
@@ -42,7 +42,7 @@ pub(in crate::run) struct Bound {
 pub(in crate::run) fn prepare_run_stream_tool_proposal(
     run_context: Arc<RunContext>,
     intent: Intent,
-    bound: Bound,
+    bound: BindingScope,
     mailbox: RunMailbox,
 ) {
     tokio::spawn(async move {
@@ -51,7 +51,7 @@ pub(in crate::run) fn prepare_run_stream_tool_proposal(
         let input =
             RunInput::ToolPrepared { effect, prepared, judged: None, fresh: fresh_approval(&run_context) };
         // A run that is gone was cancelled or broken; its tape says so.
-        let _ = mailbox.send(RunCommand::told(input)).await;
+        let _ = mailbox.send(RunCommand::without_reply(input)).await;
     });
 }
 
@@ -59,8 +59,8 @@ pub(in crate::run) fn prepare_run_stream_tool_proposal(
 pub(in crate::run) async fn prepare_tool_call(
     run_context: &RunContext,
     intent: Intent,
-    bound: &Bound,
-) -> Result<Prepared, PrepareRefusal> {
+    bound: &BindingScope,
+) -> Result<PreparedEffect, PrepareRefusal> {
     let effect = intent.effect();
     let preparing = AssertUnwindSafe(prepare(run_context, intent, bound)).catch_unwind();
     let clock = &run_context.ports.clock;
@@ -83,8 +83,8 @@ pub(in crate::run) async fn prepare_tool_call(
 async fn prepare(
     run_context: &RunContext,
     intent: Intent,
-    bound: &Bound,
-) -> Result<Prepared, PrepareRefusal> {
+    bound: &BindingScope,
+) -> Result<PreparedEffect, PrepareRefusal> {
     let (effect, tool, arguments) = (intent.effect(), intent.tool().clone(), intent.arguments().clone());
     let read_only = intent.read_only().to_vec();
     let version = run_context.views.policy.snapshot().catalog().get(&tool).map_or(0, |spec| spec.version);
@@ -95,8 +95,8 @@ async fn prepare(
     })?;
     check_sizes(&prepared)?;
     if prepared.read_only != read_only {
-        let told = "rules forbid writing to some folders, and the tool cannot keep its program from that";
-        return Err(refusal(ErrorCode::SandboxMissing, told));
+        let message = "rules forbid writing to some folders, and the tool cannot keep its program from that";
+        return Err(refusal(ErrorCode::SandboxMissing, message));
     }
     let parts = [
         tool.as_str().as_bytes(),
@@ -115,10 +115,10 @@ async fn prepare(
 
 fn cleaned(
     run_context: &RunContext,
-    bound: &Bound,
+    bound: &BindingScope,
     prepared: PreparedCall,
     binding: palyra_types::event::ContentDigest,
-) -> Result<Prepared, PrepareRefusal> {
+) -> Result<PreparedEffect, PrepareRefusal> {
     let redactor = &run_context.ports.redactor;
     let PreparedCall {
         body,
@@ -137,7 +137,7 @@ fn cleaned(
         body: redactor.redact_json(body).text,
         pre_images: pre_images.ok_or_else(secret_in_path)?,
     };
-    Ok(Prepared {
+    Ok(PreparedEffect {
         plan,
         summary: cut(redactor.redact(summary).text, SUMMARY_BYTES_MAX),
         preview: cut(redactor.redact(preview).text, PREVIEW_BYTES_MAX),
@@ -149,15 +149,15 @@ fn cleaned(
 }
 
 /// Keeps what a file was, unless a secret is in it: then only that there was one; `None` where its path holds one.
-fn kept(run_context: &RunContext, bound: &Bound, image: RawPreImage) -> Option<PreImage> {
+fn kept(run_context: &RunContext, bound: &BindingScope, image: RawPreImage) -> Option<PreImage> {
     let PreImage { path, before, after_sha256 } = image;
     let before = match before {
-        Before::File { bytes, mode } => match run_context.ports.redactor.check(bytes) {
-            Ok(bytes) => Before::File { bytes, mode },
-            Err(SecretFound { .. }) => Before::Withheld { mode },
+        FileBefore::File { bytes, mode } => match run_context.ports.redactor.check(bytes) {
+            Ok(bytes) => FileBefore::File { bytes, mode },
+            Err(SecretFound { .. }) => FileBefore::Withheld { mode },
         },
-        Before::Absent => Before::Absent,
-        Before::Withheld { mode } => Before::Withheld { mode },
+        FileBefore::Absent => FileBefore::Absent,
+        FileBefore::Withheld { mode } => FileBefore::Withheld { mode },
     };
     let path = run_context.ports.recorder.check(bound.session.principal, path).ok()?;
     Some(PreImage { path, before, after_sha256 })
@@ -165,20 +165,20 @@ fn kept(run_context: &RunContext, bound: &Bound, image: RawPreImage) -> Option<P
 
 /// The path of a changed file is recorded as it is, to take the change back by it.
 fn secret_in_path() -> PrepareRefusal {
-    let told = "the path of a file that the call changes looks like it holds a secret, and paths are recorded as they \
+    let message = "the path of a file that the call changes looks like it holds a secret, and paths are recorded as they \
                 are; rename the file";
-    refusal(ErrorCode::InvalidArgument, told)
+    refusal(ErrorCode::InvalidArgument, message)
 }
 
 fn check_sizes(prepared: &PreparedCall) -> Result<(), PrepareRefusal> {
     let bytes_of = |image: &RawPreImage| match &image.before {
-        Before::File { bytes, .. } => bytes.expose().len(),
-        Before::Absent | Before::Withheld { .. } => 0,
+        FileBefore::File { bytes, .. } => bytes.expose().len(),
+        FileBefore::Absent | FileBefore::Withheld { .. } => 0,
     };
     let images: usize = prepared.pre_images.iter().map(bytes_of).sum();
     if images > PRE_IMAGE_BYTES_MAX {
-        let told = "the files that the call would change have more than 8 MiB together, which could not be taken back";
-        return Err(refusal(ErrorCode::FileUnsuitable, told));
+        let message = "the files that the call would change have more than 8 MiB together, which could not be taken back";
+        return Err(refusal(ErrorCode::FileUnsuitable, message));
     }
     if prepared.body.expose().len() > BODY_BYTES_MAX {
         return Err(refusal(ErrorCode::FileUnsuitable, "the call would change too much at once"));
@@ -196,6 +196,6 @@ fn cut(text: Redacted<String>, bytes_max: usize) -> Redacted<String> {
     kept
 }
 
-fn refusal(code: ErrorCode, told: &'static str) -> PrepareRefusal {
-    PrepareRefusal { code, message: told.into() }
+fn refusal(code: ErrorCode, message: &'static str) -> PrepareRefusal {
+    PrepareRefusal { code, message: message.into() }
 }

@@ -1,6 +1,6 @@
 //! What a tool's end of a call gives on, however the bytes come.
 
-use palyra_ports::{Cleaned, Findings};
+use palyra_ports::{CleanedText, RedactionFindings};
 use palyra_testkit::PassThrough;
 use palyra_types::Content;
 use palyra_types::effect::OutputRest;
@@ -11,8 +11,8 @@ use super::*;
 
 const LATER: BootTime = BootTime(100_000);
 
-fn call() -> (Printing, OutputSink) {
-    let mut printing = Printing::default();
+fn call() -> (PrintingCalls, OutputSink) {
+    let mut printing = PrintingCalls::default();
     let sink = printing.begin(EffectId(1), &(Arc::new(PassThrough) as Arc<dyn Redactor>));
     (printing, sink)
 }
@@ -21,8 +21,8 @@ fn lost() -> RunInput {
     RunInput::ToolOutcomeLost { effect: EffectId(1), cause: UnknownOutcomeCause::ExecutorLost }
 }
 
-fn said(held: &mut Held) -> Vec<String> {
-    let count = held.batch().len();
+fn said(inputs: &mut InputQueue) -> Vec<String> {
+    let count = inputs.batch().len();
     let text = |input| {
         if let RunInput::ToolPrinted { text, rest: OutputRest::Follows, .. } = input {
             text.into_exposed()
@@ -30,20 +30,20 @@ fn said(held: &mut Held) -> Vec<String> {
             panic!("something else: {input:?}")
         }
     };
-    held.take(count).map(|command| text(command.input)).collect()
+    inputs.take(count).map(|command| text(command.input)).collect()
 }
 
 /// Prints, lets a moment pass, and loses the call; returns what was shown by then, and at the end.
 fn print_and_lose(pieces: &[&[u8]]) -> (String, String) {
     let (mut printing, sink) = call();
-    let mut held = Held::default();
+    let mut inputs = InputQueue::default();
     pieces.iter().for_each(|piece| sink.print(piece));
-    printing.take_time(BootTime(0), &mut held);
-    assert_eq!(said(&mut held), [""; 0], "nothing at once");
-    printing.take_time(LATER, &mut held);
-    let shown = said(&mut held).concat();
-    printing.end(&lost(), LATER, &mut held);
-    (shown, said(&mut held).concat())
+    printing.take_time(BootTime(0), &mut inputs);
+    assert_eq!(said(&mut inputs), [""; 0], "nothing at once");
+    printing.take_time(LATER, &mut inputs);
+    let shown = said(&mut inputs).concat();
+    printing.end(&lost(), LATER, &mut inputs);
+    (shown, said(&mut inputs).concat())
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn more_than_is_shown_is_forgotten_but_for_the_news_that_there_is_more() {
     for _ in 0..64 {
         sink.print(&[b'x'; 10 * PART_BYTES]);
     }
-    let mut held = Held::default();
-    printing.take_time(BootTime(0), &mut held);
-    printing.take_time(LATER, &mut held);
-    let entries = said(&mut held);
+    let mut inputs = InputQueue::default();
+    printing.take_time(BootTime(0), &mut inputs);
+    printing.take_time(LATER, &mut inputs);
+    let entries = said(&mut inputs);
     let bytes: usize = entries.iter().map(String::len).sum();
     assert!(bytes > max && bytes <= max + PART_BYTES, "{bytes}");
     assert!(entries.iter().all(|entry| entry.len() <= 8 * 1024), "and in entries of a bounded size");
@@ -103,9 +103,9 @@ fn what_was_printed_is_shown_however_quick_the_call_was() {
         let output_digest = ContentDigest([0; 32]);
         let duration = std::time::Duration::ZERO;
         let ended = RunInput::ToolFinished { effect: EffectId(1), outcome, output_digest, duration };
-        let mut held = Held::default();
-        printing.end(&ended, LATER, &mut held);
-        assert_eq!(said(&mut held).concat(), expected, "{bytes_total}");
+        let mut inputs = InputQueue::default();
+        printing.end(&ended, LATER, &mut inputs);
+        assert_eq!(said(&mut inputs).concat(), expected, "{bytes_total}");
     }
 }
 
@@ -115,10 +115,10 @@ fn nobody_listens_to_a_call_that_is_not_shown_any_more() {
     sink.print(b"one");
     printing.retain(|_| false);
     sink.print(b"two");
-    let mut held = Held::default();
-    printing.take_time(LATER, &mut held);
-    printing.end(&lost(), LATER, &mut held);
-    assert!(held.is_empty());
+    let mut inputs = InputQueue::default();
+    printing.take_time(LATER, &mut inputs);
+    printing.end(&lost(), LATER, &mut inputs);
+    assert!(inputs.is_empty());
     assert_eq!(printing.deadline(), None);
 }
 
@@ -134,11 +134,11 @@ impl Redactor for Broken {
         0
     }
 
-    fn redact(&self, text: Content<String>) -> Cleaned {
-        Cleaned { text: Redacted::cleaned(text.into_exposed()), findings: Findings::default() }
+    fn redact(&self, text: Content<String>) -> CleanedText {
+        CleanedText { text: Redacted::cleaned(text.into_exposed()), findings: RedactionFindings::default() }
     }
 
-    fn redact_json(&self, text: Content<String>) -> Cleaned {
+    fn redact_json(&self, text: Content<String>) -> CleanedText {
         self.redact(text)
     }
 
@@ -157,20 +157,20 @@ impl RedactStream for Broken {
         panic!("a broken redactor")
     }
 
-    fn take_findings(&mut self) -> Findings {
-        Findings::default()
+    fn take_findings(&mut self) -> RedactionFindings {
+        RedactionFindings::default()
     }
 }
 
 #[test]
 fn a_redactor_that_panics_ends_the_showing_and_neither_the_tool_nor_its_run() {
     for broken in [Broken::AtItsBeginning, Broken::AtItsEnd] {
-        let mut printing = Printing::default();
+        let mut printing = PrintingCalls::default();
         let sink = printing.begin(EffectId(1), &(Arc::new(broken) as Arc<dyn Redactor>));
         sink.print(b"words");
         sink.print(b"more");
-        let mut held = Held::default();
-        printing.end(&lost(), LATER, &mut held);
-        assert!(held.is_empty(), "what was not cleaned is not shown");
+        let mut inputs = InputQueue::default();
+        printing.end(&lost(), LATER, &mut inputs);
+        assert!(inputs.is_empty(), "what was not cleaned is not shown");
     }
 }

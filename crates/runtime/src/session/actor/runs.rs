@@ -9,29 +9,31 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
-use crate::run::{Earlier, FinishedRun, Left, RunCommand, RunExit, RunMailbox, RunSeed, Stall, spawn_run};
+use crate::run::{
+    ActorExit, FinishedRun, PriorContext, RunCommand, RunExit, RunMailbox, RunSeed, StallKind, spawn_run,
+};
 use crate::session::admitted::AdmittedRun;
 use crate::session::directory::Command;
 use crate::session::history::overtakes_once_begun;
-use crate::session::loaded::{Active, Freshness, Interrupted, Revival};
-use crate::session::past::{Overtakes, Past};
-use crate::session::request::{Admission, Submitted};
+use crate::session::loaded::{LiveSlot, PendingInterrupt, RecoveryAction, StateFreshness};
+use crate::session::past::{OvertakesEarlier, VisibleRun};
+use crate::session::request::{AdmissionKind, SubmitReceipt};
 
 /// A run whose actor panics more often than this is ended without it.
 const PANICS_MAX: u32 = 1;
 
 impl SessionActor {
     /// Accepts and begins a run. Whoever comes next is behind it, so it has to be in the journal first.
-    pub(super) async fn begin(&mut self, admitted: &AdmittedRun) -> Result<Submitted, RequestError> {
+    pub(super) async fn begin(&mut self, admitted: &AdmittedRun) -> Result<SubmitReceipt, RequestError> {
         let run = admitted.spec.run;
-        let (told, accepted) = oneshot::channel();
+        let (first_commit_tx, accepted) = oneshot::channel();
         let acceptance = Box::new(admitted.acceptance(self.engine.ports.clock.wall()));
         let Some(loaded) = &mut self.loaded else { return Err(AppendError::Unknown.into()) };
-        let earlier = if admitted.resets() { Earlier::default() } else { loaded.history.seen_by(None) };
-        let seed = RunSeed::Fresh(acceptance, told);
+        let earlier = if admitted.resets() { PriorContext::default() } else { loaded.history.seen_by(None) };
+        let seed = RunSeed::Fresh(acceptance, first_commit_tx);
         let live = spawn_run(&self.engine.runs, self.session, seed, earlier, Vec::new());
-        let active = Active::new(run, None, admitted.spec.started.delivery);
-        loaded.active = Some(Active { live: Some(live), ..active });
+        let active = LiveSlot::new(run, None, admitted.spec.started.delivery);
+        loaded.active = Some(LiveSlot { live: Some(live), ..active });
         // Without a word it panicked, and perhaps after the commit.
         let accepted = accepted.await.unwrap_or(Err(AppendError::Unknown));
         if let Ok(begun) = accepted {
@@ -55,27 +57,27 @@ impl SessionActor {
             self.loaded = None;
         }
         let begun = accepted?;
-        self.directory.takes_up(run, self.session);
+        self.directory.mark_running(run, self.session);
         if let Some(opening) = &admitted.opening {
-            self.directory.introduce(self.session, opening.agent);
+            self.directory.register_agent(self.session, opening.agent);
         }
-        let mut receipt = admitted.receipt(Admission::Begun);
+        let mut receipt = admitted.receipt(AdmissionKind::Begun);
         receipt.begun_upto = Some(begun.upto);
         self.tell_of_unreadable(&mut receipt.notes);
         Ok(receipt)
     }
 
     /// Takes up the run that the journal shows as active.
-    pub(super) fn revive(&mut self, revival: Revival) {
+    pub(super) fn revive(&mut self, revival: RecoveryAction) {
         let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
         let Some(active) = active else { return };
-        let recovered = RunCommand::told(RunInput::Recovered);
+        let recovered = RunCommand::without_reply(RunInput::Recovered);
         let first = match revival {
-            Revival::GoOn => vec![recovered],
-            Revival::Interrupt => {
-                active.interrupted = Interrupted::Yes;
+            RecoveryAction::GoOn => vec![recovered],
+            RecoveryAction::Interrupt => {
+                active.interrupted = PendingInterrupt::Yes;
                 // The stop comes first, so that nothing is begun anew on the way to it.
-                vec![RunCommand::told(self.interruption()), recovered]
+                vec![RunCommand::without_reply(self.interruption()), recovered]
             }
         };
         self.resume(first);
@@ -95,16 +97,16 @@ impl SessionActor {
         let earlier = loaded.history.seen_by(active.first_seq);
         let seed = RunSeed::Replayed(active.run);
         active.live = Some(spawn_run(&self.engine.runs, self.session, seed, earlier, first));
-        self.directory.takes_up(active.run, self.session);
+        self.directory.mark_running(active.run, self.session);
     }
 
     /// Stops the active run for another one that waits in the queue.
     pub(super) fn interrupt(&mut self) {
         let active = self.loaded.as_mut().and_then(|loaded| loaded.active.as_mut());
         let Some(active) = active else { return };
-        active.interrupted = Interrupted::Yes;
+        active.interrupted = PendingInterrupt::Yes;
         let run = active.run;
-        let command = RunCommand::told(self.interruption());
+        let command = RunCommand::without_reply(self.interruption());
         self.deliver(run, command);
     }
 
@@ -126,7 +128,7 @@ impl SessionActor {
             match active.live.as_ref().map(|live| live.mailbox.clone()) {
                 Some(mailbox) => self.hand_over(&mailbox, run, command),
                 // What the actor before left open is taken up first: it may have stalled.
-                None => self.resume(vec![RunCommand::told(RunInput::Recovered), command]),
+                None => self.resume(vec![RunCommand::without_reply(RunInput::Recovered), command]),
             }
             return;
         }
@@ -138,7 +140,7 @@ impl SessionActor {
                 &self.engine.runs,
                 self.session,
                 RunSeed::Replayed(run),
-                Earlier::default(),
+                PriorContext::default(),
                 vec![command],
             );
             self.endings.insert(run, ending);
@@ -158,16 +160,16 @@ impl SessionActor {
         };
         let (mailbox, directory, session) = (mailbox.clone(), self.directory.clone(), self.session);
         tokio::spawn(async move {
-            let Err(mpsc::error::SendError(RunCommand { input, blobs, reply: Some(reply) })) =
+            let Err(mpsc::error::SendError(RunCommand { input, beside, reply: Some(reply) })) =
                 mailbox.send(command).await
             else {
                 return;
             };
-            directory.send(session, Command::Deliver { run, input: Box::new(input), blobs, reply }).await;
+            directory.send(session, Command::Deliver { run, input: Box::new(input), beside, reply }).await;
         });
     }
 
-    pub(super) fn run_left(&mut self, run: RunId, left: Option<Left>) {
+    pub(super) fn run_left(&mut self, run: RunId, left: Option<ActorExit>) {
         let (exit, commands) = match left {
             Some(left) => (Some(left.exit), left.commands),
             None => (None, Vec::new()),
@@ -185,13 +187,13 @@ impl SessionActor {
         let Some(loaded) = &mut self.loaded else { return };
         if let Some(RunExit::Finished(FinishedRun { past, ended, taints })) = exit {
             loaded.queue.remove(run);
-            loaded.history.push(Past { run: past, ended, overtakes: Overtakes::No, taints });
+            loaded.history.push(VisibleRun { run: past, ended, overtakes: OvertakesEarlier::No, taints });
         }
         self.begin_next();
     }
 
     fn active_left(&mut self, run: RunId, exit: Option<RunExit>) {
-        self.directory.leaves(run);
+        self.directory.clear_running(run);
         let Some(loaded) = &mut self.loaded else { return };
         let Some(active) = &mut loaded.active else { return };
         active.live = None;
@@ -200,7 +202,7 @@ impl SessionActor {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
-                loaded.history.push(Past { run: past, ended, overtakes, taints });
+                loaded.history.push(VisibleRun { run: past, ended, overtakes, taints });
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {
@@ -210,14 +212,14 @@ impl SessionActor {
             Some(RunExit::Waiting) => {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 // The stop may have come when it was about to leave.
-                if active.interrupted == Interrupted::Yes {
+                if active.interrupted == PendingInterrupt::Yes {
                     self.interrupt();
                 }
             }
             // What is known here may be behind the journal: it is read again.
             Some(RunExit::Stalled(stall)) => {
                 self.loaded = None;
-                if stall == Stall::ForNow {
+                if stall == StallKind::ForNow {
                     self.retry_later();
                 }
             }
@@ -227,7 +229,7 @@ impl SessionActor {
                 active.panics += 1;
                 tracing::error!(%run, "the work on a run panicked; this is a bug");
                 if active.panics <= PANICS_MAX {
-                    self.resume(vec![RunCommand::told(RunInput::Broken)]);
+                    self.resume(vec![RunCommand::without_reply(RunInput::Broken)]);
                 } else {
                     self.appends.give_up(&self.engine, self.session, run);
                 }
@@ -240,7 +242,7 @@ impl SessionActor {
         let Some(loaded) = &mut self.loaded else { return };
         match result {
             Ok(()) => {
-                self.engine.hub.look_again(run);
+                self.engine.hub.invalidate(run);
                 if loaded.active.as_ref().is_some_and(|active| active.run == run) {
                     loaded.active = None;
                 }
@@ -259,13 +261,13 @@ impl SessionActor {
             return;
         }
         match loaded.freshness {
-            Freshness::Fresh => {}
-            Freshness::Stale => {
+            StateFreshness::Fresh => {}
+            StateFreshness::Stale => {
                 self.loaded = None;
                 self.retry_later();
                 return;
             }
-            Freshness::Erased => {
+            StateFreshness::Erased => {
                 self.loaded = None;
                 self.retry_at = Some(self.engine.ports.clock.boot());
                 return;
@@ -273,8 +275,8 @@ impl SessionActor {
         }
         let endings = &self.endings;
         if let Some(next) = loaded.queue.take_next(|run| !endings.contains_key(&run)) {
-            loaded.active = Some(Active::new(next.run, Some(next.first_seq), next.delivery));
-            self.resume(vec![RunCommand::told(RunInput::Begin)]);
+            loaded.active = Some(LiveSlot::new(next.run, Some(next.first_seq), next.delivery));
+            self.resume(vec![RunCommand::without_reply(RunInput::Begin)]);
         }
     }
 }

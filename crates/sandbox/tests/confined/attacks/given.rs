@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palyra_ports::{Ended, ProcessTier, SealedFile};
+use palyra_ports::{ProcessTier, ProgramEnd, SealedFile};
 use rustix::fs::{MemfdFlags, SealFlags};
 
 use super::SECRET;
@@ -208,7 +208,7 @@ async fn a_sealed_program_stays_when_another_is_renamed_over_it() {
     };
     for tier in BOTH {
         // The control: without a seal, what lies there is what runs.
-        assert_eq!(host.run(command(tier, false)).await.ended, Ended::Exited { code: 1 });
+        assert_eq!(host.run(command(tier, false)).await.ended, ProgramEnd::Exited { code: 1 });
         for _ in 0..RACES {
             if let Ok(mut process) = host.start(command(tier, true)).await {
                 outcomes.push(process.wait().await);
@@ -218,7 +218,7 @@ async fn a_sealed_program_stays_when_another_is_renamed_over_it() {
     end.store(true, Ordering::Relaxed);
     renames.join().expect("it ends");
     assert!(outcomes.len() > RACES, "{}", outcomes.len());
-    assert!(outcomes.iter().all(|ended| *ended == Ended::Exited { code: 0 }), "{outcomes:?}");
+    assert!(outcomes.iter().all(|ended| *ended == ProgramEnd::Exited { code: 0 }), "{outcomes:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

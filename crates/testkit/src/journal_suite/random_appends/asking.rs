@@ -9,13 +9,14 @@ use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, Separation, StoredGrant,
+    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule, StoredGrant,
 };
 use palyra_types::effect::{
-    Before, EffectPlan, EffectResolution, EffectSettled, PreImage, UndoRequested, UndoResult, UndoneFile,
+    EffectPlan, EffectResolution, EffectSettled, FileBefore, PreImage, UndoRequested, UndoResult, UndoneFile,
 };
 use palyra_types::event::{
-    ApprovalEvent, Ask, Attested, ContentDigest, DecidedBy, EffectEvent, JournalEvent, TapeEvent, ToolEvent,
+    ApprovalAsk, ApprovalEvent, CallAttestation, ContentDigest, DecidedBy, EffectEvent, JournalEvent,
+    TapeEvent, ToolEvent,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::run::Surface;
@@ -126,8 +127,8 @@ impl RandomAppends {
         }
     }
 
-    pub(super) fn ask(&mut self) -> Ask {
-        Ask { approval: self.approval(), terms: self.terms() }
+    pub(super) fn ask(&mut self) -> ApprovalAsk {
+        ApprovalAsk { approval: self.approval(), terms: self.terms() }
     }
 
     pub(super) fn risk(&mut self) -> ApprovalRiskLevel {
@@ -138,8 +139,8 @@ impl RandomAppends {
         Taints(self.number() * 9)
     }
 
-    pub(super) fn attested(&mut self) -> Attested {
-        Attested {
+    pub(super) fn attested(&mut self) -> CallAttestation {
+        CallAttestation {
             tool_version: self.number(),
             call_digest: ContentDigest(self.digest()),
             policy_digest: self.digest(),
@@ -152,9 +153,9 @@ impl RandomAppends {
         let images = (0..self.below(3)).map(|_| PreImage {
             path: self.text(),
             before: match self.below(3) {
-                0 => Before::Absent,
-                1 => Before::Withheld { mode: self.number() },
-                _ => Before::File {
+                0 => FileBefore::Absent,
+                1 => FileBefore::Withheld { mode: self.number() },
+                _ => FileBefore::File {
                     bytes: Redacted::cleaned(self.text().into_exposed().into_bytes()),
                     mode: self.number(),
                 },
@@ -225,7 +226,7 @@ impl RandomAppends {
         ApprovalTerms {
             span: Duration::from_secs(self.below(4) * 3_600),
             at_expiry: self.one_of(&[AtExpiry::Deny, AtExpiry::Park]),
-            separation: self.one_of(&[Separation::AnyPerson, Separation::AnotherPerson]),
+            separation: self.one_of(&[SeparationRule::AnyPerson, SeparationRule::AnotherPerson]),
             needed: 1 + self.number(),
         }
     }

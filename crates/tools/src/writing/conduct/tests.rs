@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use palyra_ports::CancelFlag;
-use palyra_types::effect::Before;
+use palyra_types::effect::FileBefore;
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
@@ -42,13 +42,18 @@ impl Trial {
     fn execute(
         &self,
         plan: &str,
-        execution: Execution,
+        execution: ExecutionAttempt,
         watch: &dyn StepWatch,
     ) -> Result<ToolResult, WriteEnd> {
         self.paced(plan, execution, &CallPace::watched(&CancelFlag::default(), watch))
     }
 
-    fn paced(&self, plan: &str, execution: Execution, pace: &CallPace<'_>) -> Result<ToolResult, WriteEnd> {
+    fn paced(
+        &self,
+        plan: &str,
+        execution: ExecutionAttempt,
+        pace: &CallPace<'_>,
+    ) -> Result<ToolResult, WriteEnd> {
         let workspace = Workspace::open(&self.fixture.root())?;
         let arguments = self.arguments.to_string();
         let order = match self.tool {
@@ -154,7 +159,8 @@ fn every_tool_does_what_it_was_prepared_to_do() {
         let trial = Trial::new(tool, arguments, before);
         let plan = trial.plan();
         assert_eq!(trial.files(), map(before), "preparing changes nothing");
-        let output = trial.paced(&plan, Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
+        let output =
+            trial.paced(&plan, ExecutionAttempt::First, &CallPace::new(&CancelFlag::default())).unwrap();
         assert_eq!(trial.files(), map(after), "{tool}");
         for contents in ["hello", "2nd", "two", "0ne"] {
             assert!(!output.text.contains(contents), "{}", output.text);
@@ -184,7 +190,7 @@ fn what_is_told_and_shown_names_files_sizes_and_lines() {
         .pre_images
         .iter()
         .map(|image| {
-            (image.path.expose().as_str(), image.before == Before::Absent, image.after_sha256.is_none())
+            (image.path.expose().as_str(), image.before == FileBefore::Absent, image.after_sha256.is_none())
         })
         .collect();
     assert_eq!(
@@ -197,7 +203,8 @@ fn what_is_told_and_shown_names_files_sizes_and_lines() {
             ("old.txt", false, true),
         ]
     );
-    let output = trial.execute(prepared.body.expose(), Execution::First, &HaltAt::after(usize::MAX)).unwrap();
+    let output =
+        trial.execute(prepared.body.expose(), ExecutionAttempt::First, &HaltAt::after(usize::MAX)).unwrap();
     assert!(output.text.starts_with("changed one.txt: 10 bytes, sha256 "), "{}", output.text);
     assert!(output.text.contains("\ncreated sub/new.txt: 12 bytes, sha256 "), "{}", output.text);
     assert!(output.text.contains("\nremoved gone.txt: sha256 "), "{}", output.text);
@@ -217,11 +224,11 @@ fn a_file_keeps_its_mode_and_a_new_one_has_the_usual_one() {
     let trial = Trial::new("write_file", json!({"path": "a.sh", "content": "two"}), &[("a.sh", "one")]);
     let path = trial.fixture.root().join("a.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
-    trial.paced(&trial.plan(), Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
+    trial.paced(&trial.plan(), ExecutionAttempt::First, &CallPace::new(&CancelFlag::default())).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);
 
     let trial = Trial::new("write_file", json!({"path": "new", "content": "x"}), &[]);
-    trial.paced(&trial.plan(), Execution::First, &CallPace::new(&CancelFlag::default())).unwrap();
+    trial.paced(&trial.plan(), ExecutionAttempt::First, &CallPace::new(&CancelFlag::default())).unwrap();
     fs::write(trial.fixture.root().join("usual"), "").unwrap();
     let mode = |name: &str| fs::metadata(trial.fixture.root().join(name)).unwrap().permissions().mode();
     assert_eq!(mode("new"), mode("usual"));
@@ -234,7 +241,7 @@ fn a_rehearsal_says_whether_it_would_work_and_changes_nothing() {
     assert!(prepared.summary.expose().starts_with("changes nothing; it would be: changes `one.txt`"));
     assert!(prepared.pre_images.is_empty());
     let output =
-        trial.paced(prepared.body.expose(), Execution::First, &CallPace::new(&CancelFlag::default()));
+        trial.paced(prepared.body.expose(), ExecutionAttempt::First, &CallPace::new(&CancelFlag::default()));
     assert!(output.unwrap().text.starts_with("nothing was changed; the patch applies: "));
     assert_eq!(trial.files(), map(BEFORE));
 }
@@ -291,7 +298,7 @@ fn a_file_that_changed_since_stays_as_it_is_and_so_do_the_others() {
             let plan = trial.plan();
             trial.fixture.write(name, b"first\nname\nbye\none\nsecond\n");
             let there = trial.files();
-            let end = trial.execute(&plan, Execution::First, &HaltAt::after(usize::MAX)).unwrap_err();
+            let end = trial.execute(&plan, ExecutionAttempt::First, &HaltAt::after(usize::MAX)).unwrap_err();
             let WriteEnd::Failed(failure) = end else { panic!("{end:?}") };
             assert!(
                 matches!(failure.code().slug(), "file_conflict" | "patch_invalid" | "edit_not_unique"),
@@ -305,12 +312,15 @@ fn a_file_that_changed_since_stays_as_it_is_and_so_do_the_others() {
 #[test]
 fn nothing_is_done_without_a_plan() {
     let trial = Trial::new("write_file", json!({"path": "a", "content": "x"}), &[]);
-    let first = trial.execute("", Execution::First, &HaltAt::after(usize::MAX));
+    let first = trial.execute("", ExecutionAttempt::First, &HaltAt::after(usize::MAX));
     assert!(matches!(first, Err(WriteEnd::Failed(ToolFailure::System(_)))));
-    assert_eq!(trial.execute("", Execution::Again, &HaltAt::after(usize::MAX)), Err(WriteEnd::Lost));
+    assert_eq!(trial.execute("", ExecutionAttempt::Again, &HaltAt::after(usize::MAX)), Err(WriteEnd::Lost));
     let other = Trial::new("write_file", json!({"path": "b", "content": "x"}), &[]).plan();
-    assert!(trial.execute(&other, Execution::First, &HaltAt::after(usize::MAX)).is_err());
-    assert_eq!(trial.execute(&other, Execution::Again, &HaltAt::after(usize::MAX)), Err(WriteEnd::Lost));
+    assert!(trial.execute(&other, ExecutionAttempt::First, &HaltAt::after(usize::MAX)).is_err());
+    assert_eq!(
+        trial.execute(&other, ExecutionAttempt::Again, &HaltAt::after(usize::MAX)),
+        Err(WriteEnd::Lost)
+    );
     assert_eq!(trial.files(), map(&[]));
 }
 
@@ -334,16 +344,16 @@ fn a_crash_at_any_step_leaves_before_or_after_and_again_finishes_it() {
         loop {
             let trial = Trial::new(tool, arguments.clone(), before);
             let plan = trial.plan();
-            let end = trial.execute(&plan, Execution::First, &HaltAt::after(steps));
+            let end = trial.execute(&plan, ExecutionAttempt::First, &HaltAt::after(steps));
             if end.is_ok() {
                 break;
             }
             assert_eq!(end, Err(WriteEnd::Halted));
             assert_no_mixture(&trial, before, after, steps);
-            trial.execute(&plan, Execution::Again, &HaltAt::after(usize::MAX)).unwrap();
+            trial.execute(&plan, ExecutionAttempt::Again, &HaltAt::after(usize::MAX)).unwrap();
             assert_eq!(trial.files(), map(after), "{tool}, step {steps}");
             // It is done, and stays so however often it is looked at.
-            trial.execute(&plan, Execution::Again, &HaltAt::after(usize::MAX)).unwrap();
+            trial.execute(&plan, ExecutionAttempt::Again, &HaltAt::after(usize::MAX)).unwrap();
             assert_eq!(trial.files(), map(after), "{tool}, step {steps}");
             steps += 1;
         }
@@ -357,12 +367,12 @@ fn a_crash_while_a_crash_is_repaired_is_repaired_too() {
     for first in 0.. {
         let trial = Trial::new(tool, arguments.clone(), before);
         let plan = trial.plan();
-        if trial.execute(&plan, Execution::First, &HaltAt::after(first)).is_ok() {
+        if trial.execute(&plan, ExecutionAttempt::First, &HaltAt::after(first)).is_ok() {
             break;
         }
         // The repairs of one trial follow each other, each cut off one step later.
         for second in 0.. {
-            let end = trial.execute(&plan, Execution::Again, &HaltAt::after(second));
+            let end = trial.execute(&plan, ExecutionAttempt::Again, &HaltAt::after(second));
             assert_no_mixture(&trial, before, after, first);
             if end.is_ok() {
                 break;
@@ -411,7 +421,7 @@ fn what_somebody_else_saves_meanwhile_is_never_lost() {
                     let path = trial.fixture.root().join(name);
                     let meddle = || save(&path);
                     let watch = MeddleAt { left: steps.into(), meddle: &meddle };
-                    let end = trial.execute(&plan, Execution::First, &watch);
+                    let end = trial.execute(&plan, ExecutionAttempt::First, &watch);
                     let there = trial.files();
                     let at = format!("{tool} {name} {way}, step {steps}");
                     if watch.left.get() < usize::MAX / 2 {
@@ -441,11 +451,11 @@ fn after_a_crash_what_somebody_else_saved_stays_and_the_outcome_is_unknown() {
     for steps in 0.. {
         let trial = Trial::new(tool, arguments.clone(), before);
         let plan = trial.plan();
-        if trial.execute(&plan, Execution::First, &HaltAt::after(steps)).is_ok() {
+        if trial.execute(&plan, ExecutionAttempt::First, &HaltAt::after(steps)).is_ok() {
             break;
         }
         trial.fixture.write("one.txt", b"theirs\n");
-        let end = trial.execute(&plan, Execution::Again, &HaltAt::after(usize::MAX));
+        let end = trial.execute(&plan, ExecutionAttempt::Again, &HaltAt::after(usize::MAX));
         assert_eq!(end, Err(WriteEnd::Lost), "step {steps}");
         assert_eq!(trial.files().get("one.txt").map(String::as_str), Some("theirs\n"));
         trial.fixture.write("one.txt", b"first\nsecond\n");
@@ -483,7 +493,7 @@ fn a_cancel_stops_it_only_before_anything_is_in_place() {
             let plan = trial.plan();
             let cancel = CancelFlag::default();
             let watch = CancelAt { left: steps.into(), cancel: &cancel };
-            match trial.paced(&plan, Execution::First, &CallPace::watched(&cancel, &watch)) {
+            match trial.paced(&plan, ExecutionAttempt::First, &CallPace::watched(&cancel, &watch)) {
                 Ok(_) => assert_eq!(trial.files(), map(after), "{tool}, step {steps}"),
                 Err(end) => {
                     assert_eq!(end, WriteEnd::Failed(ToolFailure::Cancelled));

@@ -174,7 +174,7 @@ fn what_somebody_changed_between_two_calls_comes_back_and_no_further() {
 #[test]
 fn what_was_not_kept_is_said_and_left() {
     let mut changed = three();
-    changed.images[2].before = Before::Withheld { mode: 0o644 };
+    changed.images[2].before = FileBefore::Withheld { mode: 0o644 };
     let told = changed.restore();
     assert_eq!(
         (told[2].as_str(), told[5].as_str()),

@@ -63,6 +63,7 @@ mod tests {
             floor: "F1".to_owned(),
             uses: uses.iter().map(|s| (*s).to_owned()).collect(),
             tests_use: tests.iter().map(|s| (*s).to_owned()).collect(),
+            ..CrateRule::default()
         };
         let crates = [
             ("types", table(&[], &[])),

@@ -17,7 +17,7 @@ pub(super) fn check(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
         findings.extend(check_file(file, caps));
         findings.extend(file.functions.iter().flat_map(|function| check_function(file, function, caps)));
     }
-    findings.extend(check_crates(house, caps));
+    findings.extend(check_crates(house, rules));
     findings
 }
 
@@ -71,7 +71,8 @@ fn check_function(file: &SourceFile, function: &FunctionFacts, caps: &SizeCaps) 
     findings
 }
 
-fn check_crates(house: &RepositoryView, caps: &SizeCaps) -> Vec<TidyFinding> {
+fn check_crates(house: &RepositoryView, rules: &Rules) -> Vec<TidyFinding> {
+    let caps = &rules.caps;
     let mut sizes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for file in house.files.iter().filter(|f| matches!(f.place, FilePlace::Source | FilePlace::OwnTarget)) {
         let (all, long) = sizes.entry(&file.crate_folder).or_default();
@@ -90,8 +91,10 @@ fn check_crates(house: &RepositoryView, caps: &SizeCaps) -> Vec<TidyFinding> {
             what,
             mend,
         };
-        if all > caps.crate_lines_max {
-            let what = format!("crate `{folder}` has {all} lines, cap {}", caps.crate_lines_max);
+        let own_cap = rules.crates.get(folder).and_then(|rule| rule.lines_max);
+        let most = own_cap.unwrap_or(caps.crate_lines_max);
+        if all > most {
+            let what = format!("crate `{folder}` has {all} lines, cap {most}");
             findings.push(finding("crate-lines", what, "find the second crate inside it"));
         }
         let percent = (long * 100).checked_div(all).unwrap_or_default();
@@ -110,6 +113,7 @@ fn check_crates(house: &RepositoryView, caps: &SizeCaps) -> Vec<TidyFinding> {
 mod tests {
     use super::*;
     use crate::tidy::house::house;
+    use crate::tidy::rules::CrateRule;
 
     fn found(path: &str, text: &str) -> Vec<&'static str> {
         let caps = SizeCaps {
@@ -123,7 +127,8 @@ mod tests {
             inline_test_lines_max: 4,
             ..SizeCaps::default()
         };
-        let rules = Rules { caps, ..Rules::default() };
+        let small = CrateRule { lines_max: Some(4), ..CrateRule::default() };
+        let rules = Rules { caps, crates: [("small".to_owned(), small)].into(), ..Rules::default() };
         check(&house(&[(path, text)]), &rules).iter().map(|f| f.rule).collect()
     }
 
@@ -139,6 +144,12 @@ mod tests {
     fn a_crate_over_its_cap_is_found() {
         let eleven = "const A: u8 = 0;\n".repeat(11);
         assert!(found("crates/a/src/b.rs", &eleven).contains(&"crate-lines"));
+    }
+
+    #[test]
+    fn a_crate_may_have_a_cap_of_its_own() {
+        let of = |lines: usize| found("crates/small/src/b.rs", &"const A: u8 = 0;\n".repeat(lines));
+        assert_eq!((of(4), of(5)), (vec![], vec!["crate-lines"]));
     }
 
     #[test]

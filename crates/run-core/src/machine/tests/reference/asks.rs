@@ -1,13 +1,13 @@
 //! The simple machine's rules about whose turn it is, and about calls that ask.
 
-use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalTerms, AtExpiry, Separation};
-use palyra_types::event::{Ask, ContentDigest, DecidedBy};
+use palyra_types::approval::{ApprovalDecision, ApprovalState, ApprovalTerms, AtExpiry, SeparationRule};
+use palyra_types::event::{ApprovalAsk, ContentDigest, DecidedBy};
 use palyra_types::tool::{Parallelism, ToolConduct, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, PrincipalId};
 
 use super::{AskedPerson, Fact, Judged, Reference};
 use crate::scenario::asks::{PolicyNow, approval, person};
-use crate::{ApprovalAnswer, PrepareRefusal, Prepared, RunError};
+use crate::{AnswerStage, JudgedAnswer, PrepareRefusal, PreparedEffect, RunError};
 
 /// Where a call stands, by the last that was said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Reference {
             PolicyNow::Denies | PolicyNow::OtherVersion => self.deny(effect, DecidedBy::Policy),
             PolicyNow::Asks if !self.is_approved(effect) => {
                 let number = 700 + effect + 100 * u32::try_from(self.before).expect("few");
-                let ask = Ask { approval: approval(number), terms: self.terms_of(effect) };
+                let ask = ApprovalAsk { approval: approval(number), terms: self.terms_of(effect) };
                 let by = DecidedBy::Policy;
                 let judged = Judged { verdict: ToolVerdict::Ask, by, ask: Some(ask), ..before };
                 self.tape.push(Fact::Judged(judged));
@@ -194,7 +194,7 @@ impl Reference {
         &mut self,
         effect: u32,
         says: &ToolDecision,
-        (verdict, by, ask): (ToolVerdict, DecidedBy, Option<Ask>),
+        (verdict, by, ask): (ToolVerdict, DecidedBy, Option<ApprovalAsk>),
     ) {
         self.tape.push(Fact::Judged(Judged {
             effect,
@@ -240,7 +240,7 @@ impl Reference {
     pub(super) fn take_prepared(
         &mut self,
         effect: u32,
-        prepared: &Result<Prepared, PrepareRefusal>,
+        prepared: &Result<PreparedEffect, PrepareRefusal>,
         judged: Option<&ToolDecision>,
         fresh: ApprovalId,
     ) {
@@ -256,7 +256,7 @@ impl Reference {
         }
         let allowed = self.stage(effect) == Stage::Allowed;
         if allowed && judged.verdict == ToolVerdict::Ask && !self.is_approved(effect) {
-            let ask = Ask { approval: fresh, terms: judged.approval };
+            let ask = ApprovalAsk { approval: fresh, terms: judged.approval };
             self.judge(effect, judged, (ToolVerdict::Ask, DecidedBy::Policy, Some(ask)));
             return self.ask_person(effect, (fresh, now, true));
         }
@@ -303,7 +303,8 @@ impl Reference {
         votes.collect()
     }
 
-    pub(super) fn refuses_answer(&self, answer: &ApprovalAnswer) -> Option<RunError> {
+    pub(super) fn refuses_answer(&self, stage: &AnswerStage) -> Option<RunError> {
+        let answer = stage.answer();
         let Some(asked) = self.pending(answer.approval) else { return Some(RunError::ApprovalDecided) };
         if self.foreign() {
             return Some(RunError::NotWaiting);
@@ -311,7 +312,7 @@ impl Reference {
         if self.is_late(&asked) {
             return None;
         }
-        let stranger = asked.terms.separation == Separation::AnyPerson || answer.by != person(3);
+        let stranger = asked.terms.separation == SeparationRule::AnyPerson || answer.by != person(3);
         if !stranger {
             return Some(RunError::NotEligible);
         }
@@ -321,14 +322,15 @@ impl Reference {
         if self.votes(answer.approval).contains(&answer.by) {
             return Some(RunError::NotEligible);
         }
-        let Some(judged) = &answer.judged else { return Some(RunError::OutOfPlace) };
+        let Some(JudgedAnswer { prepared, judged, .. }) = stage.judged() else {
+            return Some(RunError::OutOfPlace);
+        };
         let denied = judged.verdict == ToolVerdict::Deny;
-        let unprepared =
-            self.judged(asked.effect).conduct == ToolConduct::Prepared && answer.prepared.is_none();
+        let unprepared = self.judged(asked.effect).conduct == ToolConduct::Prepared && prepared.is_none();
         if unprepared && !denied {
             return Some(RunError::OutOfPlace);
         }
-        let fails = matches!(answer.prepared, Some(Err(_)));
+        let fails = matches!(prepared, Some(Err(_)));
         let shared = self.people_needed(&asked, judged) > 1;
         (answer.edited.is_some() && (denied || fails || shared)).then_some(RunError::EditRefused)
     }
@@ -366,7 +368,8 @@ impl Reference {
         self.deny(asked.effect, DecidedBy::Approval(approval));
     }
 
-    pub(super) fn take_approval(&mut self, answer: &ApprovalAnswer) {
+    pub(super) fn take_approval(&mut self, stage: &AnswerStage) {
+        let answer = stage.answer();
         let Some(asked) = self.pending(answer.approval) else { return };
         let effect = asked.effect;
         if self.is_late(&asked) {
@@ -376,7 +379,7 @@ impl Reference {
             self.resolve(&asked, ApprovalState::Denied, false);
             return self.deny(effect, DecidedBy::Approval(answer.approval));
         }
-        let Some(judged) = &answer.judged else { return };
+        let Some(JudgedAnswer { prepared, judged, .. }) = stage.judged() else { return };
         if judged.verdict == ToolVerdict::Deny {
             self.resolve(&asked, ApprovalState::Denied, false);
             return self.judge(effect, judged, (ToolVerdict::Deny, DecidedBy::Policy, None));
@@ -385,7 +388,7 @@ impl Reference {
             self.resolve(&asked, ApprovalState::Withdrawn, false);
             return self.deny(effect, DecidedBy::Policy);
         }
-        let binding = match &answer.prepared {
+        let binding = match prepared {
             Some(Err(_)) => {
                 self.resolve(&asked, ApprovalState::Withdrawn, false);
                 return self.deny(effect, DecidedBy::Policy);

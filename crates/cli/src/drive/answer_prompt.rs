@@ -1,0 +1,80 @@
+//! The prompt of a run that waits for words of a person: its help, and the lines that it takes.
+
+use palyra_wire::v1;
+
+use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
+use crate::failure::Failure;
+use palyra_run_view::how_to_resolve;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
+
+const WORDS_PROMPT: &str = "? answer>";
+/// A line that asks for help.
+const HELP: &str = "?";
+/// The key that leaves an approval for later.
+const LATER: &str = "l";
+
+impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
+    /// Begins to ask for words that let the run go on.
+    pub(super) fn ask_for_words(&mut self) -> Result<(), Failure> {
+        self.seat.output.note(NoteKind::Doubt, &self.words_help());
+        self.asking = PendingQuestion::Words;
+        self.begin_prompt(WORDS_PROMPT)
+    }
+
+    /// Takes an empty line and one that asks for help; returns `false` for an answer.
+    pub(super) fn take_no_words(&mut self, line: &str) -> Result<bool, Failure> {
+        match line.trim() {
+            "" => {}
+            HELP => {
+                if let Some(question) = self.view.model_question() {
+                    self.seat.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
+                }
+                self.seat.output.note(NoteKind::Info, &self.words_help());
+            }
+            // At an approval this key leaves; here a line is sent.
+            LATER if line == LATER => {
+                let message =
+                    format!("\"{LATER}\" was not sent; a space before it sends it. {}", self.words_help());
+                self.seat.output.note(NoteKind::Doubt, &message);
+            }
+            _ => return Ok(false),
+        }
+        self.begin_prompt(WORDS_PROMPT)?;
+        Ok(true)
+    }
+
+    fn words_help(&self) -> String {
+        let what = match self.view.model_question() {
+            Some(_) => "the next line you type is the answer",
+            None => "the run waits: the next line you type lets it go on",
+        };
+        let leaves = match &self.seat.person {
+            InteractionMode::WatchedKeyboard { .. } => "Ctrl-D leaves the chat and the question open",
+            InteractionMode::LinePrompt(_) | InteractionMode::Unattended => "Ctrl-D leaves it for later",
+        };
+        format!("{what}; {leaves}, Ctrl-C cancels the run")
+    }
+
+    /// Says how a run that waits is answered from elsewhere.
+    pub(super) fn say_how_to_answer(&self) {
+        if let Some(asked) = self.view.asked().first() {
+            return self.say_how_to_approve(&asked.approval_id);
+        }
+        let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());
+        let message = match self.view.unresolved().first() {
+            Some(effect) => format!("the run waits; {}", how_to_resolve(&run, *effect)),
+            None => {
+                let run = if matches!(self.seat.person, InteractionMode::Unattended) {
+                    run
+                } else {
+                    short_id(&run)
+                };
+                format!(
+                    "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
+                )
+            }
+        };
+        self.seat.output.note(NoteKind::Doubt, &message);
+    }
+}

@@ -1,0 +1,159 @@
+//! `palyra admin people`: who may use the daemon, and with which role.
+
+use clap::Subcommand;
+use palyra_client::Client;
+use palyra_types::ErrorCode;
+use palyra_types::access::Role;
+use palyra_wire::json::to_json;
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use palyra_run_view::date;
+use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
+
+/// People and their roles.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PeopleVerb {
+    /// List people and their roles
+    #[command(after_help = "Example:\n  palyra admin people list")]
+    List {
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a person with a role
+    #[command(after_help = "Example:\n  palyra admin people add user:alice --role approver")]
+    Add {
+        /// The name, such as user:alice
+        name: String,
+        /// owner, member, approver, viewer or worker
+        #[arg(long, default_value_t = Role::Member)]
+        role: Role,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a person another name
+    #[command(after_help = "Example:\n  palyra admin people rename user:alice user:anna")]
+    Rename {
+        /// The name, or the whole id
+        person: String,
+        /// The new name
+        name: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a person another role; credentials lose at once what it does not allow
+    #[command(after_help = "Example:\n  palyra admin people role user:alice viewer")]
+    Role {
+        /// The name, or the whole id
+        person: String,
+        /// owner, member, approver, viewer or worker
+        role: Role,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Stop every credential of a person at once
+    #[command(after_help = "Example:\n  palyra admin people disable user:alice")]
+    Disable {
+        /// The name, or the whole id
+        person: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let the credentials of a person work again
+    #[command(after_help = "Example:\n  palyra admin people enable user:alice")]
+    Enable {
+        /// The name, or the whole id
+        person: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) -> Result<Exit, Failure> {
+    let (person, said, json) = match verb {
+        PeopleVerb::List { json } => return list(context, client, json).await,
+        PeopleVerb::Add { name, role, json } => {
+            let request = v1::CreatePersonRequest { name, role: role_to_wire(role).into() };
+            (client.call(request).await?.person, "added", json)
+        }
+        PeopleVerb::Rename { person, name, json } => {
+            let principal_id = principal_of(client, &person).await?;
+            let answer = client.call(v1::RenamePersonRequest { principal_id, name }).await?;
+            (answer.person, "renamed", json)
+        }
+        PeopleVerb::Role { person, role, json } => {
+            let principal_id = principal_of(client, &person).await?;
+            let role = role_to_wire(role).into();
+            (client.call(v1::SetRoleRequest { principal_id, role }).await?.person, "changed", json)
+        }
+        PeopleVerb::Disable { person, json } => {
+            let principal_id = principal_of(client, &person).await?;
+            let answer = client.call(v1::DisablePersonRequest { principal_id }).await?;
+            (answer.person, "disabled; none of their credentials works", json)
+        }
+        PeopleVerb::Enable { person, json } => {
+            let principal_id = principal_of(client, &person).await?;
+            let answer = client.call(v1::EnablePersonRequest { principal_id }).await?;
+            (answer.person, "enabled; credentials that are not revoked work again", json)
+        }
+    };
+    let person = person.unwrap_or_default();
+    if json {
+        context.output.json(&to_json(&person))?;
+    } else {
+        let message = format!("{}, {}: {said}", person.name, person.role_name());
+        context.output.note(NoteKind::Good, &message);
+    }
+    Ok(Exit::Done)
+}
+
+async fn list(context: &Context, client: &Client, json: bool) -> Result<Exit, Failure> {
+    let people = client.call(v1::ListPeopleRequest {}).await?.people;
+    if json {
+        people.iter().try_for_each(|person| context.output.json(&to_json(person)))?;
+        return Ok(Exit::Done);
+    }
+    let row = |person: v1::Person| {
+        let state = match person.disabled {
+            Some(since) => format!("disabled {}", date(Some(since))),
+            None => "active".to_owned(),
+        };
+        let role = person.role_name().into_owned();
+        let kind = person.kind_name().into_owned();
+        [person.name, role, kind, state, short_id(&person.principal_id)]
+    };
+    let rows = people.into_iter().map(row).collect();
+    context.table(["NAME", "ROLE", "KIND", "STATE", "ID"], rows)?;
+    Ok(Exit::Done)
+}
+
+/// Returns the id of a person who is named by name or whole id.
+async fn principal_of(client: &Client, named: &str) -> Result<String, Failure> {
+    let people = client.call(v1::ListPeopleRequest {}).await?.people;
+    let found = people.into_iter().find(|person| person.name == named || person.principal_id == named);
+    found.map(|person| person.principal_id).ok_or_else(|| Failure::WithMend {
+        code: ErrorCode::PrincipalNotFound,
+        message: format!("there is no person `{}`", palyra_screen_text::clean_line(named, 60)),
+        mend: "`palyra admin people list` shows the people there are".to_owned(),
+    })
+}
+
+fn role_to_wire(role: Role) -> v1::PrincipalRole {
+    match role {
+        Role::Owner => v1::PrincipalRole::Owner,
+        Role::Member => v1::PrincipalRole::Member,
+        Role::Approver => v1::PrincipalRole::Approver,
+        Role::Viewer => v1::PrincipalRole::Viewer,
+        Role::Worker => v1::PrincipalRole::Worker,
+    }
+}

@@ -1,0 +1,230 @@
+//! What a typed line means: a command, or something to say and how that meets a run that is active.
+
+use palyra_client::ClientError;
+use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
+use palyra_wire::v1::InputDelivery;
+
+use crate::failure::Failure;
+use crate::model_names::means_same_model;
+
+use palyra_terminal::WordSuggestions;
+
+/// The commands: word, what follows it, what it does.
+const COMMANDS: [(&str, &str, &str); 14] = [
+    ("/help", "", "this list"),
+    ("/status", "", "which session and model this is"),
+    ("/model", "[NAME]", "which models there are; with a name, who answers now"),
+    ("/approve", "", "ask again what was left for later with l"),
+    ("/attach", "FILE...", "send files along with what is said next"),
+    ("/steer", "TEXT", "tell the active run something for its next step"),
+    ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
+    ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
+    ("/reset", "", "begin a fresh context; nothing is deleted"),
+    ("/undo", "[RUN]", "take back the changes of files by the last run, or by RUN"),
+    ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
+    ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
+    ("/quit", "", "leave; Ctrl-D does too, and an active run goes on"),
+    ("", "", "anything else is sent to the model; while a run is active it waits"),
+];
+
+/// Command lines of `palyra` by their first words, and the command that is for the same in a chat.
+const SHELL_FORMS: [(&str, &str); 11] = [
+    ("runs undo", "/undo"),
+    ("undo", "/undo"),
+    ("approve", "/approve"),
+    ("sessions branch", "/branch"),
+    ("sessions reset", "/reset"),
+    ("sessions list", "/sessions"),
+    ("chat", "/sessions"),
+    ("runs cancel", "/cancel"),
+    ("runs steer", "/steer"),
+    ("model", "/model"),
+    ("status", "/status"),
+];
+
+/// What a typed line means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ChatLine<'a> {
+    Nothing,
+    Help,
+    Quit,
+    Reset,
+    Status,
+    Cancel,
+    /// Asks again what waits for an answer.
+    Approve,
+    /// Takes back what a run changed, or the last one.
+    Undo(&'a str),
+    /// With the place, or nothing for a list.
+    Branch(&'a str),
+    /// With the model, or nothing for a list.
+    Model(&'a str),
+    /// With the files, separated by blanks.
+    Attach(&'a str),
+    /// With the session or what to search for, or nothing for a list.
+    Sessions(&'a str),
+    Say(InputDelivery, &'a str),
+    /// A command line of `palyra` itself, without its first word.
+    OfShell(&'a str),
+    /// A command that does not exist.
+    Unknown(&'a str),
+    /// A command that lacks what has to follow it.
+    Incomplete(&'a str),
+}
+
+/// Reads a line. A blank before a command has it said as it is.
+pub(super) fn read(line: &str) -> ChatLine<'_> {
+    let said = line.trim_end();
+    if said.trim_start().is_empty() {
+        return ChatLine::Nothing;
+    }
+    if let Some(text) = said.strip_prefix('!').map(str::trim_start)
+        && !text.is_empty()
+    {
+        return ChatLine::Say(InputDelivery::Interrupt, text);
+    }
+    let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    if word == "palyra" && RESERVED_TOOL_NAMES.contains(&rest.split_whitespace().next().unwrap_or_default()) {
+        return ChatLine::OfShell(rest.trim());
+    }
+    // A path is not a command.
+    let is_command = word.strip_prefix('/').is_some_and(|name| !name.contains(['/', '.', '_', '-']));
+    if !is_command {
+        return ChatLine::Say(InputDelivery::Queue, line);
+    }
+    match (word, rest.trim()) {
+        ("/help" | "/?", _) => ChatLine::Help,
+        ("/quit" | "/exit" | "/q", _) => ChatLine::Quit,
+        ("/reset" | "/new", _) => ChatLine::Reset,
+        ("/status", _) => ChatLine::Status,
+        ("/cancel", _) => ChatLine::Cancel,
+        ("/approve" | "/answer", _) => ChatLine::Approve,
+        ("/undo", run) => ChatLine::Undo(run),
+        ("/branch", place) => ChatLine::Branch(place),
+        ("/model", name) => ChatLine::Model(name),
+        ("/sessions", name) => ChatLine::Sessions(name),
+        ("/attach" | "/steer" | "/interrupt", "") => ChatLine::Incomplete(word),
+        ("/attach", files) => ChatLine::Attach(files),
+        ("/steer", text) => ChatLine::Say(InputDelivery::Steer, text),
+        ("/interrupt", text) => ChatLine::Say(InputDelivery::Interrupt, text),
+        _ => ChatLine::Unknown(word),
+    }
+}
+
+/// Returns a failure with the mend that can be typed in a chat, where that differs from a shell's.
+pub(super) fn in_chat(failure: Failure) -> Failure {
+    if let Failure::Client(error @ ClientError::OtherModel { in_force, own, .. }) = &failure {
+        let stop = "`palyra admin stop` in another terminal, then try again";
+        let mend = match means_same_model(in_force, own) {
+            true => format!("`/model {in_force}` asks the daemon's model; or type {stop}"),
+            false => format!("type {stop}"),
+        };
+        return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
+    }
+    failure
+}
+
+/// Returns the command of a chat that is for what a command line of `palyra` does, and what it does.
+pub(super) fn of_chat(verb: &str) -> Option<(&'static str, &'static str)> {
+    let begins =
+        |form: &str| verb.strip_prefix(form).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let (_, wanted) = SHELL_FORMS.iter().find(|(form, _)| begins(form))?;
+    COMMANDS.iter().find(|(command, ..)| command == wanted).map(|(command, _, what)| (*command, *what))
+}
+
+/// Returns what has to follow a command.
+pub(super) fn what_follows(command: &str) -> &'static str {
+    COMMANDS.iter().find(|(word, _, _)| *word == command).map_or("", |(_, rest, _)| rest)
+}
+
+/// Returns the lines of the list of commands.
+pub(super) fn help() -> impl Iterator<Item = String> {
+    COMMANDS
+        .iter()
+        .map(|(word, rest, what)| format!("{:<18} {what}", format!("{word} {rest}")).trim().to_owned())
+}
+
+/// Returns what the last word of a line may be, given the models there are.
+pub(super) fn suggest(line: &str, models: &[String]) -> WordSuggestions {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match word {
+        "/attach" if line.len() > word.len() => WordSuggestions::Files,
+        "/model" if line.len() > word.len() && !rest.contains(' ') => WordSuggestions::Words(models.to_vec()),
+        word if word == line && word.starts_with('/') => {
+            let words = COMMANDS.iter().map(|(word, _, _)| (*word).to_owned());
+            WordSuggestions::Words(words.filter(|word| !word.is_empty()).collect())
+        }
+        _ => WordSuggestions::Words(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_what_is_said() {
+        use InputDelivery::{Interrupt, Queue, Steer};
+        for (line, expect) in [
+            ("  ", ChatLine::Nothing),
+            ("/help", ChatLine::Help),
+            ("/quit ", ChatLine::Quit),
+            ("/reset", ChatLine::Reset),
+            ("/status", ChatLine::Status),
+            ("/cancel", ChatLine::Cancel),
+            ("/approve", ChatLine::Approve),
+            ("/undo", ChatLine::Undo("")),
+            ("/undo B6RQJ9", ChatLine::Undo("B6RQJ9")),
+            ("/branch", ChatLine::Branch("")),
+            ("/branch 12", ChatLine::Branch("12")),
+            ("/model  a/b ", ChatLine::Model("a/b")),
+            ("/attach a.png b.md", ChatLine::Attach("a.png b.md")),
+            ("/attach", ChatLine::Incomplete("/attach")),
+            ("/steer be\nbrief", ChatLine::Say(Steer, "be\nbrief")),
+            ("/interrupt stop", ChatLine::Say(Interrupt, "stop")),
+            ("! stop", ChatLine::Say(Interrupt, "stop")),
+            ("!", ChatLine::Say(Queue, "!")),
+            ("/stats", ChatLine::Unknown("/stats")),
+            ("/etc/passwd is what?", ChatLine::Say(Queue, "/etc/passwd is what?")),
+            ("/README.md", ChatLine::Say(Queue, "/README.md")),
+            ("palyra admin stop", ChatLine::OfShell("admin stop")),
+            (" palyra admin stop", ChatLine::Say(Queue, " palyra admin stop")),
+            ("palyra is what?", ChatLine::Say(Queue, "palyra is what?")),
+            (" /quit", ChatLine::Say(Queue, " /quit")),
+            ("hello /quit", ChatLine::Say(Queue, "hello /quit")),
+        ] {
+            assert_eq!(read(line), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_of_a_shell_has_its_command_of_the_chat() {
+        let command = |verb| of_chat(verb).map(|(command, _)| command);
+        for (verb, expect) in [
+            ("runs undo B6RQJ9", Some("/undo")),
+            ("runs undone", None),
+            ("approve yes last", Some("/approve")),
+            ("chat --session notes", Some("/sessions")),
+            ("admin stop", None),
+        ] {
+            assert_eq!(command(verb), expect, "{verb}");
+        }
+        assert!(SHELL_FORMS.iter().all(|(form, _)| of_chat(form).is_some()));
+    }
+
+    #[test]
+    fn every_listed_command_exists_and_is_suggested() {
+        let WordSuggestions::Words(words) = suggest("/", &[]) else { panic!("no words") };
+        assert_eq!(words.len() + 1, COMMANDS.len());
+        for word in words {
+            assert!(!matches!(read(&word), ChatLine::Unknown(_) | ChatLine::Say(..)), "{word}");
+        }
+        assert_eq!(suggest("/attach no", &[]), WordSuggestions::Files);
+        assert_eq!(
+            suggest("/model d", &["demo/demo".into()]),
+            WordSuggestions::Words(vec!["demo/demo".into()])
+        );
+        assert_eq!(suggest("say /he", &[]), WordSuggestions::Words(Vec::new()));
+        assert!(help().all(|line| line.chars().count() < 78));
+    }
+}

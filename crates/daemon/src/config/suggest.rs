@@ -1,0 +1,143 @@
+//! The valid name most like the one that somebody wrote.
+
+use super::diagnostic::ConfigError;
+use super::schema::{self, PROVIDER_FIELDS, SETTINGS, SettingSpec};
+use super::value::ValueOrigin;
+
+/// Names longer than this are not compared with anything.
+const COMPARED_CHARS_MAX: usize = 100;
+/// Characters of a key that a message shows.
+const SHOWN_CHARS_MAX: usize = 64;
+
+/// Returns the candidate that was probably meant: at most a third of it differs.
+pub(super) fn nearest(word: &str, candidates: impl IntoIterator<Item = String>) -> Option<String> {
+    if word.chars().count() > COMPARED_CHARS_MAX {
+        return None;
+    }
+    let distance = |candidate: &String| strsim::osa_distance(word, candidate);
+    let best = candidates.into_iter().min_by_key(distance)?;
+    let allowed = (best.chars().count().max(word.chars().count()) / 3).max(1);
+    (distance(&best) <= allowed).then_some(best)
+}
+
+/// Returns a key as a message may show it: on one line, and not endless.
+pub(super) fn shown(key: &str) -> String {
+    let mut chars = key.chars();
+    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let mut shown: String = chars.by_ref().take(SHOWN_CHARS_MAX).map(visible).collect();
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Says why a key is none; `written` is the key with what follows it on its line.
+pub(super) fn wrong_key(key: &str, written: &str, origin: &ValueOrigin) -> ConfigError {
+    let origin = origin.clone();
+    if let Some(example) = schema::example_in_section(key) {
+        let what = format!("is a section; its settings are written like `{example}`");
+        return ConfigError::Unusable { origin, key: shown(key), what };
+    }
+    match schema::provider_name(key) {
+        Some(name) if !schema::is_provider_name(name) => {
+            let what = format!(
+                "names a provider `{}`; a name has lower-case letters, digits and hyphens",
+                shown(name)
+            );
+            ConfigError::Unusable { origin, key: shown(key), what }
+        }
+        _ => ConfigError::UnknownKey { key: shown(key), hint: hint(key, written, &origin), origin },
+    }
+}
+
+/// Returns what was probably meant by a key; else what there is.
+fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
+    let in_section = |misplaced: &MisplacedSetting<'_>| schema::is_section(misplaced.table);
+    let misplaced =
+        misplaced(written).filter(in_section).filter(|_| matches!(origin, ValueOrigin::File { .. }));
+    if let Some(MisplacedSetting { table, section, last }) = misplaced {
+        return format!(
+            "a line below `[{table}]` belongs to it; write it below `[{section}]` (add that line where there is none), \
+             as `{last} = ...`"
+        );
+    }
+    if let Some(provider) = schema::provider_of(key) {
+        let fields = || PROVIDER_FIELDS.iter().map(|field| format!("providers.{provider}.{}", field.key));
+        let field = key.get("providers.".len() + provider.len() + 1..).unwrap_or_default();
+        let near = nearest(field, PROVIDER_FIELDS.iter().map(|field| field.key.to_owned()));
+        let near = near.map(|near| format!("providers.{provider}.{near}"));
+        return near.map_or_else(|| there_is("a provider takes", fields()), |near| meant(&near));
+    }
+    let Some((section, _)) = key.split_once('.') else { return section_hint(key) };
+    if let Some(near) = nearest(key, SETTINGS.iter().map(|setting| setting.key.to_owned())) {
+        return meant(&near);
+    }
+    let within =
+        |setting: &&SettingSpec| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
+    let mut beside = SETTINGS.iter().filter(within).map(|setting| setting.key.to_owned()).peekable();
+    if beside.peek().is_none() {
+        return section_hint(section);
+    }
+    there_is("that section takes", beside)
+}
+
+/// A setting below the line of another section.
+struct MisplacedSetting<'k> {
+    table: &'k str,
+    /// The section as its line has it, such as `providers.mine`.
+    section: String,
+    /// The setting within that section.
+    last: String,
+}
+
+/// Finds the section to which a key belongs: its line may begin with the name of another section, or be a setting of only
+/// one other.
+fn misplaced(key: &str) -> Option<MisplacedSetting<'_>> {
+    let (table, rest) = match schema::provider_of(key) {
+        Some(provider) => {
+            let end = "providers.".len() + provider.len();
+            (key.get(..end)?, key.get(end + 1..)?)
+        }
+        None => key.split_once('.')?,
+    };
+    let first = rest.split('.').next()?;
+    if schema::sections().into_iter().any(|section| section == first && section != table) {
+        let (section, last) = rest.rsplit_once('.')?;
+        return Some(MisplacedSetting { table, section: shown(section), last: shown(last) });
+    }
+    let mut named =
+        SETTINGS.iter().filter_map(|setting| setting.key.rsplit_once('.').filter(|(_, last)| *last == rest));
+    match (named.next(), named.next()) {
+        (Some((section, last)), None) if section != table => {
+            Some(MisplacedSetting { table, section: section.to_owned(), last: last.to_owned() })
+        }
+        _ => None,
+    }
+}
+
+/// Returns what was probably meant by a key without a section, or by a section.
+fn section_hint(word: &str) -> String {
+    let sections = schema::sections();
+    if let Some(near) = nearest(word, sections.iter().map(|section| (*section).to_owned())) {
+        let example = schema::example_in_section(&near).unwrap_or_default();
+        return format!("did you mean the section `{near}`, as in `{example}`?");
+    }
+    // A setting may have been written without its section.
+    let last = |setting: &SettingSpec| setting.key.rsplit_once('.').map_or("", |(_, last)| last).to_owned();
+    match nearest(word, SETTINGS.iter().map(last)) {
+        Some(near) => {
+            let whole = SETTINGS.iter().find(|setting| last(setting) == near);
+            meant(whole.map_or("", |setting| setting.key))
+        }
+        None => there_is("the sections are", sections.iter().map(|section| (*section).to_owned())),
+    }
+}
+
+fn meant(near: &str) -> String {
+    format!("did you mean `{near}`?")
+}
+
+fn there_is(beginning: &str, names: impl Iterator<Item = String>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    format!("{beginning} {}", names.join(", "))
+}

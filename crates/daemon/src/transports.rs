@@ -1,0 +1,37 @@
+//! The transports of one daemon, served side by side until the stop.
+
+use palyra_api::DaemonFacts;
+use palyra_grpc::ServeLimits;
+use palyra_http::{HttpLimits, HttpServer};
+use palyra_openai::{OpenAiSpans, openai_routes};
+use palyra_runtime::GatewayRuntimeState;
+use palyra_types::ErrorCode;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::listeners::Listeners;
+use crate::refusal::StartRefusal;
+
+/// Serves gRPC and HTTP; `connections` counts the open connections of both.
+pub(crate) async fn serve(
+    state: GatewayRuntimeState,
+    daemon: DaemonFacts,
+    mut listeners: Listeners,
+    connections: watch::Sender<usize>,
+    rebound: mpsc::Receiver<std::os::unix::net::UnixListener>,
+    stop: CancellationToken,
+) -> Result<(), StartRefusal> {
+    let http = listeners.take_http(&connections);
+    let openai = openai_routes(state.clone(), OpenAiSpans::default(), stop.clone());
+    let server = HttpServer { state: state.clone(), daemon: daemon.clone(), mounted: vec![openai] };
+    let serving_http = async {
+        let Some(http) = http else { return Ok(()) };
+        let served = palyra_http::serve(server, http, HttpLimits::default(), stop.clone()).await;
+        served.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))
+    };
+    let grpc = listeners.into_grpc(connections, rebound);
+    let serving_grpc = palyra_grpc::serve(state, daemon, grpc, ServeLimits::default(), stop.clone());
+    let serving_grpc =
+        async { serving_grpc.await.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error)) };
+    tokio::try_join!(serving_http, serving_grpc).map(|_| ())
+}

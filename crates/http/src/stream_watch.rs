@@ -1,0 +1,74 @@
+//! What a response stream waits for beside its own entries: the next heartbeat, the end of its credential, the stop.
+//!
+//! Invariant: a stream is silent for at most the heartbeat, and a stream whose token was revoked ends within one.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use palyra_admin::access::AccessHandle;
+use palyra_api::ApiError;
+use palyra_runtime::GatewayRuntimeState;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::identity::HttpIdentity;
+
+/// The longest silence on a stream, and the longest life of a stream whose token was revoked.
+const HEARTBEAT_SPAN_MAX: Duration = Duration::from_secs(10);
+const HEARTBEAT_SPAN_MIN: Duration = Duration::from_millis(10);
+/// How long a stream may go on after the stop, to send what was committed before.
+const LAST_ENTRIES_SPAN_MAX: Duration = Duration::from_millis(500);
+
+/// What a stream has to do now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamSignal {
+    /// Send a sign of life.
+    Heartbeat,
+    /// Send this refusal and end.
+    Ended(ApiError),
+}
+
+/// Watches over one response stream.
+pub struct StreamWatch {
+    identity: HttpIdentity,
+    access: AccessHandle,
+    span: Duration,
+    alarm: Pin<Box<Sleep>>,
+    stop: CancellationToken,
+    /// Set once the daemon stops.
+    grace: Option<Pin<Box<Sleep>>>,
+}
+
+impl StreamWatch {
+    /// Makes a watch over a stream of a caller; it ends a while after `stop`.
+    #[must_use]
+    pub fn new(identity: HttpIdentity, state: &GatewayRuntimeState, stop: CancellationToken) -> Self {
+        let span = state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX);
+        let alarm = Box::pin(tokio::time::sleep(span));
+        Self { identity, access: state.admin.access.clone(), span, alarm, stop, grace: None }
+    }
+
+    /// Returns the next signal. Cancel-safe.
+    pub async fn next(&mut self) -> StreamSignal {
+        loop {
+            if let Some(grace) = &mut self.grace {
+                grace.as_mut().await;
+                return StreamSignal::Ended(ApiError::shutting_down());
+            }
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => {
+                    self.grace = Some(Box::pin(tokio::time::sleep(LAST_ENTRIES_SPAN_MAX)));
+                }
+                () = self.alarm.as_mut() => {
+                    self.alarm.as_mut().reset(Instant::now() + self.span);
+                    return if self.identity.still_holds(&self.access) {
+                        StreamSignal::Heartbeat
+                    } else {
+                        StreamSignal::Ended(ApiError::unauthenticated())
+                    };
+                }
+            }
+        }
+    }
+}

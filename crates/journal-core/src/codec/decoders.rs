@@ -1,0 +1,113 @@
+//! The decoder of each kind.
+//!
+//! A kind of the registry without a row does not compile, and neither does a row in the wrong block when its decoder
+//! yields the other sort of event. Begin at [`decode_known`].
+
+use palyra_types::event::JournalEvent;
+use palyra_types::event::kind::{EventKind, KindPlace};
+
+use super::field::{Read, Unreadable};
+use super::{
+    access_entries as access, approval_entries as approval, component_entries as component,
+    effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
+    policy_entries as policy, proof_entries as proof, run_entries as run, session_entries as session,
+    skill_entries as skill, tool_entries as tool, vault_entries as vault,
+};
+
+/// Each row: the kind, and how its stored bytes are read. There is no row for all others.
+macro_rules! decoders {
+    (
+        ($facts:ident, $payload:ident)
+        log { $($log:ident => $log_event:expr,)* }
+        tape { $($tape:ident => $tape_event:expr,)* }
+    ) => {
+        /// Returns the event of a kind that this version knows.
+        pub(super) fn decode_known(
+            kind: EventKind,
+            place: KindPlace,
+            $facts: &[u8],
+            $payload: &[u8],
+        ) -> Read<JournalEvent> {
+            if kind.place() != place {
+                return Err(Unreadable::Malformed);
+            }
+            match kind {
+                $(EventKind::$log => $log_event,)*
+                $(EventKind::$tape => $tape_event.map(JournalEvent::Tape),)*
+            }
+        }
+    };
+}
+
+decoders! {
+    (facts, payload)
+    log {
+        LogOpened => log::decode_opened(facts),
+        EpochStarted => log::decode_epoch(facts),
+        Erased => proof::decode_erased(facts),
+        LogReopened => proof::decode_reopened(facts),
+        PrincipalRegistered => access::decode_registered(facts, payload),
+        TokenCreated => access::decode_token(facts, payload),
+        TokenRevoked => access::decode_token_revoked(facts),
+        PrincipalRenamed => access::decode_renamed(facts, payload),
+        RoleGiven => access::decode_role(facts),
+        PrincipalDisabled => access::decode_disabled(facts),
+        PrincipalEnabled => access::decode_enabled(facts),
+        ActRefused => access::decode_refused(facts, payload),
+        AgentSaved => log::decode_agent(facts, payload),
+        AgentArchived => log::decode_agent_archived(facts),
+        SessionOpened => session::decode_opened(facts, payload),
+        SessionReset => session::decode_reset(facts),
+        SessionRenamed => session::decode_renamed(facts, payload),
+        SessionArchived => session::decode_archived(facts),
+        SessionRestored => session::decode_restored(facts),
+        GrantRevoked => approval::decode_grant_revoked(facts),
+        UndoRequested => effect::decode_undo_requested(facts, payload),
+        UndoFinished => effect::decode_undo_finished(facts, payload),
+        EffectSettled => effect::decode_settled(facts, payload),
+        SkillInstalled => skill::decode_installed(facts, payload),
+        SkillEnabled => skill::decode_enabled(facts),
+        SkillDisabled => skill::decode_disabled(facts),
+        SkillQuarantined => skill::decode_quarantined(facts),
+        SkillRemoved => skill::decode_removed(facts),
+        PostureChanged => policy::decode_posture(facts, payload),
+        BookmarkPlaced => session::decode_bookmark_placed(facts, payload),
+        BookmarkRemoved => session::decode_bookmark_removed(facts),
+        JobStarted => job::decode_started(facts),
+        JobEnded => job::decode_ended(facts),
+        ShadowCounted => policy::decode_shadow(facts),
+        SecretPut => vault::decode_put(facts, payload),
+        SecretBound => vault::decode_bound(facts, payload),
+        SecretRemoved => vault::decode_removed(facts, payload),
+        VaultUnlocked => vault::decode_unlocked(facts),
+        VaultPassphraseSet => vault::decode_passphrase_set(facts),
+        SecretUsed => vault::decode_used(facts, payload),
+        ComponentAdded => component::decode_added(facts, payload),
+        ComponentRemoved => component::decode_removed(facts),
+    }
+    tape {
+        RunStarted => run::decode_started(facts, payload),
+        InputReceived => run::decode_input(facts, payload),
+        LoopDetected => run::decode_loop(facts),
+        CancelRequested => run::decode_cancel(facts),
+        RunFinished => run::decode_finished(facts, payload),
+        RunHeld => run::decode_held(facts),
+        ModelRequested => model::decode_requested(facts, payload),
+        ModelText => model::decode_text(facts, payload),
+        ModelMessage => model::decode_message(facts, payload),
+        ModelAttemptAbandoned => model::decode_abandoned(facts, payload),
+        ToolProposed => tool::decode_proposed(facts, payload),
+        ToolDecided => tool::decode_decided(facts, payload),
+        ToolStarted => effect::decode_started(facts, payload),
+        ToolFinished => tool::decode_finished(facts, payload),
+        ToolOutcomeUnknown => tool::decode_unknown(facts),
+        ApprovalRequested => approval::decode_requested(facts, payload),
+        ApprovalVoted => approval::decode_voted(facts, payload),
+        ApprovalResolved => approval::decode_resolved(facts, payload),
+        GrantStored => approval::decode_grant(facts, payload),
+        EffectResolved => effect::decode_resolved(facts, payload),
+        ModelReasoning => model::decode_reasoning(facts, payload),
+        ModelSwitched => model::decode_switched(facts, payload),
+        ToolOutput => effect::decode_output(facts, payload),
+    }
+}

@@ -1,0 +1,87 @@
+//! The inputs of a run as items of a response, by the page.
+
+use palyra_types::RunId;
+use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::run::UserInput;
+use palyra_types::tape::OrchestratorTapeRecord;
+use serde_json::{Value, json};
+
+use crate::identifiers::input_id;
+
+/// Items of one page, at most.
+pub const INPUT_ITEMS_MAX: usize = 100;
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ItemOrder {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    #[default]
+    Descending,
+}
+
+/// Gathers the inputs of a tape.
+#[derive(Debug)]
+pub struct InputItems {
+    run: RunId,
+    items: Vec<Value>,
+}
+
+impl InputItems {
+    /// Makes an empty list.
+    #[must_use]
+    pub fn new(run: RunId) -> Self {
+        Self { run, items: Vec::new() }
+    }
+
+    /// Takes an entry of the tape.
+    pub fn read(&mut self, entry: &OrchestratorTapeRecord) {
+        if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
+            self.add(&started.input);
+        } else if let TapeEvent::Run(RunEvent::InputReceived { input, .. }) = &entry.event {
+            self.add(input);
+        }
+    }
+
+    fn add(&mut self, input: &UserInput) {
+        let index = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+        let mut content = vec![json!({ "type": "input_text", "text": input.text.expose() })];
+        for file in &input.attachments {
+            let part = if file.is_image() {
+                json!({ "type": "input_image", "detail": "auto", "file_id": null, "image_url": null })
+            } else {
+                json!({ "type": "input_file", "file_id": null, "filename": file.name.expose() })
+            };
+            content.push(part);
+        }
+        self.items.push(json!({
+            "id": input_id(self.run, index),
+            "type": "message",
+            "role": "user",
+            "status": "completed",
+            "content": content,
+        }));
+    }
+
+    /// Returns a page: at most `limit` items after the item `after`.
+    #[must_use]
+    pub fn page(mut self, order: ItemOrder, limit: usize, after: Option<&str>) -> Value {
+        if order == ItemOrder::Descending {
+            self.items.reverse();
+        }
+        let start = after.map_or(0, |after| {
+            self.items.iter().position(|item| item["id"] == after).map_or(0, |place| place + 1)
+        });
+        let rest = self.items.get(start..).unwrap_or_default();
+        let page = rest.get(..limit.min(rest.len())).unwrap_or_default();
+        let id = |item: Option<&Value>| item.map_or(Value::Null, |item| item["id"].clone());
+        json!({
+            "object": "list",
+            "data": page,
+            "first_id": id(page.first()),
+            "last_id": id(page.last()),
+            "has_more": rest.len() > page.len(),
+        })
+    }
+}

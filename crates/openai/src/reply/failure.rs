@@ -1,0 +1,77 @@
+//! The end of a run that has no answer, as clients read it: a code they know, a sentence, a status.
+//!
+//! Owns the table from our codes to those of OpenAI. Invariant: a sentence is our own summary of the code; what a
+//! provider, a tool or a run said is never quoted.
+
+use std::time::Duration;
+
+use palyra_types::ErrorCode;
+
+use crate::error_reply::{ErrorReply, RetryAdvice};
+use crate::reply::answer_reader::AnswerOutcome;
+
+/// Pause that a client is asked to make where the provider named none.
+const RATE_LIMIT_PAUSE: Duration = Duration::from_secs(20);
+
+/// Returns the error of an outcome; `None` for an answer, whole or cut off.
+#[must_use]
+pub fn failure(outcome: &AnswerOutcome) -> Option<ErrorReply> {
+    match outcome {
+        AnswerOutcome::Complete | AnswerOutcome::Length | AnswerOutcome::ContentFilter => None,
+        AnswerOutcome::Cancelled => {
+            Some(ErrorReply::of_code(ErrorCode::RunFinished, "The run was cancelled.").with_code("cancelled"))
+        }
+        AnswerOutcome::Failed { code, pause } => Some(of_code(*code, *pause)),
+    }
+}
+
+fn of_code(code: ErrorCode, pause: Option<Duration>) -> ErrorReply {
+    let error = ErrorReply::of_code(code, code.summary()).with_retry(RetryAdvice::Never);
+    match code {
+        ErrorCode::ModelContextExceeded | ErrorCode::ContextExhausted => {
+            error.with_status(400).with_code("context_length_exceeded")
+        }
+        ErrorCode::ModelQuota => error.with_code("insufficient_quota"),
+        ErrorCode::ModelRateLimited => {
+            let seconds = pause.unwrap_or(RATE_LIMIT_PAUSE).as_secs().max(1);
+            let message = format!("{} Please try again in {seconds}s.", code.summary());
+            ErrorReply::of_code(code, message).with_retry(RetryAdvice::Never).with_code("rate_limit_exceeded")
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(code: ErrorCode) -> ErrorReply {
+        failure(&AnswerOutcome::Failed { code, pause: None }).unwrap()
+    }
+
+    #[test]
+    fn codes_with_a_meaning_for_clients_are_used() {
+        assert_eq!(failed(ErrorCode::ModelContextExceeded).code(), Some("context_length_exceeded"));
+        assert_eq!(failed(ErrorCode::ContextExhausted).code(), Some("context_length_exceeded"));
+        assert_eq!(failed(ErrorCode::ContextExhausted).status(), 400);
+        assert_eq!(failed(ErrorCode::ModelQuota).code(), Some("insufficient_quota"));
+        assert_eq!(failed(ErrorCode::ModelQuota).status(), 429);
+        let limited = failed(ErrorCode::ModelRateLimited);
+        assert_eq!((limited.code(), limited.status()), (Some("rate_limit_exceeded"), 429));
+        assert!(limited.message().contains("try again in 20s"), "{}", limited.message());
+    }
+
+    #[test]
+    fn the_pause_that_a_provider_asked_for_is_passed_on() {
+        let pause = Some(Duration::from_secs(7));
+        let limited = failure(&AnswerOutcome::Failed { code: ErrorCode::ModelRateLimited, pause }).unwrap();
+        assert!(limited.message().contains("try again in 7s"), "{}", limited.message());
+    }
+
+    #[test]
+    fn a_failed_run_is_not_repeated_by_an_sdk() {
+        for code in ErrorCode::ALL {
+            assert_eq!(failed(*code).headers(), [("x-should-retry", "false".to_owned())], "{code}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! From a request to a run and its tape: repeated, continued, branched, or new.
+//!
+//! Invariant: a request that a client repeats by itself never starts a second run. The key of a run is made of the words
+//! of the conversation, so this holds after a restart as well. Begin at [`OpenAiServices::start`].
+
+use palyra_runtime::session::{
+    AdmissionKind, BranchRequest, ExistingSession, IncomingFile, InputReach, InputRequest, SessionSelector,
+    SubmitRequest,
+};
+use palyra_runtime::tape::TapeFollower;
+use palyra_runtime::{Caller, RequestError};
+use palyra_types::model::{ModelRef, ResponseFormat};
+use palyra_types::run::{InputDelivery, RunPhase, UserInput, WaitReason};
+use palyra_types::{Content, RunId, TapeSeq};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::client_hints::ClientHints;
+use super::place_search::{AnswerSeen, ConversationPlace, PlacedRun, find_place};
+use super::recent_bodies::KnownBody;
+use super::request_slots::RequestSlots;
+use super::services::OpenAiServices;
+use crate::conversation::{ClientConversation, RunText};
+use crate::error_reply::ErrorReply;
+use crate::identifiers::ResponseId;
+use crate::request::requested_model::{NamedModel, RequestedModel};
+
+/// Before the words of a client that asks on without the answer of the run before.
+const UNSEEN_ANSWER: &str =
+    "<note>The person has not seen your last answer, since it came late: begin with it.</note>";
+
+/// What a run is asked.
+pub(crate) struct RunRequest {
+    pub(crate) model: NamedModel,
+    pub(crate) conversation: ClientConversation,
+    /// The response that it follows.
+    pub(crate) previous: Option<ResponseId>,
+    /// The schema of the answer.
+    pub(crate) schema: Option<Value>,
+    pub(crate) output_tokens_max: Option<u64>,
+    pub(crate) hints: ClientHints,
+    /// Digest of the whole request.
+    pub(crate) body: Content<String>,
+}
+
+/// A run and its tape from the first entry.
+pub(crate) struct StartedRun {
+    pub(crate) run: RunId,
+    pub(crate) follower: TapeFollower,
+}
+
+/// Who answers, as the runtime names it.
+struct AnsweringModel {
+    agent: Option<String>,
+    model: Option<ModelRef>,
+}
+
+/// A run about to be started.
+struct RunSubmission {
+    answering: AnsweringModel,
+    session: SessionSelector,
+    input: RunText,
+    key: Content<String>,
+}
+
+impl OpenAiServices {
+    /// Starts the run of a request, or finds the one that it started before.
+    pub(crate) async fn start(&self, caller: Caller, request: RunRequest) -> Result<StartedRun, ErrorReply> {
+        let answering = self.answering_model(&request.model).await?;
+        let (slots, number) = match self.repeated(caller, &request).await? {
+            RepeatedRequest::Of(run) => return self.attach(caller, run).await,
+            RepeatedRequest::None { slots, number } => (slots, number),
+        };
+        let key = slots.key(number);
+        let place = match request.previous {
+            Some(previous) => self.previous_place(caller, previous).await?,
+            None => find_place(&self.state, caller, &request.conversation, &request.model.name).await?,
+        };
+        match place {
+            ConversationPlace::Waiting { run, known, reason } => {
+                let input = request.conversation.input_after(known)?;
+                self.answer_waiting(caller, run, input, reason, key).await
+            }
+            ConversationPlace::New => {
+                let selector = SessionSelector { key: Some(key.clone()), ..SessionSelector::default() };
+                let input = request.conversation.input_after(0)?;
+                let submission = RunSubmission { answering, session: selector, input, key };
+                self.submit(caller, &request, submission).await
+            }
+            ConversationPlace::After { run, known, seen } => {
+                let mut input = request.conversation.input_after(known)?;
+                if seen == AnswerSeen::No {
+                    input.text = format!("{UNSEEN_ANSWER}\n\n{}", input.text);
+                }
+                let session = self.session_after(caller, run, &answering).await?;
+                self.submit(caller, &request, RunSubmission { answering, session, input, key }).await
+            }
+        }
+    }
+
+    /// Attaches to a run.
+    pub(crate) async fn attach(&self, caller: Caller, run: RunId) -> Result<StartedRun, ErrorReply> {
+        let follower = self.state.tapes.follow(caller, run, TapeSeq::default()).await?;
+        Ok(StartedRun { run, follower })
+    }
+
+    async fn answering_model(&self, named: &NamedModel) -> Result<AnsweringModel, ErrorReply> {
+        let unknown = || ErrorReply::model_not_found(&named.name);
+        match &named.model {
+            RequestedModel::Agent(agent) => {
+                self.state.agents.by_name(agent.as_deref()).map_err(|_| unknown())?;
+                Ok(AnsweringModel { agent: agent.clone(), model: None })
+            }
+            RequestedModel::Direct(model) => {
+                self.state.models.directory().provider(model).ok_or_else(unknown)?;
+                let agent = self.state.agents.without_tools().await.map_err(RequestError::from)?;
+                Ok(AnsweringModel { agent: Some(agent), model: Some(model.clone()) })
+            }
+        }
+    }
+
+    /// Finds the run that the same request started before.
+    async fn repeated(&self, caller: Caller, request: &RunRequest) -> Result<RepeatedRequest, ErrorReply> {
+        if let Some(key) = &request.hints.idempotency_key {
+            let digest: String =
+                Sha256::digest(key.expose()).iter().map(|byte| format!("{byte:02x}")).collect();
+            let slots = RequestSlots::new(&format!("key:{digest}"));
+            return Ok(match slots.run(&self.state.runs, caller, 0).await? {
+                Some(run) if self.bodies.compare(run, &request.body) == KnownBody::Other => {
+                    let code = palyra_types::ErrorCode::IdempotencyConflict;
+                    return Err(ErrorReply::of_code(code, code.summary()));
+                }
+                Some(run) => RepeatedRequest::Of(run),
+                None => RepeatedRequest::None { slots, number: 0 },
+            });
+        }
+        let scope = match request.previous {
+            Some(previous) => format!("{} after {}", request.model.name, previous.run),
+            None => request.model.name.clone(),
+        };
+        let messages = request.conversation.messages().len();
+        let slots = RequestSlots::new(&request.conversation.digest(&scope, messages));
+        let number = slots.count(&self.state.runs, caller).await?;
+        if let Some(last) = number.checked_sub(1)
+            && let Some(run) = slots.run(&self.state.runs, caller, last).await?
+            && self.is_repetition(caller, run, request).await?
+        {
+            return Ok(RepeatedRequest::Of(run));
+        }
+        Ok(RepeatedRequest::None { slots, number })
+    }
+
+    /// Returns whether a request about the same words is the one that started `run`: the client says that it repeats
+    /// itself, or the run is still open.
+    async fn is_repetition(
+        &self,
+        caller: Caller,
+        run: RunId,
+        request: &RunRequest,
+    ) -> Result<bool, ErrorReply> {
+        if self.bodies.compare(run, &request.body) == KnownBody::Other {
+            return Ok(false);
+        }
+        let record = self.state.runs.get(caller, run).await?;
+        let recent = now_ms().saturating_sub(record.created.unix_ms())
+            <= u64::try_from(self.spans.repeat_window.as_millis()).unwrap_or(u64::MAX);
+        Ok(record.phase != RunPhase::Finished || (request.hints.retry_count > 0 && recent))
+    }
+
+    async fn previous_place(
+        &self,
+        caller: Caller,
+        previous: ResponseId,
+    ) -> Result<ConversationPlace, ErrorReply> {
+        let not_found = || ErrorReply::previous_response_not_found(&previous.to_string());
+        match self.state.runs.get(caller, previous.run).await {
+            Ok(record) => {
+                let run = PlacedRun { run: record.run, session: record.session };
+                Ok(match record.phase {
+                    RunPhase::Waiting(reason) => ConversationPlace::Waiting { run, known: 0, reason },
+                    RunPhase::Queued | RunPhase::Running | RunPhase::Finished => {
+                        ConversationPlace::After { run, known: 0, seen: AnswerSeen::Yes }
+                    }
+                })
+            }
+            Err(RequestError::RunNotFound) => Err(not_found()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the session that goes on after a run: its own where it is the last one there, else a branch.
+    async fn session_after(
+        &self,
+        caller: Caller,
+        run: PlacedRun,
+        answering: &AnsweringModel,
+    ) -> Result<SessionSelector, ErrorReply> {
+        let own = SessionSelector {
+            id: Some(run.session),
+            existing: ExistingSession::Required,
+            ..SessionSelector::default()
+        };
+        let session = self.state.sessions.resolve(caller, own.clone(), None).await?.record;
+        let agent = self.state.agents.by_name(answering.agent.as_deref()).map_err(RequestError::from)?;
+        if session.last_run == Some(run.run) && session.archived.is_none() && agent.id == session.agent {
+            return Ok(own);
+        }
+        let wish = BranchRequest { run: run.run, tape_seq: None };
+        let agent = answering.agent.clone().or_else(|| Some(agent.profile.name.into_exposed()));
+        let branch = self.state.sessions.branch(caller, SessionSelector::default(), agent, wish).await?;
+        Ok(SessionSelector { id: Some(branch.record.session.id), ..own })
+    }
+
+    async fn submit(
+        &self,
+        caller: Caller,
+        request: &RunRequest,
+        submission: RunSubmission,
+    ) -> Result<StartedRun, ErrorReply> {
+        let RunSubmission { answering, session, input, key } = submission;
+        let schema = request.schema.as_ref().map(|schema| schema.to_string());
+        let submit = SubmitRequest {
+            files: incoming(&input),
+            idempotency_key: Some(key),
+            model: answering.model,
+            agent: answering.agent,
+            response_format: schema.map(|schema| ResponseFormat { schema: Content::new(schema.into()) }),
+            output_tokens_max: request.output_tokens_max,
+            ..SubmitRequest::new(session, UserInput::text(Content::new(input.text)))
+        };
+        let (submitted, follower) = self.state.sessions.submit_followed(caller, submit).await?;
+        if submitted.admission != AdmissionKind::Attached {
+            self.bodies.note(submitted.run, request.body.clone());
+        }
+        match follower {
+            Some(follower) => Ok(StartedRun { run: submitted.run, follower }),
+            None => self.attach(caller, submitted.run).await,
+        }
+    }
+
+    /// Gives what the client says to a run that waits: an answer where it is asked for one, else a remark for its next
+    /// request of the model.
+    async fn answer_waiting(
+        &self,
+        caller: Caller,
+        run: PlacedRun,
+        input: RunText,
+        reason: WaitReason,
+        key: Content<String>,
+    ) -> Result<StartedRun, ErrorReply> {
+        let delivery = match reason {
+            WaitReason::Question | WaitReason::LoopCheck | WaitReason::OutcomeUnknown => InputDelivery::Queue,
+            WaitReason::Approval | WaitReason::UnknownKind => InputDelivery::Steer,
+        };
+        let said = InputRequest {
+            files: incoming(&input),
+            text: Content::new(input.text),
+            delivery,
+            idempotency_key: Some(key),
+            reach: InputReach::RunOrNew,
+        };
+        let receipt = self.state.runs.send_input(caller, run.run, said).await?;
+        self.attach(caller, receipt.run).await
+    }
+}
+
+enum RepeatedRequest {
+    Of(RunId),
+    None { slots: RequestSlots, number: u32 },
+}
+
+fn incoming(input: &RunText) -> Vec<IncomingFile> {
+    let file = |file: &crate::request::client_message::ClientFile| IncomingFile {
+        name: file.name.clone().into(),
+        media_type: file.media_type.clone().into(),
+        content: Content::new(file.bytes.expose().as_slice().into()),
+    };
+    input.files.iter().map(file).collect()
+}
+
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

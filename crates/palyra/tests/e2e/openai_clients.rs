@@ -1,0 +1,164 @@
+//! OpenAI's clients, installed by name, against the daemon: what works with OpenAI works here, and nothing of the inside
+//! is seen.
+
+use std::io::BufReader;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use palyra_testkit::Gate;
+use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply};
+use rustix::process::Signal;
+
+use crate::home::{Home, ended, read_until, signal};
+use crate::openai_server::{runtime, serve};
+
+/// A daemon with an HTTP listener, in the foreground.
+struct HttpDaemon {
+    daemon: Child,
+    out: BufReader<ChildStdout>,
+    base_url: String,
+}
+
+impl HttpDaemon {
+    fn start(home: &Home) -> Self {
+        let mut daemon = home.command(&["serve"]).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = BufReader::new(daemon.stdout.take().unwrap());
+        read_until(&mut out, "\"ready\":true");
+        let checks = home.palyra(&["doctor", "--json"]).expect(0).json();
+        let listening =
+            checks.iter().find(|check| check["name"] == "listening").unwrap()["found"].as_str().unwrap();
+        let port = listening.split("//localhost:").nth(1).expect("HTTP is served");
+        let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+        Self { daemon, out, base_url: format!("http://127.0.0.1:{port}/v1") }
+    }
+
+    fn stop(self) {
+        signal(&self.daemon, Signal::TERM);
+        drop(self.out);
+        ended(self.daemon).expect(0);
+    }
+
+    fn kill(mut self) {
+        signal(&self.daemon, Signal::KILL);
+        self.daemon.wait().unwrap();
+    }
+}
+
+/// A home whose default model is a small assistant that sees, and which has models that fail and one that takes its time.
+fn home_of(assistant: &ModelServer, faults: &ModelServer) -> Home {
+    let home = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!(
+        "model.default = \"eyes/assistant\"\n[providers.eyes]\nbase_url = \"{}\"\nimages = true\n\
+         [providers.faults]\nbase_url = \"{}\"\n",
+        assistant.base_url(),
+        faults.base_url()
+    );
+    std::fs::write(home.config_file(), text).unwrap();
+    home
+}
+
+fn faults(gate: &Gate) -> Behaviour {
+    Behaviour::per_model([
+        ("quota", Behaviour::always(Fault::Quota)),
+        ("context", Behaviour::always(Fault::ContextExceeded)),
+        ("auth", Behaviour::always(Fault::Auth)),
+        ("slow", Behaviour::always(Reply::text("one two ").hold(gate).piece("three"))),
+    ])
+}
+
+fn token(home: &Home) -> String {
+    home.palyra(&["admin", "tokens", "create", "user:alice", "--scope", "openai"])
+        .expect(0)
+        .out
+        .trim()
+        .to_owned()
+}
+
+fn python() -> std::ffi::OsString {
+    std::env::var_os("PALYRA_TEST_PYTHON").expect(
+        "PALYRA_TEST_PYTHON must name a Python with the `openai` package; run `cargo xtask test`, which installs one",
+    )
+}
+
+fn script(program: impl AsRef<std::ffi::OsStr>, script: &str, daemon: &HttpDaemon, token: &str) -> Command {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/openai_clients").join(script);
+    let mut command = Command::new(program);
+    command
+        .arg(path)
+        .env("OPENAI_BASE_URL", &daemon.base_url)
+        .env("OPENAI_API_KEY", token)
+        .env("NO_PROXY", "127.0.0.1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let assistant = serve(&runtime, Behaviour::assistant(Duration::from_millis(2)));
+    let faults = serve(&runtime, faults(&gate));
+    let home = home_of(&assistant, &faults);
+    let daemon = HttpDaemon::start(&home);
+    let said =
+        ended(script(python(), "openai_sdk.py", &daemon, &token(&home)).spawn().unwrap()).expect(0).out;
+    let expected = "models text stream usage tools structured image errors session responses response_stream \
+                    background previous unstored input_items refused disconnect\n";
+    assert_eq!(said, expected);
+    let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    assert!(runs.is_empty(), "the runs are those of another principal");
+    gate.open();
+    daemon.stop();
+}
+
+#[test]
+fn langchain_works() {
+    let runtime = runtime();
+    let assistant = serve(&runtime, Behaviour::assistant(Duration::from_millis(2)));
+    let faults = serve(&runtime, faults(&Gate::closed()));
+    let home = home_of(&assistant, &faults);
+    let daemon = HttpDaemon::start(&home);
+    let client = script(python(), "langchain_client.py", &daemon, &token(&home)).spawn().unwrap();
+    assert_eq!(ended(client).expect(0).out, "text stream session structured key\n");
+    daemon.stop();
+}
+
+#[test]
+fn the_node_client_of_openai_and_the_ai_sdk_work() {
+    let modules = std::env::var_os("PALYRA_TEST_NODE_MODULES").expect(
+        "PALYRA_TEST_NODE_MODULES must name a folder with the packages of Node; run `cargo xtask test`, which installs them",
+    );
+    let runtime = runtime();
+    let assistant = serve(&runtime, Behaviour::assistant(Duration::from_millis(2)));
+    let faults = serve(&runtime, faults(&Gate::closed()));
+    let home = home_of(&assistant, &faults);
+    let daemon = HttpDaemon::start(&home);
+    let mut client = script("node", "node_clients.mjs", &daemon, &token(&home));
+    let said = ended(client.env("PALYRA_TEST_NODE_MODULES", modules).spawn().unwrap()).expect(0).out;
+    assert_eq!(said, "text stream responses errors ai-text ai-stream\n");
+    daemon.stop();
+}
+
+#[test]
+fn a_request_that_is_repeated_after_a_killed_daemon_is_one_run() {
+    let runtime = runtime();
+    let gate = Gate::closed();
+    let assistant = serve(&runtime, Behaviour::assistant(Duration::ZERO));
+    let faults = serve(&runtime, faults(&gate));
+    let home = home_of(&assistant, &faults);
+    let daemon = HttpDaemon::start(&home);
+    let token = token(&home);
+    let first = script(python(), "repeated.py", &daemon, &token).arg("0").spawn().unwrap();
+    runtime.block_on(faults.wait_asked(1));
+    daemon.kill();
+    ended(first).expect(0);
+    let daemon = HttpDaemon::start(&home);
+    gate.open();
+    let again = ended(script(python(), "repeated.py", &daemon, &token).arg("1").spawn().unwrap()).expect(0);
+    assert_eq!(again.out, "one two three\n1 run\n");
+    daemon.stop();
+}

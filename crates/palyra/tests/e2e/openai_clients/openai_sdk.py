@@ -1,0 +1,259 @@
+"""The official Python client against the daemon. Prints the name of each part that works."""
+
+import base64
+import json
+
+import httpx2
+import openai
+
+said = []
+seen = []
+
+
+def watch(response):
+    """Keeps every byte of every answer, to look for what must not be in it."""
+    original = response.iter_raw
+
+    def iter_raw(*args, **kwargs):
+        for chunk in original(*args, **kwargs):
+            seen.append(chunk)
+            yield chunk
+
+    response.iter_raw = iter_raw
+
+
+client = openai.OpenAI(
+    max_retries=0, timeout=60, http_client=httpx2.Client(event_hooks={"response": [watch]})
+)
+
+
+def part(function):
+    function()
+    said.append(function.__name__)
+
+
+def ask(text, model="palyra", **more):
+    return client.chat.completions.create(
+        model=model, messages=[{"role": "user", "content": text}], **more
+    )
+
+
+@part
+def models():
+    names = [model.id for model in client.models.list()]
+    assert "palyra" in names and "eyes/assistant" in names, names
+    assert "palyra/model-alone" not in names, names
+    assert client.models.retrieve("eyes/assistant").id == "eyes/assistant"
+    raw = client.get("/models/eyes/assistant", cast_to=httpx2.Response)
+    assert raw.json()["id"] == "eyes/assistant", raw
+    assert client.models.retrieve("palyra").owned_by == "palyra"
+
+
+@part
+def text():
+    answer = ask("hello there")
+    assert answer.choices[0].message.content == "You said: hello there", answer
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage.total_tokens > 0
+    assert answer._request_id.startswith("req_")
+
+
+@part
+def stream():
+    with client.chat.completions.stream(
+        model="palyra", messages=[{"role": "user", "content": "a stream of words"}]
+    ) as events:
+        final = events.get_final_completion()
+    assert final.choices[0].message.content == "You said: a stream of words", final
+    assert final.choices[0].message.role == "assistant"
+
+
+@part
+def usage():
+    chunks = list(ask("count tokens", stream=True, stream_options={"include_usage": True}))
+    assert chunks[-1].choices == [] and chunks[-1].usage.total_tokens > 0
+    assert all(chunk.usage is None for chunk in chunks[:-1])
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+@part
+def tools():
+    answer = ask("Read secret-notes.md and tell me what it says")
+    assert answer.choices[0].message.content.startswith("Let me read it. \n\nThe file says"), answer
+    assert answer.choices[0].message.tool_calls is None
+    events = list(
+        client.responses.create(
+            model="palyra", input="Read other-notes.md and tell me what it says", stream=True
+        )
+    )
+    assert events[-1].type == "response.completed"
+    assert [item.type for item in events[-1].response.output] == ["message", "message"]
+
+
+@part
+def structured():
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    form = {"type": "json_schema", "json_schema": {"name": "place", "strict": True, "schema": schema}}
+    answer = ask("where", response_format=form)
+    assert isinstance(json.loads(answer.choices[0].message.content)["city"], str), answer
+    form = {"format": {"type": "json_schema", "name": "place", "strict": True, "schema": schema}}
+    answer = client.responses.create(model="palyra", input="where is it", text=form)
+    assert isinstance(json.loads(answer.output_text)["city"], str), answer
+
+
+@part
+def image():
+    dot = base64.b64encode(
+        bytes.fromhex(
+            "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
+            "78da63f8cfc0000003010100f70341430000000049454e44ae426082"
+        )
+    ).decode()
+    url = f"data:image/png;base64,{dot}"
+    content = [{"type": "text", "text": "what is it"}, {"type": "image_url", "image_url": {"url": url}}]
+    answer = client.chat.completions.create(model="palyra", messages=[{"role": "user", "content": content}])
+    assert answer.choices[0].message.content.startswith("You showed: "), answer
+
+
+@part
+def errors():
+    def fails(kind, code=None, **more):
+        try:
+            ask("fail", **more)
+        except kind as error:
+            assert type(error) is kind, error
+            assert code is None or error.code == code, error.code
+            assert error.response.headers["x-should-retry"] == "false"
+            return
+        raise AssertionError(f"no {kind}")
+
+    fails(openai.RateLimitError, "insufficient_quota", model="faults/quota")
+    fails(openai.BadRequestError, "context_length_exceeded", model="faults/context")
+    fails(openai.InternalServerError, model="faults/auth")
+    fails(openai.NotFoundError, "model_not_found", model="gpt-4o")
+    fails(openai.NotFoundError, "model_not_found", model="nowhere/gpt-4o")
+    fails(openai.BadRequestError, n=2)
+    fails(openai.BadRequestError, temperature=9)
+    try:
+        openai.OpenAI(api_key="sk-wrong", max_retries=0).models.list()
+        raise AssertionError("a wrong key is taken")
+    except openai.AuthenticationError as error:
+        assert error.code == "invalid_api_key", error.code
+    try:
+        for _ in ask("fail in a stream", model="faults/quota", stream=True):
+            pass
+        raise AssertionError("no error in the stream")
+    except openai.APIError as error:
+        assert error.code == "insufficient_quota", error.code
+
+
+@part
+def session():
+    """A stateless client sends everything again; the daemon knows the place and sends the model its own history."""
+    messages = [{"role": "user", "content": "my name is Ada"}]
+    first = client.chat.completions.create(model="palyra", messages=messages)
+    messages.append({"role": "assistant", "content": first.choices[0].message.content})
+    messages.append({"role": "user", "content": "and what is my name"})
+    second = client.chat.completions.create(model="palyra", messages=messages)
+    assert second.choices[0].message.content == "You said: and what is my name", second
+    messages[1]["content"] = "something that was never said"
+    third = client.chat.completions.create(model="palyra", messages=messages)
+    assert "reported_by" in third.choices[0].message.content, third
+
+
+@part
+def responses():
+    answer = client.responses.create(model="palyra", input="hello response", instructions="be brief")
+    assert answer.status == "completed" and answer.output_text.endswith("hello response"), answer
+    assert answer.instructions == "be brief"
+    again = client.responses.retrieve(answer.id)
+    assert (again.output_text, again.model) == (answer.output_text, "palyra"), again
+
+
+@part
+def response_stream():
+    with client.responses.stream(model="palyra", input="a response in pieces") as events:
+        numbers = [event.sequence_number for event in events if hasattr(event, "sequence_number")]
+        final = events.get_final_response()
+    assert numbers == sorted(set(numbers)), numbers
+    assert final.output_text == "You said: a response in pieces", final
+    later = list(client.responses.retrieve(final.id, stream=True, starting_after=2))
+    assert [event.sequence_number for event in later][0] == 3
+    assert later[-1].type == "response.completed"
+
+
+@part
+def background():
+    queued = client.responses.create(model="palyra", input="work alone", background=True)
+    assert queued.status in ("queued", "in_progress", "completed"), queued
+    events = list(client.responses.retrieve(queued.id, stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    joined = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+    assert joined == client.responses.retrieve(queued.id).output_text == "You said: work alone"
+    slow = client.responses.create(model="faults/slow", input="count", background=True)
+    cancelled = client.responses.cancel(slow.id)
+    assert cancelled.status == "cancelled", cancelled
+
+
+@part
+def previous():
+    first = client.responses.create(model="palyra", input="first")
+    second = client.responses.create(model="palyra", input="second", previous_response_id=first.id)
+    branch = client.responses.create(model="palyra", input="a branch", previous_response_id=first.id)
+    assert (second.output_text, branch.output_text) == ("You said: second", "You said: a branch")
+    assert second.previous_response_id == first.id
+
+
+@part
+def unstored():
+    answer = client.responses.create(model="palyra", input="forget me", store=False)
+    for call in (
+        lambda: client.responses.retrieve(answer.id),
+        lambda: client.responses.create(model="palyra", input="x", previous_response_id=answer.id),
+    ):
+        try:
+            call()
+            raise AssertionError("it can be used")
+        except openai.NotFoundError:
+            pass
+        except openai.BadRequestError as error:
+            assert error.code == "previous_response_not_found", error.code
+
+
+@part
+def input_items():
+    answer = client.responses.create(model="palyra", input="what was asked")
+    items = client.responses.input_items.list(answer.id)
+    assert [item.content[0].text for item in items] == ["what was asked"], items
+
+
+@part
+def refused():
+    function = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    try:
+        ask("use my tool", tools=[function])
+        raise AssertionError("tools are taken")
+    except openai.BadRequestError as error:
+        assert error.param == "tools", error.param
+
+
+@part
+def disconnect():
+    """A client that leaves takes its run with it: the same words, sent later, are another run."""
+    stream = ask("leave me", model="faults/slow", stream=True)
+    first = next(iter(stream))
+    stream.close()
+    chunks = ask("leave me", model="faults/slow", stream=True)
+    assert next(iter(chunks)).id == first.id, "a client that comes back at once finds its run"
+    chunks.close()
+
+
+everything = b"".join(seen).decode()
+for inside in ("read_file", "fs.read", "tool_proposed", "tool_finished", "ToolProposed", "/home/", "/tmp/", "approval"):
+    assert inside not in everything, inside
+print(" ".join(said))

@@ -1,0 +1,268 @@
+//! The inputs that wait for a run's next step.
+//!
+//! Owns their order and their bounds: a step takes a batch, text is cut into entries, and a full disk sends
+//! callers home. Knows no journal and no machine.
+
+use palyra_ports::AppendError;
+use palyra_run_core::{AnswerStage, JudgedCall, PreparedEffect, RunInput};
+use palyra_types::attachment::AttachmentBody;
+use palyra_types::effect::{FileBefore, OutputRest, PreImage};
+use palyra_types::tool::ToolDecision;
+use palyra_types::{Attempt, EffectId, Redacted};
+
+use crate::error::RequestError;
+use crate::run::mailbox::{RunCommand, answer_caller};
+
+/// Inputs decided in one step, at most; what is left is the next step's.
+pub(super) const BATCH_MAX: usize = 64;
+/// Bytes that people, models and tools said in the inputs of one step, at most, unless one alone has more: what is
+/// recorded of a step has to fit an append beside what the step itself adds.
+const BATCH_BYTES_MAX: usize = 20 * 1024 * 1024;
+/// Inputs held, at most, before the mailbox has to wait.
+const HELD_MAX: usize = 256;
+/// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
+const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of one entry of what a tool printed.
+const OUTPUT_ENTRY_BYTES_MAX: usize = 8 * 1024;
+
+/// What a model's words are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextChannel {
+    /// Its answer.
+    Text,
+    /// What it thinks beside it.
+    Reasoning,
+}
+
+impl TextChannel {
+    fn input(self, attempt: Attempt, text: Redacted<String>) -> RunInput {
+        match self {
+            Self::Text => RunInput::Text { attempt, text },
+            Self::Reasoning => RunInput::Reasoning { attempt, text },
+        }
+    }
+
+    /// Returns the words of this voice and attempt that an input holds.
+    fn waiting(self, input: &mut RunInput, wanted: Attempt) -> Option<&mut Redacted<String>> {
+        let (attempt, text, voice) = if let RunInput::Text { attempt, text } = input {
+            (*attempt, text, Self::Text)
+        } else if let RunInput::Reasoning { attempt, text } = input {
+            (*attempt, text, Self::Reasoning)
+        } else {
+            return None;
+        };
+        (voice == self && attempt == wanted).then_some(text)
+    }
+}
+
+/// Inputs in the order in which they came.
+#[derive(Default)]
+pub(super) struct InputQueue(Vec<RunCommand>);
+
+impl InputQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether there is enough for a step.
+    pub(super) fn is_a_batch(&self) -> bool {
+        self.0.len() >= BATCH_MAX
+    }
+
+    /// Returns whether nothing more should be taken in.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() >= HELD_MAX
+    }
+
+    pub(super) fn push(&mut self, command: RunCommand) {
+        self.0.push(command);
+    }
+
+    /// Holds an input that nobody waits for.
+    pub(super) fn tell(&mut self, input: RunInput) {
+        self.0.push(RunCommand::without_reply(input));
+    }
+
+    /// Holds words in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
+    pub(super) fn push_words(&mut self, voice: TextChannel, attempt: Attempt, text: &Redacted<String>) {
+        let mut rest = text.clone();
+        if let Some(waiting) = self.0.last_mut().and_then(|last| voice.waiting(&mut last.input, attempt)) {
+            let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
+            let (fits, beyond) = rest.split_at(room);
+            waiting.push(&fits);
+            rest = beyond;
+        }
+        while !rest.expose().is_empty() {
+            let (fits, beyond) = rest.split_at(TEXT_ENTRY_BYTES_MAX);
+            self.tell(voice.input(attempt, fits));
+            rest = beyond;
+        }
+    }
+
+    /// Holds what a tool printed in entries of at most [`OUTPUT_ENTRY_BYTES_MAX`]; one that already waits is filled
+    /// first.
+    pub(super) fn push_output(&mut self, effect: EffectId, text: &Redacted<String>) {
+        let mut rest = text.clone();
+        if let Some(RunCommand {
+            input: RunInput::ToolPrinted { effect: of, text: waiting, rest: more }, ..
+        }) = self.0.last_mut()
+            && (*of, *more) == (effect, OutputRest::Follows)
+        {
+            let room = OUTPUT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
+            let (fits, beyond) = rest.split_at(room);
+            waiting.push(&fits);
+            rest = beyond;
+        }
+        while !rest.expose().is_empty() {
+            let (fits, beyond) = rest.split_at(OUTPUT_ENTRY_BYTES_MAX);
+            self.tell(RunInput::ToolPrinted { effect, text: fits, rest: OutputRest::Follows });
+            rest = beyond;
+        }
+    }
+
+    /// Returns what the next step decides.
+    pub(super) fn batch(&self) -> &[RunCommand] {
+        let mut bytes = 0_usize;
+        let fits = |command: &&RunCommand| {
+            let first = bytes == 0;
+            bytes = bytes.saturating_add(bytes_of(command));
+            first || bytes <= BATCH_BYTES_MAX
+        };
+        let fitting = self.0.iter().take(BATCH_MAX).take_while(fits).count();
+        &self.0[..fitting]
+    }
+
+    /// Judges every answer to an approval; one that is refused goes home.
+    pub(super) fn each_answer(
+        &mut self,
+        mut judge: impl FnMut(AnswerStage) -> Result<AnswerStage, RequestError>,
+    ) {
+        for RunCommand { input, beside, reply } in std::mem::take(&mut self.0) {
+            let judged = if let RunInput::ApprovalAnswered(stage) = input {
+                judge(stage).map(RunInput::ApprovalAnswered)
+            } else {
+                Ok(input)
+            };
+            match judged {
+                Ok(input) => self.push(RunCommand { input, beside, reply }),
+                Err(error) => answer_caller(reply, Err(error)),
+            }
+        }
+    }
+
+    /// Shows every call that can be prepared, and takes what policy says to it now.
+    pub(super) fn each_prepared(
+        &mut self,
+        mut judge: impl FnMut(EffectId, &PreparedEffect) -> Option<Box<ToolDecision>>,
+    ) {
+        for command in &mut self.0 {
+            if let RunInput::ToolPrepared { effect, prepared: Ok(prepared), judged, .. } = &mut command.input
+            {
+                *judged = judge(*effect, prepared);
+            }
+        }
+    }
+
+    /// Shows every judged call of the answers that are held.
+    pub(super) fn each_judged(&mut self, mut see: impl FnMut(&mut JudgedCall)) {
+        for command in &mut self.0 {
+            if let RunInput::Answered { calls, .. } = &mut command.input {
+                calls.iter_mut().for_each(&mut see);
+            }
+        }
+    }
+
+    /// Takes out what a step has decided.
+    pub(super) fn take(&mut self, decided: usize) -> impl Iterator<Item = RunCommand> {
+        self.0.drain(..decided)
+    }
+
+    /// Tells every caller that there is no room. Inputs go home with them; the first wish to stop stays, for
+    /// it needs nobody who waits for it. What tools printed is left to their outcomes, and that is said once there is
+    /// room.
+    pub(super) fn reject_pending(&mut self) {
+        let mut stopping = false;
+        for RunCommand { mut input, beside, reply } in std::mem::take(&mut self.0) {
+            if let RunInput::ToolPrinted { text, rest, .. } = &mut input {
+                (*text, *rest) = (Redacted::default(), OutputRest::InOutcome);
+            }
+            let stays = if matches!(input, RunInput::Cancel { .. }) {
+                !std::mem::replace(&mut stopping, true)
+            } else {
+                !matches!(
+                    input,
+                    RunInput::Input { .. }
+                        | RunInput::Steer { .. }
+                        | RunInput::ApprovalAnswered(_)
+                        | RunInput::EffectResolved { .. }
+                )
+            };
+            if let Some(reply) = reply {
+                // A caller that left does not want to know.
+                let _ = reply.send(Err(AppendError::DiskFull.into()));
+            }
+            if stays {
+                self.push(RunCommand { input, beside, reply: None });
+            }
+        }
+    }
+
+    /// Answers everybody with a failure and holds nothing any more.
+    pub(super) fn refuse(&mut self, error: &AppendError) {
+        self.0.drain(..).for_each(|command| command.answer(Err(error.clone().into())));
+    }
+}
+
+/// Returns the size of what a command brings to record.
+fn bytes_of(command: &RunCommand) -> usize {
+    let beside: usize = command.beside.blobs.iter().map(|blob| blob.expose().len()).sum();
+    let said = match &command.input {
+        RunInput::Input { input, .. } | RunInput::Steer { input, .. } => {
+            let inline = input.attachments.iter().map(|attachment| match &attachment.body {
+                AttachmentBody::Text(text) => text.expose().len(),
+                AttachmentBody::Blob { .. } => 0,
+            });
+            input.text.expose().len() + inline.sum::<usize>()
+        }
+        RunInput::Text { text, .. }
+        | RunInput::Reasoning { text, .. }
+        | RunInput::ToolPrinted { text, .. } => text.expose().len(),
+        RunInput::Answered { answer, .. } => {
+            let arguments = answer.proposals.iter().map(|call| call.arguments.expose().len());
+            let kept = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
+            arguments.sum::<usize>() + kept
+        }
+        RunInput::ToolFinished { outcome, .. } => outcome.output.expose().len(),
+        RunInput::ModelFailed { detail, .. } => detail.expose().len(),
+        RunInput::ToolPrepared { prepared, .. } => prepared.as_ref().map_or(0, prepared_bytes),
+        RunInput::ApprovalAnswered(stage) => {
+            let answer = stage.answer();
+            let edited = answer.edited.as_ref().map_or(0, |(arguments, _)| arguments.expose().len());
+            let prepared = stage.prepared().and_then(|prepared| prepared.as_ref().ok());
+            answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
+        }
+        RunInput::EffectResolved { note, .. } => note.expose().len(),
+        RunInput::Start(_)
+        | RunInput::Begin
+        | RunInput::ContextReady { .. }
+        | RunInput::ContextTooLarge
+        | RunInput::RetryDue { .. }
+        | RunInput::ToolOutcomeLost { .. }
+        | RunInput::ApprovalExpired { .. }
+        | RunInput::Cancel { .. }
+        | RunInput::Recovered
+        | RunInput::Broken
+        | RunInput::Judged(_) => 0,
+    };
+    beside.saturating_add(said)
+}
+
+fn prepared_bytes(prepared: &PreparedEffect) -> usize {
+    let before = |image: &PreImage| match &image.before {
+        FileBefore::File { bytes, .. } => bytes.expose().len(),
+        FileBefore::Absent | FileBefore::Withheld { .. } => 0,
+    };
+    let images: usize = prepared.plan.pre_images.iter().map(before).sum();
+    images + prepared.plan.body.expose().len() + prepared.preview.expose().len()
+}
