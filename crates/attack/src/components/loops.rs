@@ -184,7 +184,8 @@ fn trial(endless: &'static LoopCase) -> AttackTrial {
 fn given(ask: CallAction, mechanism: &str, attempt: &Attempt) -> (ComponentCall, Vec<HostCanary>) {
     let spec = ComponentCall { ask, ..attempt.spec.clone() };
     match mechanism {
-        FUEL => (ComponentCall { fuel: 20_000_000, ..spec }, vec![HostCanary::Running]),
+        // Little enough that a loop of calls to the host ends in seconds too, on a slow machine without optimisation.
+        FUEL => (ComponentCall { fuel: 2_000_000, ..spec }, vec![HostCanary::Running]),
         TIME => (ComponentCall { time_max: Duration::from_millis(300), ..spec }, vec![HostCanary::Running]),
         // It may go on for long, and others have to be answered all the same.
         _ => (ComponentCall { beside: Some(attempt.honest()), ..spec }, vec![HostCanary::Beside]),
