@@ -86,7 +86,7 @@ async fn decide(
         world.outside().change_otherwise();
     }
     let decision = reply.decision;
-    world.note(format_args!("> {} for {} {approval} {decision:?}", client.name(), who.principal));
+    world.note(format_args!("> {} for {} {approval} {decision:?}", client.name(), who.actor.principal));
     let patience = world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
         biased;
@@ -98,7 +98,8 @@ async fn decide(
         Ok(told) => heed(connected, who, run, &told),
         Err(RequestError::ApprovalDecided { state, .. }) if state != ApprovalState::Pending => {}
         Err(RequestError::ApproverNotEligible)
-            if world.has_policy_changed() || !world.oracle().may_decide(run, approval, who.principal) => {}
+            if world.has_policy_changed()
+                || !world.oracle().may_decide(run, approval, who.actor.principal) => {}
         Err(RequestError::ClockBehind { .. }) if world.is_clock_behind() => {}
         Err(error) => explain(client, &error),
     }
@@ -109,7 +110,7 @@ fn heed(connected: &ConnectedClient, who: Caller, run: RunId, told: &ResolvedApp
     let mut oracle = connected.client.world.oracle();
     let (approval, state) = (told.record.approval, told.record.state);
     let kept = if state == ApprovalState::Pending {
-        told.counted == AnswerCounted::No || oracle.has_voted(run, approval, who.principal)
+        told.counted == AnswerCounted::No || oracle.has_voted(run, approval, who.actor.principal)
     } else {
         oracle.approval_state(run, approval) == Some(state)
     };

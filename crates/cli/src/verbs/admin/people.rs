@@ -81,7 +81,15 @@ pub(crate) enum PeopleVerb {
 /// Runs the verb.
 pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) -> Result<Exit, Failure> {
     let (person, said, json) = match verb {
-        PeopleVerb::List { json } => return list(context, client, json).await,
+        PeopleVerb::List { json } => {
+            let people = client.call(v1::ListPeopleRequest {}).await?.people;
+            if json {
+                people.iter().try_for_each(|person| context.output.json(&to_json(person)))?;
+            } else {
+                context.table(["NAME", "ROLE", "KIND", "STATE", "ID"], rows(people))?;
+            }
+            return Ok(Exit::Done);
+        }
         PeopleVerb::Add { name, role, json } => {
             let request = v1::CreatePersonRequest { name, role: role_to_wire(role).into() };
             (client.call(request).await?.person, "added", json)
@@ -117,12 +125,7 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
     Ok(Exit::Done)
 }
 
-async fn list(context: &Context, client: &Client, json: bool) -> Result<Exit, Failure> {
-    let people = client.call(v1::ListPeopleRequest {}).await?.people;
-    if json {
-        people.iter().try_for_each(|person| context.output.json(&to_json(person)))?;
-        return Ok(Exit::Done);
-    }
+fn rows(people: Vec<v1::Person>) -> Vec<[String; 5]> {
     let row = |person: v1::Person| {
         let state = match person.disabled {
             Some(since) => format!("disabled {}", date(Some(since))),
@@ -132,9 +135,7 @@ async fn list(context: &Context, client: &Client, json: bool) -> Result<Exit, Fa
         let kind = person.kind_name().into_owned();
         [person.name, role, kind, state, short_id(&person.principal_id)]
     };
-    let rows = people.into_iter().map(row).collect();
-    context.table(["NAME", "ROLE", "KIND", "STATE", "ID"], rows)?;
-    Ok(Exit::Done)
+    people.into_iter().map(row).collect()
 }
 
 /// Returns the id of a person who is named by name or whole id.
