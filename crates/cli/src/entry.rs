@@ -172,6 +172,7 @@ mod tests {
             let words = command.split(' ').map(|word| match word {
                 "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
                 "EFFECT" | "NUMBER" => "1",
+                "SCOPE" => "runs",
                 // The first of several words to choose from.
                 word => word.split('|').next().unwrap_or(word),
             });

@@ -81,14 +81,20 @@ impl Failure {
 
     /// Names what the failure is about in the mend of its code, where that has only a placeholder.
     pub(crate) fn naming(self, id: &str) -> Self {
-        let has_place = |code: ErrorCode| code.mend().contains(ID_PLACEHOLDER);
+        self.naming_parts(&[(ID_PLACEHOLDER, id)])
+    }
+
+    /// As [`Failure::naming`], with the value of each placeholder.
+    pub(crate) fn naming_parts(self, parts: &[(&str, &str)]) -> Self {
+        let has_place =
+            |code: ErrorCode| parts.iter().any(|(placeholder, _)| code.mend().contains(placeholder));
         match self {
             Self::Client(error) if has_place(error.code()) && own_mend(&error).is_none() => {
                 let code = error.code();
-                Self::WithMend { code, message: chain(&error), mend: mend_naming(code, id) }
+                Self::WithMend { code, message: chain(&error), mend: mend_naming(code, parts) }
             }
             Self::Local { code, message } if has_place(code) => {
-                Self::WithMend { code, message, mend: mend_naming(code, id) }
+                Self::WithMend { code, message, mend: mend_naming(code, parts) }
             }
             other => other,
         }
@@ -166,9 +172,11 @@ impl Failure {
 }
 
 /// Returns the mend of a code with the id of what it is about.
-fn mend_naming(code: ErrorCode, id: &str) -> String {
-    // A program may read it, so the id is whole; a session may be named by a key of one's own.
-    code.mend().replace(ID_PLACEHOLDER, &format!(" {}", shell_word(id)))
+fn mend_naming(code: ErrorCode, parts: &[(&str, &str)]) -> String {
+    // A program may read it, so an id is whole; a session may be named by a key of one's own.
+    parts.iter().fold(code.mend().to_owned(), |mend, (placeholder, value)| {
+        mend.replace(placeholder, &format!(" {}", shell_word(value)))
+    })
 }
 
 /// Returns what helps in this very case, where the code alone does not say.
@@ -297,6 +305,9 @@ mod tests {
             named += 1;
         }
         assert!(named > 5, "{named}");
+        let kept = Failure::local(ErrorCode::KeptFileRefused, "no");
+        let kept = kept.naming_parts(&[(" RUN", &id), (" PLACE", ".git/hooks/a b")]).lines().join("\n");
+        assert!(kept.contains(&format!("kept show {id} '.git/hooks/a b'`")), "{kept}");
     }
 
     #[test]

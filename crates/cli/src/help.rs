@@ -12,12 +12,13 @@ use crate::failure::Failure;
 use palyra_screen_text::{headings, section};
 use palyra_terminal::{Output, Pager};
 
-const ENVIRONMENT: [(&str, &str); 11] = [
+const ENVIRONMENT: [(&str, &str); 12] = [
     ("PALYRA_HOME", "the state directory, else $XDG_STATE_HOME/palyra, else"),
     ("", "~/.local/state/palyra; --state-dir wins"),
     ("XDG_CONFIG_HOME", "where palyra/palyra.toml is looked for; else ~/.config"),
     ("PALYRA_TOKEN", "the token for --connect"),
-    ("PALYRA_CONFIRMATION", "a code of palyra admin confirm, for one change over --connect"),
+    ("PALYRA_CONFIRMATION", ""),
+    ("", "a code of `palyra admin confirm`, for one change over --connect"),
     ("PALYRA_MODEL", "the model of the server that OPENAI_BASE_URL names"),
     ("OPENAI_BASE_URL", "a server of models, where no configuration names one"),
     ("OPENAI_API_KEY", "its key"),

@@ -107,7 +107,7 @@ error_codes! {
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
     ScopeMissing = 1203, "scope_missing", PermissionDenied, "The credential was not made for this call.",
-        "`palyra admin tokens create --scope NAME` makes one that is; approvals are decided by people";
+        "use the daemon's own socket, or a token of `palyra admin tokens create user:NAME --scope SCOPE`";
     ConfirmationNeeded = 1204, "confirmation_needed", PermissionDenied, "An owner's change over the network needs a fresh confirmation.",
         "use the daemon's own socket, or pass a code of `palyra admin confirm`";
     UnknownHost = 1211, "unknown_host", Misdirected, "The request names a host that is not this server.",

@@ -419,7 +419,10 @@ async fn answer(
     if let Some(question) = asked {
         context.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
     }
-    let accepted = client.send_input(run, input, reach).await.map_err(|error| with_new(error, steers))?;
+    let accepted = client
+        .send_input(run, input, reach)
+        .await
+        .map_err(|error| with_new(error, steers).naming(&run.to_string()))?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);

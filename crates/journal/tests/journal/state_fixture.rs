@@ -74,8 +74,16 @@ fn assert_lines(found: &str, expected: &str) {
     assert_eq!(found.lines().count(), expected.lines().count());
 }
 
+/// What records of those days have for fields that came later, and what they were shown as.
+const LATER_FIELDS: [(&str, &str); 2] = [
+    (", kind: Person, role: Member, disabled: None }", " }"),
+    (", kind: Program, scopes: ScopeSet(runs,runs.read), label", ", label"),
+];
+
+/// Returns the records as they were shown then; a later field with another value stays, and is a difference.
 async fn records(journal: &JournalStore) -> String {
-    RandomAppends::new(0).records(journal).await.join("\n") + "\n"
+    let text = RandomAppends::new(0).records(journal).await.join("\n") + "\n";
+    LATER_FIELDS.iter().fold(text, |text, (now, then)| text.replace(now, then))
 }
 
 #[tokio::test]

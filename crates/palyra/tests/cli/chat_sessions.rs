@@ -263,7 +263,7 @@ fn what_is_listed_to_branch_from_says_that_earlier_runs_are_not_in_it() {
     }
     pty.type_in("/branch\r");
     pty.expect("you said: two");
-    pty.expect("that is the last of 2 runs; `palyra runs list --session ");
+    pty.expect("that is the last of 2 runs; in another terminal `palyra runs list --session ");
     pty.expect("/branch RUN@NUMBER");
     pty.expect("> ");
     pty.type_in("/attach\r");

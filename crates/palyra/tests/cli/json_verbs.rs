@@ -171,6 +171,14 @@ impl World {
         if is_time && text.chars().filter(|c| *c == ':').count() == 2 {
             return "[TIME]".to_owned();
         }
+        let is_confirmation = text.len() == 11
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                5 => byte == b'-',
+                _ => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            });
+        if is_confirmation {
+            return "[CODE]".to_owned();
+        }
         let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
         if text.len() >= 40 && text.chars().all(is_base64) {
             return "[BASE64]".to_owned();
@@ -179,7 +187,8 @@ impl World {
         for part in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
             let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_instant = word.len() >= 12 && word.chars().all(|c| c.is_ascii_digit());
-            let port = masked.ends_with("127.0.0.1:").then(|| "[PORT]".to_owned());
+            let host_before = ["127.0.0.1:", "localhost:"].iter().any(|host| masked.ends_with(host));
+            let port = host_before.then(|| "[PORT]".to_owned());
             let instant = is_instant.then(|| "[N]".to_owned());
             masked += &port.or(instant).or_else(|| mask_word(word)).unwrap_or_else(|| word.to_owned());
             masked += &part[word.len()..];
@@ -324,6 +333,13 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "tokens", "list"]);
     let token = created[0]["token_id"].as_str().unwrap_or_default().to_owned();
     world.verb(&["admin", "tokens", "revoke", &token]);
+    world.verb(&["admin", "people", "add", "user:eve", "--role", "approver"]);
+    world.verb(&["admin", "people", "rename", "user:eve", "user:ada"]);
+    world.verb(&["admin", "people", "role", "user:ada", "viewer"]);
+    world.verb(&["admin", "people", "disable", "user:ada"]);
+    world.verb(&["admin", "people", "enable", "user:ada"]);
+    world.verb(&["admin", "people", "list"]);
+    world.verb(&["admin", "confirm"]);
     world.reading(&["admin", "vault", "put", "forge"], "walnut-harbour-lantern\n");
     world.reading(&["admin", "vault", "rotate", "forge"], "walnut-harbour-candle\n");
     world.verb(&["admin", "vault", "bind", "forge", "a.example"]);

@@ -76,7 +76,9 @@ fn a_session_that_does_not_exist_is_named_before_it_begins() {
     assert!(branch.err.contains(&format!("`palyra chat --session {end}` goes on there")), "{}", branch.err);
     let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
     let beyond = home.palyra(&["sessions", "branch", "last@999"]).expect(1).err;
-    assert!(beyond.contains(run.as_str().unwrap()) && !beyond.contains("runs tail ID"), "{beyond}");
+    let run = run.as_str().unwrap();
+    let tail = format!("`palyra runs tail {}`", &run[run.len() - 6..]);
+    assert!(beyond.contains(&tail) && beyond.contains("ends at 5"), "{beyond}");
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn a_stranger_s_ids_are_answered_like_ids_that_nobody_has() {
         [&["journal", "verify"][..], &["config", "show"], &["admin", "tokens", "list"], &["journal", "show"]]
     {
         let refused = two.ask(0, verb).expect(1);
-        assert!(refused.err.contains("error[PLY-1202]"), "{verb:?}: {}", refused.err);
+        assert!(refused.err.contains("error[PLY-1203]"), "{verb:?}: {}", refused.err);
     }
     let Two { home: _home, daemon, .. } = two;
     signal(&daemon, Signal::TERM);

@@ -274,7 +274,7 @@ fn what_is_the_daemons_own_is_so_over_every_surface() {
     assert!(theirs.err.contains("approve") && !theirs.err.contains("never-"), "the control: {}", theirs.err);
     for arguments in [&["set", "write_file", "always_allow"][..], &["clear", "write_file"], &["list"]] {
         let refused = there(&[&["policy", "posture"], arguments].concat()).expect(1);
-        assert!(refused.err.contains("error[PLY-1202]"), "{}", refused.err);
+        assert!(refused.err.contains("error[PLY-1203]"), "{}", refused.err);
     }
     signal(&daemon, Signal::TERM);
     drop(out);

@@ -44,12 +44,14 @@ impl<'a> Member<'a> {
         ended(tail.env("PALYRA_TOKEN", token).spawn().unwrap()).expect(0).out
     }
 
-    /// Has a call asked, answers it, and returns what came of it.
+    /// Has a call asked, has the owner answer it at the daemon's socket, and returns what came of it.
     fn approved(&self, tool: &str, arguments: &Value) -> Value {
         self.palyra(&["run", &call(tool, arguments)]).expect(3);
         let waiting = self.palyra(&["approve", "list", "--json"]).expect(0).json();
         let text = |name: &str| waiting[0][name].as_str().unwrap().to_owned();
-        self.palyra(&["approve", "yes", &text("approval_id")]).expect(0);
+        let yes = ["approve", "yes", &text("approval_id")];
+        assert!(self.palyra(&yes).expect(1).err.contains("PLY-1203"), "no token decides");
+        self.home.palyra(&yes).expect(0);
         let tape = self.palyra(&["runs", "tail", &text("run_id"), "--json"]).json();
         of(&tape, "tool_finished").first().copied().cloned().unwrap_or_else(|| panic!("{tape:#?}"))
     }

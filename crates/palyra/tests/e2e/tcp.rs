@@ -55,7 +55,7 @@ fn a_token_opens_the_tcp_listener_and_nothing_else_does() {
     let ours = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     assert_eq!((theirs.len(), ours.len()), (1, 0), "another principal sees nothing");
     let admin = home.palyra(&["--connect", &address, "admin", "tokens", "list"]).expect(1);
-    assert!(admin.err.contains("error[PLY-1202]"), "{}", admin.err);
+    assert!(admin.err.contains("error[PLY-1203]"), "{}", admin.err);
 
     let listed = home.palyra(&["admin", "tokens", "list", "--json"]).expect(0).json();
     home.palyra(&["admin", "tokens", "revoke", listed[0]["token_id"].as_str().unwrap()]).expect(0);

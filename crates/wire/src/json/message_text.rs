@@ -170,7 +170,7 @@ mod tests {
             ("limit", "many", "`limit`: must be a whole number, not this string"),
             ("limit", "", "`limit`: must be a whole number, not this string"),
             ("after", "1", "`after`: `ReadTapeRequest` has no such member; did you mean `after_tape_seq`?"),
-            ("limit.of", "1", "`limit.of`: `ReadTapeRequest` has no such member"),
+            ("limit.of", "1", "`limit.of`: `ReadTapeRequest` has no such member; did you mean `limit`?"),
         ] {
             assert_eq!(read::<v1::ReadTapeRequest>(&[], &[(name, value)], "").unwrap_err(), expect);
         }

@@ -143,7 +143,13 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     }
     let reason = v1::ErasureReason::from_short_name(&args.reason).unwrap_or_default().into();
     let request = v1::EraseContentRequest { subject, dry_run: true, reason };
-    let run = |dry_run| erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() });
+    let run = async |dry_run| {
+        let erasure = erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() }).await;
+        erasure.map_err(|failure| match &request.subject {
+            Some(Subject::RunId(run)) => failure.naming(run),
+            _ => failure,
+        })
+    };
     if args.how.dry_run || !args.how.yes {
         let plan = run(true).await?;
         if args.how.dry_run {

@@ -102,24 +102,32 @@ impl WhichArgs {
         let mut files = client.list_kept_files(run).await?;
         files.retain(|file| file.kept_id == self.place || file.place == self.place);
         let place = clean_line(&self.place, PLACE_CHARS_MAX);
+        let refused = |message: String, mend: String| {
+            Err(Failure::WithMend { code: ErrorCode::KeptFileRefused, message, mend })
+        };
         match files.as_slice() {
             [file] => Ok(FoundFile { run, file: file.clone() }),
             [] => {
-                let message =
-                    format!("nothing was kept of `{place}`; `palyra runs kept list {run}` shows what was");
-                Err(Failure::local(ErrorCode::KeptFileRefused, message))
+                let mend = format!("`palyra runs kept list {run}` shows what was kept");
+                refused(format!("nothing was kept of `{place}`"), mend)
             }
             several => {
                 let ids: Vec<_> = several.iter().map(|file| file.kept_id.as_str()).collect();
-                let message =
-                    format!("several were kept of `{place}`; name one by its id: {}", ids.join(", "));
-                Err(Failure::local(ErrorCode::KeptFileRefused, message))
+                refused(
+                    format!("several were kept of `{place}`"),
+                    format!("name one by its id: {}", ids.join(", ")),
+                )
             }
         }
     }
 }
 
 impl FoundFile {
+    /// Names the run and the place in the mend of a failure.
+    fn named_in(&self, failure: Failure) -> Failure {
+        failure.naming_parts(&[(" RUN", &self.run.to_string()), (" PLACE", &self.file.place)])
+    }
+
     async fn show(&self, client: &Client) -> Result<v1::ShowKeptFileResponse, Failure> {
         let request =
             v1::ShowKeptFileRequest { run_id: self.run.to_string(), kept_id: self.file.kept_id.clone() };
@@ -217,9 +225,10 @@ async fn apply(
             None => return Ok(Exit::Cancelled),
         },
     };
-    let request =
-        v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id: found.file.kept_id, shown_sha256 };
-    let files = client.place_kept_file(request).await?;
+    let refused = |failure: Failure| found.named_in(failure);
+    let kept_id = found.file.kept_id.clone();
+    let request = v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id, shown_sha256 };
+    let files = client.place_kept_file(request).await.map_err(|error| refused(error.into()))?;
     let left = files.iter().filter(|file| !undo::is_back(file)).count();
     if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
@@ -256,7 +265,7 @@ async fn asked(context: &Context, client: &Client, found: &FoundFile) -> Result<
     tell(context, &shown);
     if !shown.refusal.is_empty() {
         let message = "nothing was put in place".to_owned();
-        return Err(Failure::local(ErrorCode::KeptFileRefused, message));
+        return Err(found.named_in(Failure::local(ErrorCode::KeptFileRefused, message)));
     }
     let word: String = shown.shown_sha256.chars().take(WORD_CHARS).collect();
     let prompt = format!("? high risk: something runs this later; type {word} to put it in place [{word}/n]");
