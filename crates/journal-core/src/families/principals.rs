@@ -39,8 +39,8 @@ const KINDS: [PrincipalKind; 4] =
 
 const BY_PRINCIPAL: usize = 0;
 
-fn place_of<T: PartialEq>(all: &[T], value: T) -> u32 {
-    all.iter().zip(0..).find(|(one, _)| **one == value).map_or(u32::MAX, |(_, place)| place)
+fn place_of<T: PartialEq>(all: &[T], value: &T) -> u32 {
+    all.iter().zip(0..).find(|(one, _)| *one == value).map_or(u32::MAX, |(_, place)| place)
 }
 
 fn key(principal: PrincipalId) -> IndexKey {
@@ -61,8 +61,8 @@ impl Family for Principals {
         let PrincipalRecord { id, name: _, kind, role, disabled } = &row.record;
         prost::Message::encode_to_vec(&PrincipalFacts {
             principal: id.to_bytes().to_vec(),
-            kind: place_of(&KINDS, *kind),
-            role: place_of(&Role::ALL, *role),
+            kind: place_of(&KINDS, kind),
+            role: place_of(&Role::ALL, role),
             disabled: disabled.map(|time| time.0),
         })
     }

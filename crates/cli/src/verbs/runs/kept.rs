@@ -306,7 +306,7 @@ async fn discard(
     match format {
         OutputFormat::Json => context.output.json(&discarded)?,
         OutputFormat::Text => {
-            context.output.note(NoteKind::Good, &format!("deleted what was kept of {place}"))
+            context.output.note(NoteKind::Good, &format!("deleted what was kept of {place}"));
         }
     }
     Ok(Exit::Done)
