@@ -64,6 +64,14 @@ impl Caller {
             && (self.actor.surface == Surface::LocalSocket || self.confirmation == CallConfirmation::Fresh)
     }
 
+    /// Checks that the call may be used to look after the daemon.
+    ///
+    /// # Errors
+    /// The refusal that is given, for every other caller.
+    pub fn check_owner<E>(self, refusal: E) -> Result<(), E> {
+        if self.is_owner() { Ok(()) } else { Err(refusal) }
+    }
+
     /// Checks that an owner is behind this very call.
     ///
     /// # Errors

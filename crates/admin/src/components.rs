@@ -72,7 +72,7 @@ impl ComponentsHandle {
     /// # Errors
     /// [`ComponentError::NotAPerson`]; [`AdminError::Read`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<(ToolSpec, Option<ComponentRecord>)>, AdminError> {
-        caller.check_person(ComponentError::NotAPerson)?;
+        caller.check_owner(ComponentError::NotAPerson)?;
         let added = there(&*self.ports.families).await?;
         let catalog = self.ports.tools.catalog();
         let with_component = |tool: &ToolSpec| {

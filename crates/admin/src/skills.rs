@@ -79,7 +79,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`].
     pub fn list(&self, caller: Caller) -> Result<Vec<SkillView>, AdminError> {
-        caller.check_person(SkillError::NotAPerson)?;
+        caller.check_owner(SkillError::NotAPerson)?;
         let mut installed = self.installed();
         installed.sort_by(|a, b| a.record.installed.name.expose().cmp(b.record.installed.name.expose()));
         Ok(installed.iter().map(|known| self.view(known)).collect())
@@ -90,7 +90,7 @@ impl SkillsHandle {
     /// # Errors
     /// [`SkillError::NotAPerson`], [`SkillError::NotFound`].
     pub fn get(&self, caller: Caller, name: &str) -> Result<SkillView, AdminError> {
-        caller.check_person(SkillError::NotAPerson)?;
+        caller.check_owner(SkillError::NotAPerson)?;
         Ok(self.view(&self.named(name)?))
     }
 

@@ -80,7 +80,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn status(&self, caller: Caller) -> Result<VaultStatus, AdminError> {
-        caller.check_person(VaultError::NotAPerson)?;
+        caller.check_owner(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.status()).await?)
     }
 
@@ -89,7 +89,7 @@ impl VaultHandle {
     /// # Errors
     /// [`VaultError`].
     pub async fn list(&self, caller: Caller) -> Result<Vec<SecretRecord>, AdminError> {
-        caller.check_person(VaultError::NotAPerson)?;
+        caller.check_owner(VaultError::NotAPerson)?;
         Ok(self.ask(|store| store.list()).await?)
     }
 

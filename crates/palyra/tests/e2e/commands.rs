@@ -404,7 +404,7 @@ fn nothing_of_a_command_is_left_when_its_time_is_over_or_its_run_is_cancelled() 
 }
 
 /// Does something, and waits until a folder has what it should bring.
-fn inotify_until(folder: &Path, is_there: impl Fn() -> bool, act: impl FnOnce()) -> bool {
+pub(crate) fn inotify_until(folder: &Path, is_there: impl Fn() -> bool, act: impl FnOnce()) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::inotify;
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC).unwrap();

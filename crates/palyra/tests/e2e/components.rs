@@ -30,9 +30,18 @@ fn lay(home: &Home, web: &WebServer) -> String {
 }
 
 fn lay_text(home: &Home, web: &WebServer, text: &str) -> String {
+    lay_for(home, &web.place(), text)
+}
+
+/// Writes the component that asks a server at a place.
+pub(crate) fn lay_at(home: &Home, place: &str) -> String {
+    lay_for(home, place, SAVE_PAGE)
+}
+
+fn lay_for(home: &Home, place: &str, text: &str) -> String {
     let hex = |text: &str| text.bytes().map(|byte| format!("\\{byte:02x}")).collect::<String>();
-    assert_eq!(web.place().len(), "127.0.0.1:00000".len(), "its digits are as many as those they replace");
-    let text = text.replace(&hex("127.0.0.1:00000"), &hex(&web.place()));
+    assert_eq!(place.len(), "127.0.0.1:00000".len(), "its digits are as many as those they replace");
+    let text = text.replace(&hex("127.0.0.1:00000"), &hex(place));
     let path = home.work().join("save_page.wasm");
     fs::write(&path, wat::parse_str(text).unwrap()).unwrap();
     path.display().to_string()

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const NAME: &str = "http://localhost:";
 
 /// Returns the port of the daemon's HTTP API; starts the daemon where none runs.
-fn port(home: &Home) -> u16 {
+pub(crate) fn port(home: &Home) -> u16 {
     home.palyra(&["sessions", "list"]).expect(0);
     let status = home.palyra(&["status", "--json"]).expect(0).json().remove(0);
     let listening = status["listening"].as_array().unwrap().clone();
@@ -24,16 +24,16 @@ fn port(home: &Home) -> u16 {
 }
 
 /// One request over a connection of its own.
-struct HttpRequest<'a> {
-    line: &'a str,
-    token: &'a str,
+pub(crate) struct HttpRequest<'a> {
+    pub(crate) line: &'a str,
+    pub(crate) token: &'a str,
     /// A line of a further header, or nothing.
-    header: String,
-    body: String,
+    pub(crate) header: String,
+    pub(crate) body: String,
 }
 
 impl HttpRequest<'_> {
-    fn send(&self, port: u16) -> BufReader<TcpStream> {
+    pub(crate) fn send(&self, port: u16) -> BufReader<TcpStream> {
         let Self { line, token, header, body } = self;
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -47,7 +47,7 @@ impl HttpRequest<'_> {
     }
 
     /// Returns the status and the body.
-    fn answer(&self, port: u16) -> (u16, String) {
+    pub(crate) fn answer(&self, port: u16) -> (u16, String) {
         let mut text = String::new();
         self.send(port).read_to_string(&mut text).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -55,7 +55,7 @@ impl HttpRequest<'_> {
     }
 }
 
-fn get<'a>(line: &'a str, token: &'a str) -> HttpRequest<'a> {
+pub(crate) fn get<'a>(line: &'a str, token: &'a str) -> HttpRequest<'a> {
     HttpRequest { line, token, header: String::new(), body: String::new() }
 }
 

@@ -26,6 +26,7 @@ mod models;
 mod own_model;
 mod tcp;
 mod http_api;
+mod http_operations;
 mod one_daemon;
 mod bad_configuration;
 mod damaged_journal;

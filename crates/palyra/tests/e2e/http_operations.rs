@@ -1,0 +1,361 @@
+//! Every operation over HTTP: each is reached once by somebody who may, and schemathesis finds no request that breaks one.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::path::Path;
+use std::process::Command;
+
+use palyra_testkit::model_server::{Behaviour, Reply};
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::asked::asked;
+use crate::commands::inotify_until;
+use crate::components::lay_at;
+use crate::home::{Home, ended, until_ended};
+use crate::http_api::{HttpRequest, get, port};
+use crate::openai_server::{home_with, runtime, serve};
+
+/// What nobody does over a network: it is the socket's, or a person's with a session of their own.
+const NEVER_BY_TOKEN: [&str; 5] = [
+    "POST /api/v1/approvals/{approval_id}/resolve",
+    "POST /api/v1/confirmations",
+    "POST /api/v1/journal/erase",
+    "POST /api/v1/journal/scrub",
+    "POST /api/v1/shutdown",
+];
+
+/// A model that calls the tool that an input names as JSON, and answers every other input.
+fn model() -> Behaviour {
+    Behaviour::by(|body| {
+        let last = body["messages"].as_array().and_then(|messages| messages.last());
+        let text = last.filter(|last| last["role"] == "user").and_then(|last| last["content"].as_str());
+        let call: Option<Value> = text.and_then(|text| serde_json::from_str(text).ok());
+        match call.as_ref().and_then(|call| call["tool"].as_str().map(|tool| (tool, &call["arguments"]))) {
+            Some((tool, arguments)) => Reply::empty().call(tool, &arguments.to_string()),
+            None => Reply::text("So it is."),
+        }
+    })
+}
+
+/// A daemon with an owner's token, and the operations that were reached.
+struct Operations {
+    home: Home,
+    token: String,
+    port: u16,
+    reached: BTreeSet<String>,
+}
+
+impl Operations {
+    fn start(home: Home) -> Self {
+        let made = home.palyra(&["admin", "tokens", "create", "user:local", "--role", "owner"]).expect(0);
+        let port = port(&home);
+        Self { token: made.out.trim().to_owned(), port, home, reached: BTreeSet::new() }
+    }
+
+    /// Calls an operation with a fresh confirmation; `filled` is its line with the parameters in it.
+    #[track_caller]
+    fn call(&mut self, template: &str, filled: &str, body: &Value) -> Value {
+        let code = self.home.palyra(&["admin", "confirm"]).expect(0).out;
+        let body = if template.starts_with("GET") { String::new() } else { body.to_string() };
+        let header = format!("palyra-confirmation: {}\r\n", code.trim());
+        let (status, answer) = HttpRequest { header, body, ..get(filled, &self.token) }.answer(self.port);
+        assert!((200..300).contains(&status), "{filled}: {status} {answer}");
+        self.reached.insert(template.to_owned());
+        let whole = answer.split_once("\r\n").map_or(answer.as_str(), |(_, chunk)| chunk);
+        let text = if answer.starts_with(['{', '[']) { &answer } else { whole };
+        text.lines().next().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
+    }
+
+    /// Calls an operation whose path has no parameter.
+    #[track_caller]
+    fn plain(&mut self, template: &str, body: Value) -> Value {
+        self.call(template, template, &body)
+    }
+
+    /// Calls an operation whose path has one parameter.
+    #[track_caller]
+    fn of(&mut self, template: &str, value: &str, body: Value) -> Value {
+        let (before, rest) = template.split_once('{').unwrap();
+        let (_, after) = rest.split_once('}').unwrap();
+        self.call(template, &format!("{before}{value}{after}"), &body)
+    }
+
+    /// Has a call made that a person agrees to at the socket; returns its run.
+    #[track_caller]
+    fn agreed(&self, tool: &str, arguments: &Value) -> String {
+        let waits = asked(&self.home, &json!({ "tool": tool, "arguments": arguments }).to_string());
+        self.home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+        self.home.palyra(&["runs", "wait", &waits.run]).expect(0);
+        waits.run
+    }
+
+    fn runs_and_sessions(&mut self) -> String {
+        let attachment = json!({ "name": "note.txt", "content": "bGFudGVybg==" });
+        let body = json!({ "input": "say something", "attachments": [attachment] });
+        let opened = self.plain("POST /api/v1/runs", body)["opened"].clone();
+        let run = opened["run_id"].as_str().unwrap().to_owned();
+        let session = opened["session_id"].as_str().unwrap().to_owned();
+        self.home.palyra(&["runs", "wait", &run]).expect(0);
+        for template in [
+            "GET /api/v1/runs/{run_id}",
+            "GET /api/v1/runs/{run_id}/tape",
+            "GET /api/v1/runs/{run_id}/events",
+            "GET /api/v1/runs/{run_id}/kept",
+        ] {
+            self.of(template, &run, Value::Null);
+        }
+        let file = format!("GET /api/v1/runs/{run}/attachments/1/0");
+        self.call("GET /api/v1/runs/{run_id}/attachments/{tape_seq}/{index}", &file, &Value::Null);
+        let content = "GET /api/v1/runs/{run_id}/attachments/{tape_seq}/{index}/content";
+        self.call(content, &format!("{file}/content"), &Value::Null);
+        self.of("POST /api/v1/runs/{run_id}/input", &run, json!({ "input": { "text": "more" } }));
+        self.of("POST /api/v1/runs/{run_id}/cancel", &run, json!({}));
+        self.plain("POST /api/v1/bookmarks", json!({ "run_id": run, "tape_seq": 1, "name": "start" }));
+        self.plain("GET /api/v1/bookmarks", Value::Null);
+        self.plain("POST /api/v1/bookmarks/remove", json!({ "name": "start" }));
+        self.plain("POST /api/v1/sessions", json!({ "session": { "session_key": "lantern" } }));
+        self.of("GET /api/v1/sessions/{session_id}/tape", &session, Value::Null);
+        self.of("POST /api/v1/sessions/{session_id}/rename", &session, json!({ "label": "harbour" }));
+        self.of("POST /api/v1/sessions/{session_id}/archive", &session, json!({}));
+        self.of("POST /api/v1/sessions/{session_id}/restore", &session, json!({}));
+        self.of("POST /api/v1/sessions/{session_id}/cleanup", &session, json!({}));
+        run
+    }
+
+    fn effects(&mut self) {
+        let changed = self.agreed("write_file", &json!({ "path": "todo.txt", "content": "milk\n" }));
+        let explain = json!({ "recorded": { "run_id": changed, "effect_id": 1 } });
+        self.plain("POST /api/v1/policy/explain", explain);
+        self.of("GET /api/v1/runs/{run_id}/undo", &changed, Value::Null);
+        self.of("POST /api/v1/runs/{run_id}/undo", &changed, json!({}));
+        self.call("GET /api/v1/effects", &format!("GET /api/v1/effects?run_id={changed}"), &Value::Null);
+
+        self.home.write(
+            "leave.sh",
+            "mkdir made; echo 1 > made/tasks.json; mv made .vscode; echo export A=1 > .envrc\n",
+        );
+        let left = self.agreed("run_command", &json!({ "argv": ["sh", "leave.sh"] }));
+        let files = self.home.palyra(&["runs", "kept", "list", &left, "--json"]).expect(0).json();
+        let kept: Vec<_> = files.iter().map(|file| file["kept_id"].as_str().unwrap().to_owned()).collect();
+        let one = "/api/v1/runs/{run_id}/kept/{kept_id}";
+        let path = |kept: &str| format!("/api/v1/runs/{left}/kept/{}", kept.replace('/', "%2F"));
+        let shown = self.call(&format!("GET {one}"), &format!("GET {}", path(&kept[0])), &Value::Null);
+        let body = json!({ "shown_sha256": shown["shown_sha256"] });
+        self.call(&format!("POST {one}/place"), &format!("POST {}/place", path(&kept[0])), &body);
+        let body = json!({ "sha256": files[1]["sha256"] });
+        self.call(&format!("POST {one}/discard"), &format!("POST {}/discard", path(&kept[1])), &body);
+
+        let began = self.home.work().join("began");
+        let mut in_doubt = None;
+        let argv = json!({ "argv": ["sh", "-c", "touch began; sleep 600"] });
+        let waits = asked(&self.home, &json!({ "tool": "run_command", "arguments": argv }).to_string());
+        let seen = inotify_until(
+            &self.home.work(),
+            || began.exists(),
+            || {
+                self.home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+                in_doubt = Some(waits.run.clone());
+            },
+        );
+        assert!(seen, "the command began");
+        let daemon = self.home.daemon_pid();
+        kill_process(daemon, Signal::KILL).unwrap();
+        until_ended(daemon);
+        self.port = port(&self.home);
+        let line = format!("POST /api/v1/runs/{}/effects/1/resolve", in_doubt.unwrap());
+        let body = json!({ "resolution": "happened" });
+        self.call("POST /api/v1/runs/{run_id}/effects/{effect_id}/resolve", &line, &body);
+    }
+
+    fn approvals(&mut self) {
+        let call =
+            json!({ "tool": "write_file", "arguments": { "path": "a/b.txt", "content": "x" } }).to_string();
+        let waits = asked(&self.home, &call);
+        self.of("GET /api/v1/approvals/{approval_id}", &waits.approval, Value::Null);
+        self.home.palyra(&["approve", "always", &waits.approval, "--here"]).expect(0);
+        for template in [
+            "GET /api/v1/approvals",
+            "GET /api/v1/approvals-export",
+            "GET /api/v1/grants",
+            "GET /api/v1/runs",
+        ] {
+            self.plain(template, Value::Null);
+        }
+        let grants = self.home.palyra(&["approve", "grants", "--json"]).expect(0).json();
+        let grant = grants[0]["grant_id"].as_str().unwrap();
+        self.of("POST /api/v1/grants/{grant_id}/revoke", grant, json!({}));
+        let mut watched = String::new();
+        get("GET /api/v1/approvals-watch", &self.token).send(self.port).read_line(&mut watched).unwrap();
+        assert!(watched.contains(" 200 "), "{watched}");
+        self.reached.insert("GET /api/v1/approvals-watch".to_owned());
+    }
+
+    fn people_and_secrets(&mut self) {
+        let role = json!({ "name": "user:eve", "role": "viewer" });
+        let person = self.plain("POST /api/v1/people", role)["person"].clone();
+        let eve = person["principal_id"].as_str().unwrap();
+        self.plain("GET /api/v1/people", Value::Null);
+        self.of("POST /api/v1/people/{principal_id}/rename", eve, json!({ "name": "user:ada" }));
+        self.of("POST /api/v1/people/{principal_id}/role", eve, json!({ "role": "member" }));
+        self.of("POST /api/v1/people/{principal_id}/disable", eve, json!({}));
+        self.of("POST /api/v1/people/{principal_id}/enable", eve, json!({}));
+        let token = self.plain("POST /api/v1/tokens", json!({ "principal": "user:ada" }));
+        self.plain("GET /api/v1/tokens", Value::Null);
+        self.of("POST /api/v1/tokens/{token_id}/revoke", token["token_id"].as_str().unwrap(), json!({}));
+
+        let put = json!({ "name": "forge", "value": "walnut-harbour-lantern", "hosts": ["a.example"] });
+        self.plain("POST /api/v1/vault/secrets", put);
+        self.plain("GET /api/v1/vault/secrets", Value::Null);
+        let bind = json!({ "host": "b.example" });
+        self.of("POST /api/v1/vault/secrets/{name}/bind", "forge", bind.clone());
+        self.of("POST /api/v1/vault/secrets/{name}/unbind", "forge", bind);
+        self.of("POST /api/v1/vault/secrets/{name}/remove", "forge", json!({}));
+        self.plain("POST /api/v1/vault/passphrase", json!({ "passphrase": "lantern-of-amber" }));
+        self.plain("POST /api/v1/vault/unlock", json!({ "passphrase": "lantern-of-amber" }));
+        self.plain("GET /api/v1/vault", Value::Null);
+    }
+
+    fn tools_and_policy(&mut self) {
+        let path = lay_at(&self.home, "127.0.0.1:40000");
+        let examined = self.plain("POST /api/v1/components/examine", json!({ "path": path }));
+        let sha256 = examined["sha256"].as_str().or_else(|| examined["component"]["sha256"].as_str());
+        self.plain("POST /api/v1/components", json!({ "path": path, "sha256": sha256 }));
+        self.of("POST /api/v1/components/{name}/remove", "save_page", json!({}));
+        let skill =
+            "---\nname: quoting\ndescription: Quotes.\nallowed-tools: read_file\n---\nQuote, never guess.\n";
+        std::fs::create_dir_all(self.home.work().join("quoting")).unwrap();
+        self.home.write("quoting/SKILL.md", skill);
+        let folder = self.home.work().join("quoting").display().to_string();
+        self.plain("POST /api/v1/skills", json!({ "path": folder }));
+        self.of("POST /api/v1/skills/{name}/enable", "quoting", json!({}));
+        self.of("GET /api/v1/skills/{name}", "quoting", Value::Null);
+        self.plain("POST /api/v1/skills-verify", json!({}));
+        self.of("POST /api/v1/skills/{name}/disable", "quoting", json!({}));
+        self.of("POST /api/v1/skills/{name}/remove", "quoting", json!({}));
+        self.plain("POST /api/v1/policy/diff", json!({}));
+        let posture = json!({ "tool": "write_file", "posture": "ask" });
+        self.plain("POST /api/v1/postures", posture);
+        self.plain("POST /api/v1/postures/clear", json!({ "tool": "write_file" }));
+        self.plain("POST /api/v1/config/reload", json!({}));
+        self.plain("POST /api/v1/models/test", json!({}));
+    }
+
+    fn journal(&mut self, run: &str) {
+        self.plain("POST /api/v1/checkpoint", json!({}));
+        self.of("POST /api/v1/proofs/entries/{seq}", "1", json!({}));
+        let consistency = "GET /api/v1/proofs/consistency";
+        self.call(consistency, &format!("{consistency}?old_size=1&new_size=2"), &Value::Null);
+        let export = "GET /api/v1/journal/export";
+        self.call(export, &format!("{export}?run_id={run}"), &Value::Null);
+        self.plain("POST /api/v1/journal/verify", json!({}));
+        self.plain("POST /api/v1/journal/rebuild", json!({}));
+        let ids = "GET /api/v1/ids";
+        self.call(ids, &format!("{ids}?kind=run&name={}", &run[20..]), &Value::Null);
+    }
+
+    /// Calls what needs nothing but to be called.
+    fn rest(&mut self) {
+        for path in [
+            "agents",
+            "background-tasks",
+            "config",
+            "error-codes",
+            "journal",
+            "journal/entries",
+            "models",
+            "policy",
+            "policy/shadow",
+            "postures",
+            "sessions",
+            "skills",
+            "status",
+            "tools",
+        ] {
+            self.plain(&format!("GET /api/v1/{path}"), Value::Null);
+        }
+        for probe in ["GET /healthz", "GET /readyz", "GET /metrics"] {
+            self.plain(probe, Value::Null);
+        }
+    }
+}
+
+/// Returns what the document lists, as `METHOD PATH`.
+fn listed() -> BTreeSet<String> {
+    let document: Value =
+        serde_json::from_str(include_str!("../../../../docs/reference/openapi.json")).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let of_path = |(path, methods): (&String, &Value)| {
+        let line = |method: &String| format!("{} {path}", method.to_uppercase());
+        methods.as_object().unwrap().keys().map(line).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+#[test]
+fn every_operation_is_reached_and_what_no_token_may_is_refused() {
+    let runtime = runtime();
+    let server = serve(&runtime, model());
+    let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    let mut operations = Operations::start(home);
+    let run = operations.runs_and_sessions();
+    operations.approvals();
+    operations.effects();
+    operations.people_and_secrets();
+    operations.tools_and_policy();
+    operations.journal(&run);
+    operations.rest();
+    for template in NEVER_BY_TOKEN {
+        let line = template.replace("{approval_id}", &run);
+        let request = HttpRequest { body: "{}".to_owned(), ..get(&line, &operations.token) };
+        let (status, answer) = request.answer(operations.port);
+        assert!(status == 403 && answer.contains("PLY-120"), "{template}: {status} {answer}");
+        operations.reached.insert(template.to_owned());
+    }
+    let missing: Vec<_> = listed().difference(&operations.reached).cloned().collect();
+    assert!(missing.is_empty(), "not called here: {missing:?}");
+}
+
+/// Has schemathesis make requests from the document, as one that a client may send and as one that none should.
+#[track_caller]
+fn broken_by_schemathesis(home: &Home, port: u16, token: Option<&str>, options: &[&str]) {
+    let python = std::env::var_os("PALYRA_TEST_PYTHON").expect(
+        "PALYRA_TEST_PYTHON must name a Python with schemathesis; run `cargo xtask test`, which installs it",
+    );
+    let mut command = Command::new(Path::new(&python).with_file_name("schemathesis"));
+    let checks =
+        "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
+    let address = format!("http://127.0.0.1:{port}");
+    command.args(["run", &format!("{address}/api/v1/openapi.json"), "--url", &address, "--checks", checks]);
+    // A stream has no end to wait for, and a daemon that stops answers nothing more.
+    command.args(["--exclude-path-regex", "events|-watch|shutdown", "--request-timeout", "10", "--no-color"]);
+    command.args(["--max-failures", "20", "--generation-deterministic"]).args(options);
+    if let Some(token) = token {
+        command.args(["--header", &format!("authorization: Bearer {token}")]);
+    }
+    let folder = home.work();
+    command.current_dir(&folder).env("HOME", &folder).stdout(std::process::Stdio::piped());
+    let report = ended(command.stderr(std::process::Stdio::piped()).spawn().unwrap());
+    assert_eq!(report.code, 0, "{}\n{}", report.out, report.err);
+    let passed = report.out.lines().find(|line| line.contains(" generated, ")).unwrap_or_default();
+    let count: u32 = passed.split_whitespace().next().unwrap_or_default().parse().unwrap_or_default();
+    assert!(count > 500, "{}", report.out);
+}
+
+#[test]
+fn no_request_from_the_document_breaks_an_operation() {
+    let runtime = runtime();
+    let server = serve(&runtime, model());
+    let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    let made = |principal: &str, role: &str| {
+        let made = home.palyra(&["admin", "tokens", "create", principal, "--role", role]).expect(0);
+        made.out.trim().to_owned()
+    };
+    let (owner, member) = (made("user:local", "owner"), made("user:member", "member"));
+    let port = port(&home);
+    let options = ["--phases", "coverage,fuzzing", "--max-examples", "3"];
+    for token in [Some(&*owner), Some(&*member), None] {
+        broken_by_schemathesis(&home, port, token, &options);
+    }
+    home.palyra(&["journal", "verify"]).expect(0);
+}
