@@ -2,7 +2,7 @@
 
 mod yard;
 
-pub(crate) mod words;
+pub(crate) mod word_splitting;
 pub(crate) mod variables;
 pub(crate) mod approvals;
 pub(crate) mod output;

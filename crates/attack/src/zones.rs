@@ -49,7 +49,7 @@ fn process_trials() -> Vec<AttackTrial> {
 
 fn shell_trials() -> Vec<AttackTrial> {
     [
-        shell::words::trials(),
+        shell::word_splitting::trials(),
         shell::variables::trials(),
         shell::approvals::trials(),
         shell::output::trials(),

@@ -6,6 +6,6 @@
 pub mod directive;
 mod wire;
 pub mod server;
-pub mod ask;
+pub mod direct_client;
 
 pub(crate) use wire::request;

@@ -149,7 +149,7 @@ pub(crate) enum DrivePause {
     /// The run is over, or nothing more can be done from here.
     Over(Exit),
     /// A key was pressed at a watched keyboard.
-    Touched,
+    KeyPressed,
 }
 
 /// The terminal that a run is driven at.
@@ -246,7 +246,7 @@ enum DriveEvent {
     Interrupted,
     TimeUp,
     TextPauses,
-    Touched,
+    KeyPressed,
     Replied(io::Result<PromptReply>),
     Event(Option<FollowEvent>),
 }
@@ -316,7 +316,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                     self.text_pauses = None;
                     self.seat.output.flush_text()?;
                 }
-                DriveEvent::Touched => return Ok(DrivePause::Touched),
+                DriveEvent::KeyPressed => return Ok(DrivePause::KeyPressed),
                 DriveEvent::Replied(reply) => {
                     if let Some(exit) = self.take_reply(reply.map_err(OutputError::Failed)?).await? {
                         return Ok(DrivePause::Over(exit));
@@ -355,7 +355,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 }
                 InteractionMode::WatchedKeyboard { keyboard, .. } => {
                     keyboard.touched().await;
-                    DriveEvent::Touched
+                    DriveEvent::KeyPressed
                 }
                 InteractionMode::LinePrompt(_) | InteractionMode::Unattended => std::future::pending().await,
             }

@@ -6,7 +6,7 @@ use palyra_ports::{Clock, GuardEgress, LimitRung, ProcessSandbox, ProcessTier, S
 use palyra_tool_kit::{ExecutionSite, ToolInvocation};
 use palyra_types::tool::{Isolation, ToolExecutor};
 
-use crate::job_book::JobOwner;
+use crate::job_log::JobOwner;
 use crate::job_table::Jobs;
 use crate::plan::strongest;
 use crate::running::LaunchContext;

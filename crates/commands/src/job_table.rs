@@ -12,7 +12,7 @@ use palyra_types::job::{JobEnd, JobNumber, JobState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::failure::CommandFailure;
-use crate::job_book::{JobBook, JobOwner, ReadJobs};
+use crate::job_log::{JobLog, JobOwner, ReadJobs};
 use crate::output_buffer::OutputBuffer;
 use crate::protection::ProgramReview;
 use crate::reach::EgressDoor;
@@ -30,7 +30,7 @@ pub struct Jobs(Arc<SharedJobs>);
 /// Jobs by number.
 struct SharedJobs {
     room: Arc<Semaphore>,
-    book: JobBook,
+    book: JobLog,
     table: Mutex<BTreeMap<JobNumber, (JobOwner, TrackedJob)>>,
 }
 
@@ -87,7 +87,7 @@ struct StartedJob {
 impl Jobs {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let room = Arc::new(Semaphore::new(JOBS_MAX));
-        Self(Arc::new(SharedJobs { room, book: JobBook::new(clock), table: Mutex::default() }))
+        Self(Arc::new(SharedJobs { room, book: JobLog::new(clock), table: Mutex::default() }))
     }
 
     /// Says where jobs are recorded from now on; the last one counts. Until then they are not.

@@ -13,7 +13,7 @@ mod read_output;
 mod output_handle;
 
 mod job_table;
-mod job_book;
+mod job_log;
 mod call;
 mod settings;
 mod tapes;
@@ -33,7 +33,7 @@ mod output_buffer;
 mod failure;
 
 pub use commands::{CommandTools, tool_specs};
-pub use job_book::ReadJobs;
+pub use job_log::ReadJobs;
 pub use job_table::Jobs;
 pub use protection::KeptStore;
 pub use settings::CommandSettings;

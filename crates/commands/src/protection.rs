@@ -110,7 +110,7 @@ impl ProgramReview {
         let lost = |_| Err(CommandFailure::SandboxFailed("the workspace could not be looked at".to_owned()));
         let PreparedReview { review, mounted, is_read_only } = begun.await.unwrap_or_else(lost)?;
         let review = Arc::new(review);
-        let looks = tokio::spawn(look_again(Arc::clone(&review))).abort_handle();
+        let looks = tokio::spawn(review_again(Arc::clone(&review))).abort_handle();
         Ok(Self { review, mounted, is_read_only, looks })
     }
 
@@ -253,7 +253,7 @@ fn mountable(workspace: &Path, found: &ScanResult, bytes_left: usize) -> Vec<Pat
 }
 
 /// Looks again and again while a program runs.
-async fn look_again(review: Arc<WorkspaceReview>) {
+async fn review_again(review: Arc<WorkspaceReview>) {
     let mut pause = PAUSE_MIN;
     loop {
         tokio::time::sleep(pause).await;

@@ -25,9 +25,9 @@ use crate::dial::DialError;
 use crate::resolve::LookupRooms;
 use crate::server_line::{ExchangeError, LineError, PendingAnswer, UpstreamConnector, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
-use asking::{RequestParts, TargetOrigin};
+use request_parts::{RequestParts, TargetOrigin};
 
-pub(crate) mod asking;
+pub(crate) mod request_parts;
 mod unpacking;
 
 /// How long connecting to one server may take, TLS included.

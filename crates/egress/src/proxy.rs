@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::resolve::LookupRoom;
 use crate::server_line::{HEADER_BYTES_MIN, HEADERS_MAX, UpstreamConnector};
-use contacts::ContactBook;
+use contacts::ContactLog;
 use meter::{Budget, LastActivity, MeteredLine};
 
 mod contacts;
@@ -81,7 +81,7 @@ impl GuardEgress for FilteringProxy {
         let listener = TcpListener::from_std(listener).map_err(refused)?;
         let budget = Budget::new(grant.limits.sent_bytes_max, grant.limits.received_bytes_max);
         let call = Arc::new(Call {
-            contacts: ContactBook::new(grant.limits.contacts_max),
+            contacts: ContactLog::new(grant.limits.contacts_max),
             budget: Arc::new(budget),
             grant,
             lines: self.lines.looking_up_in(LookupRoom::default()),
@@ -101,7 +101,7 @@ struct Call {
     lines: UpstreamConnector,
     credentials: Arc<dyn FillCredential>,
     mask: Option<Arc<dyn MaskValues>>,
-    contacts: ContactBook,
+    contacts: ContactLog,
     budget: Arc<Budget>,
     /// What carries requests to servers.
     drivers: TaskTracker,

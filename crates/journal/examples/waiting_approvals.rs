@@ -11,7 +11,7 @@ use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::{AppendTape, Guard, JournalAppendRequest};
 use palyra_testkit::JournalReads;
-use palyra_testkit::journal_suite::asking::{approval, asked, resolved};
+use palyra_testkit::journal_suite::approval_entries::{approval, asked, resolved};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
 use palyra_types::Timestamp;

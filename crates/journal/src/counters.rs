@@ -7,7 +7,7 @@ use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Admitted {
+pub(crate) enum WorkKinds {
     /// New work too.
     Everything,
     /// Outcomes, cancels, ends and erasures.
@@ -61,11 +61,11 @@ impl Counters {
     }
 
     /// Returns the health, given what there is room for.
-    pub(crate) fn health(&self, admitted: Admitted) -> JournalHealth {
+    pub(crate) fn health(&self, admitted: WorkKinds) -> JournalHealth {
         match admitted {
             _ if self.is_quarantined() => JournalHealth::Quarantined,
-            Admitted::Everything => JournalHealth::Writable,
-            Admitted::Endings => JournalHealth::EndingsOnly,
+            WorkKinds::Everything => JournalHealth::Writable,
+            WorkKinds::Endings => JournalHealth::EndingsOnly,
         }
     }
 }

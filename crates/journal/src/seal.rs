@@ -13,7 +13,7 @@ mod keys_db;
 mod sealer;
 mod unsealer;
 
-pub(crate) use cipher::Place;
+pub(crate) use cipher::SealPlace;
 pub use sealer::Sealing;
 pub(crate) use sealer::{SealError, Sealer};
 pub(crate) use unsealer::{add_unseal, unseal_column};

@@ -5,7 +5,7 @@
 //! moment a stored handover vouches for it, and the keys before it are then destroyed. Begin at [`signer`].
 
 mod signer;
-mod slot;
+mod signer_state;
 
 mod signed;
 mod stored;
@@ -17,5 +17,5 @@ pub(crate) use anchor::Anchor;
 pub(crate) use keys::{KeySource, destroy_older, load, newest as newest_key, save};
 pub(crate) use signed::{Signed, sign};
 pub(crate) use signer::{Signer, spawn};
-pub(crate) use slot::{Slot, Wanted};
+pub(crate) use signer_state::{SharedHeads, SignDelay};
 pub(crate) use stored::{StoredHeads, begun_in_format_1};

@@ -16,8 +16,8 @@ mod folder;
 mod missing;
 mod derived;
 mod tail;
-mod standing;
-mod edge;
+mod integrity;
+mod frontier;
 mod begin;
 
 mod error;

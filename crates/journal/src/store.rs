@@ -29,7 +29,7 @@ use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::read;
 use crate::seal::{SealError, Sealer, Sealing};
-use crate::sign::{self, Anchor, KeySource, Signer, Slot};
+use crate::sign::{self, Anchor, KeySource, SharedHeads, Signer};
 use crate::start::{self, OpenError, OpenOptions, Signing};
 use crate::verify::{Scope, verify};
 use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
@@ -49,7 +49,7 @@ struct Inner {
     log_id: LogId,
     entropy: Arc<dyn Entropy>,
     /// `None` where nothing may be signed.
-    slot: Option<Arc<Slot>>,
+    slot: Option<Arc<SharedHeads>>,
     queue: Arc<Queue>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: read::ReaderPool,
@@ -185,9 +185,9 @@ fn start_signer(
     queue: &Arc<Queue>,
     log_id: LogId,
     signing: Option<Signing>,
-) -> Result<Option<(Arc<Slot>, Signer)>, OpenError> {
+) -> Result<Option<(Arc<SharedHeads>, Signer)>, OpenError> {
     let Some(Signing { key, first }) = signing else { return Ok(None) };
-    let slot = Arc::new(Slot::new(log_id, Arc::clone(&options.clock), key, first));
+    let slot = Arc::new(SharedHeads::new(log_id, Arc::clone(&options.clock), key, first));
     let anchor = options.anchor_dir.as_deref().map(|folder| Anchor::of(folder, log_id));
     let queue = Arc::clone(queue);
     let signer = sign::spawn(Arc::clone(&slot), Box::new(move || queue.push_store()), anchor)

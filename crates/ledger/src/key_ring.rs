@@ -44,7 +44,7 @@ struct KnownEpoch {
 
 /// What a checkpoint that was admitted says about keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Admitted {
+pub struct AdmittedCheckpoint {
     /// The newest epoch that signed it.
     pub signer: Epoch,
     /// Epochs that are vouched for since this checkpoint, ascending; not empty for a handover.
@@ -141,7 +141,7 @@ impl KeyRing {
     ///
     /// # Errors
     /// What is wrong with its place or its signatures.
-    pub fn admit(&mut self, note: &CheckpointNote) -> Result<Admitted, KeyRingFault> {
+    pub fn admit(&mut self, note: &CheckpointNote) -> Result<AdmittedCheckpoint, KeyRingFault> {
         let (size, log_id) = (note.checkpoint().size, note.checkpoint().log_id);
         if size < self.signed {
             return Err(KeyRingFault::CheckpointOrder);
@@ -185,7 +185,7 @@ impl LogKeys {
         Self { log_id, origin, begins, first_key, epochs: Vec::new(), has_checkpoint: false }
     }
 
-    fn admit(&mut self, note: &CheckpointNote, size: u64) -> Result<Admitted, KeyRingFault> {
+    fn admit(&mut self, note: &CheckpointNote, size: u64) -> Result<AdmittedCheckpoint, KeyRingFault> {
         let signers = self.signers(note, size)?;
         let newest = signers.last().copied().ok_or(KeyRingFault::Unsigned)?;
         let excused = self.origin == LogOrigin::Format1 && !self.has_checkpoint;
@@ -205,7 +205,7 @@ impl LogKeys {
         newly.iter().for_each(|at| self.epochs[*at].vouched = true);
         self.has_checkpoint = true;
         let newly_vouched = newly.into_iter().map(|at| self.epochs[at].epoch).collect();
-        Ok(Admitted { signer: self.epochs[newest].epoch, newly_vouched })
+        Ok(AdmittedCheckpoint { signer: self.epochs[newest].epoch, newly_vouched })
     }
 
     /// Returns which of the epochs below `size` have signed, ascending. Lines of other names are a witness's.

@@ -51,7 +51,7 @@ struct Name {
 }
 
 /// What an answer comes to: the decision, the policies that decided, those that could not be evaluated.
-type Told = (&'static str, BTreeSet<String>, BTreeSet<String>);
+type CedarAnswer = (&'static str, BTreeSet<String>, BTreeSet<String>);
 
 #[derive(Default)]
 struct Sum {
@@ -151,7 +151,7 @@ fn request(question: &Question, schema: &Schema) -> Outcome<Request> {
     Ok(Request::new(uid(&question.principal)?, action, uid(&question.resource)?, context, known)?)
 }
 
-fn told(response: &Response) -> Told {
+fn told(response: &Response) -> CedarAnswer {
     let decision = match response.decision() {
         Decision::Allow => "allow",
         Decision::Deny => "deny",

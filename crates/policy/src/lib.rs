@@ -46,8 +46,8 @@ pub use grants::{
 };
 pub use near_rules::NearRule;
 pub use policies::{
-    Asked, AskedOfCedar, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex,
-    PolicyMistake, PolicyMistakes, PolicySet, ReadOnlyFolder, SCHEMA_TEXT,
+    CedarQuery, NotStatic, POLICIES_MAX, POLICY_FILE_BYTES_MAX, PolicyFile, PolicyIndex, PolicyMistake,
+    PolicyMistakes, PolicyQuery, PolicySet, ReadOnlyFolder, SCHEMA_TEXT,
 };
 pub use posture::{
     PostureOrigin, PosturePlace, PostureRegistry, PostureSetting, StandingPosture, posture_name,

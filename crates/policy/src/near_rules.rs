@@ -6,7 +6,7 @@
 use cedar_policy::{Authorizer, Decision, Effect, Policy, PolicyId, PolicySet as CedarPolicies};
 use serde_json::Value;
 
-use crate::policies::{AskedOfCedar, KnownPolicy, PolicySet};
+use crate::policies::{CedarQuery, KnownPolicy, PolicySet};
 use crate::request::PolicyRequest;
 
 /// Rules that are told of, at most.
@@ -73,7 +73,7 @@ pub(crate) fn near_rules(policies: &PolicySet, request: &PolicyRequest) -> Vec<N
 }
 
 /// Looks at one rule; `None` when its scope does not fit, or all of its conditions are met.
-fn near_rule(known: &KnownPolicy, asked: &AskedOfCedar, asks: bool) -> Option<NearRule> {
+fn near_rule(known: &KnownPolicy, asked: &CedarQuery, asks: bool) -> Option<NearRule> {
     let json = known.policy.to_json().ok()?;
     let clauses = json.get("conditions")?.as_array()?.clone();
     let holds = |clauses: &[Value]| {

@@ -5,21 +5,21 @@ mod file;
 
 mod parse;
 mod terms;
-mod mistake;
+mod diagnostic;
 
 mod evaluate;
 mod folders;
 mod read_only;
 mod mentions;
-mod words;
+mod known_words;
 mod index;
 
-pub use evaluate::AskedOfCedar;
+pub use diagnostic::{PolicyMistake, PolicyMistakes};
+pub use evaluate::CedarQuery;
 pub(crate) use evaluate::{Answer, worked_out};
 pub(crate) use file::KnownPolicy;
 pub use file::{POLICY_FILE_BYTES_MAX, PolicyFile};
-pub use index::{Asked, NotStatic, PolicyIndex};
-pub use mistake::{PolicyMistake, PolicyMistakes};
+pub use index::{NotStatic, PolicyIndex, PolicyQuery};
 pub use read_only::ReadOnlyFolder;
 pub(crate) use read_only::{WithReadOnly, has_mounts, with_read_only};
 pub use set::{POLICIES_MAX, PolicySet, SCHEMA_TEXT};

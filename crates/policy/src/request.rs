@@ -23,7 +23,7 @@ pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
 pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning_of, wants_own_yes};
 pub use hosts::host_of;
 pub(crate) use hosts::{origin_alone, origin_of};
-use places::Place;
+use places::PlaceCategory;
 pub(crate) use places::{PathContext, read_path};
 use risk::{ArgumentReach, risk_of};
 
@@ -159,7 +159,7 @@ impl PolicyRequest {
             return true;
         }
         let can = |capability| self.tool.capabilities.contains(capability_name(capability));
-        let steers = [Place::BuildFiles, Place::AgentInstructions]
+        let steers = [PlaceCategory::BuildFiles, PlaceCategory::AgentInstructions]
             .into_iter()
             .any(|place| self.context.touches.contains(place.name()));
         steers && can(Capability::WriteFiles) && !can(Capability::Process)

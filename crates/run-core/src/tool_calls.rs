@@ -71,7 +71,7 @@ pub enum CallState {
     /// A person has to be asked, once it is known what it would do.
     AwaitingPrompt,
     /// A person is asked.
-    Asked,
+    AwaitingApproval,
     /// It may run, and has not started.
     Allowed,
     /// It may have taken effect.
@@ -162,7 +162,7 @@ impl ToolCallState {
         match self.station {
             CallState::Allowed => true,
             CallState::AwaitingPrompt => self.terms.conduct == ToolConduct::Prepared,
-            CallState::Proposed | CallState::Asked | CallState::Started => false,
+            CallState::Proposed | CallState::AwaitingApproval | CallState::Started => false,
         }
     }
 }
@@ -209,7 +209,7 @@ impl ToolCalls {
 
     /// Returns whether a person is asked about any call.
     pub(crate) fn any_asked(&self) -> bool {
-        self.at(CallState::Asked).next().is_some()
+        self.at(CallState::AwaitingApproval).next().is_some()
     }
 
     pub(crate) fn started_contract(&self, effect: EffectId) -> Option<EffectContract> {
@@ -227,7 +227,7 @@ impl ToolCalls {
         let stuck = |call: &ToolCallState| match call.station {
             CallState::Proposed => true,
             CallState::AwaitingPrompt => !call.waits_for_its_turn(),
-            CallState::Asked | CallState::Allowed | CallState::Started => false,
+            CallState::AwaitingApproval | CallState::Allowed | CallState::Started => false,
         };
         self.calls.iter().filter(|(_, call)| stuck(call)).map(|(effect, _)| *effect).collect()
     }
@@ -331,7 +331,7 @@ impl ToolCalls {
 
     fn ask(&mut self, requested: &ApprovalRequested) {
         if let Some(call) = self.calls.get_mut(&requested.effect) {
-            call.station = CallState::Asked;
+            call.station = CallState::AwaitingApproval;
             call.ask = Some((requested.terms, None));
             call.binding = requested.binding;
         }

@@ -107,7 +107,7 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use palyra_ports::{AppendTape, ReadTape};
     use palyra_testkit::MemoryJournal;
-    use palyra_testkit::journal_suite::asking::{asked, resolved};
+    use palyra_testkit::journal_suite::approval_entries::{asked, resolved};
     use palyra_testkit::journal_suite::samples::{self, SampleRun};
     use palyra_types::TapeSeq;
     use palyra_types::approval::ApprovalState;

@@ -119,7 +119,7 @@ impl Markdown {
         }
         match self.place {
             LinePosition::Code => return self.rows.verbatim(c, frame),
-            LinePosition::Words(style) if frame.styles == StyleMode::Left => {
+            LinePosition::Words(style) if frame.styles == StyleMode::AsWritten => {
                 return self.rows.character(c, style, frame);
             }
             _ => self.pending.push(c),
@@ -188,7 +188,7 @@ impl Markdown {
                 self.rows.set_hang(&hang);
                 self.place = LinePosition::Words(style);
                 self.is_open = true;
-                if frame.styles == StyleMode::Left {
+                if frame.styles == StyleMode::AsWritten {
                     self.write_held(TextEnd::No, frame);
                 } else {
                     self.words(style, frame);
@@ -210,7 +210,7 @@ impl Markdown {
     fn write_held(&mut self, ended: TextEnd, frame: RowFrame<'_>) {
         let held = std::mem::take(&mut self.pending);
         let style = if let LinePosition::Words(style) = self.place { style } else { TextStyle::default() };
-        if frame.styles == StyleMode::Left {
+        if frame.styles == StyleMode::AsWritten {
             held.chars().for_each(|c| self.rows.character(c, style, frame));
         } else {
             let text = if ended == TextEnd::Yes { held.trim_end() } else { &held };

@@ -40,7 +40,7 @@ pub enum StyleMode {
     /// As escape sequences.
     Shown,
     /// As the signs that were written.
-    Left,
+    AsWritten,
 }
 
 /// Text that becomes rows, character by character.

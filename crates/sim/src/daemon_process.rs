@@ -63,7 +63,7 @@ pub(crate) enum LifeEnd {
     /// The daemon is gone, or could not start: another life follows.
     Gone,
     /// Clients have nothing left to do.
-    Told,
+    Finished,
     /// Nothing happens any more, and nobody waits for any time to pass.
     AtRest,
     /// Something is wrong.
@@ -95,7 +95,7 @@ pub(crate) fn live(birth: &LifeSetup, journal: &SimJournal, purpose: LifePurpose
         let mut driver = StepDriver::new(birth, journal, purpose, rounds, daemon);
         poll_fn(|context| driver.step(context)).await
     });
-    birth.world.note(format_args!("the life ends: {end:?}"));
+    birth.world.note(format_args!("the process ends: {end:?}"));
     drop(runtime);
     end
 }
@@ -276,7 +276,7 @@ impl<'a> StepDriver<'a> {
             return None;
         }
         if self.birth.clients.iter().all(Client::is_done) || self.steps > STORMY_STEPS_MAX {
-            return Some(LifeEnd::Told);
+            return Some(LifeEnd::Finished);
         }
         // While nothing happens nothing new can be interrupted.
         if idle {

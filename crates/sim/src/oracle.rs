@@ -8,7 +8,7 @@
 
 mod run_view;
 
-mod told;
+mod delivered;
 
 mod permission;
 

@@ -10,17 +10,17 @@ use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use crate::tools::SimTools;
 
 /// What runs unattended and what asks whom.
-const USUAL: &str = r#"@id("runs") @reason("a story wants it")
+const USUAL: &str = r#"@id("runs") @reason("a scenario wants it")
 permit (principal, action == Action::"execute_unattended", resource)
 when { [Tool::"look", Tool::"count", Tool::"act", Tool::"post", Tool::"question"].contains(resource) };
-@id("asks") @reason("a story wants to be asked") @expires("5m")
+@id("asks") @reason("a scenario wants to be asked") @expires("5m")
 permit (principal, action == Action::"execute", resource)
 when { [Tool::"change", Tool::"send"].contains(resource) };
-@id("parks") @reason("a story wants to be asked") @at_expiry("park")
+@id("parks") @reason("a scenario wants to be asked") @at_expiry("park")
 permit (principal, action == Action::"execute", resource == Tool::"pay");
-@id("two") @reason("a story wants two people") @approvals("2") @expires("8m")
+@id("two") @reason("a scenario wants two people") @approvals("2") @expires("8m")
 permit (principal, action == Action::"execute", resource == Tool::"wire");
-@id("another") @reason("a story wants another person") @separation("another_person") @expires("10m")
+@id("another") @reason("a scenario wants another person") @separation("another_person") @expires("10m")
 permit (principal, action == Action::"execute", resource == Tool::"sign");"#;
 
 /// More is asked, of more people, and one tool is forbidden.
@@ -37,7 +37,7 @@ const LOOSER: &str = r#"@id("all") @reason("nobody is asked by now")
 permit (principal, action == Action::"execute_unattended", resource);"#;
 
 static ALL: LazyLock<[Arc<ToolCallPolicySnapshot>; 3]> = LazyLock::new(|| {
-    let usual = ToolPolicyRules::default().with_file("story.cedar", USUAL);
+    let usual = ToolPolicyRules::default().with_file("scenario.cedar", USUAL);
     [
         usual.clone(),
         usual.clone().with_file("stricter.cedar", STRICTER),

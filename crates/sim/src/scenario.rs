@@ -144,7 +144,7 @@ impl ScenarioRun {
                     self.reopen();
                     self.birth.world.clock.advance(dice.span(AWAY_MAX));
                 }
-                LifeEnd::Told | LifeEnd::AtRest | LifeEnd::Found => break,
+                LifeEnd::Finished | LifeEnd::AtRest | LifeEnd::Found => break,
             }
         }
     }
@@ -160,7 +160,7 @@ impl ScenarioRun {
         for _ in 0..CALM_LIVES_MAX {
             match self.live(LifePurpose::Rest) {
                 LifeEnd::Found => return,
-                LifeEnd::Gone | LifeEnd::Told => {}
+                LifeEnd::Gone | LifeEnd::Finished => {}
                 LifeEnd::AtRest => {
                     if self.birth.clients.iter().any(|client| !client.is_done()) {
                         world.oracle().find("a client never gets an answer".to_owned());

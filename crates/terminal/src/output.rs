@@ -557,7 +557,8 @@ impl Streams {
     }
 
     fn frame(&self) -> RowFrame<'static> {
-        let styles = if self.out.kind == StreamKind::Colored { StyleMode::Shown } else { StyleMode::Left };
+        let styles =
+            if self.out.kind == StreamKind::Colored { StyleMode::Shown } else { StyleMode::AsWritten };
         RowFrame { mark: MODEL_MARK, width: self.width(Stream::Out), styles }
     }
 

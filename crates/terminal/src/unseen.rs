@@ -21,7 +21,7 @@ pub enum HiddenAnswer {
     /// Two answers that should be the same are not.
     Differ,
     /// Ctrl-C, or the end of the input.
-    Left,
+    Quit,
 }
 
 /// How often a person is asked for the same.
@@ -49,7 +49,7 @@ pub async fn ask_unseen(
     }
     interrupts.begin("");
     let Some(mut reader) = PromptReader::of_process(output, interrupts) else {
-        return Ok(HiddenAnswer::Left);
+        return Ok(HiddenAnswer::Quit);
     };
     let mut given: Option<String> = None;
     let rounds: &[&str] = match times {
@@ -59,12 +59,12 @@ pub async fn ask_unseen(
     for round in rounds {
         let line = reader.ask(&format!("{what}{round}:"), ReadingMode::Hidden).await?;
         match (line, &given) {
-            (None, _) => return Ok(HiddenAnswer::Left),
+            (None, _) => return Ok(HiddenAnswer::Quit),
             (Some(line), Some(before)) if line != *before => return Ok(HiddenAnswer::Differ),
             (Some(line), _) => given = Some(line),
         }
     }
-    Ok(given.map_or(HiddenAnswer::Left, |given| HiddenAnswer::Given(Content::new(given))))
+    Ok(given.map_or(HiddenAnswer::Quit, |given| HiddenAnswer::Given(Content::new(given))))
 }
 
 fn piped() -> io::Result<HiddenAnswer> {

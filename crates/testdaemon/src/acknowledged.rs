@@ -7,8 +7,8 @@ use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
 use palyra_types::RunId;
 use palyra_wire::v1::{StartRunRequest, TapeEntry};
 
-use crate::house::TestHome;
 use crate::script::INPUT;
+use crate::test_home::TestHome;
 use crate::verdict;
 
 /// Between two looks at a state that nobody announces.

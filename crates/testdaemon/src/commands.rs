@@ -9,7 +9,7 @@ mod model;
 mod conductor;
 mod started;
 mod ledger;
-mod story;
+mod scenario;
 mod suite;
 
 pub use suite::suite;

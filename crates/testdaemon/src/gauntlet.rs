@@ -9,7 +9,7 @@ mod model;
 mod ledgers;
 mod legs;
 mod context;
-mod story;
+mod scenario;
 mod controls;
 mod suite;
 

@@ -11,9 +11,9 @@ pub mod keyed;
 
 pub mod script;
 
-pub mod house;
+pub mod test_home;
 pub mod watch;
-mod life;
+mod daemon_restarts;
 mod person;
 
 mod acknowledged;

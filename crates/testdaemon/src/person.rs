@@ -12,7 +12,7 @@ use palyra_wire::v1::{
     StreamEnd, TapeEntry,
 };
 
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 use crate::watch::{ServingReceiver, connect};
 
 /// Pages are longer than what a run can do here.

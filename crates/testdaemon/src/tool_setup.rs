@@ -40,7 +40,7 @@ pub enum Rules {
     #[default]
     Unattended,
     /// A person, where the shipped rules ask or the call wants it.
-    Asking,
+    AskFirst,
 }
 
 /// What a test daemon is started with.
@@ -63,7 +63,7 @@ impl TestSettings {
         let said = |name| std::env::var(name).ok();
         let rules = match said(RULES_VARIABLE).as_deref() {
             None => Rules::Unattended,
-            Some("asking") => Rules::Asking,
+            Some("asking") => Rules::AskFirst,
             Some(other) => bail!("{RULES_VARIABLE} is {other}"),
         };
         let flaw = match said(FLAW_VARIABLE).as_deref() {
@@ -80,7 +80,7 @@ impl TestSettings {
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let rules = match self.rules {
             Rules::Unattended => None,
-            Rules::Asking => Some("asking"),
+            Rules::AskFirst => Some("asking"),
         };
         let flaw = self.flaw.map(|flaw| match flaw {
             ToolFlaw::ActRepeats => "act-repeats",
@@ -97,7 +97,7 @@ impl TestSettings {
         let shipped = ToolSetup::shipped(place);
         let (name, text) = match self.rules {
             Rules::Unattended => ("effects-of-a-test.cedar", UNATTENDED),
-            Rules::Asking => ("asked-effects-of-a-test.cedar", ASKING),
+            Rules::AskFirst => ("asked-effects-of-a-test.cedar", ASKING),
         };
         let rules = shipped.rules.clone().with_file(name, text);
         let tools = CountedTools::new(effects, self.keyed.as_deref(), self.flaw, Arc::clone(&shipped.tools));

@@ -11,8 +11,8 @@ use palyra_types::RunId;
 use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ListEffectsRequest, ListRunsRequest, RunState, TapeEntry};
 
-use crate::house::TestHome;
 use crate::person::AttendedRun;
+use crate::test_home::TestHome;
 use crate::watch::WatchedRun;
 
 const RUNS_MAX: u32 = 500;

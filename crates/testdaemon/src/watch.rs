@@ -10,7 +10,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{StartRunRequest, StreamEnd, TapeEntry};
 use tokio::sync::watch;
 
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 
 /// Clients of one run.
 const OTHERS: usize = 2;

@@ -12,7 +12,7 @@ pub mod random_appends;
 pub mod content_examples;
 
 pub mod appends;
-pub mod asking;
+pub mod approval_entries;
 pub mod attachments;
 pub mod bookmarks;
 pub mod content;
@@ -87,18 +87,18 @@ macro_rules! journal_conformance_tests {
             attachments: the_key_of_an_input_leads_to_its_run,
             attachments: every_reset_is_found_again,
             attachments: sessions_are_found_by_their_words,
-            asking: an_approval_waits_until_its_first_decision,
-            asking: a_yes_of_each_person_counts_once,
-            asking: waiting_approvals_are_listed_by_cursor_and_by_time,
-            asking: a_stored_grant_ends_by_use_time_or_revocation,
-            asking: effects_say_what_became_of_them,
-            asking: an_unknown_outcome_is_settled_once_after_the_end_of_its_run,
+            approval_entries: an_approval_waits_until_its_first_decision,
+            approval_entries: a_yes_of_each_person_counts_once,
+            approval_entries: waiting_approvals_are_listed_by_cursor_and_by_time,
+            approval_entries: a_stored_grant_ends_by_use_time_or_revocation,
+            approval_entries: effects_say_what_became_of_them,
+            approval_entries: an_unknown_outcome_is_settled_once_after_the_end_of_its_run,
             jobs: a_job_that_was_lost_is_in_doubt_beside_its_tape,
             jobs: a_job_whose_end_was_seen_or_whose_call_has_no_outcome_is_not_in_doubt,
-            asking: a_run_waits_only_when_nothing_of_it_runs,
-            asking: a_run_says_how_many_calls_are_to_be_prepared,
-            asking: a_taking_back_is_open_until_it_ends,
-            asking: what_was_asked_is_empty_once_erased,
+            approval_entries: a_run_waits_only_when_nothing_of_it_runs,
+            approval_entries: a_run_says_how_many_calls_are_to_be_prepared,
+            approval_entries: a_taking_back_is_open_until_it_ends,
+            approval_entries: what_was_asked_is_empty_once_erased,
             content: every_event_is_read_back_as_written,
             content: large_content_is_read_back_whole,
             content: erased_entries_keep_their_place_and_lose_their_content,

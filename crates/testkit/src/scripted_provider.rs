@@ -140,8 +140,8 @@ impl ModelProvider for ScriptedProvider {
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
         let shared = self.shared.clone();
-        stream::once(async move { Playing::begin(shared, &request) })
-            .flat_map(|playing| stream::unfold(playing, Playing::next))
+        stream::once(async move { ScriptedAnswer::begin(shared, &request) })
+            .flat_map(|playing| stream::unfold(playing, ScriptedAnswer::next))
             .boxed()
     }
 }
@@ -153,13 +153,13 @@ impl Shared {
 }
 
 /// One answer on its way; counts itself as dropped unless it came to its end.
-struct Playing {
+struct ScriptedAnswer {
     shared: Arc<Shared>,
     steps: VecDeque<Step>,
     ended: bool,
 }
 
-impl Playing {
+impl ScriptedAnswer {
     fn begin(shared: Arc<Shared>, request: &Arc<ModelRequest>) -> Self {
         let script = {
             let mut state = shared.state();
@@ -207,7 +207,7 @@ impl Playing {
     }
 }
 
-impl Drop for Playing {
+impl Drop for ScriptedAnswer {
     fn drop(&mut self) {
         if !self.ended {
             self.shared.counts.send_modify(|counts| counts.dropped += 1);

@@ -9,9 +9,9 @@ mod root;
 
 mod digest;
 mod folders;
-mod slot;
+mod file_slot;
 
-mod nearby;
+mod suggest;
 mod walk;
 
 mod entries;
@@ -24,6 +24,9 @@ mod refusal;
 mod show;
 
 pub(crate) use digest::{Sha256, hex};
+pub(crate) use file_slot::{
+    ExchangeOutcome, FILE_BYTES_MAX, FileAccess, FileSlot, FoundFile, SlotContent, SlotState,
+};
 pub(crate) use folders::MadeFolders;
 pub(crate) use kind::EntryKind;
 pub(crate) use open::OpenFile;
@@ -33,7 +36,4 @@ pub(crate) use open::open_file;
 pub(crate) use path::WorkspacePath;
 pub(crate) use root::{PathTarget, Workspace};
 pub(crate) use show::{is_blank, show_path, show_text};
-pub(crate) use slot::{
-    ExchangeOutcome, FILE_BYTES_MAX, FileAccess, FileSlot, FoundFile, SlotContent, SlotState,
-};
 pub(crate) use walk::{WalkEntry, WalkReport, WalkStep, walk};

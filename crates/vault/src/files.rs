@@ -36,14 +36,14 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// What is left to be feared for a change of a file that was made.
 #[derive(Debug)]
 #[must_use]
-pub(crate) enum Made {
+pub(crate) enum WriteDurability {
     /// Nothing: it is on the disk.
     Durable,
     /// It is in force, and a power cut may take it back; with the system's word.
     InForce(io::Error),
 }
 
-impl Made {
+impl WriteDurability {
     fn known(synced: io::Result<()>) -> Self {
         synced.map_or_else(Self::InForce, |()| Self::Durable)
     }
@@ -58,7 +58,7 @@ impl Made {
 }
 
 /// Puts a whole file in the place of what was there. An error says that nothing was changed.
-pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Made> {
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<WriteDurability> {
     let draft = folder.join(format!("{name}.draft"));
     // One that a power cut left behind.
     let _ = fs::remove_file(&draft);
@@ -66,14 +66,14 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<Made>
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&draft, folder.join(name))?;
-    Ok(Made::known(sync_folder(folder)))
+    Ok(WriteDurability::known(sync_folder(folder)))
 }
 
 /// Removes a file, also one that is gone already. An error says that it is there.
-pub(crate) fn remove(folder: &Path, name: &str) -> io::Result<Made> {
+pub(crate) fn remove(folder: &Path, name: &str) -> io::Result<WriteDurability> {
     match fs::remove_file(folder.join(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(Made::known(sync_folder(folder))),
+        Ok(()) | Err(_) => Ok(WriteDurability::known(sync_folder(folder))),
     }
 }
 

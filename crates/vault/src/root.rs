@@ -77,7 +77,9 @@ pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, Roo
 /// Makes a key file where there is none.
 pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<Key, SecretStoreError> {
     let key = new_key(entropy);
-    files::write(folder, KEY_FILE, &*key).and_then(files::Made::durable).map_err(disk("written"))?;
+    files::write(folder, KEY_FILE, &*key)
+        .and_then(files::WriteDurability::durable)
+        .map_err(disk("written"))?;
     Ok(key)
 }
 

@@ -50,7 +50,7 @@ impl Staged {
     /// Puts it on the disk.
     pub(crate) fn store(&self, folder: &Path) -> Result<(), SecretStoreError> {
         let bytes = serde_json::to_vec(self).map_err(|error| disk("written")(error.into()))?;
-        files::write(folder, FILE, &bytes).and_then(files::Made::durable).map_err(disk("written"))
+        files::write(folder, FILE, &bytes).and_then(files::WriteDurability::durable).map_err(disk("written"))
     }
 
     /// Returns what is ready in a folder. What cannot be understood was never decided about by this version.

@@ -6,7 +6,7 @@ use serde_json::{Value, json as object};
 
 use crate::digest::hex;
 use crate::report::{LogFreshness, LogVerdict, Signer, VerifyReport};
-use crate::words::{erasing, reopening, run_id, utc};
+use crate::text_report::{erasing, reopening, run_id, utc};
 
 /// Returns a report as one JSON object.
 pub fn json(report: &VerifyReport) -> Value {

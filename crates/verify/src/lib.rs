@@ -23,7 +23,7 @@ mod options;
 mod report;
 mod db;
 mod bundle;
-mod words;
+mod text_report;
 mod json;
 
 pub use bundle::verify_bundle;
@@ -37,4 +37,4 @@ pub use report::{
     VerifyReport,
 };
 pub use sealed::{OpenKeysError, StateKeys};
-pub use words::words;
+pub use text_report::text_report;

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     let text = if arguments.json {
         format!("{}\n", palyra_verify::json(&report))
     } else {
-        palyra_verify::words(&report)
+        palyra_verify::text_report(&report)
     };
     print!("{text}");
     ExitCode::from(report.exit_code())

@@ -62,7 +62,7 @@ impl TextAnswer {
     /// Reads an answer; blocks for as long as a page takes.
     ///
     /// # Errors
-    /// [`WebFailure::Binary`] and [`WebFailure::Unread`]; of a failed request the type is told and no more.
+    /// [`WebFailure::Binary`] and [`WebFailure::PageUnreadable`]; of a failed request the type is told and no more.
     pub(crate) fn of(
         response: &FetchResponse,
         AnswerRequest { method, form }: AnswerRequest,
@@ -140,7 +140,7 @@ fn join(text: &mut String, body: &str) {
 
 fn page(source: &str) -> Result<TextPage, WebFailure> {
     read_page(source, &PageLimits::default())
-        .map_err(|error| WebFailure::Unread(format!("{error}; ask for its source with `raw`")))
+        .map_err(|error| WebFailure::PageUnreadable(format!("{error}; ask for its source with `raw`")))
 }
 
 fn header<'r>(response: &'r FetchResponse, name: &str) -> Option<&'r str> {

@@ -26,7 +26,7 @@ pub(crate) enum WebFailure {
     Binary(String),
     /// A page could not be read.
     #[error("{0}")]
-    Unread(String),
+    PageUnreadable(String),
     /// The request may have been heard, and nobody can tell what came of it.
     #[error("the request may have been heard")]
     InDoubt,
@@ -39,7 +39,7 @@ impl WebFailure {
             Self::Arguments(_) => ErrorCode::ToolArgumentsInvalid,
             Self::Fetch { code, .. } => *code,
             Self::Binary(_) => ErrorCode::FetchBinary,
-            Self::Unread(_) => ErrorCode::FetchFailed,
+            Self::PageUnreadable(_) => ErrorCode::FetchFailed,
             Self::InDoubt => ErrorCode::ToolOutcomeUnknown,
         }
     }
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(rest.failure, code, "{failure} {status}");
             assert!(rest.told.contains(told) && rest.told.contains("was heard"), "{}", rest.told);
         }
-        let unread = WebFailure::Unread("the page took too long to read".to_owned());
+        let unread = WebFailure::PageUnreadable("the page took too long to read".to_owned());
         assert_eq!(RestLost::unshown(&unread, 200).failure, None);
         assert_eq!(RestLost::unshown(&unread, 500).failure, Some(ErrorCode::FetchStatus));
     }

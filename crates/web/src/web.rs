@@ -203,7 +203,7 @@ impl WebCalls {
         let status = response.status;
         let mut answer = match self.read(response, AnswerRequest { method, form }, cancel).await {
             // The server heard it and answered; only its words are not shown.
-            Err(unshown @ (WebFailure::Binary(_) | WebFailure::Unread(_))) if !method.is_safe() => {
+            Err(unshown @ (WebFailure::Binary(_) | WebFailure::PageUnreadable(_))) if !method.is_safe() => {
                 return Ok(without_rest(RestLost::unshown(&unshown, status), invocation));
             }
             answer => answer?,
@@ -227,7 +227,8 @@ impl WebCalls {
         request: AnswerRequest,
         cancel: &CancelFlag,
     ) -> Result<TextAnswer, WebFailure> {
-        let stopped = || WebFailure::Unread("the call was stopped before its answer was read".to_owned());
+        let stopped =
+            || WebFailure::PageUnreadable("the call was stopped before its answer was read".to_owned());
         let room = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(stopped()),
@@ -238,7 +239,7 @@ impl WebCalls {
             let _room = room;
             TextAnswer::of(&response, request, &*redactor)
         });
-        let bug = |_| Err(WebFailure::Unread("the answer hit a bug in its reader".to_owned()));
+        let bug = |_| Err(WebFailure::PageUnreadable("the answer hit a bug in its reader".to_owned()));
         read.await.unwrap_or_else(bug)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::AppendTape;
 use palyra_ports::maintain_journal::MaintainJournal;
-use palyra_testkit::journal_suite::asking::{asked, granted, resolved};
+use palyra_testkit::journal_suite::approval_entries::{asked, granted, resolved};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_testkit::{FakeClock, FixedEntropy};
 use palyra_types::approval::ApprovalState;

@@ -8,7 +8,7 @@ use palyra_journal_core::families::stored_grants::{StoredGrantRow, StoredGrants}
 use palyra_journal_core::family::RowId;
 use palyra_ports::{AppendTape, Guard, JournalAppendRequest, ReadTape};
 use palyra_testkit::JournalReads;
-use palyra_testkit::journal_suite::asking::{approval, stored_grant};
+use palyra_testkit::journal_suite::approval_entries::{approval, stored_grant};
 use palyra_testkit::journal_suite::samples;
 use palyra_types::approval::ApprovalState;
 use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};

@@ -21,7 +21,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::relay::{ModelRequester, ReplySink, relay};
 use super::serve::FloorArgs;
 use super::writer::Writer;
-use crate::model::ask::{AnswerEvent, EventReader, body};
+use crate::model::direct_client::{AnswerEvent, EventReader, body};
 
 const FRAMES_WAITING_MAX: usize = 64;
 

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tokio::sync::oneshot;
 
 use super::writer::Writer;
-use crate::model::ask::AnswerEvent;
+use crate::model::direct_client::AnswerEvent;
 use crate::model::directive::{AnswerDirective, CallPath};
 
 /// The way to the model; one question at a time.
@@ -47,7 +47,7 @@ pub(super) async fn relay(
         if pieces(hearer, writer, asker).await? == AnswerEnd::WithAnswer {
             return hearer.end().await;
         }
-        if calls == CallPath::Asked {
+        if calls == CallPath::Approved {
             hearer.asked().await?;
             writer.append(vec![b"yes".to_vec()])?.await?;
         }

@@ -10,7 +10,7 @@ use tokio::net::{UnixListener, UnixStream};
 use super::protocol::{ASK, CALL, END, Frames, TEXT, YES, send};
 use super::relay::{ModelRequester, ReplySink, relay};
 use super::writer::Writer;
-use crate::model::ask::{AnswerEvent, ModelClient};
+use crate::model::direct_client::{AnswerEvent, ModelClient};
 
 /// How the floor is started.
 #[derive(Debug, Clone, clap::Args)]

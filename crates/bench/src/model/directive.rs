@@ -15,7 +15,7 @@ pub enum CallPath {
     /// It reads notes, which runs unattended.
     Free,
     /// It reads what may be a key, which runs after a person's yes.
-    Asked,
+    Approved,
     /// It runs a script of the folder, after a person's yes too.
     Script(u8),
 }
@@ -31,7 +31,7 @@ impl CallPath {
     #[must_use]
     pub(crate) fn call(self, at: usize) -> (&'static str, serde_json::Value) {
         match self {
-            Self::Free | Self::Asked => ("read_file", json!({ "path": self.file(at) })),
+            Self::Free | Self::Approved => ("read_file", json!({ "path": self.file(at) })),
             Self::Script(number) => ("run_command", json!({ "argv": ["sh", script(number)] })),
         }
     }
@@ -41,7 +41,7 @@ impl CallPath {
     pub(crate) fn file(self, at: usize) -> String {
         match self {
             Self::Free => format!("notes-{at}.txt"),
-            Self::Asked => format!("notes-{at}.pem"),
+            Self::Approved => format!("notes-{at}.pem"),
             Self::Script(number) => script(number),
         }
     }
@@ -49,7 +49,7 @@ impl CallPath {
     fn number(self) -> u64 {
         match self {
             Self::Free => 0,
-            Self::Asked => 1,
+            Self::Approved => 1,
             Self::Script(number) => 2 + u64::from(number),
         }
     }
@@ -57,7 +57,7 @@ impl CallPath {
     fn of_number(number: u64) -> Self {
         match number {
             0 => Self::Free,
-            1 => Self::Asked,
+            1 => Self::Approved,
             more => Self::Script(u8::try_from(more - 2).unwrap_or(u8::MAX)),
         }
     }
@@ -98,7 +98,7 @@ impl AnswerDirective {
     /// The same, with calls that run after a yes.
     #[must_use]
     pub fn asked(self) -> Self {
-        Self { calls: CallPath::Asked, ..self }
+        Self { calls: CallPath::Approved, ..self }
     }
 
     /// Runs a script before the answer.

@@ -160,7 +160,7 @@ async fn connection(
             for piece in pieces {
                 stream.write_all(piece).await?;
             }
-        } else if paced(&mut stream, &mut input, &directive, answered).await? == ClientState::Left {
+        } else if paced(&mut stream, &mut input, &directive, answered).await? == ClientState::Disconnected {
             let now = Instant::now();
             seen.send_modify(|seen| {
                 seen.dropped += 1;
@@ -174,7 +174,7 @@ async fn connection(
 #[derive(Debug, PartialEq, Eq)]
 enum ClientState {
     Stayed,
-    Left,
+    Disconnected,
 }
 
 /// Sends the pieces at their times, and watches meanwhile whether the one who asked is still there.
@@ -192,14 +192,14 @@ async fn paced(
             tokio::select! {
                 biased;
                 read = stream.read_buf(input) => if !read.is_ok_and(|read| read > 0) {
-                    return Ok(ClientState::Left);
+                    return Ok(ClientState::Disconnected);
                 },
                 () = tokio::time::sleep_until(due) => break,
             }
         }
         let piece = if at == 0 { [wire::HEAD, &piece].concat() } else { piece };
         if stream.write_all(&piece).await.is_err() {
-            return Ok(ClientState::Left);
+            return Ok(ClientState::Disconnected);
         }
     }
     Ok(ClientState::Stayed)

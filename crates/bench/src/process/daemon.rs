@@ -46,7 +46,7 @@ impl DaemonHome {
         let home = Self { folder: folder.to_owned() };
         std::fs::create_dir_all(home.work())?;
         for at in 0..8 {
-            for calls in [CallPath::Free, CallPath::Asked] {
+            for calls in [CallPath::Free, CallPath::Approved] {
                 std::fs::write(home.work().join(calls.file(at)), "milk\nbread\n")?;
             }
         }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
 use crate::measure::samples::SampleSet;
-use crate::model::ask::ModelClient;
+use crate::model::direct_client::ModelClient;
 use crate::model::directive::AnswerDirective;
 use crate::model::server::MockModel;
 

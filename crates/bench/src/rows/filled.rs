@@ -9,7 +9,7 @@ use futures::future::try_join_all;
 use palyra_journal::JournalStore;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendTape, NewEntry};
-use palyra_testkit::journal_suite::asking::{asked, resolved};
+use palyra_testkit::journal_suite::approval_entries::{asked, resolved};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::Timestamp;
 use palyra_types::access::{LOCAL_PRINCIPAL_NAME, PrincipalKind};

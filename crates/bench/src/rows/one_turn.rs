@@ -6,7 +6,7 @@ use crate::floor::client::{FloorClient, TurnTimes};
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
 use crate::measure::samples::{SampleSet, SampleSummary};
-use crate::model::ask::{AnswerEvent, ModelClient};
+use crate::model::direct_client::{AnswerEvent, ModelClient};
 use crate::model::directive::AnswerDirective;
 use crate::process::daemon::SessionClient;
 use crate::process::kernel_facts::{processor_time, sleeps};

@@ -11,7 +11,7 @@ use crate::floor::grpc_client::GrpcFloorClient;
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, Unit};
 use crate::measure::samples::{BetterDirection, SampleSet, SampleSummary};
-use crate::model::ask::ModelClient;
+use crate::model::direct_client::ModelClient;
 use crate::model::directive::AnswerDirective;
 use crate::process::floor::FloorProcess;
 

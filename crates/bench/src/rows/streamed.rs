@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
 use crate::measure::samples::SampleSet;
-use crate::model::ask::{AnswerEvent, ModelClient};
+use crate::model::direct_client::{AnswerEvent, ModelClient};
 use crate::model::directive::AnswerDirective;
 
 pub(super) const NAME: &str = "streamed";

@@ -212,7 +212,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::No { approval: None, all: false, .. } => Err(answer::unnamed_call(&client, "no").await?),
         ApproveVerb::No { approval: None, yes, note, json, .. } => {
             let asks =
-                if yes { deny_all::ConfirmationSource::Given } else { deny_all::ConfirmationSource::Asked };
+                if yes { deny_all::ConfirmationSource::Given } else { deny_all::ConfirmationSource::Prompt };
             deny_all::run(context, &client, deny_all::DenyAllOrder { confirmation: asks, note }, json.into())
                 .await
         }

@@ -679,7 +679,7 @@ impl Chat<'_> {
         loop {
             match drive.resume().await? {
                 DrivePause::Over(exit) => return Ok((exit, LineEffect::GoOn)),
-                DrivePause::Touched => {}
+                DrivePause::KeyPressed => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
             let prompt = if drive.is_asking() { "? " } else { "> " };

@@ -18,7 +18,7 @@ use palyra_types::{EffectId, PrincipalId, Seq};
 
 use super::tests::Bench;
 use super::*;
-use crate::job_book::ReadJobs;
+use crate::job_log::ReadJobs;
 
 const CALL: EffectId = EffectId(1);
 
@@ -63,7 +63,7 @@ impl Recorded {
         let mut run = SampleRun::new(session, n);
         let mut entries = vec![run.started("serve"), run.requested(1)];
         entries.extend(run.proposed(CALL.0));
-        entries.push(journal_suite::asking::begun(&mut run, CALL.0, EffectContract::Opaque));
+        entries.push(journal_suite::approval_entries::begun(&mut run, CALL.0, EffectContract::Opaque));
         journal.append(append(entries)).await.expect("it is recorded");
         Self { bench, journal, run }
     }

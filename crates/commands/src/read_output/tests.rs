@@ -16,9 +16,9 @@ fn handle() -> OutputHandle {
 }
 
 /// A tape in pages of two entries.
-struct Told(Vec<OrchestratorTapeRecord>);
+struct RecordedTape(Vec<OrchestratorTapeRecord>);
 
-impl ReadTape for Told {
+impl ReadTape for RecordedTape {
     fn tape(
         &self,
         run: RunId,
@@ -46,7 +46,7 @@ impl ReadTape for Told {
 }
 
 /// Records pieces that a call printed, each with where it ends.
-fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
+fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> RecordedTape {
     let entries = (1..).zip(pieces).map(|(number, (text, shown_bytes))| {
         let output = ToolOutput {
             effect: EffectId(effect),
@@ -66,7 +66,7 @@ fn printed(effect: u32, pieces: &[(&str, u64)], rest: OutputRest) -> Told {
             event: TapeEvent::Tool(ToolEvent::Output(output)),
         }
     });
-    Told(entries.collect())
+    RecordedTape(entries.collect())
 }
 
 fn of(session: u64) -> ToolInvocation {
@@ -76,7 +76,7 @@ fn of(session: u64) -> ToolInvocation {
     invocation
 }
 
-fn page(told: &Told, from: u64, room: usize) -> Result<String, CommandFailure> {
+fn page(told: &RecordedTape, from: u64, room: usize) -> Result<String, CommandFailure> {
     let mut page = OutputPage::new(from, room);
     let filled = fill(&mut page, told, handle(), &of(1)).now_or_never();
     filled.expect("it is all there")?;

@@ -6,14 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod crowd;
-mod house;
+mod fire_home;
 mod verdict;
 
 use std::net::TcpListener;
 use std::sync::Arc;
 
 use crowd::Crowd;
-use house::FireHome;
+use fire_home::FireHome;
 
 /// Clients at once.
 const CLIENTS: usize = 50;

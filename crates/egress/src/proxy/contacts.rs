@@ -9,12 +9,12 @@ use crate::target::Endpoint;
 
 /// The different contacts, in the order of their first time.
 #[derive(Debug)]
-pub(super) struct ContactBook {
+pub(super) struct ContactLog {
     contacts: Mutex<EgressContacts>,
     contacts_max: usize,
 }
 
-impl ContactBook {
+impl ContactLog {
     /// Makes an empty book.
     pub(super) fn new(contacts_max: usize) -> Self {
         Self { contacts: Mutex::default(), contacts_max }

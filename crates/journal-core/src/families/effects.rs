@@ -292,7 +292,7 @@ fn change(
 enum EffectChange<'a> {
     Nothing,
     Decided(&'a ToolDecided),
-    Asked,
+    AwaitingApproval,
     Answered,
     Started(At, EffectContract),
     Ended(At, EffectState, Option<Option<ErrorCode>>),
@@ -305,7 +305,7 @@ fn change_of(event: &TapeEvent, at: At) -> Option<(EffectId, EffectChange<'_>)> 
             Some((decided.effect, EffectChange::Decided(decided)))
         }
         TapeEvent::Approval(ApprovalEvent::Requested(requested)) => {
-            Some((requested.effect, EffectChange::Asked))
+            Some((requested.effect, EffectChange::AwaitingApproval))
         }
         TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
             Some((resolved.effect, EffectChange::Answered))
@@ -338,7 +338,7 @@ impl EffectChange<'_> {
                     row.approval = Some(approval);
                 }
             }
-            Self::Asked => row.unprepared = false,
+            Self::AwaitingApproval => row.unprepared = false,
             // The entries behind it say how it ended.
             Self::Answered if row.state.is_none() => row.unprepared = row.is_prepared(),
             Self::Started(at, contract) if row.state.is_none() => {

@@ -7,7 +7,7 @@ use palyra_types::proof::SeqRange;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::find::bounds;
-use super::ranges::{Gathered, hold, joined};
+use super::ranges::{SeqRanges, hold, joined};
 use crate::fault::EntryFault;
 use crate::sql::seq_from_sql;
 use palyra_journal_core::codec;
@@ -16,7 +16,7 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 /// Entries without content, as a walk over the log meets them.
 #[derive(Debug, Default)]
 pub(crate) struct Cover {
-    missing: Gathered,
+    missing: SeqRanges,
 }
 
 impl Cover {

@@ -6,7 +6,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, RunId, Seq};
 use rusqlite::{Connection, Params};
 
-use super::ranges::{Gathered, joined};
+use super::ranges::{SeqRanges, joined};
 use crate::rows::{SqliteRows, sql_error};
 use crate::sql::{seq_from_sql, seq_to_sql};
 use palyra_journal_core::families::{effects, entries_about_run, runs};
@@ -15,7 +15,7 @@ use palyra_types::event::kind::NO_PAYLOAD_BELOW;
 /// Returns what belongs to a subject.
 pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite::Result<ErasurePlan> {
     let snapshot = connection.unchecked_transaction()?;
-    let mut gathered = Gathered::default();
+    let mut gathered = SeqRanges::default();
     match subject {
         ErasureSubject::Run(run) => of_run(&snapshot, run, &mut gathered)?,
         ErasureSubject::Session(session) => of_session(&snapshot, session, &mut gathered)?,
@@ -27,7 +27,7 @@ pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite
 
 /// Returns what of these entries still has content, and the open runs among them.
 pub(crate) fn plan_of(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<ErasurePlan> {
-    let mut gathered = Gathered::default();
+    let mut gathered = SeqRanges::default();
     let mut seqs = connection.prepare("SELECT seq FROM payload WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq")?;
     for range in ranges {
         let mut rows = seqs.query(bounds(*range))?;
@@ -69,7 +69,7 @@ fn open_runs(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Result<V
     let open = runs::open(&mut SqliteRows::new(connection)).map_err(sql_error)?;
     let mut concerned = Vec::new();
     for run in open.into_iter().map(|record| record.run) {
-        let mut own = Gathered::default();
+        let mut own = SeqRanges::default();
         take(
             connection,
             "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq",
@@ -91,7 +91,7 @@ fn take(
     connection: &Connection,
     sql: &str,
     values: impl Params,
-    into: &mut Gathered,
+    into: &mut SeqRanges,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
@@ -101,7 +101,7 @@ fn take(
     Ok(())
 }
 
-fn of_run(connection: &Connection, run: RunId, into: &mut Gathered) -> rusqlite::Result<()> {
+fn of_run(connection: &Connection, run: RunId, into: &mut SeqRanges) -> rusqlite::Result<()> {
     let sql = "SELECT seq FROM entry WHERE run_id = ?1 ORDER BY tape_seq";
     take(connection, sql, [run.to_bytes()], into)?;
     let rows = &mut SqliteRows::new(connection);
@@ -118,7 +118,7 @@ const OF_SESSION: &str = "SELECT seq FROM entry WHERE run_id IS NULL AND substr(
 const OF_PRINCIPAL: &str =
     "SELECT seq FROM entry WHERE run_id IS NULL AND substr(envelope, 41, 16) = ?1 ORDER BY seq";
 
-fn of_session(connection: &Connection, session: SessionRef, into: &mut Gathered) -> rusqlite::Result<()> {
+fn of_session(connection: &Connection, session: SessionRef, into: &mut SeqRanges) -> rusqlite::Result<()> {
     let names = (session.principal.to_bytes(), session.id.to_bytes());
     take(connection, OF_SESSION, names, into)?;
     let runs = runs::of_session(&mut SqliteRows::new(connection), session).map_err(sql_error)?;
@@ -128,7 +128,7 @@ fn of_session(connection: &Connection, session: SessionRef, into: &mut Gathered)
 fn of_principal(
     connection: &Connection,
     principal: PrincipalId,
-    into: &mut Gathered,
+    into: &mut SeqRanges,
 ) -> rusqlite::Result<()> {
     take(connection, OF_PRINCIPAL, [principal.to_bytes()], into)?;
     let runs = runs::of_principal(&mut SqliteRows::new(connection), principal).map_err(sql_error)?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::owed::Owed;
+use super::pending_overwrites::PendingOverwrites;
 use super::{copies, slack};
 use crate::connection::{self, Failure, LOCK_WAIT_MAX, WAL_RESERVE_BYTES, wal_path};
 
@@ -24,9 +24,9 @@ const WAL_HEADER_BYTES: u64 = 32;
 
 /// Why old bytes are still there.
 #[derive(Debug)]
-pub(crate) enum Stuck {
+pub(crate) enum WipeError {
     /// Something stands in the way for now.
-    ForNow(String),
+    Transient(String),
     /// SQLite failed: the handle is not to be trusted any more.
     Broken(rusqlite::Error),
 }
@@ -36,14 +36,18 @@ pub(crate) struct Overwriter {
     database: PathBuf,
     /// Kept open as long as any connection: closing it drops this process's locks on the file.
     file: Arc<File>,
-    owed: Owed,
+    owed: PendingOverwrites,
 }
 
 impl Overwriter {
     /// Prepares for a database that is open.
     pub(crate) fn new(database: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(database)?;
-        Ok(Self { database: database.to_owned(), file: Arc::new(file), owed: Owed::beside(database) })
+        Ok(Self {
+            database: database.to_owned(),
+            file: Arc::new(file),
+            owed: PendingOverwrites::beside(database),
+        })
     }
 
     /// Returns the open file, to be kept until the last connection is closed.
@@ -67,26 +71,26 @@ impl Overwriter {
     }
 
     /// Takes the mark away.
-    pub(crate) fn settle(&self) -> Result<(), Stuck> {
+    pub(crate) fn settle(&self) -> Result<(), WipeError> {
         self.owed.clear().map_err(stuck("removing journal.erasing"))
     }
 
     /// Overwrites everything; returns the copies that it could not reach. The caller is the only writer.
-    pub(crate) fn overwrite(&self, connection: &Connection) -> Result<Vec<String>, Stuck> {
+    pub(crate) fn overwrite(&self, connection: &Connection) -> Result<Vec<String>, WipeError> {
         empty_wal(connection, &wal_path(&self.database))?;
         // Pages that the connection remembers would bring back what their unused space held.
-        connection.execute_batch("PRAGMA shrink_memory").map_err(Stuck::Broken)?;
+        connection.execute_batch("PRAGMA shrink_memory").map_err(WipeError::Broken)?;
         slack::overwrite(&self.file).map_err(stuck("overwriting unused space in journal.db"))?;
         copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))
     }
 }
 
-fn stuck(doing: &'static str) -> impl FnOnce(io::Error) -> Stuck {
-    move |error| Stuck::ForNow(format!("{doing}: {error}"))
+fn stuck(doing: &'static str) -> impl FnOnce(io::Error) -> WipeError {
+    move |error| WipeError::Transient(format!("{doing}: {error}"))
 }
 
 /// Moves everything into the database, overwrites the log, and lets it begin anew at its usual size.
-fn empty_wal(connection: &Connection, wal: &Path) -> Result<(), Stuck> {
+fn empty_wal(connection: &Connection, wal: &Path) -> Result<(), WipeError> {
     checkpoint(connection, "PRAGMA wal_checkpoint(RESTART)")?;
     let doing = "overwriting the write-ahead log";
     overwrite_wal(wal).map_err(stuck(doing))?;
@@ -98,19 +102,19 @@ fn empty_wal(connection: &Connection, wal: &Path) -> Result<(), Stuck> {
     }
 }
 
-fn checkpoint(connection: &Connection, sql: &str) -> Result<(), Stuck> {
+fn checkpoint(connection: &Connection, sql: &str) -> Result<(), WipeError> {
     let read =
         |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
-    connection.busy_timeout(READERS_WAIT_MAX).map_err(Stuck::Broken)?;
+    connection.busy_timeout(READERS_WAIT_MAX).map_err(WipeError::Broken)?;
     let checkpointed = connection.query_row(sql, [], read);
-    connection.busy_timeout(LOCK_WAIT_MAX).map_err(Stuck::Broken)?;
+    connection.busy_timeout(LOCK_WAIT_MAX).map_err(WipeError::Broken)?;
     match checkpointed {
         Ok((0, frames, copied)) if frames == copied => Ok(()),
-        Ok(_) => Err(Stuck::ForNow("another process still reads the journal".to_owned())),
+        Ok(_) => Err(WipeError::Transient("another process still reads the journal".to_owned())),
         Err(error) => match connection::classify(&error) {
-            Failure::Full => Err(Stuck::ForNow("the disk is full".to_owned())),
-            Failure::Busy => Err(Stuck::ForNow("another process still reads the journal".to_owned())),
-            Failure::Constraint | Failure::Interrupted | Failure::Storage => Err(Stuck::Broken(error)),
+            Failure::Full => Err(WipeError::Transient("the disk is full".to_owned())),
+            Failure::Busy => Err(WipeError::Transient("another process still reads the journal".to_owned())),
+            Failure::Constraint | Failure::Interrupted | Failure::Storage => Err(WipeError::Broken(error)),
         },
     }
 }

@@ -5,12 +5,12 @@ use palyra_types::proof::SeqRange;
 
 /// Gathers entries into ranges that are ascending and apart, whatever the order in which they come.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct SeqRanges {
     ranges: Vec<SeqRange>,
     entries: u64,
 }
 
-impl Gathered {
+impl SeqRanges {
     /// Takes an entry that was not taken before.
     pub(super) fn take(&mut self, seq: Seq) {
         self.entries += 1;
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn entries_are_counted_and_gathered() {
-        let mut gathered = Gathered::default();
+        let mut gathered = SeqRanges::default();
         [7, 8, 9, 2, 3, 30].into_iter().for_each(|seq| gathered.take(Seq(seq)));
         assert_eq!(gathered.done(), (vec![range(2, 3), range(7, 9), range(30, 30)], 6));
     }

@@ -14,7 +14,7 @@ use palyra_types::{Content, EffectId, RunId, Seq};
 use rusqlite::Connection;
 
 use super::find::plan_of;
-use super::ranges::{Gathered, joined};
+use super::ranges::{SeqRanges, joined};
 use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::ReadFault;
 use crate::sql::seq_to_sql;
@@ -35,7 +35,7 @@ pub(crate) fn find_secrets(
     let total: i64 =
         connection.query_row("SELECT coalesce(max(seq) + 1, 0) FROM entry", [], |row| row.get(0))?;
     let total = total.cast_unsigned();
-    let mut search = SecretSearch { redactor, under_way: BTreeMap::new(), found: Gathered::default() };
+    let mut search = SecretSearch { redactor, under_way: BTreeMap::new(), found: SeqRanges::default() };
     let mut next = Seq(0);
     while let Some(last) = search_page(connection, next, &mut search)? {
         next = last.next();
@@ -69,7 +69,7 @@ struct SecretSearch<'a> {
     redactor: &'a dyn Redactor,
     /// The last pieces of what models and tools are saying, by run and kind of text.
     under_way: BTreeMap<StreamedText, PieceWindow>,
-    found: Gathered,
+    found: SeqRanges,
 }
 
 /// A text that arrives in pieces.

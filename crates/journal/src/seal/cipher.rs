@@ -49,14 +49,14 @@ impl Key {
 
 /// Where a sealed text lies, so that it opens nowhere else.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SealPlace {
     pub(crate) log_id: LogId,
     pub(crate) seq: Seq,
     /// The chunk's number; `None` for the payload's row.
     pub(crate) chunk: Option<u64>,
 }
 
-impl Place {
+impl SealPlace {
     pub(super) fn bound_to(self) -> Vec<u8> {
         let mut bound = b"palyra/seal/v1\n".to_vec();
         bound.extend_from_slice(&self.log_id.0);
@@ -84,14 +84,14 @@ mod tests {
     fn what_is_sealed_opens_in_its_place_only() {
         let entropy = FixedEntropy::new(3);
         let key = Key::new(&[7; 32]);
-        let place = Place { log_id: LogId([1; 16]), seq: Seq(9), chunk: None };
+        let place = SealPlace { log_id: LogId([1; 16]), seq: Seq(9), chunk: None };
         let sealed = key.seal(&entropy, &place.bound_to(), b"a text");
         assert_eq!(sealed.len(), 6 + SEAL_BYTES);
         assert_eq!(key.open(&place.bound_to(), &sealed).as_deref(), Some(&b"a text"[..]));
         for other in [
-            Place { seq: Seq(10), ..place },
-            Place { chunk: Some(1), ..place },
-            Place { log_id: LogId([2; 16]), ..place },
+            SealPlace { seq: Seq(10), ..place },
+            SealPlace { chunk: Some(1), ..place },
+            SealPlace { log_id: LogId([2; 16]), ..place },
         ] {
             assert_eq!(key.open(&other.bound_to(), &sealed), None);
         }

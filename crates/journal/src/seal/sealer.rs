@@ -10,7 +10,7 @@ use palyra_types::PrincipalId;
 use palyra_types::event::EpochSealing;
 use rusqlite::Connection;
 
-use super::cipher::Place;
+use super::cipher::SealPlace;
 use super::keys_db::{self, KeysDb, MESSAGES_RESERVED, SubjectKey};
 use super::root::{Root, RootFiles};
 
@@ -98,7 +98,7 @@ impl Sealer {
     pub(crate) fn seal(
         &mut self,
         principal: PrincipalId,
-        place: Place,
+        place: SealPlace,
         text: &[u8],
     ) -> rusqlite::Result<(i64, Vec<u8>)> {
         self.reserve(principal, 1)?;

@@ -11,7 +11,7 @@ use palyra_types::{LogId, Seq};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-use super::cipher::{Key, Place};
+use super::cipher::{Key, SealPlace};
 use super::keys_db::KeysDb;
 use super::root::RootFiles;
 
@@ -42,7 +42,7 @@ impl SubjectKeys {
     fn unseal(&self, context: &Context<'_>) -> Option<Vec<u8>> {
         let key_id: i64 = context.get(0).ok()?;
         let sealed = context.get_raw(1).as_blob().ok()?;
-        let place = Place {
+        let place = SealPlace {
             log_id: LogId(context.get(2).ok()?),
             seq: Seq(context.get::<i64>(3).ok()?.cast_unsigned()),
             chunk: u64::try_from(context.get::<i64>(4).ok()?).ok(),

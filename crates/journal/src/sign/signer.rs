@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::anchor::Anchor;
-use super::slot::{Asleep, SignerEnd, Slot, State};
+use super::signer_state::{SharedHeads, SignerEnd, SignerSleep, SignerState};
 
 /// Pause between two writings of the anchor's file.
 const ANCHOR_PAUSE: Duration = Duration::from_secs(10);
 
 /// The thread, from the side of who ends it.
 pub(crate) struct Signer {
-    slot: Arc<Slot>,
+    slot: Arc<SharedHeads>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) type AskToStore = Box<dyn Fn() + Send>;
 
 /// Starts the thread.
 pub(crate) fn spawn(
-    slot: Arc<Slot>,
+    slot: Arc<SharedHeads>,
     ask_to_store: AskToStore,
     anchor: Option<Anchor>,
 ) -> std::io::Result<Signer> {
@@ -35,7 +35,7 @@ pub(crate) fn spawn(
 }
 
 impl Signer {
-    pub(crate) fn slot(&self) -> &Slot {
+    pub(crate) fn slot(&self) -> &SharedHeads {
         &self.slot
     }
 
@@ -58,7 +58,7 @@ impl Drop for Signer {
     }
 }
 
-fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
+fn run(slot: &SharedHeads, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
     let mut state = slot.lock();
     loop {
         if state.ended != SignerEnd::No {
@@ -70,7 +70,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
             return;
         }
         let now = Instant::now();
-        let next_signature = match Slot::take_due(&mut state, now) {
+        let next_signature = match SharedHeads::take_due(&mut state, now) {
             Ok((head, key)) => {
                 drop(state);
                 slot.tell(slot.sign(head, &key));
@@ -79,9 +79,9 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
             }
             Err(due) => due,
         };
-        let next_store = Slot::store_due(&state);
+        let next_store = SharedHeads::store_due(&state);
         if next_store.is_some_and(|due| due <= now) {
-            Slot::told_to_store(&mut state);
+            SharedHeads::defer_store(&mut state);
             drop(state);
             ask_to_store();
             state = slot.lock();
@@ -97,7 +97,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
             continue;
         }
         let next = [next_signature, next_store, next_anchor].into_iter().flatten().min();
-        state.asleep = next.map_or(Asleep::ForGood, Asleep::Until);
+        state.asleep = next.map_or(SignerSleep::ForGood, SignerSleep::Until);
         state = match next {
             Some(due) => {
                 let span = due.saturating_duration_since(now);
@@ -105,7 +105,7 @@ fn run(slot: &Slot, ask_to_store: &AskToStore, mut keeper: HeadKeeper) {
             }
             None => slot.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
         };
-        state.asleep = Asleep::No;
+        state.asleep = SignerSleep::No;
     }
 }
 
@@ -120,7 +120,7 @@ impl HeadKeeper {
     /// Returns when the file is to be written; `None` while it says all there is.
     ///
     /// Takes the caller's `now`: one that was looked up later would never be due.
-    fn due(&self, state: &State, now: Instant) -> Option<Instant> {
+    fn due(&self, state: &SignerState, now: Instant) -> Option<Instant> {
         let newer = state.newest.as_ref().is_some_and(|signed| signed.size() > self.size);
         let due = self.at.map_or(now, |at| at + ANCHOR_PAUSE);
         (self.anchor.is_some() && newer).then_some(due)
@@ -148,7 +148,7 @@ mod tests {
     use palyra_types::{LogId, Timestamp};
 
     use super::super::signed::sign;
-    use super::super::slot::Wanted;
+    use super::super::signer_state::SignDelay;
     use super::*;
 
     #[test]
@@ -159,7 +159,8 @@ mod tests {
         let signed = |size| sign(log_id, TreeHead { size, root: [3; 32] }, &[&key], Timestamp(0));
         let anchor = Some(Anchor::of(folder.path(), log_id));
         let mut keeper = HeadKeeper { anchor, size: 0, at: None };
-        let slot = Slot::new(log_id, Arc::new(FakeClock::new()), EpochKey::from_entropy([2; 32]), signed(1));
+        let slot =
+            SharedHeads::new(log_id, Arc::new(FakeClock::new()), EpochKey::from_entropy([2; 32]), signed(1));
         let now = Instant::now();
         assert_eq!(keeper.due(&slot.lock(), now), Some(now), "or the thread would spin and never write");
         keeper.keep(1, &signed(1).checkpoint.note);
@@ -173,15 +174,15 @@ mod tests {
         let (log_id, key) = (LogId([1; 16]), || EpochKey::from_entropy([2; 32]));
         let head = |size| TreeHead { size, root: [3; 32] };
         let first = sign(log_id, head(1), &[&key()], Timestamp(0));
-        let slot = Slot::new(log_id, Arc::new(FakeClock::new()), key(), first);
-        slot.committed(head(5), Wanted::Soon);
+        let slot = SharedHeads::new(log_id, Arc::new(FakeClock::new()), key(), first);
+        slot.committed(head(5), SignDelay::Soon);
         let mut later = slot.covering(6).unwrap();
         let signed = slot.covering(5).unwrap().try_recv().unwrap();
         assert_eq!(signed.map(|signed| signed.head), Some(head(5)));
-        assert_eq!(Slot::take_due(&mut slot.lock(), Instant::now()).err(), Some(None), "it is signed");
+        assert_eq!(SharedHeads::take_due(&mut slot.lock(), Instant::now()).err(), Some(None), "it is signed");
         assert_eq!(later.try_recv().unwrap(), None, "that head is still to come");
         slot.end(SignerEnd::Broken);
-        slot.committed(head(9), Wanted::Soon);
+        slot.committed(head(9), SignDelay::Soon);
         assert!(slot.covering(9).is_none(), "nothing may be signed any more");
     }
 }

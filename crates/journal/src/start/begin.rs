@@ -15,8 +15,8 @@ use palyra_types::{Epoch, LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::error::OpenError;
+use super::integrity::{head_of, holds};
 use super::options::OpenOptions;
-use super::standing::{head_of, holds};
 use super::tail::Tail;
 use crate::counters::Counters;
 use crate::sign::{self, Signed};
@@ -30,11 +30,11 @@ pub(super) enum LogBefore {
     /// A log that goes on, with keys that may vouch for the next one.
     Log(Tail, TreeWriter, Vec<EpochKey>),
     /// What is left of a log that is given up, citing its newest head.
-    Left(Tail, TreeWriter, TreeHead, ReopenReason),
+    GivenUp(Tail, TreeWriter, TreeHead, ReopenReason),
 }
 
 /// An epoch that has begun, with nobody writing yet.
-pub(super) struct Begun {
+pub(super) struct EpochStart {
     pub(super) log: LogWriter,
     pub(super) log_id: LogId,
     /// `None` where nothing may be written.
@@ -53,11 +53,11 @@ pub(super) fn begin_epoch(
     connection: Connection,
     before: LogBefore,
     counters: &Arc<Counters>,
-) -> Result<Begun, OpenError> {
+) -> Result<EpochStart, OpenError> {
     let key = EpochKey::from_entropy(options.entropy.bytes32());
     let newest = match &before {
         LogBefore::Nothing => Epoch(0),
-        LogBefore::Log(tail, ..) | LogBefore::Left(tail, ..) => {
+        LogBefore::Log(tail, ..) | LogBefore::GivenUp(tail, ..) => {
             tail.last_epoch.max(rows::newest_epoch(&connection)?)
         }
     };
@@ -65,7 +65,7 @@ pub(super) fn begin_epoch(
     sign::save(&options.state_dir, epoch, &key).map_err(OpenError::doing("saving the epoch's key"))?;
     let is_new = matches!(before, LogBefore::Nothing);
     let held = match &before {
-        LogBefore::Left(..) => hold_open_runs(&connection, options.clock.wall())?,
+        LogBefore::GivenUp(..) => hold_open_runs(&connection, options.clock.wall())?,
         LogBefore::Nothing | LogBefore::Log(..) => Vec::new(),
     };
     let LogOpening { chain, tree, older_keys, event } = opening(options, &key, before);
@@ -84,7 +84,7 @@ pub(super) fn begin_epoch(
     let first = sign::sign(log.log_id(), log.head(), &signers, options.clock.wall());
     log.store_head(&first).map_err(failed)?;
     sign::destroy_older(&options.state_dir, epoch);
-    Ok(Begun { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
+    Ok(EpochStart { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
 }
 
 /// Returns what lets each open run wait for a person: nobody knows what it did in the part that is lost. Of the
@@ -132,7 +132,7 @@ fn opening(options: &OpenOptions, key: &EpochKey, before: LogBefore) -> LogOpeni
         LogBefore::Log(tail, tree, older_keys) => {
             LogOpening { chain: tail.chain, tree, older_keys, event: None }
         }
-        LogBefore::Left(tail, tree, abandoned, reason) => {
+        LogBefore::GivenUp(tail, tree, abandoned, reason) => {
             tracing::warn!(%log_id, given_up = abandoned.size, "a new log begins over what is left of the old one");
             let event =
                 JournalEvent::Log(LogEvent::Reopened { log_id, nonce, key: key.public(), abandoned, reason });

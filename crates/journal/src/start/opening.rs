@@ -9,12 +9,12 @@ use palyra_types::LogId;
 use palyra_types::proof::{ReopenReason, TreeHead};
 use rusqlite::Connection;
 
-use super::begin::{Begun, LogBefore, Signing, begin_epoch, gather_what_is_left};
+use super::begin::{EpochStart, LogBefore, Signing, begin_epoch, gather_what_is_left};
 use super::error::OpenError;
 use super::folder;
 use super::format::{Format, check_stamp};
+use super::integrity::{self, LogState};
 use super::options::OpenOptions;
-use super::standing::{self, Standing};
 use super::tail::{self, Tail};
 use super::upgrade::upgrade;
 use super::{derived, missing, repair, wal_check};
@@ -56,7 +56,7 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
         begun => begun?,
     };
     counters.forget_start();
-    let Begun { log, log_id, signing } = begun;
+    let EpochStart { log, log_id, signing } = begun;
     missing::mark(&options.state_dir, log_id);
     Ok(Opened { database, log, log_id, signing, counters, marker })
 }
@@ -72,7 +72,7 @@ fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), Op
     }
 }
 
-fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Result<Begun, OpenError> {
+fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Result<EpochStart, OpenError> {
     let (connection, tail) = connect_and_check(options, database)?;
     if let Some(pages) = options.database_pages_max {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
@@ -82,22 +82,22 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
         return begin_epoch(options, connection, LogBefore::Nothing, counters);
     };
     let (standing, held) = judge(options, &connection, &tail)?;
-    if let Standing::Doubtful { cause: cause @ ReadOnlyCause::NewerEntries } = standing {
+    if let LogState::Doubtful { cause: cause @ ReadOnlyCause::NewerEntries } = standing {
         return stay_readable(connection, tail, counters, cause);
     }
     let before = match (standing, options.reopen) {
-        (Standing::Sound { tree, keys }, None) => LogBefore::Log(tail, *tree, keys),
-        (Standing::Sound { tree, keys }, Some(ReopenReason::RollbackAccepted | ReopenReason::KeyLost)) => {
+        (LogState::Sound { tree, keys }, None) => LogBefore::Log(tail, *tree, keys),
+        (LogState::Sound { tree, keys }, Some(ReopenReason::RollbackAccepted | ReopenReason::KeyLost)) => {
             tracing::warn!("there is no rollback to accept: the log goes on");
             LogBefore::Log(tail, *tree, keys)
         }
-        (Standing::Sound { .. }, Some(reason @ ReopenReason::Restored))
-        | (Standing::Doubtful { .. }, Some(reason)) => {
+        (LogState::Sound { .. }, Some(reason @ ReopenReason::Restored))
+        | (LogState::Doubtful { .. }, Some(reason)) => {
             let tree = gather_what_is_left(&connection)?;
             let present = TreeHead { size: tree.size(), root: tree.root().0 };
-            LogBefore::Left(tail, tree, held.unwrap_or(present), reason)
+            LogBefore::GivenUp(tail, tree, held.unwrap_or(present), reason)
         }
-        (Standing::Doubtful { cause }, None) => return stay_readable(connection, tail, counters, cause),
+        (LogState::Doubtful { cause }, None) => return stay_readable(connection, tail, counters, cause),
     };
     begin_epoch(options, connection, before, counters)
 }
@@ -107,16 +107,16 @@ fn judge(
     options: &OpenOptions,
     connection: &Connection,
     tail: &Tail,
-) -> Result<(Standing, Option<TreeHead>), OpenError> {
+) -> Result<(LogState, Option<TreeHead>), OpenError> {
     let look = || {
         if holds_unknown_kinds(connection)? {
-            return Ok((Standing::Doubtful { cause: ReadOnlyCause::NewerEntries }, None));
+            return Ok((LogState::Doubtful { cause: ReadOnlyCause::NewerEntries }, None));
         }
-        standing::judge(options, connection, tail)
+        integrity::judge(options, connection, tail)
     };
     match look() {
-        Ok(sound @ (Standing::Sound { .. }, _)) => Ok(sound),
-        Ok(behind @ (Standing::Doubtful { cause: ReadOnlyCause::BehindAnchor { .. } }, _)) => Ok(behind),
+        Ok(sound @ (LogState::Sound { .. }, _)) => Ok(sound),
+        Ok(behind @ (LogState::Doubtful { cause: ReadOnlyCause::BehindAnchor { .. } }, _)) => Ok(behind),
         doubtful => match derived::rebuild(options, connection, "the log is in doubt by what they say") {
             Ok(()) => look(),
             Err(error) => {
@@ -190,9 +190,9 @@ fn stay_readable(
     tail: Tail,
     counters: &Arc<Counters>,
     cause: ReadOnlyCause,
-) -> Result<Begun, OpenError> {
+) -> Result<EpochStart, OpenError> {
     counters.quarantine(cause);
     let tree = TreeWriter::new();
     let log = LogWriter::new(connection, tail.chain, tree, tail.last_epoch, Arc::clone(counters))?;
-    Ok(Begun { log, log_id: tail.chain.log_id, signing: None })
+    Ok(EpochStart { log, log_id: tail.chain.log_id, signing: None })
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::entry::{Payload, PreparedEntry, SALT_BYTES};
 use crate::schema::{CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
-use crate::seal::{Place, Sealer};
+use crate::seal::{SealPlace, Sealer};
 use crate::sql::{count_to_sql, seq_to_sql};
 
 const INSERT_PAYLOAD: &str = "INSERT INTO payload(seq, key_id, sealed) VALUES (?1, ?2, ?3)";
@@ -96,7 +96,7 @@ impl SealedParts<'_> {
         Ok(())
     }
 
-    fn place(&self, chunk: Option<u64>) -> Place {
-        Place { log_id: self.log_id, seq: self.seq, chunk }
+    fn place(&self, chunk: Option<u64>) -> SealPlace {
+        SealPlace { log_id: self.log_id, seq: self.seq, chunk }
     }
 }

@@ -13,7 +13,7 @@ use super::log_writer::{GroupError, LogWriter};
 use super::prepare::PreparedAppend;
 use crate::connection::{self, Failure};
 use crate::entry::PreparedEntry;
-use crate::erase::{Overwriter, Stuck, bounds, joined, plan_of};
+use crate::erase::{Overwriter, WipeError, bounds, joined, plan_of};
 use crate::fault::ReadFault;
 use crate::seal::SealError;
 
@@ -67,8 +67,8 @@ pub(crate) fn perform(
         return Err(EraseError::Nothing.into());
     }
     receipt.unreachable = overwrite(log, overwriter).map_err(|stuck| match stuck {
-        Stuck::ForNow(what) => EraseError::NotOverwritten { what }.into(),
-        Stuck::Broken(error) => Failed {
+        WipeError::Transient(what) => EraseError::NotOverwritten { what }.into(),
+        WipeError::Broken(error) => Failed {
             error: EraseError::NotOverwritten { what: connection::describe(&error) },
             broken: Some(GroupError::Store(error)),
         },
@@ -83,18 +83,20 @@ pub(crate) fn finish(log: &mut LogWriter, overwriter: &Overwriter) {
     }
     match overwrite(log, overwriter) {
         Ok(_) => tracing::info!("an erasure that was cut off is complete"),
-        Err(Stuck::ForNow(what)) => tracing::warn!(what, "an erasure is not complete yet"),
-        Err(Stuck::Broken(error)) => {
+        Err(WipeError::Transient(what)) => tracing::warn!(what, "an erasure is not complete yet"),
+        Err(WipeError::Broken(error)) => {
             tracing::error!(what = connection::describe(&error), "an erasure could not be completed");
         }
     }
 }
 
 /// Overwrites old bytes, replaces the root key, and then owes nothing; returns the copies that stay.
-fn overwrite(log: &mut LogWriter, overwriter: &Overwriter) -> Result<Vec<String>, Stuck> {
+fn overwrite(log: &mut LogWriter, overwriter: &Overwriter) -> Result<Vec<String>, WipeError> {
     let staying = overwriter.overwrite(log.connection())?;
     log.replace_root().map_err(|error| match error {
-        SealError::Keys(_) | SealError::NoRoot | SealError::Files(_) => Stuck::ForNow(error.to_string()),
+        SealError::Keys(_) | SealError::NoRoot | SealError::Files(_) => {
+            WipeError::Transient(error.to_string())
+        }
     })?;
     overwriter.settle()?;
     Ok(staying)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::connection::WAL_RESERVE_BYTES;
-use crate::counters::{Admitted, Counters};
+use crate::counters::{Counters, WorkKinds};
 
 /// Below this much headroom new work is refused.
 pub(crate) const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
@@ -40,17 +40,17 @@ impl Headroom {
     }
 
     /// Returns what fits, given how much of the WAL is in use and how many tools run.
-    pub(crate) fn admitted(&self, counters: &Counters) -> Admitted {
+    pub(crate) fn admitted(&self, counters: &Counters) -> WorkKinds {
         let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
         let tools_running = Counters::get(&counters.tools_running);
         let prewritten = WAL_RESERVE_BYTES.saturating_sub(wal_bytes_used);
         let reserve = RESERVE_BYTES_MIN.max(RESERVE_BYTES_PER_TOOL.saturating_mul(tools_running));
         // As a rule what is written already is enough, and the file system need not be asked.
         if prewritten >= reserve {
-            return Admitted::Everything;
+            return WorkKinds::Everything;
         }
         // A probe that fails says nothing about space; if there is none, the commit itself will tell.
-        let Ok(free) = (self.free_space)() else { return Admitted::Everything };
-        if free.saturating_add(prewritten) >= reserve { Admitted::Everything } else { Admitted::Endings }
+        let Ok(free) = (self.free_space)() else { return WorkKinds::Everything };
+        if free.saturating_add(prewritten) >= reserve { WorkKinds::Everything } else { WorkKinds::Endings }
     }
 }

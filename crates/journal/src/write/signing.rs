@@ -13,7 +13,7 @@ use super::prepare::{own_append, own_entry};
 use super::queue::PendingHead;
 use super::thread::Writer;
 use crate::connection::{self, Failure};
-use crate::sign::{self, Signed, Wanted};
+use crate::sign::{self, SignDelay, Signed};
 
 impl Writer {
     /// Tells the signer of what was committed since it was told last.
@@ -22,7 +22,7 @@ impl Writer {
         if let Some(signer) = &self.signer
             && size > self.told
         {
-            let wanted = if self.run_ended { Wanted::Soon } else { Wanted::WithinASecond };
+            let wanted = if self.run_ended { SignDelay::Soon } else { SignDelay::WithinASecond };
             signer.slot().committed(self.log.head(), wanted);
             (self.told, self.run_ended) = (size, false);
         }

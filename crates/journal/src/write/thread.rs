@@ -18,7 +18,7 @@ use super::prepare::{PreparedAppend, invalid};
 use super::queue::{Pending, Queue, Work};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure, QUIET_SPAN};
-use crate::counters::{Admitted, Counters};
+use crate::counters::{Counters, WorkKinds};
 use crate::erase::Overwriter;
 use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
@@ -130,7 +130,7 @@ impl Writer {
 
     /// Refuses new work while there is room for endings only.
     fn admit(&self, group: Vec<Pending>) -> Vec<Pending> {
-        if self.headroom.admitted(&self.counters) == Admitted::Everything {
+        if self.headroom.admitted(&self.counters) == WorkKinds::Everything {
             return group;
         }
         let (endings, new_work) =

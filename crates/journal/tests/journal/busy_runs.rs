@@ -2,7 +2,9 @@
 
 use palyra_ports::NewEntry;
 use palyra_testkit::FixedEntropy;
-use palyra_testkit::journal_suite::asking::{asked, begun, decided, granted, resolved, stored_grant};
+use palyra_testkit::journal_suite::approval_entries::{
+    asked, begun, decided, granted, resolved, stored_grant,
+};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::{EffectResolution, EffectSettled};

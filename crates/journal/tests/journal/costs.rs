@@ -5,7 +5,7 @@ use std::ops::Range;
 use palyra_journal::JournalStore;
 use palyra_ports::AppendTape;
 use palyra_ports::maintain_journal::{JournalStatus, MaintainJournal};
-use palyra_testkit::journal_suite::asking::asked;
+use palyra_testkit::journal_suite::approval_entries::asked;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
 use crate::handovers::heads;

@@ -21,7 +21,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::tape::ContentState;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, TapeSeq, Timestamp, TokenId};
 
-use crate::asking::{ASKED, TOOL, asking_entries, undoing_entries};
+use crate::approval_records::{ASKED, TOOL, asking_entries, undoing_entries};
 use crate::canaries::search;
 use crate::opened::Folder;
 use crate::written::verify;

@@ -17,7 +17,7 @@ mod fixture;
 mod state_fixture;
 mod erasures;
 mod field_erasures;
-mod asking;
+mod approval_records;
 mod sealed;
 mod rebuilds;
 mod handovers;

@@ -16,7 +16,7 @@ use palyra_types::tape::ContentState;
 use palyra_types::{Seq, TapeSeq};
 use serde_json::Value;
 
-use crate::asking::{ASKED, TOOL};
+use crate::approval_records::{ASKED, TOOL};
 use crate::canaries::search;
 use crate::erasures::{ANSWER, INPUT, OUTPUT, everything, write_person};
 use crate::opened::Folder;

@@ -34,8 +34,11 @@ fn note(log_id: LogId, size: u64, signers: &[u32]) -> CheckpointNote {
     checkpoint.sign(&keys.iter().collect::<Vec<_>>())
 }
 
-fn admitted(signer: u32, newly: &[u32]) -> Result<Admitted, KeyRingFault> {
-    Ok(Admitted { signer: Epoch(signer), newly_vouched: newly.iter().map(|epoch| Epoch(*epoch)).collect() })
+fn admitted(signer: u32, newly: &[u32]) -> Result<AdmittedCheckpoint, KeyRingFault> {
+    Ok(AdmittedCheckpoint {
+        signer: Epoch(signer),
+        newly_vouched: newly.iter().map(|epoch| Epoch(*epoch)).collect(),
+    })
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub enum AnswerStep {
         created: Timestamp,
     },
     /// The run began to work.
-    Begun,
+    Started,
     /// An item of text begins; items are numbered from 0.
     ItemOpened {
         /// Which.
@@ -152,7 +152,7 @@ impl AnswerReader {
         match event {
             ModelEvent::Requested(_) if !self.begun => {
                 self.begun = true;
-                steps.push(AnswerStep::Begun);
+                steps.push(AnswerStep::Started);
             }
             ModelEvent::Text { attempt, text } => {
                 self.begin_attempt(*attempt);

@@ -45,7 +45,7 @@ impl ChatStream {
                 vec![self.choice(&json!({ "role": "assistant", "content": "" }), None)]
             }
             AnswerStep::TextAdded { text, .. } => vec![self.choice(&json!({ "content": text }), None)],
-            AnswerStep::Begun | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => Vec::new(),
+            AnswerStep::Started | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => Vec::new(),
             AnswerStep::Ended(end) => self.end(end),
         }
     }
@@ -109,7 +109,7 @@ impl ChatCompletion {
         match step {
             AnswerStep::Accepted { created } => self.created = created.unix_ms() / 1_000,
             AnswerStep::TextAdded { text, .. } => self.text.push_str(text),
-            AnswerStep::Begun | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => {}
+            AnswerStep::Started | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => {}
             AnswerStep::Ended(end) => return Some(self.end(end)),
         }
         None

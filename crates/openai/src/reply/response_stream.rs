@@ -45,11 +45,11 @@ impl ResponseStream {
                 };
                 vec![self.whole("response.created"), self.whole(second)]
             }
-            AnswerStep::Begun if self.status == ResponseStatus::Queued => {
+            AnswerStep::Started if self.status == ResponseStatus::Queued => {
                 self.status = ResponseStatus::InProgress;
                 vec![self.whole("response.in_progress")]
             }
-            AnswerStep::Begun => Vec::new(),
+            AnswerStep::Started => Vec::new(),
             AnswerStep::ItemOpened { item } => self.opened(*item),
             AnswerStep::TextAdded { item, text } => {
                 let data = json!({ "delta": text, "logprobs": [] });

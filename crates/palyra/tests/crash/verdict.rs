@@ -7,7 +7,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ListRunsRequest, RunState, TapeEntry};
 
 use crate::scene::Scene;
-use crate::watchers::Watched;
+use crate::watchers::WatchedRun;
 
 /// Steps of the input.
 const STEPS: usize = 12;
@@ -60,7 +60,7 @@ impl Caught {
 const RESTART_US_MIN: i64 = 30_000;
 
 /// Every client saw the same whole tape, and the tape tells of each step once.
-pub(crate) async fn check_run(scene: &Scene, watched: &Watched, caught: &mut Caught) {
+pub(crate) async fn check_run(scene: &Scene, watched: &WatchedRun, caught: &mut Caught) {
     let client = scene.client().await;
     let stored = client.read_tape(watched.run, 0, 0).await.expect("the tape").entries;
     for seen in &watched.seen {

@@ -15,14 +15,14 @@ const INPUT: &str = "[pace=15] read README.md then search for \"needle\" in tree
     tree/0/1.txt then search for \"needle 5\" in tree then list tree/3 then read tree/1/7.txt";
 
 /// What three clients saw of one run.
-pub(crate) struct Watched {
+pub(crate) struct WatchedRun {
     pub(crate) run: RunId,
     pub(crate) seen: Vec<Vec<TapeEntry>>,
     pub(crate) ends: Vec<StreamEnd>,
 }
 
 /// Starts a run, lets two more clients attach, and kills the daemon as the tally says.
-pub(crate) async fn watch_one_run(scene: &Scene, tally: &mut Tally, number: usize) -> Watched {
+pub(crate) async fn watch_one_run(scene: &Scene, tally: &mut Tally, number: usize) -> WatchedRun {
     tally.new_run();
     let client = scene.client().await;
     let key = format!("crash-{number}");
@@ -66,7 +66,7 @@ pub(crate) async fn watch_one_run(scene: &Scene, tally: &mut Tally, number: usiz
         seen.push(entries);
         ends.push(end);
     }
-    Watched { run, seen, ends }
+    WatchedRun { run, seen, ends }
 }
 
 async fn kill_after(scene: &Scene, pause: Duration) -> rustix::process::Pid {

@@ -7,7 +7,7 @@ use palyra_testkit::model_server::{Behaviour, Reply};
 use crate::home::{Ended, Home};
 
 /// A run that waits with one question.
-pub(crate) struct Asked {
+pub(crate) struct WaitingCall {
     pub(crate) approval: String,
     pub(crate) run: String,
     pub(crate) told: Ended,
@@ -15,14 +15,14 @@ pub(crate) struct Asked {
 
 /// Runs an input of which a call has to be asked.
 #[track_caller]
-pub(crate) fn asked(home: &Home, input: &str) -> Asked {
+pub(crate) fn asked(home: &Home, input: &str) -> WaitingCall {
     let told = home.palyra(&["run", input]).expect(3);
     let waiting = home.palyra(&["approve", "list", "--json"]).expect(0).json();
     let newest = waiting.first().unwrap_or_else(|| panic!("nothing waits after:\n{}", told.err));
     let text = |name: &str| newest[name].as_str().unwrap().to_owned();
     let (approval, run) = (text("approval_id"), text("run_id"));
     assert!(told.err.contains(&format!("palyra approve yes {approval}")), "{}", told.err);
-    Asked { approval, run, told }
+    WaitingCall { approval, run, told }
 }
 
 /// Follows a run to its end; returns its entries.
@@ -46,7 +46,7 @@ pub(crate) fn is_whole(home: &Home) {
     home.palyra(&["admin", "stop"]).expect(0);
     let database = home.state_dir().join("journal.db");
     let report = palyra_verify::verify_database(&database, &mut palyra_verify::VerifyOptions::default());
-    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
+    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::text_report(&report));
 }
 
 /// Writes what it is told to, `PATH CONTENT`, and is content with whatever comes of it.

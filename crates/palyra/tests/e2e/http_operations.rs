@@ -69,16 +69,16 @@ impl Operations {
 
     /// Calls an operation whose path has no parameter.
     #[track_caller]
-    fn plain(&mut self, template: &str, body: Value) -> Value {
-        self.call(template, template, &body)
+    fn plain(&mut self, template: &str, body: &Value) -> Value {
+        self.call(template, template, body)
     }
 
     /// Calls an operation whose path has one parameter.
     #[track_caller]
-    fn of(&mut self, template: &str, value: &str, body: Value) -> Value {
+    fn of(&mut self, template: &str, value: &str, body: &Value) -> Value {
         let (before, rest) = template.split_once('{').unwrap();
         let (_, after) = rest.split_once('}').unwrap();
-        self.call(template, &format!("{before}{value}{after}"), &body)
+        self.call(template, &format!("{before}{value}{after}"), body)
     }
 
     /// Has a call made that a person agrees to at the socket; returns its run.
@@ -93,7 +93,7 @@ impl Operations {
     fn runs_and_sessions(&mut self) -> String {
         let attachment = json!({ "name": "note.txt", "content": "bGFudGVybg==" });
         let body = json!({ "input": "say something", "attachments": [attachment] });
-        let opened = self.plain("POST /api/v1/runs", body)["opened"].clone();
+        let opened = self.plain("POST /api/v1/runs", &body)["opened"].clone();
         let run = opened["run_id"].as_str().unwrap().to_owned();
         let session = opened["session_id"].as_str().unwrap().to_owned();
         self.home.palyra(&["runs", "wait", &run]).expect(0);
@@ -103,32 +103,32 @@ impl Operations {
             "GET /api/v1/runs/{run_id}/events",
             "GET /api/v1/runs/{run_id}/kept",
         ] {
-            self.of(template, &run, Value::Null);
+            self.of(template, &run, &Value::Null);
         }
         let file = format!("GET /api/v1/runs/{run}/attachments/1/0");
         self.call("GET /api/v1/runs/{run_id}/attachments/{tape_seq}/{index}", &file, &Value::Null);
         let content = "GET /api/v1/runs/{run_id}/attachments/{tape_seq}/{index}/content";
         self.call(content, &format!("{file}/content"), &Value::Null);
-        self.of("POST /api/v1/runs/{run_id}/input", &run, json!({ "input": { "text": "more" } }));
-        self.of("POST /api/v1/runs/{run_id}/cancel", &run, json!({}));
-        self.plain("POST /api/v1/bookmarks", json!({ "run_id": run, "tape_seq": 1, "name": "start" }));
-        self.plain("GET /api/v1/bookmarks", Value::Null);
-        self.plain("POST /api/v1/bookmarks/remove", json!({ "name": "start" }));
-        self.plain("POST /api/v1/sessions", json!({ "session": { "session_key": "lantern" } }));
-        self.of("GET /api/v1/sessions/{session_id}/tape", &session, Value::Null);
-        self.of("POST /api/v1/sessions/{session_id}/rename", &session, json!({ "label": "harbour" }));
-        self.of("POST /api/v1/sessions/{session_id}/archive", &session, json!({}));
-        self.of("POST /api/v1/sessions/{session_id}/restore", &session, json!({}));
-        self.of("POST /api/v1/sessions/{session_id}/cleanup", &session, json!({}));
+        self.of("POST /api/v1/runs/{run_id}/input", &run, &json!({ "input": { "text": "more" } }));
+        self.of("POST /api/v1/runs/{run_id}/cancel", &run, &json!({}));
+        self.plain("POST /api/v1/bookmarks", &json!({ "run_id": run, "tape_seq": 1, "name": "start" }));
+        self.plain("GET /api/v1/bookmarks", &Value::Null);
+        self.plain("POST /api/v1/bookmarks/remove", &json!({ "name": "start" }));
+        self.plain("POST /api/v1/sessions", &json!({ "session": { "session_key": "lantern" } }));
+        self.of("GET /api/v1/sessions/{session_id}/tape", &session, &Value::Null);
+        self.of("POST /api/v1/sessions/{session_id}/rename", &session, &json!({ "label": "harbour" }));
+        self.of("POST /api/v1/sessions/{session_id}/archive", &session, &json!({}));
+        self.of("POST /api/v1/sessions/{session_id}/restore", &session, &json!({}));
+        self.of("POST /api/v1/sessions/{session_id}/cleanup", &session, &json!({}));
         run
     }
 
     fn effects(&mut self) {
         let changed = self.agreed("write_file", &json!({ "path": "todo.txt", "content": "milk\n" }));
         let explain = json!({ "recorded": { "run_id": changed, "effect_id": 1 } });
-        self.plain("POST /api/v1/policy/explain", explain);
-        self.of("GET /api/v1/runs/{run_id}/undo", &changed, Value::Null);
-        self.of("POST /api/v1/runs/{run_id}/undo", &changed, json!({}));
+        self.plain("POST /api/v1/policy/explain", &explain);
+        self.of("GET /api/v1/runs/{run_id}/undo", &changed, &Value::Null);
+        self.of("POST /api/v1/runs/{run_id}/undo", &changed, &json!({}));
         self.call("GET /api/v1/effects", &format!("GET /api/v1/effects?run_id={changed}"), &Value::Null);
 
         self.home.write(
@@ -172,7 +172,7 @@ impl Operations {
         let call =
             json!({ "tool": "write_file", "arguments": { "path": "a/b.txt", "content": "x" } }).to_string();
         let waits = asked(&self.home, &call);
-        self.of("GET /api/v1/approvals/{approval_id}", &waits.approval, Value::Null);
+        self.of("GET /api/v1/approvals/{approval_id}", &waits.approval, &Value::Null);
         self.home.palyra(&["approve", "always", &waits.approval, "--here"]).expect(0);
         for template in [
             "GET /api/v1/approvals",
@@ -180,11 +180,11 @@ impl Operations {
             "GET /api/v1/grants",
             "GET /api/v1/runs",
         ] {
-            self.plain(template, Value::Null);
+            self.plain(template, &Value::Null);
         }
         let grants = self.home.palyra(&["approve", "grants", "--json"]).expect(0).json();
         let grant = grants[0]["grant_id"].as_str().unwrap();
-        self.of("POST /api/v1/grants/{grant_id}/revoke", grant, json!({}));
+        self.of("POST /api/v1/grants/{grant_id}/revoke", grant, &json!({}));
         let mut watched = String::new();
         get("GET /api/v1/approvals-watch", &self.token).send(self.port).read_line(&mut watched).unwrap();
         assert!(watched.contains(" 200 "), "{watched}");
@@ -193,63 +193,63 @@ impl Operations {
 
     fn people_and_secrets(&mut self) {
         let role = json!({ "name": "user:eve", "role": "viewer" });
-        let person = self.plain("POST /api/v1/people", role)["person"].clone();
+        let person = self.plain("POST /api/v1/people", &role)["person"].clone();
         let eve = person["principal_id"].as_str().unwrap();
-        self.plain("GET /api/v1/people", Value::Null);
-        self.of("POST /api/v1/people/{principal_id}/rename", eve, json!({ "name": "user:ada" }));
-        self.of("POST /api/v1/people/{principal_id}/role", eve, json!({ "role": "member" }));
-        self.of("POST /api/v1/people/{principal_id}/disable", eve, json!({}));
-        self.of("POST /api/v1/people/{principal_id}/enable", eve, json!({}));
-        let token = self.plain("POST /api/v1/tokens", json!({ "principal": "user:ada" }));
-        self.plain("GET /api/v1/tokens", Value::Null);
-        self.of("POST /api/v1/tokens/{token_id}/revoke", token["token_id"].as_str().unwrap(), json!({}));
+        self.plain("GET /api/v1/people", &Value::Null);
+        self.of("POST /api/v1/people/{principal_id}/rename", eve, &json!({ "name": "user:ada" }));
+        self.of("POST /api/v1/people/{principal_id}/role", eve, &json!({ "role": "member" }));
+        self.of("POST /api/v1/people/{principal_id}/disable", eve, &json!({}));
+        self.of("POST /api/v1/people/{principal_id}/enable", eve, &json!({}));
+        let token = self.plain("POST /api/v1/tokens", &json!({ "principal": "user:ada" }));
+        self.plain("GET /api/v1/tokens", &Value::Null);
+        self.of("POST /api/v1/tokens/{token_id}/revoke", token["token_id"].as_str().unwrap(), &json!({}));
 
         let put = json!({ "name": "forge", "value": "walnut-harbour-lantern", "hosts": ["a.example"] });
-        self.plain("POST /api/v1/vault/secrets", put);
-        self.plain("GET /api/v1/vault/secrets", Value::Null);
+        self.plain("POST /api/v1/vault/secrets", &put);
+        self.plain("GET /api/v1/vault/secrets", &Value::Null);
         let bind = json!({ "host": "b.example" });
-        self.of("POST /api/v1/vault/secrets/{name}/bind", "forge", bind.clone());
-        self.of("POST /api/v1/vault/secrets/{name}/unbind", "forge", bind);
-        self.of("POST /api/v1/vault/secrets/{name}/remove", "forge", json!({}));
-        self.plain("POST /api/v1/vault/passphrase", json!({ "passphrase": "lantern-of-amber" }));
-        self.plain("POST /api/v1/vault/unlock", json!({ "passphrase": "lantern-of-amber" }));
-        self.plain("GET /api/v1/vault", Value::Null);
+        self.of("POST /api/v1/vault/secrets/{name}/bind", "forge", &bind);
+        self.of("POST /api/v1/vault/secrets/{name}/unbind", "forge", &bind);
+        self.of("POST /api/v1/vault/secrets/{name}/remove", "forge", &json!({}));
+        self.plain("POST /api/v1/vault/passphrase", &json!({ "passphrase": "lantern-of-amber" }));
+        self.plain("POST /api/v1/vault/unlock", &json!({ "passphrase": "lantern-of-amber" }));
+        self.plain("GET /api/v1/vault", &Value::Null);
     }
 
     fn tools_and_policy(&mut self) {
         let path = lay_at(&self.home, "127.0.0.1:40000");
-        let examined = self.plain("POST /api/v1/components/examine", json!({ "path": path }));
+        let examined = self.plain("POST /api/v1/components/examine", &json!({ "path": path }));
         let sha256 = examined["sha256"].as_str().or_else(|| examined["component"]["sha256"].as_str());
-        self.plain("POST /api/v1/components", json!({ "path": path, "sha256": sha256 }));
-        self.of("POST /api/v1/components/{name}/remove", "save_page", json!({}));
+        self.plain("POST /api/v1/components", &json!({ "path": path, "sha256": sha256 }));
+        self.of("POST /api/v1/components/{name}/remove", "save_page", &json!({}));
         let skill =
             "---\nname: quoting\ndescription: Quotes.\nallowed-tools: read_file\n---\nQuote, never guess.\n";
         std::fs::create_dir_all(self.home.work().join("quoting")).unwrap();
         self.home.write("quoting/SKILL.md", skill);
         let folder = self.home.work().join("quoting").display().to_string();
-        self.plain("POST /api/v1/skills", json!({ "path": folder }));
-        self.of("POST /api/v1/skills/{name}/enable", "quoting", json!({}));
-        self.of("GET /api/v1/skills/{name}", "quoting", Value::Null);
-        self.plain("POST /api/v1/skills-verify", json!({}));
-        self.of("POST /api/v1/skills/{name}/disable", "quoting", json!({}));
-        self.of("POST /api/v1/skills/{name}/remove", "quoting", json!({}));
-        self.plain("POST /api/v1/policy/diff", json!({}));
+        self.plain("POST /api/v1/skills", &json!({ "path": folder }));
+        self.of("POST /api/v1/skills/{name}/enable", "quoting", &json!({}));
+        self.of("GET /api/v1/skills/{name}", "quoting", &Value::Null);
+        self.plain("POST /api/v1/skills-verify", &json!({}));
+        self.of("POST /api/v1/skills/{name}/disable", "quoting", &json!({}));
+        self.of("POST /api/v1/skills/{name}/remove", "quoting", &json!({}));
+        self.plain("POST /api/v1/policy/diff", &json!({}));
         let posture = json!({ "tool": "write_file", "posture": "ask" });
-        self.plain("POST /api/v1/postures", posture);
-        self.plain("POST /api/v1/postures/clear", json!({ "tool": "write_file" }));
-        self.plain("POST /api/v1/config/reload", json!({}));
-        self.plain("POST /api/v1/models/test", json!({}));
+        self.plain("POST /api/v1/postures", &posture);
+        self.plain("POST /api/v1/postures/clear", &json!({ "tool": "write_file" }));
+        self.plain("POST /api/v1/config/reload", &json!({}));
+        self.plain("POST /api/v1/models/test", &json!({}));
     }
 
     fn journal(&mut self, run: &str) {
-        self.plain("POST /api/v1/checkpoint", json!({}));
-        self.of("POST /api/v1/proofs/entries/{seq}", "1", json!({}));
+        self.plain("POST /api/v1/checkpoint", &json!({}));
+        self.of("POST /api/v1/proofs/entries/{seq}", "1", &json!({}));
         let consistency = "GET /api/v1/proofs/consistency";
         self.call(consistency, &format!("{consistency}?old_size=1&new_size=2"), &Value::Null);
         let export = "GET /api/v1/journal/export";
         self.call(export, &format!("{export}?run_id={run}"), &Value::Null);
-        self.plain("POST /api/v1/journal/verify", json!({}));
-        self.plain("POST /api/v1/journal/rebuild", json!({}));
+        self.plain("POST /api/v1/journal/verify", &json!({}));
+        self.plain("POST /api/v1/journal/rebuild", &json!({}));
         let ids = "GET /api/v1/ids";
         self.call(ids, &format!("{ids}?kind=run&name={}", &run[20..]), &Value::Null);
     }
@@ -272,10 +272,10 @@ impl Operations {
             "status",
             "tools",
         ] {
-            self.plain(&format!("GET /api/v1/{path}"), Value::Null);
+            self.plain(&format!("GET /api/v1/{path}"), &Value::Null);
         }
         for probe in ["GET /healthz", "GET /readyz", "GET /metrics"] {
-            self.plain(probe, Value::Null);
+            self.plain(probe, &Value::Null);
         }
     }
 }

@@ -29,7 +29,7 @@ fn verified(home: &Home, options: VerifyOptions) -> (i32, String) {
     let keys = Some(StateKeys::open(&home.state_dir()).unwrap());
     let report =
         verify_database(&home.state_dir().join("journal.db"), &mut VerifyOptions { keys, ..options });
-    (report.exit_code().into(), palyra_verify::words(&report))
+    (report.exit_code().into(), palyra_verify::text_report(&report))
 }
 
 #[test]
@@ -41,7 +41,11 @@ fn the_verifier_accepts_the_old_state_and_sees_a_changed_byte() {
     assert!(words.contains("reopened") && words.contains("erased"), "{words}");
     let database = home.state_dir().join("journal.db");
     let sealed = verify_database(&database, &mut VerifyOptions::default());
-    assert!(sealed.exit_code() == 18 && sealed.payloads_sealed > 100, "{}", palyra_verify::words(&sealed));
+    assert!(
+        sealed.exit_code() == 18 && sealed.payloads_sealed > 100,
+        "{}",
+        palyra_verify::text_report(&sealed)
+    );
 
     let mut bytes = fs::read(&database).unwrap();
     let text = b"It is a daemon";

@@ -96,7 +96,7 @@ fn a_state_directory_of_yesterday_is_noticed_at_once_and_runs_nothing() {
     scene.home.palyra(&["journal", "verify"]).expect(0);
     scene.stop();
     let report = verify_database(&scene.database(), &mut VerifyOptions::default());
-    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
+    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::text_report(&report));
     scene.home.palyra(&["runs", "list"]).expect(0);
 }
 
@@ -159,10 +159,18 @@ fn a_bundle_of_a_sealed_run_is_verified_without_keys() {
     scene.home.palyra(&["journal", "export", "--run", run, bundle.to_str().unwrap()]).expect(0);
     scene.stop();
     let sealed = verify_database(&scene.database(), &mut VerifyOptions::default());
-    assert!(sealed.exit_code() == 18 && sealed.payloads_sealed > 5, "{}", palyra_verify::words(&sealed));
+    assert!(
+        sealed.exit_code() == 18 && sealed.payloads_sealed > 5,
+        "{}",
+        palyra_verify::text_report(&sealed)
+    );
     let report = verify_bundle(&bundle, &VerifyOptions::default());
-    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
-    assert!(report.payloads_checked > 5 && report.payloads_sealed == 0, "{}", palyra_verify::words(&report));
+    assert_eq!(report.exit_code(), 0, "{}", palyra_verify::text_report(&report));
+    assert!(
+        report.payloads_checked > 5 && report.payloads_sealed == 0,
+        "{}",
+        palyra_verify::text_report(&report)
+    );
     let entries = fs::read_to_string(bundle.join("entries.jsonl")).unwrap();
     assert!(entries.contains(r#""base64":"BwcH"#), "the picture is in it");
 }
@@ -193,7 +201,7 @@ fn a_kept_head_and_a_bundle_prove_themselves_without_the_daemon() {
         verify_database(&scene.database(), &mut { since }),
         verify_bundle(&bundle, &VerifyOptions::default()),
     ] {
-        assert_eq!(report.exit_code(), 0, "{}", palyra_verify::words(&report));
+        assert_eq!(report.exit_code(), 0, "{}", palyra_verify::text_report(&report));
     }
     let entries = bundle.join("entries.jsonl");
     let text = fs::read_to_string(&entries).unwrap();
@@ -201,5 +209,5 @@ fn a_kept_head_and_a_bundle_prove_themselves_without_the_daemon() {
     let other = if &text[at..=at] == "A" { "B" } else { "A" };
     fs::write(&entries, format!("{}{other}{}", &text[..at], &text[at + 1..])).unwrap();
     let broken = verify_bundle(&bundle, &VerifyOptions::default());
-    assert_eq!(broken.exit_code(), FaultCode::Mismatch.number(), "{}", palyra_verify::words(&broken));
+    assert_eq!(broken.exit_code(), FaultCode::Mismatch.number(), "{}", palyra_verify::text_report(&broken));
 }

@@ -12,7 +12,7 @@ use cedar_policy::{
 use serde_json::{Value, json};
 
 use super::folders::{reached, within};
-use super::index::{Asked, PolicyIndex};
+use super::index::{PolicyIndex, PolicyQuery};
 use super::mentions::PolicyMentions;
 use crate::request::{ArgumentValue, PolicyRequest, RequestTool};
 
@@ -95,7 +95,7 @@ impl PreparedTool {
             facts.capabilities.iter().map(|name| uid(&words.capability, name)).collect();
         groups.push(uid(&words.contract, &facts.contract));
         let slice = |action| {
-            grouped.index.slice(Asked {
+            grouped.index.slice(PolicyQuery {
                 action,
                 action_groups: &[],
                 resource: &resource,
@@ -144,7 +144,7 @@ pub(crate) enum Answer {
 
 /// A call as Cedar is asked about it: twice, with the same context and the same entities.
 #[derive(Debug, Clone)]
-pub struct AskedOfCedar {
+pub struct CedarQuery {
     /// Whether it may run unattended.
     pub unattended: Request,
     /// Whether it may run once approved.
@@ -176,7 +176,7 @@ pub(crate) fn ask(
     request: &PolicyRequest,
     supposed: AssumedFacts<'_>,
 ) -> Answer {
-    let Some(AskedOfCedar { unattended, execute, entities }) =
+    let Some(CedarQuery { unattended, execute, entities }) =
         in_cedar(words, prepared, request, supposed.folders, RequestDetail::Mentioned)
     else {
         return Answer::Failed(vec!["the request".to_owned()]);
@@ -211,7 +211,7 @@ pub(crate) fn forbids(
     request: &PolicyRequest,
     folders: &BTreeSet<String>,
 ) -> Result<ForbidIds, Answer> {
-    let AskedOfCedar { unattended, execute, entities } =
+    let CedarQuery { unattended, execute, entities } =
         in_cedar(words, prepared, request, folders, RequestDetail::Mentioned)
             .ok_or_else(|| Answer::Failed(vec!["the request".to_owned()]))?;
     let met = |asked: &Request, slice: &cedar_policy::PolicySet| {
@@ -254,7 +254,7 @@ pub(crate) fn in_cedar(
     request: &PolicyRequest,
     folders: &BTreeSet<String>,
     show: RequestDetail,
-) -> Option<AskedOfCedar> {
+) -> Option<CedarQuery> {
     let user = uid(&words.user, &request.user);
     let entities = if show == RequestDetail::All || prepared.mentions.person {
         let person = person(words, request, user.clone())?;
@@ -267,7 +267,7 @@ pub(crate) fn in_cedar(
     let asked = |action: &EntityUid, context| {
         Request::new(user.clone(), action.clone(), prepared.uid.clone(), context, None).ok()
     };
-    Some(AskedOfCedar {
+    Some(CedarQuery {
         unattended: asked(&words.unattended, context.clone())?,
         execute: asked(&words.execute, context)?,
         entities,

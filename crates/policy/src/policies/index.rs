@@ -38,7 +38,7 @@ struct ScopedPolicy {
 
 /// What is asked about, with everything above it.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct PolicyQuery<'a> {
     /// The action.
     pub action: &'a EntityUid,
     /// The groups that hold the action.
@@ -100,7 +100,7 @@ impl PolicyIndex {
 
     /// Returns the policies that can matter, as a set of their own.
     #[must_use]
-    pub fn slice(&self, asked: Asked<'_>) -> PolicySet {
+    pub fn slice(&self, asked: PolicyQuery<'_>) -> PolicySet {
         let exact = self.by_resource.get(asked.resource).into_iter().flatten();
         // A resource is in itself.
         let mut groups: Vec<&EntityUid> = asked.resource_groups.iter().chain([asked.resource]).collect();
@@ -125,7 +125,7 @@ impl PolicyIndex {
             entities.ancestors(uid).into_iter().flatten().cloned().collect()
         };
         match (request.action(), request.resource()) {
-            (Some(action), Some(resource)) => self.slice(Asked {
+            (Some(action), Some(resource)) => self.slice(PolicyQuery {
                 action,
                 action_groups: &above(action),
                 resource,

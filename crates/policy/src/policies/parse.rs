@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, ValidationMode, Validator};
 use miette::Diagnostic;
 
+use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::folders::misused_folders;
-use super::mistake::{PolicyMistake, place_of};
 use super::terms::{self, PolicyAnnotations};
 
 /// A policy, what it says outside of Cedar, and the byte at which it begins.

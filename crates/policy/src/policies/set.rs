@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use cedar_policy::{PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
+use super::diagnostic::{PolicyMistake, PolicyMistakes, place_of};
 use super::evaluate::{
-    Answer, AskedOfCedar, AssumedFacts, CedarNames, ForbidIds, PolicyGroups, PreparedTool, RequestDetail,
-    ask, forbids, in_cedar, seen_of,
+    Answer, AssumedFacts, CedarNames, CedarQuery, ForbidIds, PolicyGroups, PreparedTool, RequestDetail, ask,
+    forbids, in_cedar, seen_of,
 };
 use super::file::{KnownPolicy, PolicyFile};
 use super::index::PolicyIndex;
+use super::known_words::wrong_words;
 use super::mentions::PolicyMentions;
-use super::mistake::{PolicyMistake, PolicyMistakes, place_of};
 use super::parse::{parsed, validated};
 use super::terms::StatedTerms;
-use super::words::wrong_words;
 use crate::request::{ArgumentShape, ArgumentShapes, PolicyRequest, RequestTool};
 
 /// The schema without the arguments of tools.
@@ -123,7 +123,7 @@ impl PolicySet {
 
     /// Returns what Cedar is asked about a request, for whoever wants to ask it himself.
     #[must_use]
-    pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<AskedOfCedar> {
+    pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<CedarQuery> {
         self.with_tool(request, |prepared| {
             in_cedar(&self.words, prepared, request, prepared.named_folders(), RequestDetail::All)
         })

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::exclusions::without_exclusions;
 use super::hosts::host_of;
-use super::places::{PathContext, Place, read_path, read_tree_path};
+use super::places::{PathContext, PlaceCategory, read_path, read_tree_path};
 
 /// How long a text may be to be shown to policies as an argument, in bytes.
 pub const ARGUMENT_TEXT_BYTES_MAX: usize = 1024;
@@ -137,7 +137,7 @@ fn shown_as(shape: ArgumentShape, value: &Value) -> Option<ArgumentValue> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NamedParts {
     pub(crate) paths: BTreeSet<String>,
-    pub(crate) places: BTreeSet<Place>,
+    pub(crate) places: BTreeSet<PlaceCategory>,
     pub(crate) hosts: BTreeSet<String>,
     pub(crate) argv: Vec<String>,
     /// How many were met; above [`NAMED_MAX`] the sets are not complete.
@@ -233,7 +233,7 @@ pub(crate) fn named_by(tool: &ToolSpec, arguments: &Value, ground: PathContext<'
 pub(crate) fn wants_own_yes(name: &str, value: &Value, ground: PathContext<'_>) -> bool {
     let mut find = PartFinder { ground, starts: false, also_by_name: false, named: NamedParts::default() };
     find.argument(NamedArgument { name, property: None }, ArgumentMeaning::Text, value);
-    find.named.places.into_iter().any(Place::wants_own_yes)
+    find.named.places.into_iter().any(PlaceCategory::wants_own_yes)
 }
 
 /// Whether a call works at the workspace root, because it leaves out the path at which it would work, or is about all of
@@ -310,7 +310,7 @@ impl PartFinder<'_> {
             ArgumentMeaning::Patch => patched_paths(text).for_each(|path| self.path(path)),
             ArgumentMeaning::Credential => {
                 self.named.count += 1;
-                self.named.places.insert(Place::Vault);
+                self.named.places.insert(PlaceCategory::Vault);
             }
             ArgumentMeaning::Argv | ArgumentMeaning::Handle | ArgumentMeaning::Text => {}
         }
@@ -345,7 +345,9 @@ impl PartFinder<'_> {
         // Behind a colon stands a path from the root of a tree, which leads nowhere else.
         for (at, _) in word.match_indices([':', ')']) {
             let in_tree = read_tree_path(word[at + 1..].trim_start_matches('/'), self.ground);
-            self.named.places.extend(in_tree.into_iter().filter(|place| *place != Place::OutsideRoot));
+            self.named
+                .places
+                .extend(in_tree.into_iter().filter(|place| *place != PlaceCategory::OutsideRoot));
         }
     }
 
@@ -365,12 +367,12 @@ impl PartFinder<'_> {
                 continue;
             }
             // A program may well lie in /usr/bin.
-            let counts = |place: &Place| at > 0 || *place != Place::OutsideRoot;
+            let counts = |place: &PlaceCategory| at > 0 || *place != PlaceCategory::OutsideRoot;
             places.extend(read_path(named, self.ground).places.into_iter().filter(counts));
         }
-        places.remove(&Place::Git);
+        places.remove(&PlaceCategory::Git);
         if self.names_git(&without_exclusions(argv)) {
-            places.insert(Place::Git);
+            places.insert(PlaceCategory::Git);
         }
         self.named.places.extend(places);
     }
@@ -379,7 +381,7 @@ impl PartFinder<'_> {
     fn names_git(&self, argv: &[String]) -> bool {
         let words = named_words(argv).filter(|named| !is_address(named));
         let mut named = words.flat_map(|word| std::iter::once(word).chain(word.split(['<', '>', ';', '&'])));
-        named.any(|named| read_path(named, self.ground).places.contains(&Place::Git))
+        named.any(|named| read_path(named, self.ground).places.contains(&PlaceCategory::Git))
     }
 }
 

@@ -12,7 +12,7 @@ use palyra_types::places::{PlaceKind, folded, is_git, kinds_of};
 
 /// A kind of place that policies speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum PlaceCategory {
     /// Beyond the workspace root.
     OutsideRoot,
     /// Git's own folder, whose hooks and settings run commands.
@@ -31,7 +31,7 @@ pub(crate) enum Place {
     Vault,
 }
 
-impl Place {
+impl PlaceCategory {
     /// Returns its name in `context.touches`.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ pub(crate) struct ReadPath {
     /// From the root where it lies below it, else absolute or as written.
     pub(crate) text: String,
     /// What it touches.
-    pub(crate) places: BTreeSet<Place>,
+    pub(crate) places: BTreeSet<PlaceCategory>,
 }
 
 /// Where the workspace is, and what belongs to the daemon; both as absolute paths.
@@ -86,13 +86,13 @@ pub(crate) fn read_path(written: &str, ground: PathContext<'_>) -> ReadPath {
         places.extend(places_of_reading(&PathReading::read(&other, ground.root), ground));
     }
     if written.starts_with(['~', '$']) || written.contains('\0') || has_drive(written) {
-        places.insert(Place::OutsideRoot);
+        places.insert(PlaceCategory::OutsideRoot);
     }
     ReadPath { text: reading.to_string(), places }
 }
 
 /// Returns the places of a word that a program, not a tool, reads as a path: it follows the names and nothing else.
-pub(crate) fn read_tree_path(word: &str, ground: PathContext<'_>) -> BTreeSet<Place> {
+pub(crate) fn read_tree_path(word: &str, ground: PathContext<'_>) -> BTreeSet<PlaceCategory> {
     places_of_reading(&PathReading::read(word, ground.root), ground)
 }
 
@@ -107,14 +107,14 @@ fn other_spellings(written: &str) -> Vec<String> {
     others
 }
 
-fn places_of_reading(reading: &PathReading, ground: PathContext<'_>) -> BTreeSet<Place> {
+fn places_of_reading(reading: &PathReading, ground: PathContext<'_>) -> BTreeSet<PlaceCategory> {
     let folded: Vec<String> = reading.names().iter().map(|name| folded(name)).collect();
     let mut places = places_of(&folded);
     if reading.is_outside() {
-        places.insert(Place::OutsideRoot);
+        places.insert(PlaceCategory::OutsideRoot);
     }
     if touches_own(&folded, reading, ground) {
-        places.insert(Place::Daemon);
+        places.insert(PlaceCategory::Daemon);
     }
     places
 }
@@ -126,13 +126,14 @@ fn has_drive(path: &str) -> bool {
 /// Where the daemon keeps its things when nobody says otherwise.
 const OWN_PAIRS: [(&str, &str); 3] = [(".config", "palyra"), ("state", "palyra"), ("share", "palyra")];
 
-fn places_of(parts: &[String]) -> BTreeSet<Place> {
-    let mut places: BTreeSet<Place> = kinds_of(parts).into_iter().filter_map(Place::of).collect();
+fn places_of(parts: &[String]) -> BTreeSet<PlaceCategory> {
+    let mut places: BTreeSet<PlaceCategory> =
+        kinds_of(parts).into_iter().filter_map(PlaceCategory::of).collect();
     if parts.iter().any(|part| is_git(part)) {
-        places.insert(Place::Git);
+        places.insert(PlaceCategory::Git);
     }
     if parts.windows(2).any(|pair| OWN_PAIRS.contains(&(pair[0].as_str(), pair[1].as_str()))) {
-        places.insert(Place::Daemon);
+        places.insert(PlaceCategory::Daemon);
     }
     places
 }
@@ -223,7 +224,7 @@ mod tests {
             ".git",
         ] {
             let read = read_path(git, PathContext::default());
-            assert!(read.places.contains(&Place::Git), "{git:?}");
+            assert!(read.places.contains(&PlaceCategory::Git), "{git:?}");
         }
         check(".gitignore", ".gitignore []");
         check("a/.envrc", "a/.envrc [credentials runs_later]");
@@ -249,7 +250,7 @@ mod tests {
     fn a_workspace_that_the_daemon_made_is_not_its_own_affair() {
         let own = ["/home/me/state".to_owned()];
         let ground = PathContext { root: Some("/home/me/state/workspaces/S"), own: &own };
-        let touches = |written: &str| read_path(written, ground).places.contains(&Place::Daemon);
+        let touches = |written: &str| read_path(written, ground).places.contains(&PlaceCategory::Daemon);
         for inside in ["notes.txt", ".", "a/../b", "/home/me/state/workspaces/S/notes.txt"] {
             assert!(!touches(inside), "{inside:?}");
         }
@@ -257,6 +258,6 @@ mod tests {
             assert!(touches(beyond), "{beyond:?}");
         }
         let itself = PathContext { root: Some("/home/me/state"), own: &own };
-        assert!(read_path("journal.db", itself).places.contains(&Place::Daemon));
+        assert!(read_path("journal.db", itself).places.contains(&PlaceCategory::Daemon));
     }
 }

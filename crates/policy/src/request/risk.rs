@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use palyra_types::tool::{ApprovalRiskLevel, Capability, EffectContract, ToolConduct, ToolSpec};
 
-use super::places::Place;
+use super::places::PlaceCategory;
 
 /// What a call's arguments reach.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ArgumentReach<'a> {
-    pub(crate) places: &'a BTreeSet<Place>,
+    pub(crate) places: &'a BTreeSet<PlaceCategory>,
     pub(crate) hosts: bool,
     pub(crate) argv: bool,
 }
@@ -23,16 +23,16 @@ pub(crate) fn risk_of(tool: &ToolSpec, reach: ArgumentReach<'_>) -> ApprovalRisk
         risk = risk.max(ApprovalRiskLevel::High);
     }
     let changes = tool.is_sensitive();
-    if reach.places.contains(&Place::Vault) {
+    if reach.places.contains(&PlaceCategory::Vault) {
         risk = risk.max(ApprovalRiskLevel::High);
     }
     for place in reach.places {
         let critical = match place {
-            Place::OutsideRoot | Place::Daemon | Place::Credentials => true,
+            PlaceCategory::OutsideRoot | PlaceCategory::Daemon | PlaceCategory::Credentials => true,
             // To read a hook harms nobody.
-            Place::Git | Place::RunsLater => changes,
+            PlaceCategory::Git | PlaceCategory::RunsLater => changes,
             // Ordinary work, each time with a yes of its own: no wide grant and no standing setting covers it.
-            Place::BuildFiles | Place::AgentInstructions | Place::Vault => false,
+            PlaceCategory::BuildFiles | PlaceCategory::AgentInstructions | PlaceCategory::Vault => false,
         };
         if critical {
             risk = ApprovalRiskLevel::Critical;

@@ -33,15 +33,15 @@ impl Draw {
 }
 
 /// What was drawn.
-pub(crate) struct Made {
+pub(crate) struct DrawnText {
     pub(crate) text: String,
 }
 
 /// Draws a text that matches, but for its borders.
-pub(crate) fn generate(hir: &Hir, draw: &mut Draw) -> Made {
+pub(crate) fn generate(hir: &Hir, draw: &mut Draw) -> DrawnText {
     let mut text = String::new();
     write(hir, draw, &mut text);
-    Made { text }
+    DrawnText { text }
 }
 
 fn write(hir: &Hir, draw: &mut Draw, text: &mut String) {

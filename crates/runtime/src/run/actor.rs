@@ -226,7 +226,7 @@ impl RunActor {
         };
         // After an unknown outcome the run may exist; who reads the journal again will see.
         let unknown = error == AppendError::Unknown;
-        let exit = if unknown { RunExit::Stalled(StallKind::ForNow) } else { RunExit::NotAccepted };
+        let exit = if unknown { RunExit::Stalled(StallKind::Transient) } else { RunExit::NotAccepted };
         self.tell(Err(error));
         ActorExit { exit, commands: close(commands).await }
     }
@@ -260,7 +260,7 @@ impl RunActor {
         match self.state.machine.phase() {
             // Only asking a model is left to do, and that is for the next start.
             RunPhase::Running if self.run_context.drain.has_begun() => {
-                Some(RunExit::Stalled(StallKind::UntilRestart))
+                Some(RunExit::Stalled(StallKind::Fatal))
             }
             RunPhase::Running => None,
             RunPhase::Finished => Some(RunExit::Finished(self.state.finished_run())),

@@ -143,9 +143,9 @@ pub(crate) enum RunExit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StallKind {
     /// It may be over soon.
-    ForNow,
+    Transient,
     /// Nothing helps but a new start.
-    UntilRestart,
+    Fatal,
 }
 
 impl StallKind {
@@ -154,18 +154,18 @@ impl StallKind {
             AppendError::Quarantined
             | AppendError::Fenced
             | AppendError::Closed
-            | AppendError::Invalid { .. } => Self::UntilRestart,
+            | AppendError::Invalid { .. } => Self::Fatal,
             AppendError::GuardFailed { .. }
             | AppendError::DiskFull
             | AppendError::Unknown
-            | AppendError::Busy => Self::ForNow,
+            | AppendError::Busy => Self::Transient,
         }
     }
 
     pub(crate) fn of_read(error: &ReadError) -> Self {
         match error {
-            ReadError::Corrupt { .. } => Self::UntilRestart,
-            ReadError::Busy | ReadError::Storage { .. } => Self::ForNow,
+            ReadError::Corrupt { .. } => Self::Fatal,
+            ReadError::Busy | ReadError::Storage { .. } => Self::Transient,
         }
     }
 }

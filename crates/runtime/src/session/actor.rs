@@ -208,7 +208,8 @@ impl SessionActor {
 
     /// Runs may be open that nobody drives, so what could not be read is read again, unless it never will be.
     fn retry_after(&mut self, error: &RequestError) {
-        let lasting = matches!(error, RequestError::Read(error) if StallKind::of_read(error) == StallKind::UntilRestart);
+        let lasting =
+            matches!(error, RequestError::Read(error) if StallKind::of_read(error) == StallKind::Fatal);
         if !lasting {
             self.retry_later();
         }

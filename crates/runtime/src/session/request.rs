@@ -161,7 +161,7 @@ impl InputRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdmissionKind {
     /// Its run began.
-    Begun,
+    Started,
     /// Its run waits for the one before it.
     Queued,
     /// The same input came before: this is its run.

@@ -19,7 +19,7 @@ use palyra_types::surface::Surface;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
 use palyra_types::{ApprovalId, Redacted, RunId, TokenId};
 
-use crate::asking::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
+use crate::approval_calls::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
 use crate::rig::{Parts, Rig, SECRET, entries_of, looking, settle, soon};
 use crate::shapes::check;
 

@@ -18,7 +18,7 @@ use palyra_types::approval::{ApprovalDecision, ApprovalState};
 use palyra_types::tool::{Isolation, RawToolOutcome, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{ApprovalId, Content, ErrorCode, RunId};
 
-use crate::asking::{ask, asked, asking, asking_rig, waiting};
+use crate::approval_calls::{ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, by_key, request, settle, soon};
 use crate::shapes::check;
 

@@ -16,7 +16,7 @@ use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{DecisionReason, ToolVerdict};
 
-use crate::asking::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
+use crate::approval_calls::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
 use crate::rig::{Parts, Rig, by_key, entries_of, journal_of, request, settle, soon};
 use crate::shapes::{check, shape};
 

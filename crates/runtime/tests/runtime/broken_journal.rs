@@ -84,7 +84,7 @@ async fn a_start_whose_commit_failed_for_good_leaves_the_session_free() {
     let lost = rig.try_submit(by_key("k"), "lost").await;
     assert!(matches!(lost, Err(RequestError::Append(AppendError::Unknown))));
     let next = rig.submit("k", "next").await;
-    assert_eq!(next.admission, AdmissionKind::Begun);
+    assert_eq!(next.admission, AdmissionKind::Started);
     assert_eq!(rig.finished(next.run).await.state, RunLifecycleState::Done);
 }
 

@@ -77,7 +77,7 @@ async fn ask(rig: &Rig, session: SessionSelector, key: &str) -> Vec<Arc<Orchestr
     let submit = SubmitRequest { idempotency_key: Some(key.into()), ..request(session, "hello") };
     let taken = soon("an answer", rig.gateway.sessions.submit_followed(rig.me(), submit)).await.unwrap();
     let (submitted, follower) = taken;
-    assert_eq!((submitted.admission, submitted.begun_upto), (AdmissionKind::Begun, Some(TapeSeq(2))));
+    assert_eq!((submitted.admission, submitted.begun_upto), (AdmissionKind::Started, Some(TapeSeq(2))));
     let mut follower = follower.expect("a run that began with this");
     let mut entries = Vec::new();
     while let Some(followed) = soon("the next entry", follower.next()).await.unwrap() {

@@ -68,7 +68,7 @@ async fn a_steering_input_joins_the_active_run_at_its_next_request() {
 async fn steering_without_an_active_run_begins_one_and_says_so() {
     let rig = Rig::start().await;
     let alone = submit(&rig, InputDelivery::Steer, "hello").await;
-    assert_eq!((alone.admission, alone.delivered), (AdmissionKind::Begun, InputDelivery::Queue));
+    assert_eq!((alone.admission, alone.delivered), (AdmissionKind::Started, InputDelivery::Queue));
     assert!(alone.notes[0].contains("no run was active"), "{:?}", alone.notes);
     assert_eq!(rig.finished(alone.run).await.delivery, InputDelivery::Queue);
     let said = say(&rig, alone.run, InputDelivery::Steer, "one more thing").await;

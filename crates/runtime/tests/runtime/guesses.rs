@@ -26,7 +26,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::asking::{answer, ask, asked, asking, deny};
+use crate::approval_calls::{answer, ask, asked, asking, deny};
 use crate::identities::{OneComponent, put};
 use crate::rig::{Parts, Rig, SECRET, by_key, request};
 

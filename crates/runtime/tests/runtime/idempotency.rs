@@ -24,7 +24,7 @@ async fn a_repeated_input_attaches_to_its_run() {
     let rig = Rig::start().await;
     let sessions = &rig.gateway.sessions;
     let first = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
-    assert_eq!(first.admission, AdmissionKind::Begun);
+    assert_eq!(first.admission, AdmissionKind::Started);
     let during = sessions.submit(rig.me(), keyed(by_key("k"), "hello")).await.unwrap();
     assert_eq!((during.run, during.admission), (first.run, AdmissionKind::Attached));
     rig.finished(first.run).await;

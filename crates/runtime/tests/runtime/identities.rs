@@ -26,7 +26,7 @@ use palyra_types::model::{ModelFailure, ModelFailureClass};
 use palyra_types::tool::{EffectContract, RawToolOutcome, ToolCatalog, ToolName};
 use palyra_types::{Content, Redacted, Seq, Timestamp};
 
-use crate::asking::{approve, asked, asking};
+use crate::approval_calls::{approve, asked, asking};
 use crate::rig::{Parts, Rig, SECRET};
 
 /// Says that a request was refused for a secret in this field, and returns the message.

@@ -25,7 +25,7 @@ use palyra_types::posture::Posture;
 use palyra_types::tool::ToolName;
 use palyra_types::{Content, Redacted};
 
-use crate::asking::{answer, ask, asking};
+use crate::approval_calls::{answer, ask, asking};
 use crate::identities::OneComponent;
 use crate::rig::{Parts, Rig, SECRET, by_key, request};
 

@@ -11,7 +11,7 @@ use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobState};
 use palyra_types::run::RunPhase;
 use palyra_types::{EffectId, RunId};
 
-use crate::asking::{approve, ask, asking_rig, deny};
+use crate::approval_calls::{approve, ask, asking_rig, deny};
 use crate::rig::{Rig, append, entries_of, settle, soon};
 
 const CALL: EffectId = EffectId(1);

@@ -10,7 +10,7 @@ use palyra_types::posture::Posture;
 use palyra_types::tool::{DecisionReason, ToolName, ToolVerdict};
 use palyra_types::{RunId, StoredGrantId};
 
-use crate::asking::{ACTS, answer, approve, ask, asked, asking, asking_rig, waiting};
+use crate::approval_calls::{ACTS, answer, approve, ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Rig, looking, settle};
 use crate::shapes::check;
 

@@ -31,7 +31,7 @@ mod opaque;
 
 mod printing;
 
-mod asking;
+mod approval_calls;
 
 mod approvals;
 

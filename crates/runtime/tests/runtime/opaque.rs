@@ -10,7 +10,7 @@ use palyra_types::event::{JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{EffectContract, Parallelism, ToolVerdict};
 
-use crate::asking::ACTS;
+use crate::approval_calls::ACTS;
 use crate::rig::{Parts, Rig, entries_of, journal_of, looking, settle, soon};
 use crate::shapes::{check, shape};
 

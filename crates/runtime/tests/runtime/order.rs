@@ -87,7 +87,7 @@ async fn a_full_queue_is_told_and_takes_nothing() {
     let gate = Gate::closed();
     rig.model.push(Script::new().hold(&gate).text("done"));
     let first = rig.submit("k", "first").await;
-    assert_eq!(first.admission, AdmissionKind::Begun);
+    assert_eq!(first.admission, AdmissionKind::Started);
     let second = rig.submit("k", "second").await;
     let third = rig.submit("k", "third").await;
     assert_eq!((second.admission, third.admission), (AdmissionKind::Queued, AdmissionKind::Queued));

@@ -13,7 +13,7 @@ use palyra_types::event::{ApprovalEvent, TapeEvent};
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::tool::ToolCatalog;
 
-use crate::asking::{asking, waiting};
+use crate::approval_calls::{asking, waiting};
 use crate::rig::{Parts, Rig, settle, soon};
 
 /// Scripted tools that find nothing out before the gate is open.

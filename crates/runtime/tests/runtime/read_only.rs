@@ -16,7 +16,7 @@ use palyra_types::tool::{
     Capability, DecisionReason, Isolation, RawToolOutcome, ToolCatalog, ToolName, ToolSpec, ToolVerdict,
 };
 
-use crate::asking::{approve, ask, waiting};
+use crate::approval_calls::{approve, ask, waiting};
 use crate::rig::{Parts, Rig, looking, settle, soon};
 use crate::shapes::check;
 

@@ -13,7 +13,7 @@ use palyra_types::event::{JournalEvent, PolicyEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::ToolVerdict;
 use palyra_types::{EffectId, RunId};
 
-use crate::asking::{asking, waiting};
+use crate::approval_calls::{asking, waiting};
 use crate::rig::{Parts, Rig, settle};
 use crate::shapes::check;
 

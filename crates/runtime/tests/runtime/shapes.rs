@@ -80,13 +80,13 @@ pub(crate) fn check(entries: &[OrchestratorTapeRecord]) {
         assert!(fine, "the stations of a call come in order, at entry {number}: {words:?}");
     }
     if matches!(entries.last().map(|entry| &entry.event), Some(TapeEvent::Run(RunEvent::Finished(_)))) {
-        let open = |call: &Call| call.station == Station::Started || call.open.is_some();
+        let open = |call: &Call| call.station == CallStage::Started || call.open.is_some();
         assert!(!calls.values().any(open), "nothing runs or asks after the end: {words:?}");
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Station {
+enum CallStage {
     Proposed,
     Decided(ToolVerdict),
     Started,
@@ -94,7 +94,7 @@ enum Station {
 }
 
 struct Call {
-    station: Station,
+    station: CallStage,
     /// The approval that waits.
     open: Option<ApprovalId>,
     /// Whether a person has to say yes, and whether one did.
@@ -105,7 +105,7 @@ struct Call {
 /// Takes an entry into account; returns whether it may stand where it does.
 fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
     if let TapeEvent::Tool(ToolEvent::Proposed(proposed)) = event {
-        let call = Call { station: Station::Proposed, open: None, asked: false, approved: false };
+        let call = Call { station: CallStage::Proposed, open: None, asked: false, approved: false };
         return calls.insert(proposed.effect, call).is_none();
     }
     let effect = match event {
@@ -123,15 +123,15 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
     match event {
         TapeEvent::Tool(ToolEvent::Decided(decided)) => {
             let before = call.station;
-            call.station = Station::Decided(decided.verdict);
+            call.station = CallStage::Decided(decided.verdict);
             call.asked |= decided.verdict == ToolVerdict::Ask;
-            let once = before == Station::Proposed;
-            let again = matches!(before, Station::Decided(ToolVerdict::Ask | ToolVerdict::Allow));
+            let once = before == CallStage::Proposed;
+            let again = matches!(before, CallStage::Decided(ToolVerdict::Ask | ToolVerdict::Allow));
             call.open.is_none() && (once || again)
         }
         TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
             call.approved = false;
-            call.open.replace(asked.approval).is_none() && matches!(call.station, Station::Decided(_))
+            call.open.replace(asked.approval).is_none() && matches!(call.station, CallStage::Decided(_))
         }
         TapeEvent::Approval(ApprovalEvent::Voted(voted)) => call.open == Some(voted.approval),
         TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
@@ -139,12 +139,12 @@ fn take(calls: &mut BTreeMap<EffectId, Call>, event: &TapeEvent) -> bool {
             call.open.take() == Some(resolved.approval)
         }
         TapeEvent::Tool(ToolEvent::Started(_)) => {
-            let allowed = call.station == Station::Decided(ToolVerdict::Allow);
-            call.station = Station::Started;
+            let allowed = call.station == CallStage::Decided(ToolVerdict::Allow);
+            call.station = CallStage::Started;
             allowed && call.open.is_none() && (!call.asked || call.approved)
         }
-        TapeEvent::Tool(ToolEvent::Output(_)) => call.station == Station::Started,
-        _ => std::mem::replace(&mut call.station, Station::Settled) == Station::Started,
+        TapeEvent::Tool(ToolEvent::Output(_)) => call.station == CallStage::Started,
+        _ => std::mem::replace(&mut call.station, CallStage::Settled) == CallStage::Started,
     }
 }
 

@@ -13,7 +13,7 @@ use palyra_types::event::{DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::{Content, Redacted, StoredGrantId};
 
-use crate::asking::{answer, approve, ask, asked, asking, asking_rig, waiting};
+use crate::approval_calls::{answer, approve, ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, by_key, request, settle};
 use crate::shapes::check;
 

@@ -20,7 +20,7 @@ use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{RawToolOutcome, ToolCatalog};
 use palyra_types::{Content, EffectId, Redacted};
 
-use crate::asking::{approve, ask, asked, asking, asking_rig, waiting};
+use crate::approval_calls::{approve, ask, asked, asking, asking_rig, waiting};
 use crate::rig::{Parts, Rig, SECRET, entries_of, journal_of, settle, soon};
 use crate::shapes::check;
 

@@ -5,7 +5,7 @@ use palyra_testkit::scripted_tools::ACT;
 use palyra_types::approval::ApprovalDecision;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent};
 
-use crate::asking::{answer, ask, asking_rig};
+use crate::approval_calls::{answer, ask, asking_rig};
 
 #[tokio::test]
 async fn each_act_on_a_tape_names_who_acted() {

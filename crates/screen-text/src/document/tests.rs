@@ -6,7 +6,7 @@ use crate::rows::AmbiguousWidth;
 
 fn shown(markdown: &str, columns: usize) -> String {
     let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
-    document(markdown, RowFrame { mark: "", width, styles: StyleMode::Left }, width)
+    document(markdown, RowFrame { mark: "", width, styles: StyleMode::AsWritten }, width)
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn words(text: &str, is_head: bool, frame: RowFrame<'_>) -> StyledLine {
     let style = TextStyle { bold: is_head, ..TextStyle::default() };
     match frame.styles {
         StyleMode::Shown => parse(text, style).text,
-        StyleMode::Left => text.chars().map(|c| (c, style)).collect(),
+        StyleMode::AsWritten => text.chars().map(|c| (c, style)).collect(),
     }
 }
 

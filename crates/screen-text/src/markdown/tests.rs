@@ -88,7 +88,7 @@ fn without_styles_the_signs_stay() {
     let expect = "│ # The lantern\n\
         │ A **box** that keeps the *wind* in, see [the notes](https://example.org/a_b)\n\
         │ or `make test`.\n";
-    let shown = shown_in(&[DOCUMENT], frame(80, StyleMode::Left));
+    let shown = shown_in(&[DOCUMENT], frame(80, StyleMode::AsWritten));
     assert!(shown.starts_with(expect), "{shown}");
     assert!(shown.contains("│ name  count\n│ ----  -----\n│ tea      12\n"), "{shown}");
     assert!(!shown.contains('\u{1b}'));
@@ -97,7 +97,7 @@ fn without_styles_the_signs_stay() {
 #[test]
 fn a_text_looks_the_same_wherever_it_is_cut() {
     for columns in [20, 40, 80, 120] {
-        for styles in [StyleMode::Shown, StyleMode::Left] {
+        for styles in [StyleMode::Shown, StyleMode::AsWritten] {
             let frame = frame(columns, styles);
             let whole = without_styles(&shown_in(&[DOCUMENT], frame));
             for at in (0..=DOCUMENT.len()).filter(|at| DOCUMENT.is_char_boundary(*at)) {
@@ -118,7 +118,7 @@ fn a_text_looks_the_same_wherever_it_is_cut() {
 #[test]
 fn a_pause_anywhere_loses_no_word_and_ends_no_program_text() {
     let words = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
-    for styles in [StyleMode::Shown, StyleMode::Left] {
+    for styles in [StyleMode::Shown, StyleMode::AsWritten] {
         let frame = frame(40, styles);
         for at in (0..=DOCUMENT.len()).filter(|at| DOCUMENT.is_char_boundary(*at)) {
             let mut markdown = Markdown::default();
@@ -156,13 +156,13 @@ fn rows_end_between_words_and_keep_their_indentation() {
         ("- one two three four five", 20, "│ - one two three\n│   four five"),
         ("\n\n", 20, "│\n│\n"),
     ] {
-        assert_eq!(shown_in(&[text], frame(columns, StyleMode::Left)), expect, "{text:?}");
+        assert_eq!(shown_in(&[text], frame(columns, StyleMode::AsWritten)), expect, "{text:?}");
     }
 }
 
 #[test]
 fn what_is_between_pieces_of_a_line_takes_nothing_from_it() {
-    let frame = frame(40, StyleMode::Left);
+    let frame = frame(40, StyleMode::AsWritten);
     for (before, after, expect) in [
         ("```\n    print(", "\"tea\")\n```", "│     \"tea\")\n│ ```"),
         ("```\n    ", "print(\"tea\")\n```", "│     print(\"tea\")\n│ ```"),
@@ -180,14 +180,14 @@ fn what_is_between_pieces_of_a_line_takes_nothing_from_it() {
 #[test]
 fn a_table_that_does_not_fit_stays_as_it_is() {
     let table = "| name | what it does |\n|---|---|\n| tea | keeps people awake for long |\n";
-    let shown = shown_in(&[table], frame(24, StyleMode::Left));
+    let shown = shown_in(&[table], frame(24, StyleMode::AsWritten));
     assert_eq!(
         shown,
         "│ | name | what it does\n│ |\n│ |---|---|\n│ | tea | keeps people\n│ awake for long |\n"
     );
     let no_table = "| only a line with bars |\nand words\n";
     assert_eq!(
-        shown_in(&[no_table], frame(80, StyleMode::Left)),
+        shown_in(&[no_table], frame(80, StyleMode::AsWritten)),
         "│ | only a line with bars |\n│ and words\n"
     );
 }
@@ -225,7 +225,7 @@ proptest! {
         columns in 4_usize..60,
         is_styled in any::<bool>(),
     ) {
-        let frame = frame(columns, if is_styled { StyleMode::Shown } else { StyleMode::Left });
+        let frame = frame(columns, if is_styled { StyleMode::Shown } else { StyleMode::AsWritten });
         let cut = text.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(text.len());
         let (head, tail) = text.split_at(cut);
         let whole = without_styles(&shown_in(&[&text], frame));

@@ -95,7 +95,7 @@ async fn decide(
     };
     world.note(format_args!("< {} {approval} {:?}", client.name(), answer.as_ref().map(|told| told.counted)));
     match answer {
-        Ok(told) => heed(connected, who, run, &told),
+        Ok(told) => note_answer(connected, who, run, &told),
         Err(RequestError::ApprovalDecided { state, .. }) if state != ApprovalState::Pending => {}
         Err(RequestError::ApproverNotEligible)
             if world.has_policy_changed()
@@ -106,7 +106,7 @@ async fn decide(
 }
 
 /// What one is told must be in the journal.
-fn heed(connected: &ConnectedClient, who: Caller, run: RunId, told: &ResolvedApproval) {
+fn note_answer(connected: &ConnectedClient, who: Caller, run: RunId, told: &ResolvedApproval) {
     let mut oracle = connected.client.world.oracle();
     let (approval, state) = (told.record.approval, told.record.state);
     let kept = if state == ApprovalState::Pending {

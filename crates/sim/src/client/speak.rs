@@ -136,7 +136,7 @@ pub(super) async fn say(connected: &ConnectedClient, mut open_input: OpenInput) 
         open_input.now_open();
     }
     client.world.note(format_args!("< {} `{}` {answer:?}", client.name(), open_input.text));
-    let again = heed(client, &mut open_input, answer, &dice);
+    let again = note_reply(client, &mut open_input, answer, &dice);
     if again && open_input.is_keyed() {
         client.mind().unanswered.push(open_input);
     }
@@ -163,7 +163,7 @@ pub(super) async fn leave_after(patience: Option<u64>) {
 }
 
 /// Returns whether to say it again.
-fn heed(
+fn note_reply(
     client: &Client,
     open_input: &mut OpenInput,
     answer: Option<Result<RunId, RequestError>>,

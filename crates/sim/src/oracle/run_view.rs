@@ -53,7 +53,7 @@ pub(super) struct TapeQuestion {
 }
 
 /// What a model is asked for a run.
-pub(super) enum Asked {
+pub(super) enum ModelInput {
     /// Nothing.
     Nobody,
     /// All of it.
@@ -349,11 +349,11 @@ impl RunView {
     }
 
     /// Returns what its latest request must have shown of it.
-    pub(super) fn last_request(&self) -> Asked {
+    pub(super) fn last_request(&self) -> ModelInput {
         let is_request = |entry: &OrchestratorTapeRecord| {
             matches!(entry.event, TapeEvent::Model(ModelEvent::Requested(_)))
         };
-        let Some(at) = self.tape.iter().rposition(is_request) else { return Asked::Nobody };
+        let Some(at) = self.tape.iter().rposition(is_request) else { return ModelInput::Nobody };
         let shorter = |entry: &OrchestratorTapeRecord| {
             matches!(
                 entry.event,
@@ -361,11 +361,11 @@ impl RunView {
             )
         };
         if self.tape.iter().any(shorter) {
-            return Asked::Part;
+            return ModelInput::Part;
         }
         let mut transcript = Transcript::new(self.run);
         self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event));
-        Asked::Whole(transcript.messages())
+        ModelInput::Whole(transcript.messages())
     }
 
     /// Returns the entries committed so far.

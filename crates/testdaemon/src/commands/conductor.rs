@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
 
 use super::programs::{ALL, BESIDE, JOB, NEVER, SAID, STEPS, go};
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 
 /// Hears programs of one life of the daemon.
 pub(super) struct ProgramConductor {

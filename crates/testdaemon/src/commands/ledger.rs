@@ -8,7 +8,7 @@ use palyra_wire::v1::TapeEntry;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::programs::{ALL, JOB, RUN, START, counted, program_of};
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 
 /// What does not fit together; all of it is empty where the promise was kept.
 #[derive(Debug, Default)]

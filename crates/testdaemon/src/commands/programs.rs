@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 
 pub(super) const RUN: &str = "run_command";
 pub(super) const START: &str = "start_job";

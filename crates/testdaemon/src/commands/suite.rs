@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::programs::{ALL, STEPS};
-use super::story::{StoryContext, StoryOptions, StoryOutcome};
+use super::scenario::{ScenarioContext, ScenarioOptions, ScenarioOutcome};
 use crate::crash::CrashOptions;
-use crate::house::SERVING_WITHIN;
 use crate::person::ActorKind;
 use crate::report::{FAILURES_MAX, SuiteReport};
 use crate::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall, is_there};
+use crate::test_home::SERVING_WITHIN;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
@@ -22,7 +22,7 @@ const PROGRAMS: usize = ALL.len();
 #[derive(Debug)]
 enum KillTarget {
     /// While a program is there.
-    Place(String),
+    AtProgram(String),
     /// At a write or sync of the journal.
     Call(Selector),
 }
@@ -54,7 +54,7 @@ pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)
     let mut report = SuiteReport::new("commands", format!("every {every} from {}", offset % every));
     let began = Instant::now();
     progress("preparing");
-    let stage = StoryContext::prepare(daemon).await?;
+    let stage = ScenarioContext::prepare(daemon).await?;
     let recorded = record(&stage).await;
     let recording =
         recorded.with_context(|| format!("undisturbed, kept in {}", stage.keep("commands").display()))?;
@@ -62,8 +62,9 @@ pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)
     progress(&format!("{} calls, {} of them write the journal", recording.calls.len(), calls.len()));
     ensure!(!calls.is_empty(), "no call writes the journal");
     let recorded = calls.len();
-    let places =
-        ALL.iter().flat_map(|name| STEPS.iter().map(move |step| KillTarget::Place(format!("{name} {step}"))));
+    let places = ALL
+        .iter()
+        .flat_map(|name| STEPS.iter().map(move |step| KillTarget::AtProgram(format!("{name} {step}"))));
     let chosen = calls.into_iter().enumerate().filter(|(number, _)| number % every == offset % every);
     let chosen: Vec<_> = places.chain(chosen.map(|(_, call)| KillTarget::Call(call))).collect();
     let mut counts = StoryCounts::default();
@@ -89,11 +90,11 @@ pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)
 }
 
 /// Records an undisturbed run.
-async fn record(stage: &StoryContext) -> Result<CallRecording> {
+async fn record(stage: &ScenarioContext) -> Result<CallRecording> {
     let log = stage.path("recording.log");
     let tracer = StraceTracer::recording(&log);
     let told = stage
-        .tell(StoryOptions {
+        .tell(ScenarioOptions {
             place: None,
             tracer: Some((&tracer, log.as_path())),
             person: ActorKind::Careful,
@@ -121,20 +122,20 @@ fn targets(recording: &CallRecording) -> Vec<Selector> {
 
 /// Kills; a restart that took too long is tried again, for the machine may have been busy otherwise.
 async fn disturb(
-    stage: &StoryContext,
+    stage: &ScenarioContext,
     target: &KillTarget,
     counts: &mut StoryCounts,
-) -> Result<StoryOutcome> {
+) -> Result<ScenarioOutcome> {
     let log = stage.path("fault.log");
     for _ in 0..TRIES_MAX {
-        let undisturbed = StoryOptions { place: None, tracer: None, person: ActorKind::Careful };
+        let undisturbed = ScenarioOptions { place: None, tracer: None, person: ActorKind::Careful };
         let told = match target {
-            KillTarget::Place(place) => {
-                stage.tell(StoryOptions { place: Some(place.as_str()), ..undisturbed }).await?
+            KillTarget::AtProgram(place) => {
+                stage.tell(ScenarioOptions { place: Some(place.as_str()), ..undisturbed }).await?
             }
             KillTarget::Call(selector) => {
                 let tracer = StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill);
-                stage.tell(StoryOptions { tracer: Some((&tracer, log.as_path())), ..undisturbed }).await?
+                stage.tell(ScenarioOptions { tracer: Some((&tracer, log.as_path())), ..undisturbed }).await?
             }
         };
         demand(&told)?;
@@ -147,7 +148,7 @@ async fn disturb(
 }
 
 /// Demands that no program ran twice and none is missing, and that a person was told of no more than nobody could know.
-fn demand(told: &StoryOutcome) -> Result<()> {
+fn demand(told: &ScenarioOutcome) -> Result<()> {
     let faults = told.compared.faults();
     ensure!(faults.is_empty(), "{}", faults.join("; "));
     let (doubts, deaths) = (told.attended.doubts.len(), usize::from(told.gone_after.is_some()));
@@ -156,7 +157,7 @@ fn demand(told: &StoryOutcome) -> Result<()> {
 }
 
 /// Tells stories in which a person does not look; what that leads to must be found.
-async fn controls(stage: &StoryContext, report: &mut SuiteReport) -> Result<()> {
+async fn controls(stage: &ScenarioContext, report: &mut SuiteReport) -> Result<()> {
     let [began, counted, _] = STEPS.map(|step| format!("{} {step}", ALL[0]));
     for (place, person, what) in [
         (
@@ -170,7 +171,7 @@ async fn controls(stage: &StoryContext, report: &mut SuiteReport) -> Result<()> 
             "control: a person says that it happened without looking, killed before it counted",
         ),
     ] {
-        let told = stage.tell(StoryOptions { place: Some(place.as_str()), tracer: None, person }).await;
+        let told = stage.tell(ScenarioOptions { place: Some(place.as_str()), tracer: None, person }).await;
         let told = told.with_context(|| what.to_owned())?;
         let found =
             if person == ActorKind::Hasty { &told.compared.duplicates } else { &told.compared.losses };
@@ -183,7 +184,7 @@ async fn controls(stage: &StoryContext, report: &mut SuiteReport) -> Result<()> 
 }
 
 impl StoryCounts {
-    fn note(&mut self, target: &KillTarget, told: &StoryOutcome) {
+    fn note(&mut self, target: &KillTarget, told: &ScenarioOutcome) {
         self.stories += 1;
         self.processes += told.processes;
         self.yeses += told.attended.yeses;
@@ -194,7 +195,7 @@ impl StoryCounts {
         self.gone.extend(told.gone_after);
         self.back.extend(told.back_after);
         match target {
-            KillTarget::Place(_) => self.at_places += 1,
+            KillTarget::AtProgram(_) => self.at_places += 1,
             KillTarget::Call(_) if told.gone_after.is_some() => self.at_calls += 1,
             KillTarget::Call(_) => self.passed_by += 1,
         }

@@ -9,9 +9,9 @@ use palyra_types::RunId;
 use tokio::sync::watch;
 
 use super::legs::LifeLeg;
-use crate::house::{Programs, TestHome};
 use crate::script::{self, INPUT};
 use crate::strace::{CallRecording, DATABASE_SYNC, InjectedFault, Selector, StraceTracer};
+use crate::test_home::{Programs, TestHome};
 use crate::tool_setup::TestSettings;
 use crate::verdict;
 use crate::watch::{WatchedRun, attach_and_watch, start_and_watch};

@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 
 use super::lab::{Lab, RUNS_LEFT_TO_CHECKPOINT};
 use super::legs::LifeLeg;
-use crate::house::{StartOutcome, TestHome};
-use crate::life::DaemonLife;
+use crate::daemon_restarts::DaemonRestarts;
 use crate::script::INPUT;
 use crate::strace::{CallRecording, StraceTracer};
+use crate::test_home::{StartOutcome, TestHome};
 use crate::verdict;
 use crate::watch::{ServingReceiver, WatchedRun, attach_and_watch, start_and_watch};
 
@@ -50,7 +50,7 @@ impl Scenario<'_> {
 
     async fn live(&self) -> Result<ScenarioOutcome> {
         let house = self.lab.house(self.leg)?;
-        let (mut life, seen) = DaemonLife::in_house(&house, &self.lab.programs);
+        let (mut life, seen) = DaemonRestarts::in_house(&house, &self.lab.programs);
         let (daemon, attached) = if self.leg.from_its_start() {
             match house.start(&self.lab.programs, &self.tracer.words()).await? {
                 StartOutcome::Serving(daemon) => (daemon, None),

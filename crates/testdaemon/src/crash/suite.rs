@@ -12,10 +12,10 @@ use super::lab::Lab;
 use super::legs::LifeLeg;
 use super::plan::{CallTarget, targets};
 use super::scenario::{Scenario, ScenarioOutcome};
-use crate::house::SERVING_WITHIN;
 use crate::report::{FAILURES_MAX, SuiteReport};
 use crate::strace::{CallRecording, InjectedFault, StraceTracer, is_there};
 use crate::tally::PhaseTally;
+use crate::test_home::SERVING_WITHIN;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;

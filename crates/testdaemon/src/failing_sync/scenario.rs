@@ -8,8 +8,8 @@ use palyra_types::ErrorCode;
 
 use crate::acknowledged::{AcknowledgedRuns, RunProgress, start};
 use crate::crash::Lab;
-use crate::house::{StartOutcome, TestHome};
 use crate::strace::{CallRecording, DATABASE_SYNC, FILE_SYNC, InjectedFault, Selector, StraceTracer};
+use crate::test_home::{StartOutcome, TestHome};
 use crate::verdict;
 
 const PATIENCE: Duration = Duration::from_secs(90);

@@ -10,8 +10,8 @@ use palyra_wire::v1::{RunState, StartRunRequest};
 use super::ballast::SmallDisk;
 use crate::acknowledged::{AcknowledgedRuns, start};
 use crate::crash::Lab;
-use crate::house::{DaemonChild, TestHome};
 use crate::script::{ENDLESS_INPUT, INPUT};
+use crate::test_home::{DaemonChild, TestHome};
 use crate::verdict;
 
 const PATIENCE: Duration = Duration::from_secs(90);

@@ -9,11 +9,11 @@ use palyra_testkit::model_server::ModelServer;
 use super::ledgers::{counted, errand};
 use super::legs::RunLeg;
 use super::model;
-use crate::house::{Programs, TestHome};
+use crate::daemon_restarts::DaemonRestarts;
 use crate::keyed::{KeyedServer, done};
-use crate::life::DaemonLife;
 use crate::person::{ActorKind, attend};
 use crate::strace::{InjectedFault, Selector, StraceTracer, SystemCall};
+use crate::test_home::{Programs, TestHome};
 
 /// Replies to each call that the server drops.
 const REPLIES_DROPPED: u32 = 1;
@@ -52,7 +52,7 @@ impl GauntletContext {
         let log = self.path("interrupt.log");
         let attached =
             StraceTracer::injecting(&log, selector, InjectedFault::Kill).attach(daemon.pid).await?;
-        let (life, serving) = DaemonLife::in_house(&house, &programs);
+        let (life, serving) = DaemonRestarts::in_house(&house, &programs);
         life.tell();
         let counted = counted(&house);
         tokio::select! {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::context::GauntletContext;
 use super::legs::RunLeg;
-use super::story::{StoryOptions, StoryOutcome, tell};
+use super::scenario::{ScenarioOptions, ScenarioOutcome, tell};
 use crate::person::ActorKind;
 use crate::report::SuiteReport;
 use crate::strace::{FILE_SYNC, InjectedFault, Selector, StraceTracer};
@@ -15,17 +15,17 @@ use crate::tools::ToolFlaw;
 /// # Errors
 /// When a story cannot be told.
 pub(super) async fn controls(context: &GauntletContext, report: &mut SuiteReport) -> Result<()> {
-    let repeats = StoryOptions { flaw: Some(ToolFlaw::ActRepeats), ..StoryOptions::of(RunLeg::Run) };
+    let repeats = ScenarioOptions { flaw: Some(ToolFlaw::ActRepeats), ..ScenarioOptions::of(RunLeg::Run) };
     let told = killed(context, repeats, FILE_SYNC).await.context("control: the counter may be repeated")?;
     let what = "control: the counter declares that it can be repeated, killed after it counted";
     expect(report, what, &told.compared.duplicates);
 
-    let credulous = StoryOptions { person: ActorKind::Credulous, ..StoryOptions::of(RunLeg::Run) };
+    let credulous = ScenarioOptions { person: ActorKind::Credulous, ..ScenarioOptions::of(RunLeg::Run) };
     let told = killed(context, credulous, "write").await.context("control: nobody looks")?;
     let what = "control: a person says that it happened without looking, killed before it counted";
     expect(report, what, &told.compared.losses);
 
-    let new_keys = StoryOptions { flaw: Some(ToolFlaw::NewKeys), ..StoryOptions::of(RunLeg::Run) };
+    let new_keys = ScenarioOptions { flaw: Some(ToolFlaw::NewKeys), ..ScenarioOptions::of(RunLeg::Run) };
     let log = context.path("control.log");
     let told = tell(context, new_keys, &StraceTracer::recording(&log), &log).await;
     let told = told.context("control: each request has a key of its own")?;
@@ -34,7 +34,7 @@ pub(super) async fn controls(context: &GauntletContext, report: &mut SuiteReport
 }
 
 /// Tells a story in which the daemon is killed at a call of the counter's first line.
-async fn killed(context: &GauntletContext, cast: StoryOptions, kind: &str) -> Result<StoryOutcome> {
+async fn killed(context: &GauntletContext, cast: ScenarioOptions, kind: &str) -> Result<ScenarioOutcome> {
     let log = context.path("control.log");
     let path = Some(context.counter().display().to_string());
     let selector = Selector { kind: kind.to_owned(), path, when: 1 };

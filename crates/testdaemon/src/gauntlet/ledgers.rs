@@ -14,8 +14,8 @@ use palyra_wire::v1::tape_entry::Event;
 
 use super::effects::{EffectKind, FILES, all};
 use super::model::INPUT;
-use crate::house::TestHome;
 use crate::person::{ActorKind, ActorTask, EffectCheck};
+use crate::test_home::TestHome;
 use crate::tools::ACT;
 use crate::verdict::read_effects;
 

@@ -9,12 +9,12 @@ use super::context::GauntletContext;
 use super::controls::controls;
 use super::effects::{EffectKind, all};
 use super::legs::RunLeg;
-use super::story::{StoryOptions, StoryOutcome, tell};
+use super::scenario::{ScenarioOptions, ScenarioOutcome, tell};
 use crate::crash::CrashOptions;
-use crate::house::SERVING_WITHIN;
 use crate::report::{FAILURES_MAX, SuiteReport};
 use crate::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall, is_there};
 use crate::tally::PhaseTally;
+use crate::test_home::SERVING_WITHIN;
 
 /// Too slow restarts of one fault, after which it is the daemon that is slow.
 const TRIES_MAX: usize = 3;
@@ -108,7 +108,7 @@ async fn targets(context: &mut GauntletContext, progress: &dyn Fn(&str)) -> Resu
 
 async fn record(context: &GauntletContext, leg: RunLeg) -> Result<CallRecording> {
     let log = context.path("recording.log");
-    let told = tell(context, StoryOptions::of(leg), &StraceTracer::recording(&log), &log).await;
+    let told = tell(context, ScenarioOptions::of(leg), &StraceTracer::recording(&log), &log).await;
     let told = told.with_context(|| format!("{leg}, undisturbed"))?;
     demand(leg, &told)?;
     Ok(told.recording)
@@ -119,12 +119,12 @@ async fn disturb(
     context: &GauntletContext,
     target: &KillTarget,
     counts: &mut StoryCounts,
-) -> Result<StoryOutcome> {
+) -> Result<ScenarioOutcome> {
     let log = context.path("fault.log");
     let selector = target.selector.as_ref().context("out of reach")?;
     for _ in 0..TRIES_MAX {
         let tracer = StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill);
-        let told = tell(context, StoryOptions::of(target.leg), &tracer, &log).await?;
+        let told = tell(context, ScenarioOptions::of(target.leg), &tracer, &log).await?;
         demand(target.leg, &told)?;
         if told.back_after.is_none_or(|took| took <= SERVING_WITHIN) {
             return Ok(told);
@@ -135,7 +135,7 @@ async fn disturb(
 }
 
 /// Demands that each effect happened once, and that the person was told of what nobody could know, and of no more.
-fn demand(leg: RunLeg, told: &StoryOutcome) -> Result<()> {
+fn demand(leg: RunLeg, told: &ScenarioOutcome) -> Result<()> {
     let faults = told.compared.faults();
     ensure!(faults.is_empty(), "{}", faults.join("; "));
     let doubts = told.attended.doubts.len();
@@ -150,7 +150,7 @@ fn demand(leg: RunLeg, told: &StoryOutcome) -> Result<()> {
     Ok(())
 }
 
-fn note(tally: &mut PhaseTally, counts: &mut StoryCounts, target: &KillTarget, told: &StoryOutcome) {
+fn note(tally: &mut PhaseTally, counts: &mut StoryCounts, target: &KillTarget, told: &ScenarioOutcome) {
     counts.stories += 1;
     counts.requests += told.compared.asked;
     counts.yeses += told.attended.yeses;

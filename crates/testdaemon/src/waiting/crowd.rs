@@ -12,7 +12,7 @@ use palyra_wire::v1::{
 };
 use serde_json::{Value, json};
 
-use crate::house::TestHome;
+use crate::test_home::TestHome;
 
 /// Clients at once.
 const CLIENTS: usize = 32;

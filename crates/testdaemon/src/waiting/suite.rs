@@ -9,8 +9,8 @@ use palyra_client::Client;
 
 use super::crowd::{self, WaitingWrite};
 use super::memory::{ResidentMemory, resident};
-use crate::house::{DaemonChild, Programs, SERVING_WITHIN, TestHome};
 use crate::report::SuiteReport;
+use crate::test_home::{DaemonChild, Programs, SERVING_WITHIN, TestHome};
 use crate::tool_setup::{Rules, TestSettings};
 use crate::verdict;
 
@@ -36,7 +36,7 @@ impl WaitingOptions {
             Some(file) => (file.clone(), vec!["--state-dir".to_owned()]),
             None => (test_daemon.to_owned(), Vec::new()),
         };
-        let setting = TestSettings { rules: Rules::Asking, ..TestSettings::default() };
+        let setting = TestSettings { rules: Rules::AskFirst, ..TestSettings::default() };
         Programs { daemon, before, model_url, setting }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use palyra_client::{Client, ClientError};
-use palyra_testdaemon::house::{Programs, TestHome};
 use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
+use palyra_testdaemon::test_home::{Programs, TestHome};
 use palyra_testdaemon::tool_setup::TestSettings;
 use palyra_testdaemon::verdict;
 use palyra_wire::v1::{PutSecretRequest, Secret, Vault};

@@ -10,7 +10,7 @@ use palyra_types::tool::EffectContract;
 use palyra_types::{EffectId, RunId, Timestamp};
 
 use super::JournalFactory;
-use super::asking::begun;
+use super::approval_entries::begun;
 use super::samples::{self, SampleRun, append};
 use crate::JournalReads;
 

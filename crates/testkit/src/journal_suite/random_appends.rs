@@ -33,7 +33,7 @@ use super::samples::{self, SampleRun};
 use crate::FixedEntropy;
 use crate::JournalReads;
 
-mod asking;
+mod approval_events;
 mod components;
 mod policies;
 mod skills;
@@ -113,7 +113,7 @@ impl RandomAppends {
         all.push(exposed(&journal.query(|rows, _| tokens::all(rows)).await.unwrap(), |token| {
             token.label.expose().clone()
         }));
-        asking::records(journal, &mut all).await;
+        approval_events::records(journal, &mut all).await;
         all
     }
 

@@ -27,7 +27,7 @@ pub(super) enum Failure {
     LoseAnswer,
 }
 
-struct Held {
+struct DelayedAppend {
     epoch: Epoch,
     request: JournalAppendRequest,
     answer: oneshot::Sender<Result<CommitReceipt, AppendError>>,
@@ -45,7 +45,7 @@ pub(super) struct State {
     pub(super) commits: u64,
     pub(super) rows: u64,
     pub(super) bytes: u64,
-    held: Option<VecDeque<Held>>,
+    held: Option<VecDeque<DelayedAppend>>,
 }
 
 impl State {
@@ -83,7 +83,7 @@ impl State {
     ) -> oneshot::Receiver<Result<CommitReceipt, AppendError>> {
         let (answer, answered) = oneshot::channel();
         match &mut self.held {
-            Some(held) => held.push_back(Held { epoch, request, answer }),
+            Some(held) => held.push_back(DelayedAppend { epoch, request, answer }),
             None => {
                 let result = self.append_now(epoch, request);
                 let _ = answer.send(result);

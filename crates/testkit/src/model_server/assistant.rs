@@ -6,7 +6,7 @@ use super::image;
 use super::reply::Reply;
 
 /// What was said last, and what may be used to answer.
-struct Heard<'a> {
+struct LastMessage<'a> {
     text: String,
     is_result: bool,
     images: Vec<(String, usize)>,
@@ -17,7 +17,7 @@ struct Heard<'a> {
 
 /// Answers a request.
 pub(super) fn assist(body: &Value) -> Reply {
-    let heard = Heard::read(body);
+    let heard = LastMessage::read(body);
     let opening = if heard.thinks { Reply::empty().thinking("What is wanted here?") } else { Reply::empty() };
     let say = |text: &str| text.split_inclusive(' ').fold(opening.clone(), Reply::piece);
     if let Some(schema) = heard.schema {
@@ -38,7 +38,7 @@ pub(super) fn assist(body: &Value) -> Reply {
     }
 }
 
-impl<'a> Heard<'a> {
+impl<'a> LastMessage<'a> {
     fn read(body: &'a Value) -> Self {
         let last = body["messages"].as_array().and_then(|all| all.last()).unwrap_or(&Value::Null);
         let content = &last["content"];

@@ -10,13 +10,13 @@ use super::*;
 
 /// What came back: the status, the body without its framing, and whether it ended properly.
 #[derive(Debug, PartialEq)]
-struct Heard {
+struct ReceivedResponse {
     status: u16,
     body: Vec<u8>,
     ended: bool,
 }
 
-impl Heard {
+impl ReceivedResponse {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -25,7 +25,7 @@ impl Heard {
 const CHAT: &str = "/v1/chat/completions";
 const MESSAGES: &str = "/v1/messages";
 
-async fn ask(server: &ModelServer, path: &str, body: &Value) -> std::io::Result<Heard> {
+async fn ask(server: &ModelServer, path: &str, body: &Value) -> std::io::Result<ReceivedResponse> {
     let mut stream = TcpStream::connect(server.address).await?;
     let body = body.to_string();
     let head = format!(
@@ -39,7 +39,7 @@ async fn ask(server: &ModelServer, path: &str, body: &Value) -> std::io::Result<
     Ok(heard(&raw))
 }
 
-fn heard(raw: &[u8]) -> Heard {
+fn heard(raw: &[u8]) -> ReceivedResponse {
     let head_end = raw.windows(4).position(|four| four == b"\r\n\r\n").map_or(raw.len(), |at| at + 2);
     let status =
         std::str::from_utf8(raw.get(9..12).unwrap_or(b"0")).expect("digits").parse().expect("a status");
@@ -49,12 +49,12 @@ fn heard(raw: &[u8]) -> Heard {
         let size = std::str::from_utf8(&rest[..line]).expect("a size");
         let size = usize::from_str_radix(size, 16).expect("hexadecimal");
         if size == 0 {
-            return Heard { status, body, ended: true };
+            return ReceivedResponse { status, body, ended: true };
         }
         body.extend(&rest[line + 2..line + 2 + size]);
         rest = &rest[line + 2 + size + 2..];
     }
-    Heard { status, body, ended: false }
+    ReceivedResponse { status, body, ended: false }
 }
 
 fn hello(model: &str) -> Value {

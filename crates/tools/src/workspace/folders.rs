@@ -11,10 +11,10 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Mode, fsync, mkdirat, unlinkat};
 use rustix::io::Errno;
 
+use super::file_slot::FileSlot;
 use super::open::open_folder;
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
-use super::slot::FileSlot;
 use crate::failure::ToolFailure;
 
 /// Folders one path may need, at most.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use palyra_ports::{GrantedState, GrantedWrites, WorkspaceRoot};
 
+use super::file_slot::FileSlot;
 use super::folders::MadeFolders;
-use super::nearby::names_near;
 use super::open::{OpenFile, open_file, open_folder};
 use super::path::WorkspacePath;
 use super::refusal::OpenRefusal;
-use super::slot::FileSlot;
+use super::suggest::names_near;
 use crate::failure::ToolFailure;
 
 /// A workspace root, open.

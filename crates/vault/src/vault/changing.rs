@@ -11,7 +11,7 @@ use palyra_types::{Content, PrincipalId, Seq};
 
 use super::{Carried, Ready, SECRETS_MAX, State, Vault, beside, damaged, file_of, key_of, not_found, record};
 use crate::envelope::{BoundTo, Envelope, Key};
-use crate::files::{self, Made};
+use crate::files::{self, WriteDurability};
 use crate::root::{self, Root, disk};
 use crate::staged::{Change, Staged};
 
@@ -170,7 +170,7 @@ fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<Key, Secre
         for name in vault.names()? {
             let bytes = bytes_of(&again(vault, keys, &name, Rebinding::None)?)?;
             let made = files::write(&beside, &file_of(&name), &bytes);
-            made.and_then(Made::durable).map_err(disk("written"))?;
+            made.and_then(WriteDurability::durable).map_err(disk("written"))?;
         }
     }
     root::store_passphrase(&beside, &file).map_err(disk("written"))?;
@@ -192,12 +192,12 @@ pub(super) fn carry_out(vault: &Vault, ready: &mut Ready) -> Result<Carried, Sec
         }
         (Change::Passphrase, _) => return change_places(vault, ready.next.take()).map(|()| Carried::Other),
         // No such name was ever made ready.
-        (Change::Seal(_) | Change::Remove(_), None) => (Ok(Made::Durable), Carried::Nothing),
+        (Change::Seal(_) | Change::Remove(_), None) => (Ok(WriteDurability::Durable), Carried::Nothing),
     };
     match made.map_err(disk("written"))? {
-        Made::Durable => Staged::forget(&vault.folder).map_err(disk("written"))?,
+        WriteDurability::Durable => Staged::forget(&vault.folder).map_err(disk("written"))?,
         // It is in force. What is ready is on the disk, and carries it out once more after a power cut.
-        Made::InForce(_) => {}
+        WriteDurability::InForce(_) => {}
     }
     Ok(carried)
 }

@@ -12,13 +12,13 @@ use crate::tamper::{CLASSES, Seen, append_wrong, bases, run_class};
 use crate::writer::{Chance, Shape, Wrong, shape};
 
 /// A file, what is asked about it, and the answer in Rust: exit code and first bad seq.
-struct Asked {
+struct PythonCase {
     name: String,
     question: Value,
     answer: (u64, Option<u64>),
 }
 
-fn ask(questions: &[Asked]) -> Vec<Value> {
+fn ask(questions: &[PythonCase]) -> Vec<Value> {
     let python = std::env::var_os("PALYRA_TEST_PYTHON").expect(
         "PALYRA_TEST_PYTHON must name a Python with `cryptography`; run `cargo xtask test`, which installs one",
     );
@@ -40,7 +40,7 @@ fn ask(questions: &[Asked]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an array")).collect()
 }
 
-fn demand_same(questions: &[Asked]) {
+fn demand_same(questions: &[PythonCase]) {
     let answers = ask(questions);
     assert_eq!(answers.len(), questions.len(), "one answer a question");
     for (asked, answer) in questions.iter().zip(&answers) {
@@ -61,7 +61,7 @@ fn python_finds_clean_logs_clean() {
         let since = log.newest().map(|(_, signed)| signed.note.clone());
         let key = log.newest().map(|(_, signed)| log.vkey(&log.keys[signed.signers[0]].1));
         let question = json!({ "db": state.join("journal.db"), "keys": state, "since": since, "key": key });
-        questions.push(Asked { name: format!("{of:?} {seed}"), question, answer: (0, None) });
+        questions.push(PythonCase { name: format!("{of:?} {seed}"), question, answer: (0, None) });
     }
     demand_same(&questions);
 }
@@ -76,7 +76,7 @@ fn python_names_every_contradiction() {
         let path = folder.path().join(format!("{seed}.db"));
         log.save(&path);
         let question = json!({ "db": path });
-        questions.push(Asked { name: format!("{wrong:?}"), question, answer: (17, Some(seq)) });
+        questions.push(PythonCase { name: format!("{wrong:?}"), question, answer: (17, Some(seq)) });
     }
     demand_same(&questions);
 }
@@ -92,7 +92,7 @@ fn python_names_the_same_faults() {
             std::fs::copy(seen.path, &kept).expect("a copy");
             let fault = seen.report.fault.as_ref();
             let (key, since) = (&seen.case.key, &seen.case.since);
-            questions.push(Asked {
+            questions.push(PythonCase {
                 name: format!("{} ({})", class.name, kept.display()),
                 question: json!({ "db": kept, "keys": seen.state, "since": since, "key": key }),
                 answer: (u64::from(seen.report.exit_code()), fault.and_then(|fault| fault.seq)),

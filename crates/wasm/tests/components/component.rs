@@ -17,9 +17,9 @@ use palyra_wasm::{
 
 /// Answers every fetch alike, and remembers what it was asked.
 #[derive(Default)]
-pub(crate) struct Asked(pub(crate) Mutex<Vec<FetchRequest>>);
+pub(crate) struct FetchRecorder(pub(crate) Mutex<Vec<FetchRequest>>);
 
-impl FetchHttp for Asked {
+impl FetchHttp for FetchRecorder {
     fn fetch(
         &self,
         request: FetchRequest,
@@ -59,7 +59,7 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new() -> Self {
         let ports = Ports {
-            fetch: Some(Arc::new(Asked::default())),
+            fetch: Some(Arc::new(FetchRecorder::default())),
             secrets: None,
             values: Arc::new(MemoryValues::default()),
             clock: Arc::new(FakeClock::new()),

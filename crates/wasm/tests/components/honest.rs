@@ -12,7 +12,7 @@ use palyra_wasm::{
 };
 use tracing::instrument::WithSubscriber;
 
-use crate::component::{Asked, Bench, ECHO, Wat};
+use crate::component::{Bench, ECHO, FetchRecorder, Wat};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_says_what_it_is_and_what_it_is_told() {
@@ -144,7 +144,7 @@ const WORK: &str = r#"
 struct Errand {
     bench: Bench,
     wat: Wat,
-    asked: Arc<Asked>,
+    asked: Arc<FetchRecorder>,
     values: Arc<MemoryValues>,
 }
 
@@ -155,7 +155,7 @@ fn person() -> PrincipalId {
 
 impl Errand {
     fn new() -> Self {
-        let (asked, values) = (Arc::new(Asked::default()), Arc::new(MemoryValues::default()));
+        let (asked, values) = (Arc::new(FetchRecorder::default()), Arc::new(MemoryValues::default()));
         let secrets = MemorySecrets::default();
         let secret = NewSecret {
             name: "token".parse().expect("a name"),
@@ -209,15 +209,15 @@ impl Errand {
 
 /// Remembers what is logged.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<String>>);
+struct LoggedText(Arc<Mutex<String>>);
 
-impl tracing::field::Visit for Heard {
+impl tracing::field::Visit for LoggedText {
     fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn Debug) {
         write!(self.0.lock().expect("unpoisoned"), "{field}={value:?} ").expect("it is written");
     }
 }
 
-impl tracing::Subscriber for Heard {
+impl tracing::Subscriber for LoggedText {
     fn enabled(&self, _metadata: &tracing::Metadata<'_>) -> bool {
         true
     }
@@ -241,7 +241,7 @@ impl tracing::Subscriber for Heard {
 
 #[tokio::test]
 async fn a_component_asks_with_a_secret_keeps_values_tells_the_time_and_logs() {
-    let (errand, heard) = (Errand::new(), Heard::default());
+    let (errand, heard) = (Errand::new(), LoggedText::default());
     let answer = errand.run("token").with_subscriber(heard.clone()).await;
     assert_eq!(answer, Ok("the page".to_owned()));
     let asked = errand.asked.0.lock().expect("unpoisoned");

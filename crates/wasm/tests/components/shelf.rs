@@ -19,7 +19,7 @@ use palyra_types::{ComponentId, PrincipalId, Redacted, Seq, Timestamp};
 use palyra_wasm::{COMPILE_LIMITS, ComponentParts, ComponentTools};
 use tempfile::TempDir;
 
-use crate::component::{Asked, Wat};
+use crate::component::{FetchRecorder, Wat};
 
 /// Starts programs with the limits of a shell and nothing else; counts them.
 #[derive(Default)]
@@ -109,7 +109,7 @@ impl ConfinedProcess for Plain {
 pub(crate) struct Shelf {
     pub(crate) components: ComponentTools,
     pub(crate) sandbox: Arc<Unheld>,
-    pub(crate) asked: Arc<Asked>,
+    pub(crate) asked: Arc<FetchRecorder>,
     pub(crate) folder: Arc<TempDir>,
 }
 
@@ -131,7 +131,7 @@ impl Shelf {
 
     /// The same, where another program stands in the compiler's place, or none.
     pub(crate) fn with_compiler(folder: Arc<TempDir>, compiling: ProcessLimits, program: PathBuf) -> Self {
-        let (sandbox, asked) = (Arc::new(Unheld::default()), Arc::new(Asked::default()));
+        let (sandbox, asked) = (Arc::new(Unheld::default()), Arc::new(FetchRecorder::default()));
         let components = ComponentTools::new(ComponentParts {
             folder: folder.path().join("components"),
             program,

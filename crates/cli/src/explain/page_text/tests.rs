@@ -8,7 +8,7 @@ use super::*;
 
 fn shown(page: &str, columns: usize) -> String {
     let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
-    page_text(page, RowFrame { mark: "", width, styles: StyleMode::Left }, width)
+    page_text(page, RowFrame { mark: "", width, styles: StyleMode::AsWritten }, width)
 }
 
 fn pages() -> impl Iterator<Item = (String, &'static str)> {

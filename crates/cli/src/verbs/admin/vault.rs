@@ -210,7 +210,7 @@ async fn set_passphrase(context: &Context, json: bool) -> Result<Exit, Failure> 
 async fn ask(context: &Context, what: &str, times: AskCount) -> Result<Option<String>, Failure> {
     match ask_unseen(&context.output, &context.interrupts, what, times).await {
         Ok(HiddenAnswer::Given(given)) => Ok(Some(given.into_exposed())),
-        Ok(HiddenAnswer::Left) => Ok(None),
+        Ok(HiddenAnswer::Quit) => Ok(None),
         Ok(HiddenAnswer::Differ) => Err(Failure::local(
             ErrorCode::InvalidArgument,
             "the two inputs differ; nothing was changed".to_owned(),

@@ -28,7 +28,7 @@ pub(super) struct DenyAllOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConfirmationSource {
     /// From the person at the terminal.
-    Asked,
+    Prompt,
     /// From the command line.
     Given,
 }
@@ -47,7 +47,7 @@ pub(super) async fn run(
         return Ok(Exit::Done);
     }
     waiting.iter().for_each(|approval| context.output.row(&row(approval).join("  ")));
-    if order.confirmation == ConfirmationSource::Asked && !confirmed(context, waiting.len()).await? {
+    if order.confirmation == ConfirmationSource::Prompt && !confirmed(context, waiting.len()).await? {
         context.output.note(NoteKind::Info, "nothing was denied");
         return Ok(Exit::Cancelled);
     }

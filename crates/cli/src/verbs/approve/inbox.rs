@@ -40,7 +40,7 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         match answer_one(context, client, &mut reader, approval).await? {
             InboxAnswer::Yes => {}
             InboxAnswer::Skipped => skipped += 1,
-            InboxAnswer::Left => return Ok(Exit::Withheld),
+            InboxAnswer::Quit => return Ok(Exit::Withheld),
         }
     }
     if skipped > 0 {
@@ -76,7 +76,7 @@ pub(super) async fn confirms_risky(context: &Context, approval: &v1::Approval) -
 enum InboxAnswer {
     Yes,
     Skipped,
-    Left,
+    Quit,
 }
 
 async fn answer_one(
@@ -92,7 +92,7 @@ async fn answer_one(
     );
     loop {
         let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
-        let Some(typed) = typed else { return Ok(InboxAnswer::Left) };
+        let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
         match form.read(&typed) {
             TypedAnswer::More => show(context, approval, PreviewDetail::Full),
             TypedAnswer::Skip => return Ok(InboxAnswer::Skipped),

@@ -64,7 +64,8 @@ fn a_secret_is_found_across_pieces_and_what_stands_around_it_is_not() {
 
 #[test]
 fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
-    let mut search = SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+    let mut search =
+        SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: SeqRanges::default() };
     let run = Some(RunId::from_parts(1, 1));
     let printed = |effect, text: &str| {
         let (effect, text, rest) =
@@ -89,7 +90,7 @@ fn what_a_call_printed_is_one_text_whatever_prints_beside_it() {
 fn a_secret_is_found_in_any_text_of_an_entry() {
     let searched = |event: &JournalEvent| {
         let mut search =
-            SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: Gathered::default() };
+            SecretSearch { redactor: &Keys, under_way: BTreeMap::new(), found: SeqRanges::default() };
         search.look_at(Seq(0), None, event);
         !search.found.done().0.is_empty()
     };

@@ -12,7 +12,7 @@ struct Scene {
     entropy: Arc<dyn Entropy>,
 }
 
-const PLACE: Place = Place { log_id: LogId([5; 16]), seq: Seq(3), chunk: None };
+const PLACE: SealPlace = SealPlace { log_id: LogId([5; 16]), seq: Seq(3), chunk: None };
 
 fn principal(n: u128) -> PrincipalId {
     PrincipalId::from_parts(1, n)

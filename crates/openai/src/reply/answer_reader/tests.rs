@@ -22,7 +22,7 @@ fn shown(tape: &[OrchestratorTapeRecord]) -> String {
     let mut text = String::new();
     for step in steps(tape) {
         match step {
-            AnswerStep::Accepted { .. } | AnswerStep::Begun | AnswerStep::Ended(_) => Ok(()),
+            AnswerStep::Accepted { .. } | AnswerStep::Started | AnswerStep::Ended(_) => Ok(()),
             AnswerStep::ItemOpened { item } => writeln!(text, "{item} opened"),
             AnswerStep::TextAdded { item, text: added } => writeln!(text, "{item} + {added:?}"),
             AnswerStep::ItemClosed { item, text: whole, state } => {
@@ -183,7 +183,7 @@ proptest! {
                     prop_assert_eq!(open.take(), Some((item, text)));
                 }
                 AnswerStep::Ended(_) => prop_assert!(open.is_none()),
-                AnswerStep::Accepted { .. } | AnswerStep::Begun => {}
+                AnswerStep::Accepted { .. } | AnswerStep::Started => {}
             }
         }
     }

@@ -27,7 +27,7 @@ mod asks;
 #[derive(Debug, Clone, PartialEq)]
 enum Fact {
     Accepted(RunLimits, usize),
-    Asked { attempt: u32, turn: u32, model: usize, tokens: u64, at: Timestamp },
+    ModelRequested { attempt: u32, turn: u32, model: usize, tokens: u64, at: Timestamp },
     Said { attempt: u32, bytes: usize },
     Thought { attempt: u32, bytes: usize },
     Answered { attempt: u32, tokens: u64 },
@@ -44,7 +44,7 @@ enum Fact {
     Ended { effect: u32, failed: bool, output: ContentDigest },
     Lost { effect: u32 },
     Circling,
-    Heard { answer: bool, key: Option<IdempotencyDigest> },
+    InputReceived { answer: bool, key: Option<IdempotencyDigest> },
     StopWanted(CancelReason),
     Over(TerminationReason),
     Foreign,
@@ -87,7 +87,7 @@ fn thought(attempt: Attempt, text: &Redacted<String>) -> Fact {
 fn fact(event: &TapeEvent, at: Timestamp) -> Fact {
     match event {
         TapeEvent::Run(event) => run_fact(event),
-        TapeEvent::Model(ModelEvent::Requested(asked)) => Fact::Asked {
+        TapeEvent::Model(ModelEvent::Requested(asked)) => Fact::ModelRequested {
             attempt: asked.attempt.0,
             turn: asked.turn,
             model: asked.model.expose().as_ref().map_or(0, place_of),
@@ -158,7 +158,7 @@ fn run_fact(event: &RunEvent) -> Fact {
     match event {
         RunEvent::Started(started) => Fact::Accepted(started.limits, 1 + started.fallbacks.expose().len()),
         RunEvent::InputReceived { delivery, idempotency, .. } => {
-            Fact::Heard { answer: *delivery == InputDelivery::Queue, key: *idempotency }
+            Fact::InputReceived { answer: *delivery == InputDelivery::Queue, key: *idempotency }
         }
         RunEvent::LoopDetected { .. } => Fact::Circling,
         RunEvent::Held { .. } => unreachable!("no machine holds a run by itself"),
@@ -206,7 +206,7 @@ impl Reference {
     }
 
     fn attempts(&self) -> u32 {
-        u32::try_from(self.count(|fact| matches!(fact, Fact::Asked { .. }))).expect("few")
+        u32::try_from(self.count(|fact| matches!(fact, Fact::ModelRequested { .. }))).expect("few")
     }
 
     fn open_attempt(&self) -> Option<u32> {
@@ -230,7 +230,7 @@ impl Reference {
         let looked = turn.iter().rposition(|fact| *fact == Fact::Circling).map_or(0, |at| at + 1);
         let asked_at = |wanted: u32| {
             self.tape.iter().find_map(|fact| match fact {
-                Fact::Asked { attempt, at, .. } if *attempt == wanted => Some(*at),
+                Fact::ModelRequested { attempt, at, .. } if *attempt == wanted => Some(*at),
                 _ => None,
             })
         };
@@ -250,12 +250,12 @@ impl Reference {
     }
 
     fn attempts_in_turn(&self) -> usize {
-        self.turn_so_far().iter().filter(|fact| matches!(fact, Fact::Asked { .. })).count()
+        self.turn_so_far().iter().filter(|fact| matches!(fact, Fact::ModelRequested { .. })).count()
     }
 
     /// Returns the attempt after which the run pauses.
     fn pausing(&self) -> Option<u32> {
-        let asked = self.last(|fact| matches!(fact, Fact::Asked { .. }))?;
+        let asked = self.last(|fact| matches!(fact, Fact::ModelRequested { .. }))?;
         self.tape[asked..].iter().find_map(|fact| match fact {
             Fact::GaveUp { attempt, waits: true, .. } => Some(*attempt),
             _ => None,
@@ -273,7 +273,7 @@ impl Reference {
         let mut requested = 100;
         for fact in &self.tape {
             match fact {
-                Fact::Asked { tokens, .. } => sent = *tokens,
+                Fact::ModelRequested { tokens, .. } => sent = *tokens,
                 Fact::GaveUp { next: NextAttempt::ShorterContext, .. } => requested = sent / 2,
                 Fact::GaveUp { next: NextAttempt::NextModel, .. } => requested = 100,
                 _ => {}
@@ -343,7 +343,9 @@ impl Reference {
     }
 
     fn last_turn(&self) -> u32 {
-        self.tape.iter().fold(0, |last, fact| if let Fact::Asked { turn, .. } = fact { *turn } else { last })
+        self.tape
+            .iter()
+            .fold(0, |last, fact| if let Fact::ModelRequested { turn, .. } = fact { *turn } else { last })
     }
 
     fn proposed(&self) -> Vec<u32> {
@@ -366,12 +368,12 @@ impl Reference {
     }
 
     fn has_heard(&self, wanted: Option<IdempotencyDigest>) -> bool {
-        wanted.is_some() && self.any(|fact| matches!(fact, Fact::Heard { key, .. } if *key == wanted))
+        wanted.is_some() && self.any(|fact| matches!(fact, Fact::InputReceived { key, .. } if *key == wanted))
     }
 
     fn unanswered(&self) -> usize {
-        let since = self.last(|fact| matches!(fact, Fact::Asked { .. })).map_or(0, |at| at + 1);
-        self.tape[since..].iter().filter(|fact| matches!(fact, Fact::Heard { .. })).count()
+        let since = self.last(|fact| matches!(fact, Fact::ModelRequested { .. })).map_or(0, |at| at + 1);
+        self.tape[since..].iter().filter(|fact| matches!(fact, Fact::InputReceived { .. })).count()
     }
 
     fn tokens(&self) -> u64 {
@@ -407,7 +409,7 @@ impl Reference {
     }
 
     fn circles(&self) -> bool {
-        let since = self.last(|fact| matches!(fact, Fact::Heard { .. })).map_or(0, |at| at + 1);
+        let since = self.last(|fact| matches!(fact, Fact::InputReceived { .. })).map_or(0, |at| at + 1);
         let recent = &self.tape[since..];
         let call_of = |wanted: u32| {
             recent.iter().find_map(|fact| match fact {
@@ -447,7 +449,7 @@ impl Reference {
                 return false;
             }
             let asked_about = |fact: &Fact| {
-                matches!(fact, Fact::Circling | Fact::Lost { .. } | Fact::Heard { answer: true, .. })
+                matches!(fact, Fact::Circling | Fact::Lost { .. } | Fact::InputReceived { answer: true, .. })
             };
             let circling = self.last(asked_about).is_some_and(|at| self.tape[at] == Fact::Circling);
             return self.end(match reason {
@@ -467,7 +469,7 @@ impl Reference {
             return true;
         }
         if !turns.is_empty() {
-            turns.into_iter().for_each(|effect| self.look_again(effect));
+            turns.into_iter().for_each(|effect| self.reprepare(effect));
             return true;
         }
         if self.held_back() || !self.open().is_empty() {
@@ -497,7 +499,7 @@ impl Reference {
 
     fn ask(&mut self, model: usize, tokens: u64) -> bool {
         let sent = self.tape.iter().rev().find_map(|fact| match fact {
-            Fact::Asked { tokens, .. } => Some(*tokens),
+            Fact::ModelRequested { tokens, .. } => Some(*tokens),
             _ => None,
         });
         let shortens =
@@ -508,14 +510,14 @@ impl Reference {
         let (attempt, turn) = (self.attempts() + 1, self.next_turn());
         self.work.push(format!("ask {attempt}"));
         let before = self.tape.iter().rev().find_map(|fact| match fact {
-            Fact::Asked { model, .. } => Some(*model),
+            Fact::ModelRequested { model, .. } => Some(*model),
             _ => None,
         });
         if model > before.unwrap_or_default() {
             let passed_over = model - self.model();
             self.tape.push(Fact::Switched { attempt, model, passed_over });
         }
-        self.tape.push(Fact::Asked { attempt, turn, model, tokens, at: self.now });
+        self.tape.push(Fact::ModelRequested { attempt, turn, model, tokens, at: self.now });
         true
     }
 
@@ -664,7 +666,7 @@ impl Reference {
                     return;
                 }
                 let answer = self.waits_for_input();
-                self.tape.push(Fact::Heard { answer, key: *idempotency });
+                self.tape.push(Fact::InputReceived { answer, key: *idempotency });
                 self.end_questions(false);
             }
             RunInput::ToolPrepared { effect, prepared, judged, fresh } => {

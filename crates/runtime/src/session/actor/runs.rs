@@ -61,7 +61,7 @@ impl SessionActor {
         if let Some(opening) = &admitted.opening {
             self.directory.register_agent(self.session, opening.agent);
         }
-        let mut receipt = admitted.receipt(AdmissionKind::Begun);
+        let mut receipt = admitted.receipt(AdmissionKind::Started);
         receipt.begun_upto = Some(begun.upto);
         self.tell_of_unreadable(&mut receipt.notes);
         Ok(receipt)
@@ -219,7 +219,7 @@ impl SessionActor {
             // What is known here may be behind the journal: it is read again.
             Some(RunExit::Stalled(stall)) => {
                 self.loaded = None;
-                if stall == StallKind::ForNow {
+                if stall == StallKind::Transient {
                     self.retry_later();
                 }
             }

@@ -49,11 +49,11 @@ impl Case {
 }
 
 /// A folder to break things in.
-pub(crate) struct Place {
+pub(crate) struct TamperFolder {
     pub(crate) folder: PathBuf,
 }
 
-impl Place {
+impl TamperFolder {
     pub(crate) fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use palyra_verify::{StateKeys, VerifyOptions, VerifyReport, verify_bundle, verify_database};
 
 use super::classes::{Class, Kind};
-use super::expect::{Case, Place};
+use super::expect::{Case, TamperFolder};
 use super::view::View;
 use crate::writer::{Chance, Log, Shape, shape};
 
@@ -102,7 +102,7 @@ pub(crate) fn run_class(
     each: &mut dyn FnMut(&Seen<'_>),
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    let place = Place::new(folder);
+    let place = TamperFolder::new(folder);
     let mut chance = Chance::new(class.name.len() as u64 ^ count);
     for _ in 0..count {
         let made = (0..TRIES_MAX).find_map(|_| {
@@ -132,7 +132,7 @@ pub(crate) fn run_class(
     outcome
 }
 
-fn broken(class: &Class, base: &Base, chance: &mut Chance, place: &Place) -> Option<Case> {
+fn broken(class: &Class, base: &Base, chance: &mut Chance, place: &TamperFolder) -> Option<Case> {
     match class.kind {
         Kind::File(work) | Kind::Unkeyed(work) => {
             std::fs::write(place.database(), &base.file).expect("a file");
@@ -143,7 +143,7 @@ fn broken(class: &Class, base: &Base, chance: &mut Chance, place: &Place) -> Opt
     }
 }
 
-fn verify(case: &Case, class: &Class, state: Option<&Path>, place: &Place) -> VerifyReport {
+fn verify(case: &Case, class: &Class, state: Option<&Path>, place: &TamperFolder) -> VerifyReport {
     let mut options = VerifyOptions {
         key: case.key.as_ref().map(|key| key.parse().expect("a key")),
         since: case.since.as_ref().map(|note| note.parse().expect("a checkpoint")),

@@ -160,7 +160,7 @@ impl<'l> Tape<'l> {
     }
 
     /// Appends a call up to its start: permitted, approved, edited, or covered by a grant given before.
-    pub(crate) fn call(&mut self, effect: u64, chance: &mut Chance) -> Begun {
+    pub(crate) fn call(&mut self, effect: u64, chance: &mut Chance) -> StartedCall {
         let (digest, edited) = (chance.array(), chance.array());
         let (approval, grant) = (chance.array(), chance.array());
         self.proposed(effect, digest);
@@ -185,7 +185,7 @@ impl<'l> Tape<'l> {
             }
         };
         self.started(effect);
-        Begun { effect, digest, by }
+        StartedCall { effect, digest, by }
     }
 
     fn approved(&mut self, effect: u64, approval: [u8; 16], edited: Option<[u8; 32]>) {
@@ -196,7 +196,7 @@ impl<'l> Tape<'l> {
     }
 
     /// Appends the outcome of a call.
-    pub(crate) fn end(&mut self, begun: &Begun) {
+    pub(crate) fn end(&mut self, begun: &StartedCall) {
         self.finished(begun.effect, begun.digest, begun.by);
     }
 
@@ -298,13 +298,13 @@ impl<'l> Tape<'l> {
 }
 
 /// A call that was started.
-pub(crate) struct Begun {
+pub(crate) struct StartedCall {
     effect: u64,
     digest: [u8; 32],
     by: By,
 }
 
-impl Begun {
+impl StartedCall {
     /// Returns the facts of its outcome.
     pub(crate) fn outcome(&self) -> Vec<u8> {
         let mut facts = Vec::new();

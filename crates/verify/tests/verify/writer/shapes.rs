@@ -8,7 +8,7 @@ use super::{Chance, Log, New, Tape, bytes_field, number_field};
 pub(crate) enum Shape {
     /// A file of format 1: nothing is signed.
     FormatOne,
-    /// Begun in format 1, brought up to 2, then signed.
+    /// StartedCall in format 1, brought up to 2, then signed.
     BroughtUp,
     /// One epoch.
     Plain,

@@ -12,8 +12,8 @@ use crate::{AnswerStage, JudgedAnswer, PrepareRefusal, PreparedEffect, RunError}
 /// Where a call stands, by the last that was said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Wanting,
-    Asked,
+    AwaitingPrompt,
+    AwaitingApproval,
     Allowed,
     Running,
     Gone,
@@ -24,11 +24,13 @@ impl Reference {
         let mut stages = self.tape.iter().rev().filter_map(|fact| match fact {
             Fact::Judged(Judged { effect, verdict, .. }) if *effect == wanted => Some(match verdict {
                 ToolVerdict::Allow => Stage::Allowed,
-                ToolVerdict::Ask => Stage::Wanting,
+                ToolVerdict::Ask => Stage::AwaitingPrompt,
                 ToolVerdict::Deny => Stage::Gone,
             }),
-            Fact::AskedPerson(AskedPerson { effect, .. }) if *effect == wanted => Some(Stage::Asked),
-            Fact::Resolved { effect, .. } if *effect == wanted => Some(Stage::Wanting),
+            Fact::AskedPerson(AskedPerson { effect, .. }) if *effect == wanted => {
+                Some(Stage::AwaitingApproval)
+            }
+            Fact::Resolved { effect, .. } if *effect == wanted => Some(Stage::AwaitingPrompt),
             Fact::Began { effect } if *effect == wanted => Some(Stage::Running),
             Fact::Ended { effect, .. } | Fact::Lost { effect } if *effect == wanted => Some(Stage::Gone),
             _ => None,
@@ -65,8 +67,8 @@ impl Reference {
     fn may_go(&self, effect: u32) -> bool {
         match self.stage(effect) {
             Stage::Allowed => true,
-            Stage::Wanting => self.judged(effect).conduct == ToolConduct::Prepared,
-            Stage::Asked | Stage::Running | Stage::Gone => false,
+            Stage::AwaitingPrompt => self.judged(effect).conduct == ToolConduct::Prepared,
+            Stage::AwaitingApproval | Stage::Running | Stage::Gone => false,
         }
     }
 
@@ -107,7 +109,7 @@ impl Reference {
     }
 
     /// Judges a call again that waited, by the rules of now.
-    pub(super) fn look_again(&mut self, effect: u32) {
+    pub(super) fn reprepare(&mut self, effect: u32) {
         let before = self.judged(effect).clone();
         match self.policy {
             PolicyNow::Denies | PolicyNow::OtherVersion => self.deny(effect, DecidedBy::Policy),
@@ -165,7 +167,7 @@ impl Reference {
                     waits &= doubts > 0;
                 }
                 Fact::Circling => (waits, circles) = (false, true),
-                Fact::Heard { answer: true, .. } => (waits, circles) = (false, false),
+                Fact::InputReceived { answer: true, .. } => (waits, circles) = (false, false),
                 _ => {}
             }
         }
@@ -218,7 +220,7 @@ impl Reference {
         for effect in self.open() {
             let judged = self.judged(effect).clone();
             let unprepared = judged.conduct != ToolConduct::Prepared;
-            if let (Stage::Wanting, true, Some(ask)) = (self.stage(effect), unprepared, judged.ask) {
+            if let (Stage::AwaitingPrompt, true, Some(ask)) = (self.stage(effect), unprepared, judged.ask) {
                 self.ask_person(effect, (ask.approval, self.call_of(effect), false));
             }
         }
@@ -260,7 +262,7 @@ impl Reference {
             self.judge(effect, judged, (ToolVerdict::Ask, DecidedBy::Policy, Some(ask)));
             return self.ask_person(effect, (fresh, now, true));
         }
-        if self.stage(effect) == Stage::Wanting {
+        if self.stage(effect) == Stage::AwaitingPrompt {
             let ask = self.judged(effect).ask.expect("it wants an approval");
             return self.ask_person(effect, (ask.approval, now, false));
         }

@@ -28,7 +28,7 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// How soon a committed head is to be signed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wanted {
+pub(crate) enum SignDelay {
     /// There is nothing to sign.
     #[default]
     NotAtAll,
@@ -50,11 +50,11 @@ pub(super) enum SignerEnd {
     Broken,
 }
 
-pub(super) struct State {
+pub(super) struct SignerState {
     key: Arc<EpochKey>,
     unsigned: Option<TreeHead>,
     unsigned_since: Option<Instant>,
-    wanted: Wanted,
+    wanted: SignDelay,
     pub(super) newest: Option<Signed>,
     signed_at: Option<Instant>,
     /// The newest signed head, until it is stored; since when one waits; whether the writer was told.
@@ -63,12 +63,12 @@ pub(super) struct State {
     stored_at: Option<Instant>,
     waiters: Vec<(u64, oneshot::Sender<SignedCheckpoint>)>,
     pub(super) ended: SignerEnd,
-    pub(super) asleep: Asleep,
+    pub(super) asleep: SignerSleep,
 }
 
 /// Whether the signing thread sleeps, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asleep {
+pub(super) enum SignerSleep {
     /// It looks at everything once more before it sleeps.
     No,
     Until(Instant),
@@ -76,21 +76,21 @@ pub(super) enum Asleep {
 }
 
 /// Where heads are left and picked up.
-pub(crate) struct Slot {
+pub(crate) struct SharedHeads {
     log_id: LogId,
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<SignerState>,
     pub(super) changed: Condvar,
 }
 
-impl Slot {
+impl SharedHeads {
     /// Begins with the key in use and the head that is stored already.
     pub(crate) fn new(log_id: LogId, clock: Arc<dyn Clock>, key: EpochKey, first: Signed) -> Self {
-        let state = State {
+        let state = SignerState {
             key: Arc::new(key),
             unsigned: None,
             unsigned_since: None,
-            wanted: Wanted::NotAtAll,
+            wanted: SignDelay::NotAtAll,
             newest: Some(first),
             signed_at: None,
             unstored: None,
@@ -98,26 +98,26 @@ impl Slot {
             stored_at: Some(Instant::now()),
             waiters: Vec::new(),
             ended: SignerEnd::No,
-            asleep: Asleep::No,
+            asleep: SignerSleep::No,
         };
         Self { log_id, clock, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, SignerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leaves a head that was just committed.
-    pub(crate) fn committed(&self, head: TreeHead, wanted: Wanted) {
+    pub(crate) fn committed(&self, head: TreeHead, wanted: SignDelay) {
         let mut state = self.lock();
         let awaited = state.waiters.iter().any(|(size, _)| *size <= head.size);
-        let wanted = if awaited { Wanted::Now } else { wanted };
+        let wanted = if awaited { SignDelay::Now } else { wanted };
         state.unsigned = Some(head);
         state.unsigned_since.get_or_insert_with(Instant::now);
         self.want(&mut state, wanted);
     }
 
-    fn want(&self, state: &mut State, wanted: Wanted) {
+    fn want(&self, state: &mut SignerState, wanted: SignDelay) {
         if wanted > state.wanted {
             state.wanted = wanted;
             let now = Instant::now();
@@ -126,11 +126,11 @@ impl Slot {
     }
 
     /// Wakes the signing thread, unless it wakes early enough by itself.
-    fn wake_by(&self, state: &State, due: Option<Instant>) {
+    fn wake_by(&self, state: &SignerState, due: Option<Instant>) {
         let late = match (state.asleep, due) {
-            (Asleep::No, _) | (_, None) => false,
-            (Asleep::Until(at), Some(due)) => due < at,
-            (Asleep::ForGood, Some(_)) => true,
+            (SignerSleep::No, _) | (_, None) => false,
+            (SignerSleep::Until(at), Some(due)) => due < at,
+            (SignerSleep::ForGood, Some(_)) => true,
         };
         if late {
             self.changed.notify_one();
@@ -138,12 +138,12 @@ impl Slot {
     }
 
     /// Returns when the committed head is to be signed.
-    fn signature_due(state: &State, now: Instant) -> Option<Instant> {
+    fn signature_due(state: &SignerState, now: Instant) -> Option<Instant> {
         match state.wanted {
-            Wanted::NotAtAll => None,
-            Wanted::WithinASecond => Some(state.unsigned_since.map_or(now, |since| since + SIGN_PAUSE)),
-            Wanted::Soon => Some(state.signed_at.map_or(now, |at| at + SIGN_PAUSE_AT_RUN_END)),
-            Wanted::Now => Some(now),
+            SignDelay::NotAtAll => None,
+            SignDelay::WithinASecond => Some(state.unsigned_since.map_or(now, |since| since + SIGN_PAUSE)),
+            SignDelay::Soon => Some(state.signed_at.map_or(now, |at| at + SIGN_PAUSE_AT_RUN_END)),
+            SignDelay::Now => Some(now),
         }
     }
 
@@ -203,7 +203,7 @@ impl Slot {
 
     /// Takes the head that is due, for signing outside of the lock; else returns when one will be.
     pub(super) fn take_due(
-        state: &mut State,
+        state: &mut SignerState,
         now: Instant,
     ) -> Result<(TreeHead, Arc<EpochKey>), Option<Instant>> {
         match Self::signature_due(state, now) {
@@ -213,8 +213,8 @@ impl Slot {
         }
     }
 
-    fn take(state: &mut State, now: Instant) -> Option<(TreeHead, Arc<EpochKey>)> {
-        (state.wanted, state.unsigned_since, state.signed_at) = (Wanted::NotAtAll, None, Some(now));
+    fn take(state: &mut SignerState, now: Instant) -> Option<(TreeHead, Arc<EpochKey>)> {
+        (state.wanted, state.unsigned_since, state.signed_at) = (SignDelay::NotAtAll, None, Some(now));
         state.unsigned.take().map(|head| (head, Arc::clone(&state.key)))
     }
 
@@ -235,7 +235,7 @@ impl Slot {
                 drop(answer.send(signed.checkpoint.clone()));
             }
             if state.unsigned.is_some_and(|head| head.size <= signed.size()) {
-                (state.unsigned, state.unsigned_since, state.wanted) = (None, None, Wanted::NotAtAll);
+                (state.unsigned, state.unsigned_since, state.wanted) = (None, None, SignDelay::NotAtAll);
             }
             state.unstored_since.get_or_insert_with(Instant::now);
             state.unstored = Some(signed.clone());
@@ -265,12 +265,12 @@ impl Slot {
     }
 
     /// Returns when the writer has to be told that a head waits in vain for a transaction; `None` for never.
-    pub(super) fn store_due(state: &State) -> Option<Instant> {
+    pub(super) fn store_due(state: &SignerState) -> Option<Instant> {
         state.unstored_since.map(|since| since + STORE_PAUSE)
     }
 
     /// The writer was told: it will not be told again for this head.
-    pub(super) fn told_to_store(state: &mut State) {
+    pub(super) fn defer_store(state: &mut SignerState) {
         state.unstored_since = None;
     }
 

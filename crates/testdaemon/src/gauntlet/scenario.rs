@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use super::context::GauntletContext;
 use super::ledgers::{LedgerDifferences, compare, counted, errand};
 use super::legs::RunLeg;
-use crate::house::StartOutcome;
-use crate::life::DaemonLife;
+use crate::daemon_restarts::DaemonRestarts;
 use crate::person::{ActorKind, AttendedRun, attend};
 use crate::strace::{CallRecording, StraceTracer};
+use crate::test_home::StartOutcome;
 use crate::tools::ToolFlaw;
 use crate::verdict;
 
@@ -19,13 +19,13 @@ use crate::verdict;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// What is different from story to story.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StoryOptions {
+pub(super) struct ScenarioOptions {
     pub(super) leg: RunLeg,
     pub(super) person: ActorKind,
     pub(super) flaw: Option<ToolFlaw>,
 }
 
-impl StoryOptions {
+impl ScenarioOptions {
     /// Nothing is wrong on purpose.
     pub(super) fn of(leg: RunLeg) -> Self {
         Self { leg, person: ActorKind::Careful, flaw: None }
@@ -34,7 +34,7 @@ impl StoryOptions {
 
 /// A story as it went.
 #[derive(Debug)]
-pub(super) struct StoryOutcome {
+pub(super) struct ScenarioOutcome {
     /// The calls that were made until the fault, and whether there was one.
     pub(super) recording: CallRecording,
     /// How long it took until another daemon answered, if one died.
@@ -49,23 +49,23 @@ pub(super) struct StoryOutcome {
 /// What does not hold, but for what the ledgers say: that is in the answer.
 pub(super) async fn tell(
     context: &GauntletContext,
-    cast: StoryOptions,
+    cast: ScenarioOptions,
     tracer: &StraceTracer,
     log: &Path,
-) -> Result<StoryOutcome> {
+) -> Result<ScenarioOutcome> {
     let told = tokio::time::timeout(PATIENCE, live(context, cast, tracer, log)).await;
     told.context("something that must happen does not")?
 }
 
 async fn live(
     context: &GauntletContext,
-    cast: StoryOptions,
+    cast: ScenarioOptions,
     tracer: &StraceTracer,
     log: &Path,
-) -> Result<StoryOutcome> {
+) -> Result<ScenarioOutcome> {
     let (house, _server, mut programs) = context.begin(cast.leg)?;
     programs.setting.flaw = cast.flaw;
-    let (mut life, serving) = DaemonLife::in_house(&house, &programs);
+    let (mut life, serving) = DaemonRestarts::in_house(&house, &programs);
     let (daemon, attached) = match cast.leg {
         RunLeg::Run => {
             let (daemon, _, _) = house.serve(&programs).await?;
@@ -91,5 +91,10 @@ async fn live(
         attached.ended().await?;
     }
     let compared = compare(&house, attended.run, &attended.seen)?;
-    Ok(StoryOutcome { recording: CallRecording::read(log)?, back_after: life.back_after, attended, compared })
+    Ok(ScenarioOutcome {
+        recording: CallRecording::read(log)?,
+        back_after: life.back_after,
+        attended,
+        compared,
+    })
 }

@@ -28,7 +28,7 @@ pub trait ReadJobs: Send + Sync {
 }
 
 /// Where jobs are recorded; tools are made before the journal is open.
-pub(crate) struct JobBook {
+pub(crate) struct JobLog {
     journal: Mutex<Option<Journal>>,
     /// The number given last, once it is known.
     last: tokio::sync::Mutex<Option<JobNumber>>,
@@ -55,7 +55,7 @@ impl JobOwner {
     }
 }
 
-impl JobBook {
+impl JobLog {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { journal: Mutex::default(), last: tokio::sync::Mutex::default(), clock }
     }

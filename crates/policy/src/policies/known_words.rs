@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, PolicyFile};
 use super::folders::{mend_of_folder, mend_of_path};
-use super::mistake::{PolicyMistake, place_of};
 use crate::suggest::suggest;
 
 /// The words of the members that have a fixed set of them.

@@ -11,17 +11,17 @@ use super::ledger::{LedgerDifferences, compare, ran};
 use super::model::{self, INPUT};
 use super::programs;
 use super::started::{GONE_WITHIN, StartedProcesses};
-use crate::house::{DaemonChild, Programs, TestHome};
-use crate::life::DaemonLife;
+use crate::daemon_restarts::DaemonRestarts;
 use crate::person::{ActorKind, ActorTask, AttendedRun, attend};
 use crate::strace::{AttachedTracer, CallRecording, StraceTracer};
+use crate::test_home::{DaemonChild, Programs, TestHome};
 use crate::verdict;
 
 /// No story takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What all stories share.
-pub(super) struct StoryContext {
+pub(super) struct ScenarioContext {
     folder: tempfile::TempDir,
     programs: Programs,
     _model: ModelServer,
@@ -31,7 +31,7 @@ pub(super) struct StoryContext {
 
 /// What is different from story to story.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StoryOptions<'a> {
+pub(super) struct ScenarioOptions<'a> {
     /// Where a program is when the daemon is killed, if it is killed then.
     pub(super) place: Option<&'a str>,
     /// What follows the daemon, and the file it writes.
@@ -41,7 +41,7 @@ pub(super) struct StoryOptions<'a> {
 
 /// A story as it went.
 #[derive(Debug)]
-pub(super) struct StoryOutcome {
+pub(super) struct ScenarioOutcome {
     /// The calls that were made until the fault, where somebody followed the daemon.
     pub(super) recording: CallRecording,
     /// How many processes lived when the daemon was killed at a place.
@@ -56,7 +56,7 @@ pub(super) struct StoryOutcome {
     pub(super) compared: LedgerDifferences,
 }
 
-impl StoryContext {
+impl ScenarioContext {
     /// Prepares what all stories share.
     ///
     /// # Errors
@@ -87,16 +87,16 @@ impl StoryContext {
     ///
     /// # Errors
     /// What does not hold, but for what the programs counted: that is in the answer.
-    pub(super) async fn tell(&self, cast: StoryOptions<'_>) -> Result<StoryOutcome> {
+    pub(super) async fn tell(&self, cast: ScenarioOptions<'_>) -> Result<ScenarioOutcome> {
         let told = tokio::time::timeout(PATIENCE, self.live(cast)).await;
         told.context("something that must happen does not")?
     }
 
-    async fn live(&self, cast: StoryOptions<'_>) -> Result<StoryOutcome> {
+    async fn live(&self, cast: ScenarioOptions<'_>) -> Result<ScenarioOutcome> {
         let house = TestHome::copy_of(&self.lived_in, &self.path("house"))?;
         programs::install(&house)?;
         let mut conductor = ProgramConductor::begin(&house, JobPhase::Coming)?;
-        let (mut life, serving) = DaemonLife::in_house(&house, &self.programs);
+        let (mut life, serving) = DaemonRestarts::in_house(&house, &self.programs);
         let (mut daemon, _, _) = house.serve(&self.programs).await?;
         let mut attached = match cast.tracer {
             Some((tracer, _)) => Some(tracer.attach(daemon.pid).await?),
@@ -140,7 +140,7 @@ impl StoryContext {
         let recording =
             cast.tracer.map_or_else(|| Ok(CallRecording::default()), |(_, log)| CallRecording::read(log))?;
         let jobs_in_doubt = in_doubt.len();
-        Ok(StoryOutcome {
+        Ok(ScenarioOutcome {
             recording,
             processes,
             gone_after,

@@ -12,8 +12,8 @@ use palyra_types::proof::TreeHead;
 use palyra_types::{Epoch, LogId, Seq};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::edge;
 use super::error::OpenError;
+use super::frontier;
 use super::options::OpenOptions;
 use super::tail::Tail;
 use crate::entry::StoredEntry;
@@ -27,7 +27,7 @@ use crate::tree::StoredTiles;
 const HANDOVER_KEYS_MAX: usize = 8;
 
 /// How a log stands.
-pub(super) enum Standing {
+pub(super) enum LogState {
     /// Everything agrees.
     Sound {
         tree: Box<TreeWriter>,
@@ -43,7 +43,7 @@ pub(super) fn judge(
     options: &OpenOptions,
     connection: &Connection,
     tail: &Tail,
-) -> Result<(Standing, Option<TreeHead>), OpenError> {
+) -> Result<(LogState, Option<TreeHead>), OpenError> {
     let log_id = tail.chain.log_id;
     let entries = tail.chain.next_seq.0;
     let newest = newest_note(connection, log_id)?;
@@ -56,8 +56,8 @@ pub(super) fn judge(
         None => None,
     };
     let held = [stored, anchored].into_iter().flatten().max_by_key(|head| head.size);
-    let doubtful = |cause| Ok((Standing::Doubtful { cause }, held));
-    let Some(tree) = edge::restore(connection, tail)? else {
+    let doubtful = |cause| Ok((LogState::Doubtful { cause }, held));
+    let Some(tree) = frontier::restore(connection, tail)? else {
         return doubtful(ReadOnlyCause::TailDisagrees);
     };
     if let Some(anchored) = anchored
@@ -91,7 +91,7 @@ pub(super) fn judge(
         }
     };
     match held_keys(options, signers)? {
-        Some(keys) => Ok((Standing::Sound { tree: Box::new(tree), keys }, held)),
+        Some(keys) => Ok((LogState::Sound { tree: Box::new(tree), keys }, held)),
         None => {
             tracing::error!("the key that signed the log's newest head is gone");
             doubtful(ReadOnlyCause::KeyLost)

@@ -1,7 +1,7 @@
 //! The daemons of one house, one after the other.
 //!
 //! Owns when clients hear that another one serves, and how long that took after a death. Begin at
-//! [`DaemonLife::through_one_death`].
+//! [`DaemonRestarts::through_one_death`].
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use tokio::sync::watch;
 
-use crate::house::{DaemonChild, Programs, TestHome};
+use crate::test_home::{DaemonChild, Programs, TestHome};
 use crate::watch::ServingReceiver;
 
 /// The daemons of one house.
-pub(crate) struct DaemonLife<'a> {
+pub(crate) struct DaemonRestarts<'a> {
     house: &'a TestHome,
     programs: &'a Programs,
     serving: watch::Sender<u32>,
@@ -21,7 +21,7 @@ pub(crate) struct DaemonLife<'a> {
     pub(crate) back_after: Option<Duration>,
 }
 
-impl<'a> DaemonLife<'a> {
+impl<'a> DaemonRestarts<'a> {
     /// Begins before the first daemon; clients wait for what comes with it.
     pub(crate) fn in_house(house: &'a TestHome, programs: &'a Programs) -> (Self, ServingReceiver) {
         let (serving, seen) = watch::channel(0);

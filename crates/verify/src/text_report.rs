@@ -14,7 +14,7 @@ use crate::report::{BundleRun, LogFreshness, LogVerdict, Signer, VerifyReport};
 const RANGES_MAX: usize = 20;
 
 /// Returns a report as lines of text.
-pub fn words(report: &VerifyReport) -> String {
+pub fn text_report(report: &VerifyReport) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_words(&mut text, report);

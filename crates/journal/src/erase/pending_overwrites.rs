@@ -10,11 +10,11 @@ const FILE_NAME: &str = "journal.erasing";
 
 /// A file beside the database; while it is there, overwriting is owed.
 #[derive(Debug, Clone)]
-pub(super) struct Owed {
+pub(super) struct PendingOverwrites {
     path: PathBuf,
 }
 
-impl Owed {
+impl PendingOverwrites {
     pub(super) fn beside(database: &Path) -> Self {
         Self { path: database.with_file_name(FILE_NAME) }
     }

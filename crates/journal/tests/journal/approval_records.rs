@@ -10,7 +10,9 @@ use palyra_ports::{
     NewEntry, ReadError,
 };
 use palyra_testkit::JournalReads;
-use palyra_testkit::journal_suite::asking::{approval, asked, begun, granted, resolved, stored_grant};
+use palyra_testkit::journal_suite::approval_entries::{
+    approval, asked, begun, granted, resolved, stored_grant,
+};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalState, ApprovalVoted, ArgumentRule, ArgumentShape,

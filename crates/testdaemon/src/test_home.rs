@@ -65,7 +65,7 @@ pub enum StartOutcome {
 impl Programs {
     /// Returns those of a daemon that asks before it acts, with nothing before it on its command line.
     pub(crate) fn asking(daemon: &Path, model_url: String) -> Self {
-        let setting = TestSettings { rules: Rules::Asking, ..TestSettings::default() };
+        let setting = TestSettings { rules: Rules::AskFirst, ..TestSettings::default() };
         Self { daemon: daemon.to_owned(), before: Vec::new(), model_url, setting }
     }
 }

@@ -6,7 +6,7 @@ use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
 
-use super::run_view::Asked;
+use super::run_view::ModelInput;
 use super::{Oracle, permission};
 use crate::fault::Phase;
 
@@ -79,13 +79,13 @@ impl Oracle {
         let Some(view) = self.runs.get(&run) else { return Phase::ModelWaiting };
         let (wanted, phase) = (view.last_request(), view.phase());
         match wanted {
-            Asked::Nobody => {
+            ModelInput::Nobody => {
                 self.find(format!("a model is asked for {run}, whose tape says that nobody is asked"));
             }
-            Asked::Whole(messages) if !request.messages.ends_with(&messages) => {
+            ModelInput::Whole(messages) if !request.messages.ends_with(&messages) => {
                 self.find(format!("what a model is shown of {run} is not what its tape says"));
             }
-            Asked::Whole(_) | Asked::Part => {}
+            ModelInput::Whole(_) | ModelInput::Part => {}
         }
         phase
     }
