@@ -91,9 +91,9 @@ impl KeeperPool {
     }
 
     fn ready(waiting: Option<WaitingKeeper>) -> Option<KeeperProcess> {
-        let WaitingKeeper { keeper, end } = waiting?;
+        let WaitingKeeper { mut keeper, end } = waiting?;
         end.abort();
-        keeper.is_silent().then_some(keeper)
+        keeper.still_waits().then_some(keeper)
     }
 
     /// Makes a keeper ahead, if none waits; blocks likewise. Whoever takes one meanwhile gets this one.
@@ -159,10 +159,13 @@ impl Drop for KeeperPool {
 }
 
 impl KeeperProcess {
-    /// Says whether it has no word: one that waits has something to say only when it failed, or is gone.
-    fn is_silent(&self) -> bool {
+    /// Returns whether it runs and has sent nothing: one that waits sends something only when it failed.
+    fn still_waits(&mut self) -> bool {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready == 0)
+        let silent =
+            poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready == 0);
+        // A process that it began keeps its socket open for a moment after it was killed.
+        silent && matches!(self.process.try_wait(), Ok(None))
     }
 
     /// Lets it end, waits for that, and takes away its group.
