@@ -1,7 +1,7 @@
-//! Files at the door: whether they may come in, what they are, and what is recorded of them.
+//! Files that come with an input: whether they may come in, what they are, and what is recorded of them.
 //!
-//! Pure. What a file says it is has to agree with its bytes where bytes tell; what it does not say is told from
-//! the bytes, then from its name. Names and texts are cleaned like everything that people type.
+//! Pure. A declared media type has to agree with the bytes where they show one. Without a declaration the bytes give the
+//! type, then the name. Names and texts are cleaned like everything that people type.
 //! Begin at [`admit_files`].
 
 use std::sync::Arc;
@@ -30,10 +30,11 @@ pub struct IncomingFile {
 
 /// Files that may come in.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AdmittedFiles {
-    pub(crate) attachments: Vec<Attachment>,
+pub struct AdmittedFiles {
+    /// What is recorded of each, in their order.
+    pub attachments: Vec<Attachment>,
     /// Those that are not text, as the attachments number them.
-    pub(crate) blobs: Vec<Blob>,
+    pub blobs: Vec<Blob>,
 }
 
 /// Why files may not come in.
@@ -115,7 +116,8 @@ pub enum AdmitFilesError {
 
 impl AdmitFilesError {
     /// Returns how much was found where a file is refused because of a secret.
-    pub(crate) fn secret_found(&self) -> Option<SecretFound> {
+    #[must_use]
+    pub fn secret_found(&self) -> Option<SecretFound> {
         match self {
             Self::SecretInMediaType { refused, .. } | Self::SecretInFile { refused, .. } => Some(*refused),
             Self::TooMany { .. }
@@ -133,7 +135,8 @@ impl AdmitFilesError {
 /// # Errors
 /// [`AdmitFilesError`] when there are too many or they are too large.
 pub fn check_sizes<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Result<(), AdmitFilesError> {
-    let (mut count, mut together) = (0, 0_u64);
+    let mut count = 0;
+    let mut together = 0_u64;
     for (name, bytes) in files {
         count += 1;
         together = together.saturating_add(bytes);
@@ -151,7 +154,10 @@ pub fn check_sizes<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Resul
 }
 
 /// Takes files in: all of them, or none.
-pub(crate) fn admit_files(
+///
+/// # Errors
+/// [`AdmitFilesError`] names the first file that may not come in.
+pub fn admit_files(
     files: &[IncomingFile],
     redactor: &dyn Redactor,
 ) -> Result<AdmittedFiles, AdmitFilesError> {
@@ -168,7 +174,8 @@ pub(crate) fn admit_files(
             media_type.map_err(|refused| AdmitFilesError::SecretInMediaType { number, refused })?;
         let content = cleaned(number, media_type.expose(), file, redactor)?;
         let bytes = content.expose();
-        let (sha256, size) = (palyra_ledger::sha256(bytes), bytes.len() as u64);
+        let sha256 = palyra_ledger::sha256(bytes);
+        let content_bytes = bytes.len() as u64;
         let body = match std::str::from_utf8(bytes) {
             Ok(_) if is_text_type(media_type.expose()) && bytes.len() <= ATTACHMENT_TEXT_BYTES_MAX => {
                 AttachmentBody::Text(
@@ -184,7 +191,7 @@ pub(crate) fn admit_files(
         admitted.attachments.push(Attachment {
             name: redactor.redact(file.name.clone()).text,
             media_type,
-            bytes: size,
+            bytes: content_bytes,
             sha256: sha256.into(),
             body,
         });
@@ -229,7 +236,7 @@ fn media_type(number: usize, file: &IncomingFile) -> Result<String, AdmitFilesEr
     })
 }
 
-/// A name as a refusal shows it to whoever sent it.
+/// Returns a name as a refusal shows it to the sender.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_SHOWN_MAX).collect()
 }

@@ -7,7 +7,7 @@ use palyra_ports::{AppendError, KeptFileError, ReadError, WorkspaceError};
 use palyra_types::approval::ApprovalState;
 use palyra_types::{ErrorCode, PrincipalId};
 
-use crate::attachments::AdmitFilesError;
+use palyra_attachments::AdmitFilesError;
 
 /// Why a handle did not do what a caller asked.
 ///

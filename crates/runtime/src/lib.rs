@@ -16,8 +16,6 @@ mod engine;
 mod run_context;
 mod pending_approvals;
 
-mod attachments;
-
 pub mod session;
 
 mod run;

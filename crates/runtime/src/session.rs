@@ -34,9 +34,9 @@ mod loaded;
 
 mod history;
 
-pub use crate::attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
+pub use palyra_attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use request::{
     AdmissionKind, BranchRequest, CleanedSession, ExistingSession, InputReach, InputRequest, ResetMode,
     ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,

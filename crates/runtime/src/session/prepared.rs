@@ -7,9 +7,9 @@ use palyra_types::Content;
 use palyra_types::attachment::Blob;
 use palyra_types::run::{IdempotencyDigest, UserInput};
 
-use crate::attachments::{AdmittedFiles, IncomingFile, admit_files};
 use crate::engine::Engine;
 use crate::error::RequestError;
+use palyra_attachments::{AdmittedFiles, IncomingFile, admit_files};
 
 /// Characters of an idempotency key, at most.
 const IDEMPOTENCY_KEY_CHARS_MAX: usize = 200;

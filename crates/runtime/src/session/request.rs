@@ -9,7 +9,7 @@ use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Content, Redacted, RunId, SessionId, TapeSeq};
 
-use crate::attachments::IncomingFile;
+use palyra_attachments::IncomingFile;
 
 /// Which session is meant.
 #[derive(Debug, Clone, Default)]
