@@ -31,7 +31,7 @@ use confirmations::ConfirmationCodes;
 use refusals::RefusalLog;
 pub use refusals::{REFUSALS_RECORDED_MAX, REFUSALS_SPAN};
 pub use snapshot::AccessSnapshot;
-pub use tokens::{TOKEN_LIFE_MAX, TOKEN_PREFIX, TokenRequest};
+pub use tokens::{TOKEN_LIFE_MAX, TOKEN_PREFIX, TokenRequest, token_in_authorization};
 
 /// Characters of a principal's name, at most.
 const PRINCIPAL_NAME_CHARS_MAX: usize = 100;

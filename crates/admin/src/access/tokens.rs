@@ -16,6 +16,15 @@ pub const TOKEN_PREFIX: &str = "palyra_";
 /// The longest life of a token.
 pub const TOKEN_LIFE_MAX: Duration = Duration::from_secs(365 * 24 * 3_600);
 
+/// Returns the token in the value of an `authorization` header (RFC 6750): the scheme `Bearer`, one space and a token with
+/// the prefix; nothing for every other value.
+#[must_use]
+pub fn token_in_authorization(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let whole = token.strip_prefix(TOKEN_PREFIX).is_some_and(|secret| !secret.is_empty());
+    (scheme.eq_ignore_ascii_case("bearer") && whole).then_some(token)
+}
+
 /// A token to make.
 #[derive(Debug, Clone)]
 pub struct TokenRequest {
@@ -159,5 +168,30 @@ impl AccessHandle {
             }
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_token_of_ours_is_taken_and_all_else_is_not() {
+        for value in ["Bearer palyra_ab", "bearer palyra_ab"] {
+            assert_eq!(token_in_authorization(value), Some("palyra_ab"), "{value:?}");
+        }
+        let bad = [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer palyra_",
+            "Bearer sk-ab",
+            "Bearer  palyra_ab",
+            "Basic palyra_ab",
+            "palyra_ab",
+        ];
+        for value in bad {
+            assert_eq!(token_in_authorization(value), None, "{value:?}");
+        }
     }
 }
