@@ -124,14 +124,8 @@ async fn a_client_that_does_not_read_ends() {
     let text =
         Call::get(&format!("/api/v1/runs/{}/tape", started["opened"]["run_id"].as_str().unwrap()), &token)
             .text(daemon.address);
-    let asking = async {
-        loop {
-            deaf.send(&text).await;
-        }
+    let closed = async {
+        tokio::join!(deaf.send_until_closed(&text), daemon.open.wait_for(|open| *open == 0)).1.map(drop)
     };
-    let closed = daemon.open.wait_for(|open| *open == 0);
-    tokio::select! {
-        () = asking => unreachable!("it asks until it is dropped"),
-        closed = tokio::time::timeout(PATIENCE, closed) => drop(closed.expect("the connection ends").unwrap()),
-    }
+    tokio::time::timeout(PATIENCE, closed).await.expect("the connection ends").unwrap();
 }

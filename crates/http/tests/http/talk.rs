@@ -52,6 +52,11 @@ impl Wire {
         self.0.get_mut().write_all(text.as_bytes()).await.unwrap();
     }
 
+    /// Sends until the other side takes no more.
+    pub(crate) async fn send_until_closed(&mut self, text: &str) {
+        while self.0.get_mut().write_all(text.as_bytes()).await.is_ok() {}
+    }
+
     /// Reads the head of an answer; `None` when the connection ends before it.
     pub(crate) async fn head(&mut self) -> Option<(u16, String)> {
         let mut head = String::new();

@@ -107,11 +107,7 @@ fn a_file_that_changed_since_it_was_asked_is_asked_about_again() {
     assert!(!yes.out.contains("hello world"), "what is the same is not said again: {}", yes.out);
     let again = home.palyra(&["approve", "show", "last"]).expect(0);
     assert!(again.out.contains("changed   new: -another\n"), "{}", again.out);
-    assert!(
-        again.out.contains("WaitingCall again because") && again.out.contains("-another"),
-        "{}",
-        again.out
-    );
+    assert!(again.out.contains("Asked again because") && again.out.contains("-another"), "{}", again.out);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     let tape = tape(&home, &waits.run);
     assert_eq!(of(&tape, "tool_started").len(), 1);

@@ -162,7 +162,7 @@ fn other_bytes_are_asked_about_again_and_nothing_changes_before_the_yes() {
     assert_ne!(first["sha256"], json!(second));
     assert_eq!(listed(&home).unwrap()["component"], first);
 
-    // WaitingCall at a terminal: a no changes nothing, and the first bytes are what runs.
+    // Asked at a terminal: a no changes nothing, and the first bytes are what runs.
     let answered = |answer: &str, code: i32| {
         let mut terminal = Pty::spawn(&home.command(&["tools", "add", &file]), 100);
         let shown = terminal.expect("add it? [y/N] ");

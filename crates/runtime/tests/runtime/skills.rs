@@ -279,9 +279,9 @@ async fn only_a_person_at_the_daemons_own_socket_decides() {
     ];
     let (skills, before) = (rig.gateway.admin.skills.clone(), rig.memory_commits());
     for other in others {
+        let looks = [skills.list(other).map(drop), skills.get(other, "notes").map(drop)];
+        assert!(looks.iter().all(|look| look.is_ok() == other.is_owner()), "{looks:?}");
         let refused = [
-            skills.list(other).map(drop),
-            skills.get(other, "notes").map(drop),
             skills.install(other, Redacted::cleaned(SOURCE.into()).into()).await.map(drop),
             skills.enable(other, "notes", None).await.map(drop),
             skills.disable(other, "notes", None).await.map(drop),

@@ -46,8 +46,10 @@ async fn nobody_but_the_owner_at_the_socket_gets_near_a_secret() {
     let by_token = Caller { actor: ActorIdentity { surface: Surface::Tcp, ..rig.me().actor }, ..rig.me() };
     for caller in [rig.stranger(), by_token] {
         let denied = Some(ErrorCode::PermissionDenied);
-        assert_eq!(code(vault.status(caller).await), denied);
-        assert_eq!(code(vault.list(caller).await), denied);
+        // An owner's token shows names and hosts, never a value.
+        let read = if caller.is_owner() { None } else { denied };
+        assert_eq!(code(vault.status(caller).await), read);
+        assert_eq!(code(vault.list(caller).await), read);
         assert_eq!(code(vault.put(caller, submit(PutStanding::Another, "x-y-z-0123456789")).await), denied);
         assert_eq!(code(vault.bind(caller, "forge", "evil.example").await), denied);
         assert_eq!(code(vault.unbind(caller, "forge", "api.forge.example").await), denied);
