@@ -10,7 +10,7 @@ use palyra_types::event::Bookmark;
 use palyra_types::{Content, RunId, Seq, TapeSeq};
 use palyra_wire::v1::{
     self, CancelRunRequest, CancelRunResponse, GetRunRequest, GetRunResponse, Input, InputAccepted,
-    ListRunsRequest, ListRunsResponse, SendInputRequest, SendInputResponse,
+    ListRunsRequest, ListRunsResponse, Run, SendInputRequest, SendInputResponse,
 };
 
 use crate::api_error::ApiError;
@@ -79,7 +79,8 @@ impl OperationHandlers {
     /// Answers `GetRun`.
     pub async fn get_run(&self, caller: Caller, message: GetRunRequest) -> Result<GetRunResponse, ApiError> {
         let record = self.state.runs.get(caller, translate::id("run_id", &message.run_id)?).await?;
-        Ok(GetRunResponse { run: Some(translate::run(&record)) })
+        let undone = self.state.runs.newest_undo(caller, record.run).await?.map(translate::run_undo);
+        Ok(GetRunResponse { run: Some(Run { undone, ..translate::run(&record) }) })
     }
 }
 

@@ -214,6 +214,17 @@ pub struct UndoRequested {
     pub kept: Option<KeptPlacement>,
 }
 
+/// What became of the newest undo of a run's file changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoSummary {
+    /// When it ended.
+    pub ended: Timestamp,
+    /// Files that are as they were before the run.
+    pub restored: u32,
+    /// Files that were left alone.
+    pub skipped: u32,
+}
+
 /// The name of something that was kept aside, unique in one state directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct KeptFileId(pub String);

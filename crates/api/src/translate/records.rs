@@ -1,6 +1,7 @@
 //! Runs, sessions and agents as lists show them.
 
 use palyra_types::agent::AgentRecord;
+use palyra_types::effect::UndoSummary;
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_wire::v1;
@@ -28,7 +29,14 @@ pub(crate) fn run(record: &RunRecord) -> v1::Run {
         usage: Some(token_usage(record.usage)),
         input_preview: record.input_preview.expose().clone(),
         delivery: names::input_delivery(record.delivery),
+        undone: None,
     }
+}
+
+/// Returns what became of an undo.
+pub(crate) fn run_undo(summary: UndoSummary) -> v1::RunUndo {
+    let UndoSummary { ended, restored, skipped } = summary;
+    v1::RunUndo { ended: timestamp(ended), restored, skipped }
 }
 
 /// Returns a session.

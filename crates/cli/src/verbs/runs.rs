@@ -316,6 +316,7 @@ async fn show(
         ("updated", date(run.updated)),
         ("used", used),
         ("entries", run.last_tape_seq.to_string()),
+        ("undone", run.undone.as_ref().map(undone).unwrap_or_default()),
         ("bookmarks", bookmarks_of(client, &run.run_id).await?),
     ] {
         if !value.is_empty() {
@@ -330,6 +331,11 @@ async fn show(
     }
     effects::show_unknown(context, client, &run.run_id).await?;
     Ok(Exit::Done)
+}
+
+fn undone(undo: &v1::RunUndo) -> String {
+    let restored = count(undo.restored.into(), "file");
+    format!("{}, {restored} restored, {} skipped", date(undo.ended), undo.skipped)
 }
 
 async fn bookmarks_of(client: &Client, run: &str) -> Result<String, Failure> {

@@ -1,12 +1,12 @@
 //! Undos of what runs changed: one row for each entry about one. The paths are in the entry, and nowhere else.
 
-use palyra_types::effect::UndoRequested;
+use palyra_types::effect::{UndoRequested, UndoResult, UndoSummary};
 use palyra_types::event::{EffectEvent, JournalEvent};
 use palyra_types::{RunId, Seq, UndoId};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
-    StoredRow, all_rows,
+    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, LogView, RowId, RowStore, RowsPerKey,
+    ScanOrder, StoreFault, StoredRow, all_rows, scan_rows,
 };
 
 /// The family.
@@ -46,6 +46,9 @@ struct UndoFacts {
 
 const OPEN: usize = 0;
 const FINISHED: usize = 1;
+const OF_RUN: usize = 2;
+/// Entries about undos of one run that are looked at.
+const OF_RUN_MAX: usize = 64;
 
 fn key(undo: UndoId) -> IndexKey {
     IndexKey::new().bytes(&undo.to_bytes())
@@ -127,4 +130,46 @@ pub fn open(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<UndoRe
         _ => Err(StoreFault::Contradiction { seq }),
     };
     seqs.into_iter().map(requested).collect()
+}
+
+/// Returns what became of the newest undo of a run's file changes that ended; placing a kept file is none.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn newest_of_run(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    run: RunId,
+) -> Result<Option<UndoSummary>, StoreFault> {
+    let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
+    let mut of_run = scan_rows::<Undos>(rows, OF_RUN, range, ScanOrder::Descending, OF_RUN_MAX)?;
+    of_run.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+    for (end, row) in of_run.iter().filter(|(_, row)| row.stage == UndoStage::Finished) {
+        let is_beginning =
+            |(_, other): &&(RowId, UndoRow)| other.undo == row.undo && other.stage == UndoStage::Closed;
+        let Some((beginning, _)) = of_run.iter().find(is_beginning) else { continue };
+        let seq = Seq::from(*beginning);
+        let JournalEvent::Effect(EffectEvent::UndoRequested(requested)) = log.entry(seq)?.event else {
+            return Err(StoreFault::Contradiction { seq });
+        };
+        if requested.kept.is_some() {
+            continue;
+        }
+        let seq = Seq::from(*end);
+        let entry = log.entry(seq)?;
+        let JournalEvent::Effect(EffectEvent::UndoFinished { files, .. }) = entry.event else {
+            return Err(StoreFault::Contradiction { seq });
+        };
+        let restored = files.iter().filter(|file| is_back(&file.result)).count();
+        return Ok(Some(UndoSummary {
+            ended: entry.time,
+            restored: u32::try_from(restored).unwrap_or(u32::MAX),
+            skipped: u32::try_from(files.len() - restored).unwrap_or(u32::MAX),
+        }));
+    }
+    Ok(None)
+}
+
+fn is_back(result: &UndoResult) -> bool {
+    matches!(result, UndoResult::Restored | UndoResult::AlreadyRestored)
 }

@@ -26,12 +26,16 @@ fn notes(home: &Home) -> String {
 #[test]
 fn a_changed_file_is_as_before() {
     let home = changed();
+    assert!(!home.palyra(&["runs", "show", "last"]).expect(0).out.contains("undone"));
     let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert_eq!(
         undone.err,
         "✓ notes.txt: restored to its content before the run\n· 1 file restored, 0 skipped\n"
     );
     assert_eq!(notes(&home), "one\nold\nthree\n");
+    let shown = home.palyra(&["runs", "show", "last"]).expect(0);
+    let row = shown.out.lines().find(|line| line.starts_with("undone ")).unwrap_or_default();
+    assert!(row.ends_with(", 1 file restored, 0 skipped"), "{}", shown.out);
     let again = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert!(again.err.contains("has its content before the run already"), "{}", again.err);
     is_whole(&home);

@@ -1,14 +1,14 @@
 //! Effects, for callers: what runs did, and what a person says about what nobody knew.
 
 use palyra_admin::Caller;
-use palyra_journal_core::families::{approvals, effects};
+use palyra_journal_core::families::{approvals, effects, undos};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_ports::{AppendClass, AppendError, Guard, NewEntry};
 use palyra_run_core::RunInput;
 use palyra_types::access::ActorIdentity;
-use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState};
+use palyra_types::effect::{EffectRecord, EffectResolution, EffectSettled, EffectState, UndoSummary};
 use palyra_types::event::{EffectEvent, JournalEvent, TapeEvent, ToolEvent};
 use palyra_types::job::JobState;
 use palyra_types::session::SessionRef;
@@ -36,6 +36,15 @@ impl RunsHandle {
         let limit = query.limit.min(RECORD_PAGE_ROWS_MAX);
         let query = EffectQuery { principal: Some(caller.actor.principal), limit, ..query };
         Ok(self.engine.ports.families.query(move |rows, _| effects::records(rows, &query)).await?)
+    }
+
+    /// Returns what became of the newest undo of a run of the caller; nothing where there was none.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::Read`].
+    pub async fn newest_undo(&self, caller: Caller, run: RunId) -> Result<Option<UndoSummary>, RequestError> {
+        self.get(caller, run).await?;
+        Ok(self.engine.ports.families.query(move |rows, log| undos::newest_of_run(rows, log, run)).await?)
     }
 
     /// Returns what the call of an effect does, in one line: as it was asked about, or as it was proposed.
