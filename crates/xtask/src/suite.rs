@@ -4,6 +4,7 @@
 //! never a silent skip. Begin at [`test`]; [`check`] is the same without installing anything.
 
 mod test;
+mod disk;
 mod check;
 mod bench;
 mod setup;

@@ -14,7 +14,7 @@ use super::chance::SeededRandom;
 use super::phases::PhaseRunner;
 use super::summary::TestCounts;
 use super::tools::{self, Tools};
-use super::{bench, check, command, setup, vectors};
+use super::{bench, check, command, disk, setup, vectors};
 
 /// After this the suite stops itself and says where it was.
 const TIME: Duration = Duration::from_secs(75 * 60);
@@ -27,6 +27,7 @@ const PHASES: [&str; 12] = [
 pub(crate) fn test(skip: &[String], check_packages: fn() -> Result<()>) -> Result<ExitCode> {
     let (skipped_phases, skipped_tests): (Vec<&str>, Vec<&str>) =
         skip.iter().map(String::as_str).partition(|name| PHASES.contains(name));
+    disk::demand_room()?;
     let mut phases = PhaseRunner::start(TIME, &skipped_phases);
     phases.run("setup", |_| setup::ensure());
     let tools = phases.run("tools", tools::install);
