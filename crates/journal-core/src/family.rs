@@ -8,6 +8,7 @@ mod declaration;
 mod folded_entry;
 mod index_key;
 
+mod changed_columns;
 mod row_store;
 mod run_counts;
 mod log_view;
@@ -24,6 +25,7 @@ mod memory_rows;
 
 mod read_families;
 
+pub use changed_columns::ChangedColumns;
 pub use content_erasure::erase_content;
 pub use declaration::{ContentColumn, ContentSource, FamilyTable, Index, RowsPerKey};
 pub use folded_entry::FoldedEntry;

@@ -20,7 +20,7 @@ pub(crate) const WAL_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The upper pages of the indexes, and what one group changes; beyond it the system's own cache of the file is asked.
 const PAGE_CACHE_KIB_MAX: i64 = 4 * 1024;
-const STATEMENTS_CACHED_MAX: usize = 64;
+const STATEMENTS_CACHED_MAX: usize = 128;
 /// A connection that nobody has used for so long gives its pages back; the system's own cache still has them.
 pub(crate) const QUIET_SPAN: Duration = Duration::from_secs(30);
 /// How long a statement waits for another process's lock.

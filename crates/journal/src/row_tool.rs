@@ -3,7 +3,8 @@
 
 use palyra_journal_core::families::FamilySet;
 use palyra_journal_core::family::{
-    EncodedRow, Family, FamilyTable, FoldedEntry, RowId, RowStore, RowWrite, StoreFault, all_rows,
+    ChangedColumns, EncodedRow, Family, FamilyTable, FoldedEntry, RowId, RowStore, RowWrite, StoreFault,
+    all_rows,
 };
 use rusqlite::Connection;
 
@@ -50,7 +51,11 @@ pub fn change_rows<F: Family>(
         if change(&mut row) {
             let keys = (0..F::TABLE.indexes.len()).map(|index| F::index(&row, index)).collect();
             let encoded = EncodedRow { facts: F::facts(&row), keys, content: F::content(&row) };
-            let written = SqliteRows::new(connection).write(F::TABLE, id, RowWrite::All(&encoded));
+            let written = SqliteRows::new(connection).write(
+                F::TABLE,
+                id,
+                RowWrite::Update(&encoded, ChangedColumns::ALL),
+            );
             written.map_err(sql_error)?;
         }
     }

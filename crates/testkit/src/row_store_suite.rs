@@ -6,8 +6,8 @@
 #![expect(clippy::unwrap_used, reason = "cases of a test suite fail by panicking")]
 
 use palyra_journal_core::family::{
-    ContentCell, ContentColumn, ContentSource, EncodedRow, FamilyTable, Index, IndexKey, KeyRange, Lookup,
-    MemoryRows, RowId, RowStore, RowWrite, RowsPerKey, Scan, ScanOrder,
+    ChangedColumns, ContentCell, ContentColumn, ContentSource, EncodedRow, FamilyTable, Index, IndexKey,
+    KeyRange, Lookup, MemoryRows, RowId, RowStore, RowWrite, RowsPerKey, Scan, ScanOrder,
 };
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
@@ -105,7 +105,8 @@ fn pages_join_in_both_directions(store: &mut dyn RowStore) {
 }
 
 fn facts_change_without_keys_and_content(store: &mut dyn RowStore) {
-    store.write(SAMPLE, RowId(7), RowWrite::FactsOnly(b"new")).unwrap();
+    let new_facts = EncodedRow { facts: b"new".to_vec(), ..row(7, Some("not written"), 9) };
+    store.write(SAMPLE, RowId(7), RowWrite::Update(&new_facts, ChangedColumns::NONE)).unwrap();
     let key = name("seven");
     let found = store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &key }).unwrap().unwrap();
     assert_eq!((found.facts.as_slice(), found.content[TEXT].to_bytes()), (&b"new"[..], &b"text"[..]));
@@ -113,7 +114,7 @@ fn facts_change_without_keys_and_content(store: &mut dyn RowStore) {
         content: vec![ContentCell::new("", Seq(7)), ContentCell::new("a note", Seq(12))],
         ..row(7, Some("renamed"), 3)
     };
-    store.write(SAMPLE, RowId(7), RowWrite::All(&changed)).unwrap();
+    store.write(SAMPLE, RowId(7), RowWrite::Update(&changed, ChangedColumns::ALL)).unwrap();
     assert_eq!(store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &key }).unwrap(), None);
     assert_eq!(ids(store, &page(ScanOrder::Ascending, 10)), [9, 3, 5, 11, 7]);
     let found = store.get(SAMPLE, Lookup::Id(RowId(7))).unwrap().unwrap();
@@ -134,7 +135,7 @@ fn a_key_of_one_row_is_not_given_twice(store: &mut dyn RowStore) {
     let taken = row(20, Some("renamed"), 1);
     assert!(store.write(SAMPLE, RowId(20), RowWrite::Insert(&taken)).is_err());
     assert!(store.write(SAMPLE, RowId(7), RowWrite::Insert(&row(7, None, 1))).is_err());
-    assert!(store.write(SAMPLE, RowId(3), RowWrite::All(&taken)).is_err());
+    assert!(store.write(SAMPLE, RowId(3), RowWrite::Update(&taken, ChangedColumns::ALL)).is_err());
     assert_eq!(ids(store, &page(ScanOrder::Ascending, 10)), [9, 3, 5, 11, 7], "nothing was written");
 }
 
@@ -148,9 +149,10 @@ pub fn random_operations(store: &mut dyn RowStore, seed: u64, steps: u64) {
         let named = (below(2) == 0).then(|| names[usize::try_from(below(5)).unwrap()]);
         let mut random = row(id, named, below(3));
         random.content[NOTE] = ContentCell::new(if below(2) == 0 { "note" } else { "" }, Seq(below(50)));
+        let earlier = row(id, [None, Some("a")][usize::try_from(below(2)).unwrap()], below(3));
         let write = match below(3) {
-            0 => RowWrite::FactsOnly(&random.facts),
-            1 => RowWrite::All(&random),
+            0 => RowWrite::Update(&random, random.changed_since(&earlier)),
+            1 => RowWrite::Update(&random, ChangedColumns::ALL),
             _ => RowWrite::Insert(&random),
         };
         let written =

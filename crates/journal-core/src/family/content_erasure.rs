@@ -4,6 +4,7 @@
 
 use palyra_types::proof::SeqRange;
 
+use super::changed_columns::ChangedColumns;
 use super::row_cache::{Family, encode, load_row};
 use super::row_store::{Lookup, RowStore, RowWrite, StoreFault};
 
@@ -23,7 +24,7 @@ pub fn erase_content<F: Family>(store: &mut dyn RowStore, ranges: &[SeqRange]) -
             let Some(mut stored) = store.get(F::TABLE, Lookup::Id(id))? else { continue };
             stored.content[column].bytes = None;
             let row = load_row::<F>(&stored)?;
-            store.write(F::TABLE, id, RowWrite::All(&encode::<F>(&row)))?;
+            store.write(F::TABLE, id, RowWrite::Update(&encode::<F>(&row), ChangedColumns::ALL))?;
         }
     }
     Ok(())

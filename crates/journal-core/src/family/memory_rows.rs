@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
 
+use super::changed_columns::ChangedColumns;
 use super::declaration::{ContentSource, FamilyTable, RowsPerKey};
 use super::index_key::IndexKey;
 use super::row_store::{
@@ -69,6 +70,18 @@ impl MemoryTable {
     }
 }
 
+/// Returns a row with its new facts and the columns that changed.
+fn updated(before: &EncodedRow, row: &EncodedRow, changed: ChangedColumns) -> EncodedRow {
+    let mut updated = EncodedRow { facts: row.facts.clone(), ..before.clone() };
+    for (index, key) in row.keys.iter().enumerate().filter(|(index, _)| changed.has_key(*index)) {
+        updated.keys[index].clone_from(key);
+    }
+    if changed.has_content() {
+        updated.content.clone_from(&row.content);
+    }
+    updated
+}
+
 impl RowStore for MemoryRows {
     fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
         let table = self.table(table);
@@ -108,14 +121,13 @@ impl RowStore for MemoryRows {
                 Err(StoreFault::Conflict { table: table.name })
             }
             RowWrite::Insert(row) => rows.put(table, id, row),
-            RowWrite::All(row) if rows.rows.contains_key(&id) => rows.put(table, id, row),
-            RowWrite::All(_) => Ok(()),
-            RowWrite::FactsOnly(facts) => {
-                if let Some(row) = rows.rows.get_mut(&id) {
-                    row.facts = facts.to_vec();
+            RowWrite::Update(row, changed) => match rows.rows.get(&id) {
+                Some(before) => {
+                    let row = updated(before, row, changed);
+                    rows.put(table, id, &row)
                 }
-                Ok(())
-            }
+                None => Ok(()),
+            },
         }
     }
 

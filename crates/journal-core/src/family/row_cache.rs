@@ -109,10 +109,9 @@ impl<F: Family> RowCache<F> {
                 StoreState::Missing => store.write(F::TABLE, id, RowWrite::Insert(&encoded))?,
                 StoreState::Older(older) => {
                     let older = encode::<F>(&older);
-                    if older.keys != encoded.keys || older.content != encoded.content {
-                        store.write(F::TABLE, id, RowWrite::All(&encoded))?;
-                    } else if older.facts != encoded.facts {
-                        store.write(F::TABLE, id, RowWrite::FactsOnly(&encoded.facts))?;
+                    if older != encoded {
+                        let changed = encoded.changed_since(&older);
+                        store.write(F::TABLE, id, RowWrite::Update(&encoded, changed))?;
                     }
                 }
             }

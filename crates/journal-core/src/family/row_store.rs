@@ -5,6 +5,7 @@ use std::error::Error;
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
 
+use super::changed_columns::ChangedColumns;
 use super::declaration::FamilyTable;
 use super::index_key::{IndexKey, KeyRange};
 
@@ -76,6 +77,17 @@ pub struct EncodedRow {
     pub content: Vec<ContentCell>,
 }
 
+impl EncodedRow {
+    /// Returns the columns in which this row differs from an earlier state of it.
+    #[must_use]
+    pub fn changed_since(&self, older: &Self) -> ChangedColumns {
+        let keys = older.keys.iter().zip(&self.keys).enumerate();
+        let changed = keys.filter(|(_, (before, after))| before != after);
+        let columns = changed.fold(ChangedColumns::NONE, |columns, (index, _)| columns.with_key(index));
+        if older.content == self.content { columns } else { columns.with_content() }
+    }
+}
+
 /// What names one row.
 #[derive(Debug, Clone, Copy)]
 pub enum Lookup<'a> {
@@ -128,10 +140,8 @@ pub struct ScannedRow {
 pub enum RowWrite<'a> {
     /// It is new.
     Insert(&'a EncodedRow),
-    /// Its keys and its content are what they were.
-    FactsOnly(&'a [u8]),
-    /// Everything may have changed.
-    All(&'a EncodedRow),
+    /// It is stored; its facts and these columns are written, the other ones are what they were.
+    Update(&'a EncodedRow, ChangedColumns),
 }
 
 /// Why a store did not do what it was asked for.

@@ -44,14 +44,7 @@ struct WaitingRead {
 #[derive(Default)]
 struct PoolState {
     jobs: VecDeque<WaitingRead>,
-    closed: Closed,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Closed {
-    #[default]
-    No,
-    Yes,
+    is_closed: bool,
 }
 
 #[derive(Default)]
@@ -122,7 +115,7 @@ impl ReaderPool {
 
 impl Drop for ReaderPool {
     fn drop(&mut self) {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = Closed::Yes;
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
         self.shared.arrived.notify_all();
         for thread in self.threads.drain(..) {
             drop(thread.join());
@@ -189,7 +182,7 @@ fn next(shared: &SharedPool, patience: Option<Duration>) -> NextWork {
         if let Some(waiting) = state.jobs.pop_front() {
             return NextWork::Query(waiting);
         }
-        if state.closed == Closed::Yes {
+        if state.is_closed {
             return NextWork::End;
         }
         let Some(span) = patience else {
@@ -198,7 +191,7 @@ fn next(shared: &SharedPool, patience: Option<Duration>) -> NextWork {
         };
         let (woken, timer) = shared.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
         state = woken;
-        if timer.timed_out() && state.jobs.is_empty() && state.closed == Closed::No {
+        if timer.timed_out() && state.jobs.is_empty() && !state.is_closed {
             return NextWork::Quiet;
         }
     }
@@ -240,7 +233,7 @@ mod tests {
         let waiting = WaitingRead { job, deadline: Instant::now() };
         shared.state.lock().unwrap().jobs.push_back(waiting);
         assert!(matches!(next(&shared, Some(Duration::ZERO)), NextWork::Query(_)));
-        shared.state.lock().unwrap().closed = Closed::Yes;
+        shared.state.lock().unwrap().is_closed = true;
         assert!(matches!(next(&shared, Some(Duration::ZERO)), NextWork::End));
         assert!(matches!(next(&shared, None), NextWork::End));
     }

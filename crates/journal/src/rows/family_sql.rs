@@ -4,10 +4,10 @@
 //! column, and beside a cell that does not come from `id` the entry that it comes from.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use palyra_journal_core::families::FAMILIES;
-use palyra_journal_core::family::{ContentSource, FamilyTable, RowsPerKey, ScanOrder};
+use palyra_journal_core::family::{ChangedColumns, ContentSource, FamilyTable, RowsPerKey, ScanOrder};
 use rusqlite::Connection;
 
 static STATEMENTS: LazyLock<FamilyStatements> = LazyLock::new(|| FamilyStatements::of(FAMILIES));
@@ -65,11 +65,12 @@ impl IndexSql {
 
 /// The statements of one family.
 pub(super) struct FamilySql {
+    table: &'static FamilyTable,
     pub(super) create: String,
     pub(super) by_id: String,
     pub(super) insert: String,
-    pub(super) facts_only: String,
-    pub(super) all: String,
+    /// One for each set of columns that an update may write, made when it is first needed.
+    updates: Vec<OnceLock<String>>,
     pub(super) indexes: Vec<IndexSql>,
     pub(super) sourced: Vec<String>,
 }
@@ -93,27 +94,38 @@ pub(crate) fn create_families(
 }
 
 impl FamilySql {
-    pub(super) fn new(table: &FamilyTable) -> Self {
+    pub(super) fn new(table: &'static FamilyTable) -> Self {
         let name = table_name(table);
         let read = columns(Vec::new(), value_columns(table));
         let written = columns(key_columns(table), value_columns(table));
         let places: Vec<String> = (1..=written.len()).map(|place| format!("?{place}")).collect();
-        let set: Vec<String> = written
-            .iter()
-            .zip(&places)
-            .skip(1)
-            .map(|(column, place)| format!("{column} = {place}"))
-            .collect();
-        let [read, written, places, set] = [&read, &written, &places, &set].map(|list| list.join(", "));
+        let [read, written, places] = [&read, &written, &places].map(|list| list.join(", "));
         Self {
+            table,
             create: create(table),
             by_id: format!("SELECT {read} FROM {name} WHERE id = ?1"),
             insert: format!("INSERT INTO {name}({written}) VALUES ({places})"),
-            facts_only: format!("UPDATE {name} SET row = ?2 WHERE id = ?1"),
-            all: format!("UPDATE {name} SET {set} WHERE id = ?1"),
+            updates: (0..2_usize << table.indexes.len()).map(|_| OnceLock::new()).collect(),
             indexes: (0..table.indexes.len()).map(|index| index_sql(&name, index, &read)).collect(),
             sourced: (0..table.content.len()).map(|column| sourced(table, column)).collect(),
         }
+    }
+
+    /// Returns the statement that writes the facts of a row and the columns that changed.
+    pub(super) fn update(&self, changed: ChangedColumns) -> &str {
+        let keys = 0..self.table.indexes.len();
+        let place = keys.filter(|index| changed.has_key(*index)).fold(0, |place, index| place | (2 << index));
+        let place = place | usize::from(changed.has_content());
+        self.updates[place].get_or_init(|| self.new_update(changed))
+    }
+
+    fn new_update(&self, changed: ChangedColumns) -> String {
+        let keys = key_columns(self.table).into_iter().enumerate();
+        let keys = keys.filter(|(index, _)| changed.has_key(*index)).map(|(_, column)| column);
+        let values = if changed.has_content() { value_columns(self.table) } else { Vec::new() };
+        let written = std::iter::once("row".to_owned()).chain(keys).chain(values).zip(2..);
+        let set: Vec<String> = written.map(|(column, place)| format!("{column} = ?{place}")).collect();
+        format!("UPDATE {} SET {} WHERE id = ?1", table_name(self.table), set.join(", "))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The adapter: one row in, one row out, in whatever transaction the connection is.
 
 use palyra_journal_core::family::{
-    ContentCell, ContentSource, FamilyTable, IndexKey, Lookup, RowId, RowStore, RowWrite, Scan, ScannedRow,
-    StoreFault, StoredRow,
+    ChangedColumns, ContentCell, ContentSource, FamilyTable, IndexKey, Lookup, RowId, RowStore, RowWrite,
+    Scan, ScannedRow, StoreFault, StoredRow,
 };
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
@@ -93,8 +93,7 @@ impl RowStore for SqliteRows<'_> {
         let sql = self.statements.family(table);
         let sql = match write {
             RowWrite::Insert(_) => &sql.insert,
-            RowWrite::All(_) => &sql.all,
-            RowWrite::FactsOnly(_) => &sql.facts_only,
+            RowWrite::Update(_, changed) => sql.update(changed),
         };
         let mut statement = self.prepare(sql)?;
         let bound = bind_row(&mut statement, table, id, write);
@@ -151,13 +150,18 @@ fn bind_row(
         statement.raw_bind_parameter(at, value)
     };
     bind(&seq_to_sql(Seq::from(id)))?;
-    let row = match write {
-        RowWrite::FactsOnly(facts) => return bind(&facts),
-        RowWrite::Insert(row) | RowWrite::All(row) => row,
+    let (row, written) = match write {
+        RowWrite::Insert(row) => (row, ChangedColumns::ALL),
+        RowWrite::Update(row, changed) => (row, changed),
     };
     bind(&row.facts)?;
-    for key in &row.keys {
-        bind(&key.as_ref().map(IndexKey::as_bytes))?;
+    for (index, key) in row.keys.iter().enumerate() {
+        if written.has_key(index) {
+            bind(&key.as_ref().map(IndexKey::as_bytes))?;
+        }
+    }
+    if !written.has_content() {
+        return Ok(());
     }
     for (column, cell) in table.content.iter().zip(&row.content) {
         bind(&cell.bytes)?;

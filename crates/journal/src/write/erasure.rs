@@ -3,16 +3,15 @@
 //! Owns the order: the mark, the commit, the old bytes, the root key, the mark again. Knows nothing of bytes on disks.
 
 use futures::channel::oneshot;
-use palyra_ports::{AppendClass, AppendError, EraseError, ErasureOrder, ErasureReceipt, NewEntry};
+use palyra_ports::{AppendError, EraseError, ErasureOrder, ErasureReceipt};
 use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::proof::{ERASURE_RANGES_MAX, SeqRange};
-use palyra_types::{PrincipalId, Seq, Timestamp};
+use palyra_types::{Seq, Timestamp};
 use rusqlite::Connection;
 
 use super::log_writer::{GroupError, LogWriter};
-use super::prepare::PreparedAppend;
+use super::prepare::{PreparedAppend, own_append, own_entry};
 use crate::connection::{self, Failure};
-use crate::entry::PreparedEntry;
 use crate::erase::{Overwriter, WipeError, bounds, joined, plan_of};
 use crate::fault::ReadFault;
 use crate::seal::SealError;
@@ -115,19 +114,10 @@ fn content_bytes(connection: &Connection, ranges: &[SeqRange]) -> rusqlite::Resu
 }
 
 fn append(order: &ErasureOrder, ranges: &[SeqRange], time: Timestamp) -> PreparedAppend {
-    let entries = ranges.chunks(ERASURE_RANGES_MAX).map(|ranges| {
+    own_append(ranges.chunks(ERASURE_RANGES_MAX).map(|ranges| {
         let (authoriser, reason) = (order.authoriser, order.reason);
-        let event = JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges: ranges.to_vec() });
-        let entry = NewEntry { time, principal: PrincipalId::NIL, session: None, run: None, event };
-        PreparedEntry::new(entry, || [0; 32]).expect("the journal knows its own kinds")
-    });
-    PreparedAppend {
-        guards: Vec::new(),
-        entries: entries.collect(),
-        statics: Vec::new(),
-        class: AppendClass::Ending,
-        payload_bytes: 0,
-    }
+        own_entry(time, JournalEvent::Log(LogEvent::Erased { authoriser, reason, ranges: ranges.to_vec() }))
+    }))
 }
 
 /// Commits the entries with what they take out; returns their numbers.

@@ -89,14 +89,7 @@ struct State {
     bytes: usize,
     /// Whatever waits and is no append.
     orders: usize,
-    closed: Closed,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Closed {
-    #[default]
-    No,
-    Yes,
+    is_closed: bool,
 }
 
 /// The queue; shared by callers and the writer.
@@ -110,7 +103,7 @@ impl Queue {
     /// Puts an append at the end.
     pub(crate) fn push(&self, pending: Pending) -> Result<(), Refused> {
         let mut state = self.lock();
-        if state.closed == Closed::Yes {
+        if state.is_closed {
             return Err(Refused::Closed);
         }
         let entries = state.entries + pending.append.entries.len();
@@ -148,7 +141,7 @@ impl Queue {
     /// Puts an order that is no append at the end.
     fn put(&self, order: Waiting) -> Result<(), Refused> {
         let mut state = self.lock();
-        if state.closed == Closed::Yes {
+        if state.is_closed {
             return Err(Refused::Closed);
         }
         if state.orders >= QUEUE_ORDERS_MAX {
@@ -175,7 +168,7 @@ impl Queue {
                 Some(Waiting::Erase(erasing)) => return Work::Erase(erasing),
                 Some(Waiting::Sign(head)) => return Work::Sign(head),
                 Some(Waiting::Store) => return Work::Store,
-                None if state.closed == Closed::Yes => return Work::End,
+                None if state.is_closed => return Work::End,
                 None => {}
             }
             let Some(span) = patience else {
@@ -185,7 +178,7 @@ impl Queue {
             let (woken, timer) =
                 self.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
             state = woken;
-            if timer.timed_out() && state.waiting.is_empty() && state.closed == Closed::No {
+            if timer.timed_out() && state.waiting.is_empty() && !state.is_closed {
                 return Work::Rest;
             }
         }
@@ -193,14 +186,14 @@ impl Queue {
 
     /// Refuses everything from now on; what waits is still done.
     pub(crate) fn close(&self) {
-        self.lock().closed = Closed::Yes;
+        self.lock().is_closed = true;
         self.arrived.notify_all();
     }
 
     /// Refuses everything from now on and drops what waits: the writer is gone.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
-        state.closed = Closed::Yes;
+        state.is_closed = true;
         state.waiting.clear();
         state.orders = 0;
     }
