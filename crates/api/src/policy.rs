@@ -5,7 +5,7 @@ use palyra_admin::shadow_report::{ShadowReport, ShadowedDecision};
 use palyra_runtime::Caller;
 use palyra_types::{Content, EffectId, Timestamp};
 use palyra_wire::v1;
-use palyra_wire::v1::diff_policy_response::Step;
+use palyra_wire::v1::diff_policy_response::Step as DiffStep;
 use palyra_wire::v1::explain_decision_request::Decision;
 use tokio::sync::mpsc;
 use tracing::Instrument;
@@ -127,7 +127,7 @@ impl OperationHandlers {
         let policy = self.state.admin.policy.clone();
         let work = async move {
             let last = match judge_again(&policy, request, &response_tx).await {
-                Ok(report) => Ok(step(Step::Report(report))),
+                Ok(report) => Ok(step(DiffStep::Report(report))),
                 Err(refusal) => Err(refusal),
             };
             // Fails only when nobody listens any more.
@@ -176,11 +176,11 @@ async fn judge_again(
         let mut left = request.details_max;
         while let Some(judged) = judged_rx.recv().await {
             let next = match judged {
-                JudgedAgain::Progress(judged) => Step::Judged(judged),
+                JudgedAgain::Progress(judged) => DiffStep::Judged(judged),
                 JudgedAgain::Difference(_) if left == 0 => continue,
                 JudgedAgain::Difference(difference) => {
                     left -= 1;
-                    Step::Difference(difference_to_wire(*difference))
+                    DiffStep::Difference(difference_to_wire(*difference))
                 }
             };
             if response_tx.send(Ok(step(next))).await.is_err() {
@@ -192,7 +192,7 @@ async fn judge_again(
     Ok(report(judged?))
 }
 
-fn step(step: Step) -> v1::DiffPolicyResponse {
+fn step(step: DiffStep) -> v1::DiffPolicyResponse {
     v1::DiffPolicyResponse { step: Some(step) }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_journal::Sealing;
+use palyra_journal::PayloadSealing;
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -249,10 +249,10 @@ impl Config {
 
     /// Returns whether new payloads of the journal are sealed.
     #[must_use]
-    pub fn journal_sealing(&self) -> Sealing {
+    pub fn journal_sealing(&self) -> PayloadSealing {
         match self.values.get("journal.seal") {
-            Some((ConfigValue::Bool(true), _)) => Sealing::On,
-            _ => Sealing::Off,
+            Some((ConfigValue::Bool(true), _)) => PayloadSealing::On,
+            _ => PayloadSealing::Off,
         }
     }
 

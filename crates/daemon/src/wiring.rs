@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_api::ConfigFact;
-use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, Sealing};
+use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{Clock, ComponentStore, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
@@ -26,7 +26,7 @@ use palyra_commands::KeptStore;
 pub(crate) struct JournalPlace<'a> {
     pub(crate) state_dir: &'a Path,
     pub(crate) environment: &'a BTreeMap<String, String>,
-    pub(crate) sealing: Sealing,
+    pub(crate) sealing: PayloadSealing,
 }
 
 /// Opens the journal; blocks while it recovers.

@@ -30,8 +30,8 @@ mod stored_enums;
 mod field;
 
 pub use actor::{actor_of, name_actor};
-pub use event::{Coded, NotStorable, decode, encode};
-pub use field::Malformed;
+pub use event::{CodedEvent, NotStorable, decode, encode};
+pub use field::MalformedEvent;
 
 pub use log_entries::{agent_profile_from_bytes, agent_profile_to_bytes};
 

@@ -28,27 +28,27 @@ pub mod id_query;
 use palyra_types::{RunId, Seq};
 
 use crate::family::registry::families;
-use crate::family::{IndexKey, KeyRange, RowStore, Scan, ScanOrder, StoreFault, scan_pages};
+use crate::family::{IndexKey, KeyRange, RowScan, RowStore, ScanOrder, StoreFault, scan_pages};
 
 families! {
-    kinds_seen: kinds_seen::KindsSeen,
-    principals: principals::Principals,
-    tokens: tokens::Tokens,
-    agents: agents::Agents,
-    skills: skills::Skills,
-    components: components::Components,
-    postures: postures::Postures,
-    shadows: shadows::Shadows,
-    epochs: epochs::Epochs,
-    resets: resets::Resets,
-    bookmarks: bookmarks::Bookmarks,
-    undos: undos::Undos,
-    input_keys: input_keys::InputKeys,
-    stored_grants: stored_grants::StoredGrants,
-    effects: effects::Effects => runs::Runs,
-    approvals: approvals::Approvals => runs::Runs,
-    runs: runs::Runs,
-    sessions: sessions::Sessions,
+    kinds_seen: kinds_seen::KindSeenFamily,
+    principals: principals::PrincipalFamily,
+    tokens: tokens::TokenFamily,
+    agents: agents::AgentFamily,
+    skills: skills::SkillFamily,
+    components: components::ComponentFamily,
+    postures: postures::PostureFamily,
+    shadows: shadows::ShadowFamily,
+    epochs: epochs::EpochFamily,
+    resets: resets::ResetFamily,
+    bookmarks: bookmarks::BookmarkFamily,
+    undos: undos::UndoFamily,
+    input_keys: input_keys::InputKeyFamily,
+    stored_grants: stored_grants::StoredGrantFamily,
+    effects: effects::EffectFamily => runs::RunFamily,
+    approvals: approvals::ApprovalFamily => runs::RunFamily,
+    runs: runs::RunFamily,
+    sessions: sessions::SessionFamily,
 }
 
 /// What an index is called whose keys begin with a run: the entries that made its rows are erased with that run.
@@ -63,7 +63,7 @@ pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq
     for table in FAMILIES {
         let Some(index) = table.indexes.iter().position(|index| index.name == ABOUT_RUN) else { continue };
         let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
-        let scan = Scan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
+        let scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
         found.extend(scan_pages(store, table, scan)?.into_iter().map(|scanned| Seq::from(scanned.row.id)));
     }
     found.sort_unstable();

@@ -27,7 +27,7 @@ mod read_families;
 
 pub use changed_columns::ChangedColumns;
 pub use content_erasure::erase_content;
-pub use declaration::{ContentColumn, ContentSource, FamilyTable, Index, RowsPerKey};
+pub use declaration::{ContentColumn, ContentSource, FamilyIndex, FamilyTable, RowsPerKey};
 pub use folded_entry::FoldedEntry;
 pub use index_key::{IndexKey, KeyRange};
 pub use log_view::{LogView, LoggedEntry};
@@ -35,11 +35,11 @@ pub use memory_rows::MemoryRows;
 pub use passed::PassedChanges;
 pub use read_families::{QueryFamilies, ReadFamilies, Snapshot, SnapshotQuery};
 pub use registry::FamilySelection;
-pub use row_cache::{Cache, Family, RowCache, load_row};
+pub use row_cache::{Family, FamilyCache, RowCache, load_row};
 pub(crate) use row_store::scan_pages;
 pub use row_store::{
-    ContentCell, EncodedRow, Lookup, RowId, RowStore, RowWrite, Scan, ScanOrder, ScannedRow, StoreFault,
-    StoredRow,
+    ContentCell, EncodedRow, RowId, RowLookup, RowScan, RowStore, RowWrite, ScanOrder, ScannedRow,
+    StoreFault, StoredRow,
 };
 pub use run_counts::RunCounts;
 pub use table_scan::{all_rows, find_row, logged_records, scan_rows, scan_wanted};

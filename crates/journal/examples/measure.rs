@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use palyra_journal::{JournalStore, OpenOptions, Sealing};
+use palyra_journal::{JournalStore, OpenOptions, PayloadSealing};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{AppendTape, ReadTape};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
@@ -20,7 +20,11 @@ async fn main() {
     let folder = tempfile::tempdir().unwrap();
     let options = || {
         let entropy = FixedEntropy::new(1);
-        let sealing = if std::env::args().any(|word| word == "sealed") { Sealing::On } else { Sealing::Off };
+        let sealing = if std::env::args().any(|word| word == "sealed") {
+            PayloadSealing::On
+        } else {
+            PayloadSealing::Off
+        };
         let usual = OpenOptions::new(folder.path().to_owned(), Arc::new(FakeClock::new()), Arc::new(entropy));
         OpenOptions { sealing, ..usual }
     };

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_journal::{JournalStore, OpenOptions, Sealing};
+use palyra_journal::{JournalStore, OpenOptions, PayloadSealing};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{
     AppendTape, EntryBlobs, EraseJournal, ErasureOrder, ErasureSubject, JournalAppendRequest, KeyChoice,
@@ -78,7 +78,7 @@ fn open(folder: &Path, seed: u64, change: OpenChange) -> JournalStore {
     let entropy = FixedEntropy::new(seed);
     let mut options = OpenOptions::new(folder.join("state"), Arc::new(FakeClock::new()), Arc::new(entropy));
     options.anchor_dir = Some(folder.join("anchors"));
-    options.sealing = if seed > 3 { Sealing::On } else { Sealing::Off };
+    options.sealing = if seed > 3 { PayloadSealing::On } else { PayloadSealing::Off };
     options.reopen = (change == OpenChange::AcceptRollback).then_some(ReopenReason::RollbackAccepted);
     JournalStore::open(&options).unwrap()
 }

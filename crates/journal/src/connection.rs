@@ -28,19 +28,21 @@ pub(crate) const LOCK_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// What a connection may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum ConnectionAccess {
     /// Read committed entries.
     Read,
     /// Write; there is one such connection.
     Write,
 }
 
-/// Opens a connection to an existing (for [`Access::Write`]: or new and empty) database file.
-pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connection> {
+/// Opens a connection to an existing (for [`ConnectionAccess::Write`]: or new and empty) database file.
+pub(crate) fn connect(path: &Path, access: ConnectionAccess) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match access {
-        Access::Read => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?,
-        Access::Write => {
+        ConnectionAccess::Read => {
+            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?
+        }
+        ConnectionAccess::Write => {
             let write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
             Connection::open_with_flags(path, flags | write)?
         }
@@ -56,10 +58,10 @@ pub(crate) fn connect(path: &Path, access: Access) -> rusqlite::Result<Connectio
     connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
     add_unseal(&connection, path)?;
     match access {
-        Access::Read => {
+        ConnectionAccess::Read => {
             connection.pragma_update(None, "query_only", true)?;
         }
-        Access::Write => {
+        ConnectionAccess::Write => {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
@@ -138,7 +140,7 @@ mod tests {
     #[test]
     fn a_statement_is_planned_once_whatever_it_is_asked_for() {
         let folder = tempfile::tempdir().expect("a folder");
-        let connection = connect(&folder.path().join("a.db"), Access::Write).expect("opened");
+        let connection = connect(&folder.path().join("a.db"), ConnectionAccess::Write).expect("opened");
         connection.execute_batch("CREATE TABLE t(a BLOB, b INTEGER, UNIQUE(a, b))").expect("made");
         let sql = "SELECT b FROM t WHERE a = ?1 AND b > ?2 ORDER BY b LIMIT ?3";
         let mut statement = connection.prepare(sql).expect("planned");

@@ -16,7 +16,7 @@ pub(crate) enum WorkKinds {
 
 /// What the writer has done since the journal was opened, and how it is.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct WriterCounters {
     pub(crate) entries: AtomicU64,
     /// The epoch that is being written.
     pub(crate) epoch: AtomicU64,
@@ -30,7 +30,7 @@ pub(crate) struct Counters {
     read_only: OnceLock<ReadOnlyCause>,
 }
 
-impl Counters {
+impl WriterCounters {
     pub(crate) fn add(counter: &AtomicU64, more: u64) {
         counter.fetch_add(more, Ordering::Relaxed);
     }

@@ -18,9 +18,9 @@ mod overwrite;
 mod pending_overwrites;
 mod slack;
 
-pub(crate) use cover::{Cover, names_earlier_only};
+pub(crate) use cover::{ErasedCover, names_earlier_only};
 pub(crate) use find::{bounds, find, plan_of};
-pub(crate) use overwrite::{Overwriter, WipeError};
+pub(crate) use overwrite::{SpanOverwriter, WipeError};
 pub(crate) use ranges::joined;
 pub(crate) use secrets::find_secrets;
 pub(crate) use take_out::{TakenOut, take_out_named};

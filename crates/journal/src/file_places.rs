@@ -19,14 +19,14 @@ const COPY_BYTES: usize = 1024 * 1024;
 
 /// A file that is no longer what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lost {
+pub(crate) enum LostFile {
     /// `journal.db`.
     Database,
     /// `journal.db-wal`.
     Wal,
 }
 
-impl Lost {
+impl LostFile {
     /// Says what happened.
     pub(crate) fn describe(self) -> &'static str {
         match self {
@@ -70,14 +70,14 @@ impl FilePlaces {
     }
 
     /// Returns the file that is gone, if one is. The write-ahead log has to have `wal_bytes`.
-    pub(crate) fn lost(&mut self, wal_bytes: u64) -> Option<Lost> {
+    pub(crate) fn lost(&mut self, wal_bytes: u64) -> Option<LostFile> {
         match self.database.look() {
             Some(found) if found.len() >= self.database_bytes => self.database_bytes = found.len(),
-            Some(_) | None => return Some(Lost::Database),
+            Some(_) | None => return Some(LostFile::Database),
         }
         match self.wal.look() {
             Some(found) if found.len() >= wal_bytes => None,
-            Some(_) | None => Some(Lost::Wal),
+            Some(_) | None => Some(LostFile::Wal),
         }
     }
 }

@@ -42,7 +42,7 @@ mod fault;
 mod schema;
 mod sql;
 
-pub use seal::Sealing;
+pub use seal::PayloadSealing;
 pub use start::{Derived, OpenError, OpenOptions};
 pub use store::JournalStore;
 pub use write::FreeSpace;

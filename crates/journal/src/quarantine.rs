@@ -3,8 +3,9 @@
 //! Owns one small file beside the database. Invariant: while it is there, nobody trusts the files without
 //! having copied and verified them.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const QUARANTINE_FILE_NAME: &str = "journal.quarantined";
@@ -13,7 +14,7 @@ const MET_WHILE_READING: &str = "damage was met while reading";
 
 /// Why the files are copied before they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum CopyReason {
     /// Nobody knows what the disk holds.
     NotToBeTrusted,
     /// Some page is damaged, perhaps one of what is only derived; the rest was used all the time.
@@ -51,11 +52,11 @@ impl QuarantineMarker {
     }
 
     /// Returns why the next start has to copy, if it has to.
-    pub(crate) fn found(&self) -> Option<Reason> {
+    pub(crate) fn found(&self) -> Option<CopyReason> {
         match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Ok(what) if what == MET_WHILE_READING.as_bytes() => Some(Reason::MetWhileReading),
-            Ok(_) | Err(_) => Some(Reason::NotToBeTrusted),
+            Ok(what) if what == MET_WHILE_READING.as_bytes() => Some(CopyReason::MetWhileReading),
+            Ok(_) | Err(_) => Some(CopyReason::NotToBeTrusted),
         }
     }
 
@@ -73,4 +74,12 @@ pub(crate) fn sync_folder(file: &Path) -> io::Result<()> {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
+}
+
+/// Writes over what is there: the old bytes are gone, and a full disk does not matter.
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
 }

@@ -8,9 +8,6 @@ mod sqlite_rows;
 
 mod family_versions;
 
-mod epoch_reads;
-
-pub(crate) use epoch_reads::{epochs_descending, newest_epoch};
 pub(crate) use family_sql::{FamilyStatements, create_families, family_tables};
 pub(crate) use family_versions::{begin_rebuild, drop_unknown_families, finish_rebuild, stale_families};
-pub(crate) use sqlite_rows::{SqliteRows, sql_error};
+pub(crate) use sqlite_rows::{SqliteRows, epochs_descending, newest_epoch, sql_error};

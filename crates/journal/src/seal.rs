@@ -2,7 +2,7 @@
 //!
 //! Owns STATE/keys.db and STATE/keys/root.key, and what is sealed with them; knows no entry and no erasure. Format:
 //! docs/journal-format.md, section 6. Invariant: a subject's key is on the disk before anything sealed with it, and
-//! the old root is destroyed only when every remaining key is wrapped by the new one. Begin at [`Sealer`] for writing,
+//! the old root is destroyed only when every remaining key is wrapped by the new one. Begin at [`PayloadSealer`] for writing,
 //! [`add_unseal`] for reading.
 
 mod cipher;
@@ -14,6 +14,6 @@ mod sealer;
 mod unsealer;
 
 pub(crate) use cipher::SealPlace;
-pub use sealer::Sealing;
-pub(crate) use sealer::{SealError, Sealer};
+pub use sealer::PayloadSealing;
+pub(crate) use sealer::{PayloadSealer, SealError};
 pub(crate) use unsealer::{add_unseal, unseal_column};

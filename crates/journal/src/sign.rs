@@ -15,7 +15,7 @@ mod keys;
 
 pub(crate) use anchor::Anchor;
 pub(crate) use keys::{KeySource, destroy_older, load, newest as newest_key, save};
-pub(crate) use signed::{Signed, sign};
+pub(crate) use signed::{SignedHead, sign};
 pub(crate) use signer::{Signer, spawn};
 pub(crate) use signer_state::{SharedHeads, SignDelay};
 pub(crate) use stored::{StoredHeads, begun_in_format_1};

@@ -25,6 +25,6 @@ mod error;
 pub use error::OpenError;
 pub use options::{Derived, OpenOptions};
 
-pub(crate) use begin::Signing;
+pub(crate) use begin::SigningStart;
 pub(crate) use derived::ENTRIES_COMPARED_MAX;
 pub(crate) use opening::open;

@@ -21,18 +21,18 @@ use palyra_types::session::SessionRef;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Epoch, LogId, RunId, Seq, TapeSeq};
 
-use crate::connection::{Access, DATABASE_FILE_NAME, connect, wal_path};
-use crate::counters::Counters;
-use crate::erase::Overwriter;
+use crate::connection::{DATABASE_FILE_NAME, wal_path};
+use crate::counters::WriterCounters;
+use crate::erase::SpanOverwriter;
 use crate::fault::ReadFault;
 use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::read;
-use crate::seal::{SealError, Sealer, Sealing};
+use crate::seal::{PayloadSealer, PayloadSealing, SealError};
 use crate::sign::{self, Anchor, KeySource, SharedHeads, Signer};
-use crate::start::{self, OpenError, OpenOptions, Signing};
-use crate::verify::{Scope, verify};
-use crate::write::{self, Headroom, Pending, PendingRebuild, Queue, Refused, Writer};
+use crate::start::{self, OpenError, OpenOptions, SigningStart};
+use crate::verify::{VerifyScope, verify};
+use crate::write::{self, DiskHeadroom, PendingAppend, PendingRebuild, Queue, Writer};
 
 mod checking;
 mod erasure;
@@ -41,10 +41,10 @@ mod proofs;
 /// The durable store. Cloning shares it; the last clone to go ends its threads after what is queued is written.
 #[derive(Clone)]
 pub struct JournalStore {
-    inner: Arc<Inner>,
+    inner: Arc<StoreShared>,
 }
 
-struct Inner {
+struct StoreShared {
     database: PathBuf,
     log_id: LogId,
     entropy: Arc<dyn Entropy>,
@@ -53,13 +53,13 @@ struct Inner {
     queue: Arc<Queue>,
     writer: Mutex<Option<JoinHandle<()>>>,
     readers: read::ReaderPool,
-    counters: Arc<Counters>,
-    headroom: Headroom,
+    counters: Arc<WriterCounters>,
+    headroom: DiskHeadroom,
     marker: QuarantineMarker,
     verifying: AtomicBool,
-    checking: checking::Checking,
+    checking: checking::IntegrityCheck,
     clock: Arc<dyn Clock>,
-    /// The last to go, after every connection: see [`Overwriter`].
+    /// The last to go, after every connection: see [`SpanOverwriter`].
     _file: Arc<File>,
 }
 
@@ -72,13 +72,14 @@ impl JournalStore {
         // Without its keys a sealed journal only looks damaged.
         let keys = |error: SealError| OpenError::Keys { what: error.to_string() };
         let database = options.state_dir.join(DATABASE_FILE_NAME);
-        Sealer::open(&database, Sealing::Off, &options.entropy).map_err(keys)?;
+        PayloadSealer::open(&database, PayloadSealing::Off, &options.entropy).map_err(keys)?;
         let mut opened = start::open(options)?;
-        let headroom = Headroom::new(options.free_space());
+        let headroom = DiskHeadroom::new(options.free_space());
         let queue = Arc::new(Queue::default());
-        let sealer = Sealer::open(&opened.database, options.sealing, &options.entropy).map_err(keys)?;
+        let sealer =
+            PayloadSealer::open(&opened.database, options.sealing, &options.entropy).map_err(keys)?;
         opened.log.seal_with(sealer);
-        let overwriter = Overwriter::new(&opened.database)
+        let overwriter = SpanOverwriter::new(&opened.database)
             .map_err(|cause| OpenError::StateDir { doing: "opening journal.db", cause })?;
         if !opened.counters.is_quarantined() {
             write::finish_erasure(&mut opened.log, &overwriter);
@@ -108,7 +109,7 @@ impl JournalStore {
         let writer = write::spawn(writer)
             .map_err(|cause| OpenError::StateDir { doing: "starting the writer's thread", cause })?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreShared {
                 database: opened.database,
                 log_id: opened.log_id,
                 slot,
@@ -120,7 +121,7 @@ impl JournalStore {
                 headroom,
                 marker: opened.marker,
                 verifying: AtomicBool::new(false),
-                checking: checking::Checking::default(),
+                checking: checking::IntegrityCheck::default(),
                 clock: Arc::clone(&options.clock),
                 _file: file,
             }),
@@ -167,7 +168,7 @@ impl JournalStore {
     /// Returns the number of the epoch that is being written: it rises with each start and each change of keys.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
-        Epoch(u32::try_from(Counters::get(&self.inner.counters.epoch)).unwrap_or(u32::MAX))
+        Epoch(u32::try_from(WriterCounters::get(&self.inner.counters.epoch)).unwrap_or(u32::MAX))
     }
 
     fn read<T: Send + 'static>(
@@ -184,9 +185,9 @@ fn start_signer(
     options: &OpenOptions,
     queue: &Arc<Queue>,
     log_id: LogId,
-    signing: Option<Signing>,
+    signing: Option<SigningStart>,
 ) -> Result<Option<(Arc<SharedHeads>, Signer)>, OpenError> {
-    let Some(Signing { key, first }) = signing else { return Ok(None) };
+    let Some(SigningStart { key, first }) = signing else { return Ok(None) };
     let slot = Arc::new(SharedHeads::new(log_id, Arc::clone(&options.clock), key, first));
     let anchor = options.anchor_dir.as_deref().map(|folder| Anchor::of(folder, log_id));
     let queue = Arc::clone(queue);
@@ -208,19 +209,28 @@ impl std::fmt::Debug for JournalStore {
     }
 }
 
-impl Inner {
+impl StoreShared {
     fn take_writer(&self) -> Option<JoinHandle<()>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-impl Drop for Inner {
+impl Drop for StoreShared {
     fn drop(&mut self) {
         self.checking.end();
         self.queue.close();
         if let Some(writer) = self.take_writer() {
             drop(writer.join());
         }
+    }
+}
+
+/// The only verification at a time; the next may begin when it is dropped.
+struct VerifyTurn(Arc<StoreShared>);
+
+impl Drop for VerifyTurn {
+    fn drop(&mut self) {
+        self.0.verifying.store(false, Ordering::Release);
     }
 }
 
@@ -231,10 +241,7 @@ impl AppendTape for JournalStore {
     ) -> BoxFuture<'static, Result<CommitReceipt, AppendError>> {
         let (answer, answered) = oneshot::channel();
         let taken = write::prepare(request, &*self.inner.entropy).and_then(|append| {
-            self.inner.queue.push(Pending { append, answer }).map_err(|refused| match refused {
-                Refused::Full => AppendError::Busy,
-                Refused::Closed => AppendError::Closed,
-            })
+            self.inner.queue.push(PendingAppend { append, answer }).map_err(AppendError::from)
         });
         Box::pin(async move {
             taken?;
@@ -285,10 +292,10 @@ impl MaintainJournal for JournalStore {
             health: counters.health(inner.headroom.admitted(counters)),
             cause: counters.read_only_cause(),
             integrity: inner.checking.integrity(),
-            entries: Counters::get(&counters.entries),
-            commits: Counters::get(&counters.commits),
-            rows: Counters::get(&counters.rows),
-            bytes: Counters::get(&counters.bytes),
+            entries: WriterCounters::get(&counters.entries),
+            commits: WriterCounters::get(&counters.commits),
+            rows: WriterCounters::get(&counters.rows),
+            bytes: WriterCounters::get(&counters.bytes),
             database_bytes: size(&inner.database),
             wal_bytes: size(&wal_path(&inner.database)),
         }
@@ -299,24 +306,10 @@ impl MaintainJournal for JournalStore {
         if inner.verifying.swap(true, Ordering::AcqRel) {
             return Box::pin(async { Err(ReadError::Busy) });
         }
-        let (answer, answered) = oneshot::channel();
-        let work = move || {
-            let report = connect(&inner.database, Access::Read)
-                .map_err(ReadFault::from)
-                .and_then(|connection| verify(&connection, Scope::Everything, &progress))
-                .inspect(|report| inner.checking.found(report))
-                .inspect_err(|fault| mark(&inner.marker, fault));
-            inner.verifying.store(false, Ordering::Release);
-            // Whoever gets the answer and drops the journal may rely on its files being closed.
-            drop(inner);
-            drop(answer.send(report.map_err(ReadError::from)));
-        };
-        let started = std::thread::Builder::new().name("journal-verify".to_owned()).spawn(work);
-        Box::pin(async move {
-            if started.is_err() {
-                return Err(ReadError::Busy);
-            }
-            answered.await.unwrap_or(Err(ReadError::Busy))
+        let turn = VerifyTurn(inner);
+        self.look(move |connection| {
+            let report = verify(connection, VerifyScope::Everything, &progress);
+            report.inspect(|report| turn.0.checking.found(report))
         })
     }
 
@@ -325,14 +318,9 @@ impl MaintainJournal for JournalStore {
         let taken = self.inner.queue.push_rebuild(PendingRebuild { progress, answer });
         let inner = Arc::clone(&self.inner);
         Box::pin(async move {
-            match taken {
-                Ok(()) => {
-                    let rebuilt = answered.await.unwrap_or(Err(AppendError::Unknown.into()));
-                    rebuilt.inspect(|_| inner.checking.rebuilt())
-                }
-                Err(Refused::Full) => Err(AppendError::Busy.into()),
-                Err(Refused::Closed) => Err(AppendError::Closed.into()),
-            }
+            taken.map_err(AppendError::from)?;
+            let rebuilt = answered.await.unwrap_or(Err(AppendError::Unknown.into()));
+            rebuilt.inspect(|_| inner.checking.rebuilt())
         })
     }
 

@@ -6,7 +6,7 @@ use palyra_types::event::kind::KindPlace;
 use palyra_journal_core::codec::{decode, encode};
 
 /// Kind, facts and payload of an event.
-pub type Stored = (u16, Vec<u8>, Vec<u8>);
+pub type StoredParts = (u16, Vec<u8>, Vec<u8>);
 
 /// Reads an entry of a tape as it is stored; `None` when it is malformed.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn read_log_entry(kind: u16, facts: &[u8], payload: &[u8]) -> Option<Journal
 
 /// Returns how an event is stored; `None` for one of an unknown kind.
 #[must_use]
-pub fn stored(event: &JournalEvent) -> Option<Stored> {
+pub fn stored(event: &JournalEvent) -> Option<StoredParts> {
     let coded = encode(event).ok()?;
     Some((coded.kind, coded.facts, coded.payload))
 }

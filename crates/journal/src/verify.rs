@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::connection;
 use crate::entry::{SELECT_ENTRIES, StoredEntry};
-use crate::erase::{Cover, names_earlier_only};
+use crate::erase::{ErasedCover, names_earlier_only};
 use crate::fault::{EntryFault, ReadFault};
 use crate::schema;
 use crate::sql::{seq_from_sql, seq_to_sql};
@@ -31,7 +31,7 @@ const PROGRESS_EVERY_ENTRIES: u64 = 4_096;
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum VerifyScope {
     /// Entries and their content.
     Log,
     /// Also tree and signed heads.
@@ -41,7 +41,7 @@ pub(crate) enum Scope {
 /// Checks the whole log in one read transaction.
 pub(crate) fn verify(
     connection: &Connection,
-    scope: Scope,
+    scope: VerifyScope,
     progress: &ProgressCallback,
 ) -> Result<VerifyReport, ReadFault> {
     let snapshot = connection.unchecked_transaction()?;
@@ -54,13 +54,13 @@ pub(crate) fn verify(
         found => found?,
     };
     let proofs = match scope {
-        Scope::Everything if in_order.is_none() => {
+        VerifyScope::Everything if in_order.is_none() => {
             let mut found = checks.proofs.faults(&snapshot)?;
             found.extend(wrong_shape(&snapshot)?);
             found.extend(wrong_static(&snapshot, &checks)?);
             found
         }
-        Scope::Everything | Scope::Log => Vec::new(),
+        VerifyScope::Everything | VerifyScope::Log => Vec::new(),
     };
     let (signed_heads, signed_entries) = checks.proofs.signed();
     let first = in_order.into_iter().chain(by_table).chain(proofs).min_by_key(|(seq, _)| *seq);
@@ -73,7 +73,7 @@ pub(crate) fn verify(
     })
 }
 
-type Found = Option<(Seq, EntryFault)>;
+type FirstFault = Option<(Seq, EntryFault)>;
 
 /// Returns what only a look at whole tables shows.
 fn by_table(connection: &Connection, checks: &LogChecks) -> Result<Vec<(Seq, EntryFault)>, ReadFault> {
@@ -88,7 +88,7 @@ fn by_table(connection: &Connection, checks: &LogChecks) -> Result<Vec<(Seq, Ent
     Ok(found.into_iter().flatten().collect())
 }
 
-fn fault_of(walked: Result<(), ReadFault>) -> Result<Found, ReadFault> {
+fn fault_of(walked: Result<(), ReadFault>) -> Result<FirstFault, ReadFault> {
     match walked {
         Ok(()) => Ok(None),
         Err(ReadFault::Entry { seq, fault }) => Ok(Some((seq, fault))),
@@ -108,7 +108,7 @@ struct LogChecks {
     statics: BTreeMap<[u8; 32], Seq>,
     /// Entries that brought files along.
     with_blobs: BTreeSet<Seq>,
-    cover: Cover,
+    cover: ErasedCover,
     proofs: Proofs,
 }
 
@@ -243,13 +243,13 @@ impl LogChecks {
     }
 }
 
-fn unowned_payload(connection: &Connection) -> rusqlite::Result<Found> {
+fn unowned_payload(connection: &Connection) -> rusqlite::Result<FirstFault> {
     let sql = "SELECT p.seq FROM payload p WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.seq = p.seq)
         ORDER BY p.seq LIMIT 1";
     first_seq(connection, sql, EntryFault::PayloadUnowned)
 }
 
-fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
+fn unowned_chunk(connection: &Connection) -> rusqlite::Result<FirstFault> {
     let sql = "SELECT c.seq FROM chunk c WHERE NOT EXISTS
             (SELECT 1 FROM payload p WHERE p.seq = c.seq
                 AND (c.n >= 1048576 OR length(p.sealed) = CASE p.key_id WHEN 0 THEN 32 ELSE 60 END))
@@ -257,7 +257,7 @@ fn unowned_chunk(connection: &Connection) -> rusqlite::Result<Found> {
     first_seq(connection, sql, EntryFault::PayloadUnowned)
 }
 
-fn unowned_blob(connection: &Connection, owners: &BTreeSet<Seq>) -> rusqlite::Result<Found> {
+fn unowned_blob(connection: &Connection, owners: &BTreeSet<Seq>) -> rusqlite::Result<FirstFault> {
     let mut statement = connection.prepare("SELECT DISTINCT seq FROM chunk WHERE n >= ?1 ORDER BY seq")?;
     let seqs = statement.query_map([BLOB_CHUNKS], |row| row.get::<_, i64>(0))?;
     for seq in seqs {
@@ -269,15 +269,15 @@ fn unowned_blob(connection: &Connection, owners: &BTreeSet<Seq>) -> rusqlite::Re
     Ok(None)
 }
 
-fn first_seq(connection: &Connection, sql: &str, fault: EntryFault) -> rusqlite::Result<Found> {
+fn first_seq(connection: &Connection, sql: &str, fault: EntryFault) -> rusqlite::Result<FirstFault> {
     let seq: Option<i64> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
     Ok(seq.map(|seq| (seq_from_sql(seq), fault)))
 }
 
 /// Finds the first entry that names a static text whose body is another one now.
-fn changed_static(connection: &Connection, named: &BTreeMap<[u8; 32], Seq>) -> rusqlite::Result<Found> {
+fn changed_static(connection: &Connection, named: &BTreeMap<[u8; 32], Seq>) -> rusqlite::Result<FirstFault> {
     let mut statement = connection.prepare("SELECT body FROM static WHERE hash = ?1")?;
-    let mut found: Found = None;
+    let mut found: FirstFault = None;
     for (digest, seq) in named {
         let body: Option<String> = statement.query_row([digest], |row| row.get(0)).optional()?;
         let changed = body.is_some_and(|body| sha256(body.as_bytes()) != *digest);
@@ -289,7 +289,7 @@ fn changed_static(connection: &Connection, named: &BTreeMap<[u8; 32], Seq>) -> r
 }
 
 /// Compares what the file says of itself, and the columns of its tables, with those of the format.
-fn wrong_shape(connection: &Connection) -> rusqlite::Result<Found> {
+fn wrong_shape(connection: &Connection) -> rusqlite::Result<FirstFault> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
     let stamped =
         number("application_id")? == schema::APPLICATION_ID && number("user_version")? == schema::FORMAT;
@@ -313,7 +313,7 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<TableCo
 }
 
 /// Finds a static text that does not have its digest, whether or not an entry names it.
-fn wrong_static(connection: &Connection, checks: &LogChecks) -> rusqlite::Result<Found> {
+fn wrong_static(connection: &Connection, checks: &LogChecks) -> rusqlite::Result<FirstFault> {
     let mut statement = connection.prepare("SELECT hash, CAST(body AS BLOB) FROM static")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -328,7 +328,7 @@ fn wrong_static(connection: &Connection, checks: &LogChecks) -> rusqlite::Result
 }
 
 /// Finds the first entry whose tape number is not the one after its predecessor's, or lies before it.
-fn sparse_tape(connection: &Connection) -> Result<Found, ReadFault> {
+fn sparse_tape(connection: &Connection) -> Result<FirstFault, ReadFault> {
     let sql = "SELECT run_id, tape_seq, seq FROM entry WHERE run_id IS NOT NULL ORDER BY run_id, tape_seq";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;

@@ -26,10 +26,10 @@ mod authority;
 mod checkpoint;
 mod headroom;
 
-pub(crate) use erasure::{Erasing, finish as finish_erasure};
+pub(crate) use erasure::{PendingErasure, finish as finish_erasure};
 pub use headroom::FreeSpace;
-pub(crate) use headroom::{Headroom, free_space_of};
+pub(crate) use headroom::{DiskHeadroom, free_space_of};
 pub(crate) use log_writer::{GroupError, LogWriter};
 pub(crate) use prepare::{own_append, own_entry, prepare};
-pub(crate) use queue::{Pending, PendingHead, PendingRebuild, Queue, Refused};
+pub(crate) use queue::{PendingAppend, PendingHead, PendingRebuild, Queue};
 pub(crate) use thread::{Writer, spawn};

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::fault::{Fault, Matrix, Phase};
+use crate::fault::{Fault, FaultMatrix, Phase};
 use crate::scenario::{Outcome, tell};
 use crate::world::TraceMode;
 
@@ -25,7 +25,7 @@ pub struct Campaign {
     /// Entries.
     pub entries: u64,
     /// What was done in which phase.
-    pub matrix: Matrix,
+    pub matrix: FaultMatrix,
     /// Stories in which something was wrong, by seed.
     pub failed: Vec<Outcome>,
     /// Digest of all digests, in order of seed.

@@ -22,7 +22,7 @@ use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::RunId;
 use palyra_types::tape::OrchestratorTapeRecord;
 
-use crate::dice::Dice;
+use crate::dice::ScenarioRandom;
 use crate::world::{SimWorld, turns};
 use open_input::OpenInput;
 
@@ -36,7 +36,7 @@ const ABSENCE_MAX: Duration = Duration::from_secs(130);
 /// What a client remembers.
 pub(crate) struct ClientMemory {
     pub(crate) name: String,
-    dice: Dice,
+    dice: ScenarioRandom,
     acts_left: u32,
     said: u32,
     unanswered: Vec<OpenInput>,
@@ -94,7 +94,7 @@ impl Client {
         self.mind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn dice(&self) -> Dice {
+    fn dice(&self) -> ScenarioRandom {
         self.mind().dice.clone()
     }
 
@@ -203,7 +203,7 @@ pub(crate) async fn look_at_everything(client: Client, gateway: GatewayRuntimeSt
     follow::see_all(&connected).await;
 }
 
-async fn think(client: &Client, dice: &Dice) {
+async fn think(client: &Client, dice: &ScenarioRandom) {
     match dice.below(12) {
         0..=4 => turns(dice.below(12)).await,
         5 => sleep(client, dice.span(ABSENCE_MAX)).await,

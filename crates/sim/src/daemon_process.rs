@@ -87,7 +87,7 @@ pub(crate) fn live(birth: &LifeSetup, journal: &SimJournal, purpose: LifePurpose
         .build()
         .expect("a runtime without drivers needs nothing");
     let rounds = Arc::new(AtomicU64::new(0));
-    let daemon = Arc::new(Daemon::default());
+    let daemon = Arc::new(RunningDaemon::default());
     let end = runtime.block_on(async {
         tokio::spawn(sentinel(Arc::clone(&rounds)));
         let (ports, config) = ports(birth, journal);
@@ -138,7 +138,7 @@ fn ports(
 
 /// What is known of the daemon under way.
 #[derive(Default)]
-struct Daemon {
+struct RunningDaemon {
     state: Mutex<DaemonState>,
 }
 
@@ -153,7 +153,7 @@ enum DaemonState {
     Drained,
 }
 
-impl Daemon {
+impl RunningDaemon {
     fn is(&self, condition: DaemonState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = condition;
     }
@@ -167,7 +167,7 @@ impl Daemon {
 fn start(
     ports: RuntimePorts,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-    daemon: Arc<Daemon>,
+    daemon: Arc<RunningDaemon>,
     birth: &LifeSetup,
     purpose: LifePurpose,
 ) -> impl Future<Output = ()> + 'static {
@@ -211,7 +211,7 @@ struct StepDriver<'a> {
     journal: &'a SimJournal,
     purpose: LifePurpose,
     rounds: Arc<AtomicU64>,
-    daemon: Arc<Daemon>,
+    daemon: Arc<RunningDaemon>,
     rounds_before: u64,
     alone: u32,
     steps: u64,
@@ -224,7 +224,7 @@ impl<'a> StepDriver<'a> {
         journal: &'a SimJournal,
         purpose: LifePurpose,
         rounds: Arc<AtomicU64>,
-        daemon: Arc<Daemon>,
+        daemon: Arc<RunningDaemon>,
     ) -> Self {
         Self { birth, journal, purpose, rounds, daemon, rounds_before: 0, alone: 0, steps: 0, over_at: None }
     }

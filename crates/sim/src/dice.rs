@@ -10,9 +10,9 @@ use palyra_testkit::FixedEntropy;
 
 /// The dice of one story.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(Arc<FixedEntropy>);
+pub(crate) struct ScenarioRandom(Arc<FixedEntropy>);
 
-impl Dice {
+impl ScenarioRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(Arc::new(FixedEntropy::new(seed)))
     }

@@ -302,11 +302,11 @@ impl Fault {
 
 /// How often what was done in which phase.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Matrix {
+pub struct FaultMatrix {
     cells: BTreeMap<(Fault, Phase), u64>,
 }
 
-impl Matrix {
+impl FaultMatrix {
     /// Counts one.
     pub fn count(&mut self, fault: Fault, phase: Phase) {
         *self.cells.entry((fault, phase)).or_default() += 1;

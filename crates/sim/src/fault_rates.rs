@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::dice::Dice;
+use crate::dice::ScenarioRandom;
 use crate::fault::{Fault, Phase};
 
 /// Of a thousand occasions for the fault a story looks for, so many are taken.
@@ -21,7 +21,7 @@ pub(crate) struct FaultRates {
 }
 
 impl FaultRates {
-    pub(crate) fn of(seed: u64, dice: &Dice) -> Self {
+    pub(crate) fn of(seed: u64, dice: &ScenarioRandom) -> Self {
         let faults = Fault::all();
         let cells: Vec<(Fault, Phase)> =
             faults.iter().flat_map(|fault| fault.reaches().iter().map(|phase| (*fault, *phase))).collect();
@@ -45,7 +45,7 @@ impl FaultRates {
     }
 }
 
-fn rate(fault: Fault, dice: &Dice) -> u32 {
+fn rate(fault: Fault, dice: &ScenarioRandom) -> u32 {
     let usual: u32 = match fault {
         // Every step of the daemon is an occasion.
         Fault::Crash => 2,

@@ -25,7 +25,7 @@ use palyra_types::{BootTime, RunId};
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
 use crate::world::SimWorld;
-use queue::{DiskRoom, Queued, State, Verdict};
+use queue::{AppendVerdict, DiskRoom, JournalState, QueuedAppend};
 
 /// Steps that a late append or a late answer takes, at most.
 const LATE_STEPS_MAX: u64 = 40;
@@ -39,7 +39,7 @@ const FULL_SPAN_MAX: Duration = Duration::from_secs(3);
 pub(crate) struct SimJournal {
     world: Arc<SimWorld>,
     memory: MemoryJournal,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<JournalState>>,
 }
 
 impl SimJournal {
@@ -99,7 +99,7 @@ impl SimJournal {
             self.world.oracle().end_did_not_come(run);
         }
         for (request, verdict) in limbo {
-            if verdict == Verdict::Kept {
+            if verdict == AppendVerdict::Kept {
                 let _ = self.apply(request);
             }
         }
@@ -115,25 +115,25 @@ impl SimJournal {
         journal
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Decides what becomes of an append when its turn comes.
-    fn judge(&self, phase: Phase) -> Verdict {
+    fn judge(&self, phase: Phase) -> AppendVerdict {
         let world = &self.world;
         if world.strikes(Fault::UnknownLost, phase) {
-            Verdict::Lost
+            AppendVerdict::Lost
         } else if world.strikes(Fault::UnknownKept, phase) {
-            Verdict::Kept
+            AppendVerdict::Kept
         } else if world.strikes(Fault::QuarantinedLost, phase) {
-            Verdict::QuarantineLost
+            AppendVerdict::QuarantineLost
         } else if world.strikes(Fault::QuarantinedKept, phase) {
-            Verdict::QuarantineKept
+            AppendVerdict::QuarantineKept
         } else if world.mutates(Mutation::LosesCommits) && world.dice.below(12) == 0 {
-            Verdict::Pretended
+            AppendVerdict::Pretended
         } else {
-            Verdict::Committed
+            AppendVerdict::Committed
         }
     }
 
@@ -162,8 +162,8 @@ impl SimJournal {
         takes
     }
 
-    fn commit(&self, append: Queued) {
-        let Queued { request, phase, answer, starts, ends, .. } = append;
+    fn commit(&self, append: QueuedAppend) {
+        let QueuedAppend { request, phase, answer, starts, ends, .. } = append;
         if starts {
             self.world.oracle().starts_are_over(1);
         }
@@ -174,15 +174,18 @@ impl SimJournal {
             Err(AppendError::DiskFull)
         } else {
             match self.judge(phase) {
-                Verdict::Committed => self.apply(memory),
-                Verdict::Lost => Err(AppendError::Unknown),
-                Verdict::Kept => self.apply(memory).and(Err(AppendError::Unknown)),
-                Verdict::Pretended => {
+                AppendVerdict::Committed => self.apply(memory),
+                AppendVerdict::Lost => Err(AppendError::Unknown),
+                AppendVerdict::Kept => self.apply(memory).and(Err(AppendError::Unknown)),
+                AppendVerdict::Pretended => {
                     Ok(CommitReceipt { first_seq: palyra_types::Seq(self.memory_entries()) })
                 }
-                verdict @ (Verdict::QuarantineLost | Verdict::QuarantineKept) => {
-                    let verdict =
-                        if verdict == Verdict::QuarantineKept { Verdict::Kept } else { Verdict::Lost };
+                verdict @ (AppendVerdict::QuarantineLost | AppendVerdict::QuarantineKept) => {
+                    let verdict = if verdict == AppendVerdict::QuarantineKept {
+                        AppendVerdict::Kept
+                    } else {
+                        AppendVerdict::Lost
+                    };
                     self.lock().quarantine(memory, verdict);
                     Err(AppendError::Unknown)
                 }
@@ -297,7 +300,7 @@ impl AppendTape for SimJournal {
         let first_seq = {
             let mut state = self.lock();
             let first_seq = state.next_seq();
-            state.push(Queued { request, phase, steps, due, answer, starts, ends });
+            state.push(QueuedAppend { request, phase, steps, due, answer, starts, ends });
             first_seq
         };
         if let Some(told) = early {

@@ -26,7 +26,7 @@ pub mod scenario;
 
 pub mod campaign;
 
-pub use fault::{Fault, Matrix, Phase};
+pub use fault::{Fault, FaultMatrix, Phase};
 pub use mutation::Mutation;
 pub use scenario::{Outcome, tell};
 pub use world::TraceMode;

@@ -27,7 +27,7 @@ use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq}
 
 use crate::fault::Phase;
 
-pub(crate) use finish::Rest;
+pub(crate) use finish::IdleState;
 pub(crate) use run_view::RunView;
 
 /// Findings of one story, at most; the first is what matters.

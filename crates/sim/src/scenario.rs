@@ -18,11 +18,11 @@ use tokio::sync::watch;
 
 use crate::client::{Client, OpenDoubts};
 use crate::daemon_process::{self, LifeEnd, LifePurpose, LifeSetup};
-use crate::dice::Dice;
-use crate::fault::{Matrix, Phase};
+use crate::dice::ScenarioRandom;
+use crate::fault::{FaultMatrix, Phase};
 use crate::journal::SimJournal;
 use crate::mutation::Mutation;
-use crate::oracle::Rest;
+use crate::oracle::IdleState;
 use crate::rules;
 use crate::world::{SimWorld, TraceMode};
 
@@ -43,7 +43,7 @@ pub struct Outcome {
     /// What is wrong, if anything; the first is what matters.
     pub findings: Vec<String>,
     /// What was done to it.
-    pub matrix: Matrix,
+    pub matrix: FaultMatrix,
     /// Polls of tasks.
     pub steps: u64,
     /// Entries of its journal.
@@ -103,11 +103,11 @@ pub fn tell(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Out
     }
 }
 
-fn acts(dice: &Dice) -> u32 {
+fn acts(dice: &ScenarioRandom) -> u32 {
     8 + u32::try_from(dice.below(16)).unwrap_or(0)
 }
 
-fn config(dice: &Dice) -> GatewayRuntimeConfigSnapshot {
+fn config(dice: &ScenarioRandom) -> GatewayRuntimeConfigSnapshot {
     let limits = RunLimits {
         turns_max: 3 + u32::try_from(dice.below(6)).unwrap_or(0),
         tool_calls_max: 4 + u32::try_from(dice.below(10)).unwrap_or(0),
@@ -137,7 +137,7 @@ impl ScenarioRun {
         self.journal = self.journal.reopened();
     }
 
-    fn storm(&mut self, dice: &Dice) {
+    fn storm(&mut self, dice: &ScenarioRandom) {
         for _ in 0..LIVES_MAX {
             match self.live(LifePurpose::Storm) {
                 LifeEnd::Gone => {
@@ -150,7 +150,7 @@ impl ScenarioRun {
     }
 
     /// Ends all faults, lets everything come to rest, and answers whoever waits for a person.
-    fn calm(&mut self, dice: &Dice) {
+    fn calm(&mut self, dice: &ScenarioRandom) {
         let world = Arc::clone(&self.birth.world);
         world.calm_down();
         self.birth.clients.iter().for_each(Client::settle_down);
@@ -168,8 +168,8 @@ impl ScenarioRun {
                     }
                     let rest = world.oracle().rest();
                     match rest {
-                        Rest::Over => break,
-                        Rest::Waiting(runs) => {
+                        IdleState::Over => break,
+                        IdleState::Waiting(runs) => {
                             for run in runs {
                                 let client = dice.index(self.birth.clients.len());
                                 let asked = world.oracle().phase_of(run) == Phase::Asked;

@@ -12,8 +12,8 @@ use std::time::Duration;
 use palyra_ports::Clock;
 use palyra_testkit::FakeClock;
 
-use crate::dice::Dice;
-use crate::fault::{Fault, Matrix, Phase};
+use crate::dice::ScenarioRandom;
+use crate::fault::{Fault, FaultMatrix, Phase};
 use crate::fault_rates::FaultRates;
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
@@ -34,7 +34,7 @@ const CLOCK_FAR_ON_MAX: Duration = Duration::from_secs(30 * 60 * 60);
 /// Shared by everything in a story.
 pub(crate) struct SimWorld {
     pub(crate) clock: FakeClock,
-    pub(crate) dice: Dice,
+    pub(crate) dice: ScenarioRandom,
     pub(crate) mutation: Option<Mutation>,
     fault_rates: FaultRates,
     calm: AtomicBool,
@@ -58,7 +58,7 @@ struct ClockLead {
 pub(crate) struct EventTrace {
     hasher: DefaultHasher,
     pub(crate) lines: Option<Vec<String>>,
-    pub(crate) matrix: Matrix,
+    pub(crate) matrix: FaultMatrix,
     pub(crate) steps: u64,
 }
 
@@ -73,7 +73,7 @@ pub enum TraceMode {
 
 impl SimWorld {
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Arc<Self> {
-        let dice = Dice::new(seed);
+        let dice = ScenarioRandom::new(seed);
         let fault_rates = FaultRates::of(seed, &dice.apart());
         let lines = (chronicled == TraceMode::Words).then(Vec::new);
         Arc::new(Self {
@@ -159,6 +159,11 @@ impl SimWorld {
     pub(crate) fn is_clock_behind(&self) -> bool {
         let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         ahead.now < ahead.most
+    }
+
+    /// Returns the microseconds that the wall clock is ahead of a right one.
+    pub(crate) fn clock_lead(&self) -> i64 {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).now
     }
 
     /// Notes that other rules are in force than those that the story began with.

@@ -19,15 +19,15 @@ pub struct Wat {
     pub run: &'static str,
     /// What `describe` does before it answers.
     pub describe: &'static str,
-    /// What it says of itself, where that is not what [`About::default`] says.
-    pub about: About,
+    /// What it says of itself, where that is not what [`ComponentAbout::default`] says.
+    pub about: ComponentAbout,
     /// A text at 1024 of its memory, and its length as the global `$given`.
     pub given: String,
 }
 
 /// What a component says of itself.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct ComponentAbout {
     /// The name of its tool.
     pub name: &'static str,
     /// pure, keyed, probe, opaque.
@@ -36,13 +36,13 @@ pub struct About {
     pub capabilities: Vec<(u8, String)>,
 }
 
-impl Default for About {
+impl Default for ComponentAbout {
     fn default() -> Self {
         Self { name: "echo", contract: 0, capabilities: vec![(4, String::new())] }
     }
 }
 
-impl About {
+impl ComponentAbout {
     /// Returns data segments: the description at 2048, and what it points to.
     fn data(&self) -> String {
         let texts = [self.name, "says what it is told", r#"{"type":"object"}"#];

@@ -16,7 +16,7 @@ pub enum Record {
 }
 
 /// What the server says to a name: the answer for the first time it is asked for, the second, ...; the last one stays.
-pub type Zone = Vec<(&'static str, Vec<Vec<Record>>)>;
+pub type DnsZone = Vec<(&'static str, Vec<Vec<Record>>)>;
 
 /// The server; gone when dropped.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ const TYPE_AAAA: u16 = 28;
 impl DnsServer {
     /// Answers on a socket.
     #[must_use]
-    pub fn start(socket: UdpSocket, zone: Zone) -> Self {
+    pub fn start(socket: UdpSocket, zone: DnsZone) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let all = asked.clone();
         let mut tasks = JoinSet::new();
@@ -59,7 +59,7 @@ fn all(asked: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
 }
 
 /// Reads a question with one name and writes the answer to it.
-fn answer(packet: &[u8], zone: &Zone, asked: &Mutex<Vec<String>>) -> Option<Vec<u8>> {
+fn answer(packet: &[u8], zone: &DnsZone, asked: &Mutex<Vec<String>>) -> Option<Vec<u8>> {
     let question = packet.get(12..)?;
     let end = question.iter().position(|byte| *byte == 0)?;
     let (mut labels, mut rest) = (Vec::new(), &question[..end]);

@@ -18,17 +18,17 @@ pub const FAKE_WALL_START: Timestamp = Timestamp(1_735_689_600_000_000);
 /// A clock for tests. Clones show the same time.
 #[derive(Debug, Clone, Default)]
 pub struct FakeClock {
-    inner: Arc<Inner>,
+    inner: Arc<ClockShared>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    state: Mutex<State>,
+struct ClockShared {
+    state: Mutex<ClockState>,
     slept: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ClockState {
     elapsed: Duration,
     /// Microseconds that the wall clock is ahead of where it would be, or behind.
     ahead: i64,
@@ -36,7 +36,7 @@ struct State {
     sleepers_ever: u64,
 }
 
-impl State {
+impl ClockState {
     fn boot(&self) -> BootTime {
         BootTime::default().after(self.elapsed)
     }
@@ -91,7 +91,7 @@ impl FakeClock {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ClockState> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -19,28 +19,32 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{ApprovalId, PrincipalId, RunId, StoredGrantId};
 
 /// The answer of a query.
-type Answer<T> = BoxFuture<'static, Result<T, ReadError>>;
+type ReadAnswer<T> = BoxFuture<'static, Result<T, ReadError>>;
 
 /// Reads the records that many tests look at.
 #[expect(missing_docs, reason = "each is the function of the family that it calls")]
 pub trait JournalReads: ReadFamilies {
-    fn run(&self, run: RunId) -> Answer<Option<RunRecord>> {
+    fn run(&self, run: RunId) -> ReadAnswer<Option<RunRecord>> {
         self.query(move |rows, _| runs::record(rows, run))
     }
 
-    fn run_by_idempotency(&self, principal: PrincipalId, digest: IdempotencyDigest) -> Answer<Option<RunId>> {
+    fn run_by_idempotency(
+        &self,
+        principal: PrincipalId,
+        digest: IdempotencyDigest,
+    ) -> ReadAnswer<Option<RunId>> {
         self.query(move |rows, _| input_keys::run_of_key(rows, principal, digest))
     }
 
-    fn runs(&self, query: RunQuery) -> Answer<Vec<RunRecord>> {
+    fn runs(&self, query: RunQuery) -> ReadAnswer<Vec<RunRecord>> {
         self.query(move |rows, _| runs::records(rows, &query))
     }
 
-    fn open_runs(&self) -> Answer<Vec<RunRecord>> {
+    fn open_runs(&self) -> ReadAnswer<Vec<RunRecord>> {
         self.query(|rows, _| runs::open(rows))
     }
 
-    fn session(&self, session: SessionRef) -> Answer<Option<OrchestratorSessionRecord>> {
+    fn session(&self, session: SessionRef) -> ReadAnswer<Option<OrchestratorSessionRecord>> {
         self.query(move |rows, _| sessions::record(rows, session))
     }
 
@@ -48,51 +52,51 @@ pub trait JournalReads: ReadFamilies {
         &self,
         principal: PrincipalId,
         key: String,
-    ) -> Answer<Option<OrchestratorSessionRecord>> {
+    ) -> ReadAnswer<Option<OrchestratorSessionRecord>> {
         self.query(move |rows, _| sessions::record_by_key(rows, principal, &key))
     }
 
-    fn sessions(&self, query: SessionQuery) -> Answer<Vec<OrchestratorSessionRecord>> {
+    fn sessions(&self, query: SessionQuery) -> ReadAnswer<Vec<OrchestratorSessionRecord>> {
         self.query(move |rows, _| sessions::records(rows, &query, runs::has_input))
     }
 
-    fn session_texts(&self, query: SessionTextQuery) -> Answer<Vec<SessionTexts>> {
+    fn session_texts(&self, query: SessionTextQuery) -> ReadAnswer<Vec<SessionTexts>> {
         self.query(move |rows, _| runs::session_texts(rows, &query))
     }
 
-    fn ids(&self, query: IdQuery) -> Answer<Vec<[u8; 16]>> {
+    fn ids(&self, query: IdQuery) -> ReadAnswer<Vec<[u8; 16]>> {
         self.query(move |rows, _| families::ids(rows, &query))
     }
 
-    fn approval(&self, approval: ApprovalId) -> Answer<Option<ApprovalRecord>> {
+    fn approval(&self, approval: ApprovalId) -> ReadAnswer<Option<ApprovalRecord>> {
         self.query(move |rows, log| approvals::record(rows, log, approval))
     }
 
-    fn approvals(&self, query: ApprovalQuery) -> Answer<Vec<ApprovalRecord>> {
+    fn approvals(&self, query: ApprovalQuery) -> ReadAnswer<Vec<ApprovalRecord>> {
         self.query(move |rows, log| approvals::records(rows, log, &query))
     }
 
-    fn waiting_approvals(&self) -> Answer<Vec<(PrincipalId, usize)>> {
+    fn waiting_approvals(&self) -> ReadAnswer<Vec<(PrincipalId, usize)>> {
         self.query(|rows, _| approvals::waiting(rows))
     }
 
-    fn next_to_expire(&self, limit: usize) -> Answer<Vec<ExpiringApproval>> {
+    fn next_to_expire(&self, limit: usize) -> ReadAnswer<Vec<ExpiringApproval>> {
         self.query(move |rows, _| approvals::next_to_expire(rows, limit))
     }
 
-    fn stored_grant(&self, grant: StoredGrantId) -> Answer<Option<StoredGrantRecord>> {
+    fn stored_grant(&self, grant: StoredGrantId) -> ReadAnswer<Option<StoredGrantRecord>> {
         self.query(move |rows, log| stored_grants::record(rows, log, grant))
     }
 
-    fn stored_grants(&self, only: GrantFilter) -> Answer<Vec<StoredGrantRecord>> {
+    fn stored_grants(&self, only: GrantFilter) -> ReadAnswer<Vec<StoredGrantRecord>> {
         self.query(move |rows, log| stored_grants::records(rows, log, only))
     }
 
-    fn effects(&self, query: EffectQuery) -> Answer<Vec<EffectRecord>> {
+    fn effects(&self, query: EffectQuery) -> ReadAnswer<Vec<EffectRecord>> {
         self.query(move |rows, _| effects::records(rows, &query))
     }
 
-    fn last_job(&self) -> Answer<JobNumber> {
+    fn last_job(&self) -> ReadAnswer<JobNumber> {
         self.query(|rows, _| effects::last_job(rows))
     }
 }

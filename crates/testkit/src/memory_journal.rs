@@ -26,7 +26,7 @@ use palyra_ports::{AppendError, ReadOnlyCause};
 use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{Epoch, LogId, Seq};
 
-use state::State;
+use state::JournalState;
 
 /// The log id of every memory journal.
 pub const MEMORY_LOG_ID: LogId = LogId([0x4D; 16]);
@@ -34,7 +34,7 @@ pub const MEMORY_LOG_ID: LogId = LogId([0x4D; 16]);
 /// A handle; clones share the journal and the epoch.
 #[derive(Clone)]
 pub struct MemoryJournal {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<JournalState>>,
     epoch: Epoch,
 }
 
@@ -59,7 +59,7 @@ impl MemoryJournal {
 
     /// Lets the next append fail with `error`; nothing of it is kept. Several calls queue up.
     pub fn fail_next(&self, error: AppendError) {
-        self.lock().failures.push_back(state::Failure::Refuse(error));
+        self.lock().failures.push_back(state::AppendFault::Refuse(error));
     }
 
     /// Makes it read-only, as a start does that finds the log in doubt, until [`MemoryJournal::restarted`].
@@ -69,7 +69,7 @@ impl MemoryJournal {
 
     /// Lets the next append take place and its answer say [`AppendError::Unknown`].
     pub fn lose_next_answer(&self) {
-        self.lock().failures.push_back(state::Failure::LoseAnswer);
+        self.lock().failures.push_back(state::AppendFault::LoseAnswer);
     }
 
     /// Holds appends back: they wait, in order, until [`MemoryJournal::release`].
@@ -104,7 +104,7 @@ impl MemoryJournal {
         self.lock().statics.iter().map(|(digest, body)| (*digest, Arc::clone(body))).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

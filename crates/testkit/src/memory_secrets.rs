@@ -12,20 +12,20 @@ use palyra_types::{Content, PrincipalId, Seq};
 
 /// A vault that is open until it gets a passphrase and [`MemorySecrets::lock`] is called.
 #[derive(Debug, Default)]
-pub struct MemorySecrets(Mutex<Kept>);
+pub struct MemorySecrets(Mutex<StoredSecret>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredSecret {
     secrets: BTreeMap<SecretName, (SecretRecord, Content<String>)>,
     passphrase: Option<Content<String>>,
     locked: bool,
     ready: Option<(SecretChange, Seq)>,
-    tried: Unlocking,
+    tried: UnlockState,
 }
 
 /// Whether a passphrase was tried and right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Unlocking {
+enum UnlockState {
     #[default]
     No,
     Tried,
@@ -38,11 +38,11 @@ impl MemorySecrets {
         kept.locked = kept.passphrase.is_some();
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, StoredSecret> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_kept(&self) -> Result<MutexGuard<'_, Kept>, SecretStoreError> {
+    fn open_kept(&self) -> Result<MutexGuard<'_, StoredSecret>, SecretStoreError> {
         let kept = self.kept();
         if kept.locked {
             Err(SecretStoreError::Locked { why: "no passphrase yet".to_owned() })
@@ -56,7 +56,7 @@ fn not_found(name: &SecretName) -> SecretStoreError {
     SecretStoreError::NotFound { name: name.as_str().to_owned() }
 }
 
-impl Kept {
+impl StoredSecret {
     fn put(&self, secret: &NewSecret) -> SecretRecord {
         let before = self.secrets.get(&secret.name).map(|(record, _)| record.clone());
         let way = before.as_ref().map(|record| record.sent_as.clone()).unwrap_or_default();
@@ -183,7 +183,7 @@ impl SecretStore for MemorySecrets {
 
     fn discard(&self) -> Result<(), SecretStoreError> {
         let mut kept = self.kept();
-        (kept.ready, kept.tried) = (None, Unlocking::No);
+        (kept.ready, kept.tried) = (None, UnlockState::No);
         Ok(())
     }
 
@@ -192,13 +192,13 @@ impl SecretStore for MemorySecrets {
         if kept.passphrase.as_ref() != Some(passphrase) {
             return Ok(PassphraseCheck::Wrong);
         }
-        kept.tried = Unlocking::Tried;
+        kept.tried = UnlockState::Tried;
         Ok(PassphraseCheck::Opened)
     }
 
     fn unlock(&self) -> Result<(), SecretStoreError> {
         let mut kept = self.kept();
-        kept.locked = kept.locked && std::mem::take(&mut kept.tried) == Unlocking::No;
+        kept.locked = kept.locked && std::mem::take(&mut kept.tried) == UnlockState::No;
         Ok(())
     }
 }

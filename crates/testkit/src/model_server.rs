@@ -89,14 +89,14 @@ impl SeenRequest {
 /// A running server; dropping it closes everything.
 pub struct ModelServer {
     address: SocketAddr,
-    stage: Arc<Stage>,
-    door: watch::Sender<Door>,
+    stage: Arc<SharedServer>,
+    door: watch::Sender<ListenerState>,
     task: JoinHandle<()>,
 }
 
 /// Whether connections are taken: as it is wished, and as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door {
+enum ListenerState {
     Open,
     IsOpen,
     Shut,
@@ -104,13 +104,13 @@ enum Door {
 }
 
 /// What connections behave by and write down.
-struct Stage {
+struct SharedServer {
     behaviour: Mutex<Arc<Behaviour>>,
     requests: Mutex<Vec<SeenRequest>>,
     counts: watch::Sender<ServerCounts>,
 }
 
-impl Stage {
+impl SharedServer {
     fn behaviour(&self) -> Arc<Behaviour> {
         self.behaviour.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -137,12 +137,12 @@ impl ModelServer {
     pub async fn start(behaviour: Behaviour) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let stage = Arc::new(Stage {
+        let stage = Arc::new(SharedServer {
             behaviour: Mutex::new(Arc::new(behaviour)),
             requests: Mutex::default(),
             counts: watch::Sender::default(),
         });
-        let door = watch::Sender::new(Door::IsOpen);
+        let door = watch::Sender::new(ListenerState::IsOpen);
         let task = tokio::spawn(connection::accept(listener, stage.clone(), door.clone()));
         Ok(Self { address, stage, door, task })
     }
@@ -166,15 +166,15 @@ impl ModelServer {
 
     /// Closes every connection and refuses new ones, until [`open`](Self::open); the port stays ours.
     pub async fn shut(&self) {
-        self.turn(Door::Shut, Door::IsShut).await;
+        self.turn(ListenerState::Shut, ListenerState::IsShut).await;
     }
 
     /// Takes connections again.
     pub async fn open(&self) {
-        self.turn(Door::Open, Door::IsOpen).await;
+        self.turn(ListenerState::Open, ListenerState::IsOpen).await;
     }
 
-    async fn turn(&self, wish: Door, done: Door) {
+    async fn turn(&self, wish: ListenerState, done: ListenerState) {
         if *self.door.borrow() == done {
             return;
         }

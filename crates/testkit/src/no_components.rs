@@ -13,10 +13,10 @@ use palyra_types::tool::ToolName;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoComponents;
 
-type Answer<T> = BoxFuture<'static, Result<T, ComponentStoreError>>;
+type StoreAnswer<T> = BoxFuture<'static, Result<T, ComponentStoreError>>;
 
 impl ComponentStore for NoComponents {
-    fn examine(&self, _source: Content<PathBuf>) -> Answer<ExaminedComponent> {
+    fn examine(&self, _source: Content<PathBuf>) -> StoreAnswer<ExaminedComponent> {
         let what = "components are not run here".to_owned();
         async { Err(ComponentStoreError::Host { what }) }.boxed()
     }
@@ -25,11 +25,11 @@ impl ComponentStore for NoComponents {
         Ok(())
     }
 
-    fn offer(&self, _components: Vec<ComponentRecord>) -> Answer<()> {
+    fn offer(&self, _components: Vec<ComponentRecord>) -> StoreAnswer<()> {
         async { Ok(()) }.boxed()
     }
 
-    fn forget_values(&self, _tool: ToolName) -> Answer<()> {
+    fn forget_values(&self, _tool: ToolName) -> StoreAnswer<()> {
         async { Ok(()) }.boxed()
     }
 }

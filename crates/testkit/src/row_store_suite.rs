@@ -6,8 +6,8 @@
 #![expect(clippy::unwrap_used, reason = "cases of a test suite fail by panicking")]
 
 use palyra_journal_core::family::{
-    ChangedColumns, ContentCell, ContentColumn, ContentSource, EncodedRow, FamilyTable, Index, IndexKey,
-    KeyRange, Lookup, MemoryRows, RowId, RowStore, RowWrite, RowsPerKey, Scan, ScanOrder,
+    ChangedColumns, ContentCell, ContentColumn, ContentSource, EncodedRow, FamilyIndex, FamilyTable,
+    IndexKey, KeyRange, MemoryRows, RowId, RowLookup, RowScan, RowStore, RowWrite, RowsPerKey, ScanOrder,
 };
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
@@ -19,8 +19,8 @@ pub const SAMPLE: &FamilyTable = &FamilyTable {
     name: "sample",
     version: 1,
     indexes: &[
-        Index { name: "by_name", rows_per_key: RowsPerKey::One },
-        Index { name: "by_group", rows_per_key: RowsPerKey::Many },
+        FamilyIndex { name: "by_name", rows_per_key: RowsPerKey::One },
+        FamilyIndex { name: "by_group", rows_per_key: RowsPerKey::Many },
     ],
     content: &[
         ContentColumn { name: "text", source: ContentSource::Birth },
@@ -49,11 +49,11 @@ fn insert(store: &mut dyn RowStore, id: u64, row: &EncodedRow) {
     store.write(SAMPLE, RowId(id), RowWrite::Insert(row)).unwrap();
 }
 
-fn page(order: ScanOrder, limit: usize) -> Scan {
-    Scan { index: BY_GROUP, range: KeyRange::of_prefix(IndexKey::new()), after: None, order, limit }
+fn page(order: ScanOrder, limit: usize) -> RowScan {
+    RowScan { index: BY_GROUP, range: KeyRange::of_prefix(IndexKey::new()), after: None, order, limit }
 }
 
-fn ids(store: &mut dyn RowStore, scan: &Scan) -> Vec<u64> {
+fn ids(store: &mut dyn RowStore, scan: &RowScan) -> Vec<u64> {
     store.scan(SAMPLE, scan).unwrap().iter().map(|scanned| scanned.row.id.0).collect()
 }
 
@@ -70,15 +70,15 @@ fn rows_are_found_by_id_and_key(store: &mut dyn RowStore) {
     let sample = row(7, Some("seven"), 2);
     insert(store, 7, &sample);
     insert(store, 9, &row(9, None, 1));
-    let by_id = store.get(SAMPLE, Lookup::Id(RowId(7))).unwrap().unwrap();
+    let by_id = store.get(SAMPLE, RowLookup::Id(RowId(7))).unwrap().unwrap();
     assert_eq!((&by_id.facts, &by_id.content), (&sample.facts, &sample.content));
     let key = name("seven");
-    let by_key = store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &key }).unwrap();
+    let by_key = store.get(SAMPLE, RowLookup::Key { index: BY_NAME, key: &key }).unwrap();
     assert_eq!(by_key, Some(by_id));
     let other = name("seve");
-    assert_eq!(store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &other }).unwrap(), None);
-    assert_eq!(store.get(SAMPLE, Lookup::Id(RowId(8))).unwrap(), None);
-    let scan = Scan { index: BY_NAME, ..page(ScanOrder::Ascending, 10) };
+    assert_eq!(store.get(SAMPLE, RowLookup::Key { index: BY_NAME, key: &other }).unwrap(), None);
+    assert_eq!(store.get(SAMPLE, RowLookup::Id(RowId(8))).unwrap(), None);
+    let scan = RowScan { index: BY_NAME, ..page(ScanOrder::Ascending, 10) };
     assert_eq!(ids(store, &scan), [7], "a row without a key is not in the index");
 }
 
@@ -101,23 +101,23 @@ fn pages_join_in_both_directions(store: &mut dyn RowStore) {
         assert_eq!(found, expected);
     }
     let range = KeyRange::of_prefix(IndexKey::new().number(1));
-    assert_eq!(ids(store, &Scan { range, ..page(ScanOrder::Descending, 10) }), [9]);
+    assert_eq!(ids(store, &RowScan { range, ..page(ScanOrder::Descending, 10) }), [9]);
 }
 
 fn facts_change_without_keys_and_content(store: &mut dyn RowStore) {
     let new_facts = EncodedRow { facts: b"new".to_vec(), ..row(7, Some("not written"), 9) };
     store.write(SAMPLE, RowId(7), RowWrite::Update(&new_facts, ChangedColumns::NONE)).unwrap();
     let key = name("seven");
-    let found = store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &key }).unwrap().unwrap();
+    let found = store.get(SAMPLE, RowLookup::Key { index: BY_NAME, key: &key }).unwrap().unwrap();
     assert_eq!((found.facts.as_slice(), found.content[TEXT].to_bytes()), (&b"new"[..], &b"text"[..]));
     let changed = EncodedRow {
         content: vec![ContentCell::new("", Seq(7)), ContentCell::new("a note", Seq(12))],
         ..row(7, Some("renamed"), 3)
     };
     store.write(SAMPLE, RowId(7), RowWrite::Update(&changed, ChangedColumns::ALL)).unwrap();
-    assert_eq!(store.get(SAMPLE, Lookup::Key { index: BY_NAME, key: &key }).unwrap(), None);
+    assert_eq!(store.get(SAMPLE, RowLookup::Key { index: BY_NAME, key: &key }).unwrap(), None);
     assert_eq!(ids(store, &page(ScanOrder::Ascending, 10)), [9, 3, 5, 11, 7]);
-    let found = store.get(SAMPLE, Lookup::Id(RowId(7))).unwrap().unwrap();
+    let found = store.get(SAMPLE, RowLookup::Id(RowId(7))).unwrap().unwrap();
     assert_eq!(found.content, changed.content);
 }
 
@@ -158,13 +158,13 @@ pub fn random_operations(store: &mut dyn RowStore, seed: u64, steps: u64) {
         let written =
             [store.write(SAMPLE, RowId(id), write).is_ok(), model.write(SAMPLE, RowId(id), write).is_ok()];
         assert_eq!(written[0], written[1], "{write:?} of {id}");
-        let scan = Scan {
+        let scan = RowScan {
             index: usize::try_from(below(2)).unwrap(),
             after: (below(2) == 0).then(|| (IndexKey::new().number(below(3)), RowId(below(40)))),
             ..page([ScanOrder::Ascending, ScanOrder::Descending][usize::try_from(below(2)).unwrap()], 7)
         };
         assert_eq!(store.scan(SAMPLE, &scan).unwrap(), model.scan(SAMPLE, &scan).unwrap(), "{scan:?}");
-        let by = Lookup::Id(RowId(below(40)));
+        let by = RowLookup::Id(RowId(below(40)));
         assert_eq!(store.get(SAMPLE, by).unwrap(), model.get(SAMPLE, by).unwrap());
         let range = SeqRange { first: Seq(below(50)), last: Seq(below(50)) };
         for column in [TEXT, NOTE] {

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 pub use gate::Gate;
 pub use script::Script;
 
-use script::Step;
+use script::ScriptStep;
 
 /// How large a window a scripted model says it has.
 const CONTEXT_TOKENS: u64 = 128_000;
@@ -42,16 +42,16 @@ pub struct ScriptedProvider {
     name: ProviderName,
     context_tokens: u64,
     capabilities: ModelCapabilities,
-    shared: Arc<Shared>,
+    shared: Arc<SharedScript>,
 }
 
-struct Shared {
+struct SharedScript {
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<ScriptState>,
     counts: watch::Sender<StreamCounts>,
 }
 
-struct State {
+struct ScriptState {
     queue: VecDeque<Script>,
     otherwise: Script,
     requests: Vec<Arc<ModelRequest>>,
@@ -62,13 +62,13 @@ impl ScriptedProvider {
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let state =
-            State { queue: VecDeque::new(), otherwise: Script::new().text("ok"), requests: Vec::new() };
+            ScriptState { queue: VecDeque::new(), otherwise: Script::new().text("ok"), requests: Vec::new() };
         let counts = watch::Sender::new(StreamCounts::default());
         Self {
             name: ProviderName::new("scripted"),
             context_tokens: CONTEXT_TOKENS,
             capabilities: ModelCapabilities::ALL,
-            shared: Arc::new(Shared { clock, state: Mutex::new(state), counts }),
+            shared: Arc::new(SharedScript { clock, state: Mutex::new(state), counts }),
         }
     }
 
@@ -146,21 +146,21 @@ impl ModelProvider for ScriptedProvider {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedScript {
+    fn state(&self) -> MutexGuard<'_, ScriptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One answer on its way; counts itself as dropped unless it came to its end.
 struct ScriptedAnswer {
-    shared: Arc<Shared>,
-    steps: VecDeque<Step>,
+    shared: Arc<SharedScript>,
+    steps: VecDeque<ScriptStep>,
     ended: bool,
 }
 
 impl ScriptedAnswer {
-    fn begin(shared: Arc<Shared>, request: &Arc<ModelRequest>) -> Self {
+    fn begin(shared: Arc<SharedScript>, request: &Arc<ModelRequest>) -> Self {
         let script = {
             let mut state = shared.state();
             state.requests.push(request.clone());
@@ -179,20 +179,20 @@ impl ScriptedAnswer {
                 return None;
             };
             match step {
-                Step::Pause(span) => {
+                ScriptStep::Pause(span) => {
                     let deadline = self.shared.clock.boot().after(span);
                     self.shared.clock.sleep_until(deadline).await;
                 }
-                Step::Hold(gate) => gate.pass().await,
-                Step::Hang => futures::future::pending().await,
-                Step::Panic => panic!("a scripted provider panics"),
-                Step::Text(text) => return Some((Ok(ModelPiece::Text(text.into())), self)),
-                Step::Reasoning(text) => return Some((Ok(ModelPiece::Reasoning(text.into())), self)),
-                Step::Answer(answer) => {
+                ScriptStep::Hold(gate) => gate.pass().await,
+                ScriptStep::Hang => futures::future::pending().await,
+                ScriptStep::Panic => panic!("a scripted provider panics"),
+                ScriptStep::Text(text) => return Some((Ok(ModelPiece::Text(text.into())), self)),
+                ScriptStep::Reasoning(text) => return Some((Ok(ModelPiece::Reasoning(text.into())), self)),
+                ScriptStep::Answer(answer) => {
                     self.end();
                     return Some((Ok(ModelPiece::Answer(answer)), self));
                 }
-                Step::Fail(failure) => {
+                ScriptStep::Fail(failure) => {
                     self.end();
                     return Some((Err(failure), self));
                 }

@@ -97,16 +97,16 @@ pub struct ExecutionCounts {
 #[derive(Clone)]
 pub struct ScriptedTools {
     catalog: Arc<ToolCatalog>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedTools>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SharedTools {
+    state: Mutex<ToolState>,
     counts: watch::Sender<ExecutionCounts>,
 }
 
 #[derive(Default)]
-struct State {
+struct ToolState {
     scripts: BTreeMap<String, VecDeque<ToolScript>>,
     found: BTreeMap<String, Result<String, RawPrepareRefusal>>,
     prepared: Vec<Intent>,
@@ -145,7 +145,7 @@ impl ScriptedTools {
             },
         ]);
         let counts = watch::Sender::new(ExecutionCounts::default());
-        Self { catalog: Arc::new(catalog), shared: Arc::new(Shared { state: Mutex::default(), counts }) }
+        Self { catalog: Arc::new(catalog), shared: Arc::new(SharedTools { state: Mutex::default(), counts }) }
     }
 
     /// Adds a script to the end of a tool's queue.
@@ -271,7 +271,7 @@ async fn play(
 }
 
 impl RecordedExecution {
-    fn record(shared: &Shared, grant: &Grant, supervision: &Supervision) {
+    fn record(shared: &SharedTools, grant: &Grant, supervision: &Supervision) {
         shared.state().executions.push(Self {
             run: grant.run(),
             effect: grant.effect(),
@@ -285,20 +285,20 @@ impl RecordedExecution {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedTools {
+    fn state(&self) -> MutexGuard<'_, ToolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One execution on its way; counts itself as dropped unless it came to its end.
 struct UnderWay {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTools>,
     ended: bool,
 }
 
 impl UnderWay {
-    fn begin(shared: Arc<Shared>) -> Self {
+    fn begin(shared: Arc<SharedTools>) -> Self {
         shared.counts.send_modify(|counts| counts.begun += 1);
         Self { shared, ended: false }
     }

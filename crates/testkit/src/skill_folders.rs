@@ -13,10 +13,10 @@ use palyra_types::Content;
 
 /// Folders that can be installed, and copies that are kept.
 #[derive(Debug, Clone, Default)]
-pub struct MemorySkillFolders(Arc<Mutex<Folders>>);
+pub struct MemorySkillFolders(Arc<Mutex<MemoryFolders>>);
 
 #[derive(Debug, Default)]
-struct Folders {
+struct MemoryFolders {
     sources: BTreeMap<PathBuf, Vec<SkillFile>>,
     kept: BTreeMap<String, Vec<SkillFile>>,
     broken: Option<String>,
@@ -55,28 +55,28 @@ impl MemorySkillFolders {
         self.lock().kept.keys().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Folders> {
+    fn lock(&self) -> MutexGuard<'_, MemoryFolders> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-type Answer<T> = BoxFuture<'static, Result<T, SkillFolderError>>;
+type FolderAnswer<T> = BoxFuture<'static, Result<T, SkillFolderError>>;
 
-fn done<T: Send + 'static>(answer: Result<T, SkillFolderError>) -> Answer<T> {
+fn done<T: Send + 'static>(answer: Result<T, SkillFolderError>) -> FolderAnswer<T> {
     ready(answer).boxed()
 }
 
 impl SkillFolders for MemorySkillFolders {
-    fn read(&self, source: Content<PathBuf>) -> Answer<Vec<SkillFile>> {
+    fn read(&self, source: Content<PathBuf>) -> FolderAnswer<Vec<SkillFile>> {
         done(self.lock().sources.get(source.expose()).cloned().ok_or(SkillFolderError::Missing))
     }
 
-    fn keep(&self, name: String, files: Vec<SkillFile>) -> Answer<()> {
+    fn keep(&self, name: String, files: Vec<SkillFile>) -> FolderAnswer<()> {
         self.lock().kept.insert(name, files);
         done(Ok(()))
     }
 
-    fn kept(&self, name: String) -> Answer<Vec<SkillFile>> {
+    fn kept(&self, name: String) -> FolderAnswer<Vec<SkillFile>> {
         let folders = self.lock();
         match &folders.broken {
             Some(what) => done(Err(SkillFolderError::System { what: what.clone() })),
@@ -84,11 +84,11 @@ impl SkillFolders for MemorySkillFolders {
         }
     }
 
-    fn names(&self) -> Answer<Vec<String>> {
+    fn names(&self) -> FolderAnswer<Vec<String>> {
         done(Ok(self.copies()))
     }
 
-    fn discard(&self, name: String) -> Answer<()> {
+    fn discard(&self, name: String) -> FolderAnswer<()> {
         self.lock().kept.remove(&name);
         done(Ok(()))
     }

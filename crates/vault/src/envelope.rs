@@ -15,11 +15,11 @@ use zeroize::Zeroizing;
 pub(crate) const KEY_BYTES: usize = 32;
 
 /// A key in memory; cleared when it is let go.
-pub(crate) type Key = Zeroizing<[u8; KEY_BYTES]>;
+pub(crate) type VaultKey = Zeroizing<[u8; KEY_BYTES]>;
 
 /// Bytes that were sealed, with their nonce before them; base64 in files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sealed(String);
+pub(crate) struct SealedBytes(String);
 
 /// What a file of the vault holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +35,8 @@ pub(crate) struct Envelope {
     /// As [`SentAs`] is shown.
     pub(crate) sent_as: String,
     pub(crate) changed: i64,
-    pub(crate) key: Sealed,
-    pub(crate) value: Sealed,
+    pub(crate) key: SealedBytes,
+    pub(crate) value: SealedBytes,
 }
 
 /// The form that is written.
@@ -71,7 +71,7 @@ impl BoundTo<'_> {
 }
 
 impl Envelope {
-    pub(crate) fn seal(root: &Key, bound: &BoundTo<'_>, value: &[u8], entropy: &dyn Entropy) -> Self {
+    pub(crate) fn seal(root: &VaultKey, bound: &BoundTo<'_>, value: &[u8], entropy: &dyn Entropy) -> Self {
         let key = new_key(entropy);
         Self {
             form: FORM,
@@ -90,7 +90,7 @@ impl Envelope {
         self.sent_as.parse().map_err(|_| DoesNotOpen)
     }
 
-    pub(crate) fn open(&self, root: &Key, name: &SecretName) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+    pub(crate) fn open(&self, root: &VaultKey, name: &SecretName) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
         if self.form != FORM || self.name != name.as_str() {
             return Err(DoesNotOpen);
         }
@@ -99,28 +99,32 @@ impl Envelope {
         let bound =
             BoundTo { name, version, hosts, principals: &self.principals, sent_as: &sent_as, changed };
         let key = open(root, &bound.bytes("key"), &self.key)?;
-        let key = Key::new(key.as_slice().try_into().map_err(|_| DoesNotOpen)?);
+        let key = VaultKey::new(key.as_slice().try_into().map_err(|_| DoesNotOpen)?);
         open(&key, &bound.bytes("value"), &self.value)
     }
 }
 
-pub(crate) fn new_key(entropy: &dyn Entropy) -> Key {
-    let mut key = Key::new([0; KEY_BYTES]);
+pub(crate) fn new_key(entropy: &dyn Entropy) -> VaultKey {
+    let mut key = VaultKey::new([0; KEY_BYTES]);
     entropy.fill(&mut *key);
     key
 }
 
-pub(crate) fn seal(key: &Key, bound: &[u8], clear: &[u8], entropy: &dyn Entropy) -> Sealed {
+pub(crate) fn seal(key: &VaultKey, bound: &[u8], clear: &[u8], entropy: &dyn Entropy) -> SealedBytes {
     let mut nonce = [0; NONCE_LEN];
     entropy.fill(&mut nonce);
     let mut sealed = Zeroizing::new(clear.to_vec());
     let tag = cipher(key)
         .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(bound), &mut sealed)
         .expect("a value is far below the cipher's limit");
-    Sealed(STANDARD.encode([&nonce, sealed.as_slice(), tag.as_ref()].concat()))
+    SealedBytes(STANDARD.encode([&nonce, sealed.as_slice(), tag.as_ref()].concat()))
 }
 
-pub(crate) fn open(key: &Key, bound: &[u8], sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
+pub(crate) fn open(
+    key: &VaultKey,
+    bound: &[u8],
+    sealed: &SealedBytes,
+) -> Result<Zeroizing<Vec<u8>>, DoesNotOpen> {
     let bytes = STANDARD.decode(&sealed.0).map_err(|_| DoesNotOpen)?;
     let (nonce, rest) = bytes.split_at_checked(NONCE_LEN).ok_or(DoesNotOpen)?;
     let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| DoesNotOpen)?;
@@ -129,6 +133,6 @@ pub(crate) fn open(key: &Key, bound: &[u8], sealed: &Sealed) -> Result<Zeroizing
     Ok(Zeroizing::new(clear.to_vec()))
 }
 
-fn cipher(key: &Key) -> LessSafeKey {
+fn cipher(key: &VaultKey) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &**key).expect("the key has the cipher's length"))
 }

@@ -11,7 +11,7 @@ use palyra_ports::{Entropy, RootKind, SecretStoreError};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::envelope::{KEY_BYTES, Key, Sealed, new_key, open, seal};
+use crate::envelope::{KEY_BYTES, SealedBytes, VaultKey, new_key, open, seal};
 use crate::files;
 
 const KEY_FILE: &str = "root.key";
@@ -32,22 +32,22 @@ struct PassphraseFile {
     passes: u32,
     lanes: u32,
     salt: [u8; SALT_BYTES],
-    check: Sealed,
+    check: SealedBytes,
 }
 
 /// What a vault has of its root key.
-pub(crate) enum Root {
+pub(crate) enum RootState {
     /// There is none, and nothing that was sealed: one is made with the first secret.
     NotYet,
-    Key(Key),
+    Key(VaultKey),
     /// With what is missing.
     Locked(String),
 }
 
 /// Returns where the key comes from. Makes none, for a daemon starts on a full disk as well.
-pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, Root) {
+pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, RootState) {
     let unreadable =
-        |file: &str, error: &io::Error| Root::Locked(format!("`{file}` cannot be read: {error}"));
+        |file: &str, error: &io::Error| RootState::Locked(format!("`{file}` cannot be read: {error}"));
     let sealings = match sealings {
         Ok(sealings) => sealings,
         Err(error) => return (RootKind::KeyFile, unreadable("vault", &error)),
@@ -55,7 +55,7 @@ pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, Roo
     match files::read(&folder.join(PASSPHRASE_FILE)) {
         Ok(None) => {}
         Ok(Some(_)) => {
-            return (RootKind::Passphrase, Root::Locked("its passphrase was not given yet".to_owned()));
+            return (RootKind::Passphrase, RootState::Locked("its passphrase was not given yet".to_owned()));
         }
         Err(error) => return (RootKind::Passphrase, unreadable(PASSPHRASE_FILE, &error)),
     }
@@ -63,19 +63,21 @@ pub(crate) fn find(folder: &Path, sealings: io::Result<usize>) -> (RootKind, Roo
         Ok(Some(bytes)) => {
             let bytes = Zeroizing::new(bytes);
             match bytes.as_slice().try_into() {
-                Ok(key) => Root::Key(Key::new(key)),
-                Err(_) => Root::Locked(format!("the key file `{KEY_FILE}` does not have {KEY_BYTES} bytes")),
+                Ok(key) => RootState::Key(VaultKey::new(key)),
+                Err(_) => {
+                    RootState::Locked(format!("the key file `{KEY_FILE}` does not have {KEY_BYTES} bytes"))
+                }
             }
         }
-        Ok(None) if sealings > 0 => Root::Locked(format!("the key file `{KEY_FILE}` is not there")),
-        Ok(None) => Root::NotYet,
+        Ok(None) if sealings > 0 => RootState::Locked(format!("the key file `{KEY_FILE}` is not there")),
+        Ok(None) => RootState::NotYet,
         Err(error) => unreadable(KEY_FILE, &error),
     };
     (RootKind::KeyFile, root)
 }
 
 /// Makes a key file where there is none.
-pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<Key, SecretStoreError> {
+pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<VaultKey, SecretStoreError> {
     let key = new_key(entropy);
     files::write(folder, KEY_FILE, &*key)
         .and_then(files::WriteDurability::durable)
@@ -84,7 +86,7 @@ pub(crate) fn make(folder: &Path, entropy: &dyn Entropy) -> Result<Key, SecretSt
 }
 
 /// Returns the key of a passphrase, unless it is the wrong one.
-pub(crate) fn derived(folder: &Path, passphrase: &str) -> Result<Option<Key>, SecretStoreError> {
+pub(crate) fn derived(folder: &Path, passphrase: &str) -> Result<Option<VaultKey>, SecretStoreError> {
     let file = passphrase_file(folder)?;
     let cost = DeriveCost { memory_kib: file.memory_kib, passes: file.passes, lanes: file.lanes };
     let key = derive(passphrase, &file.salt, cost)?;
@@ -92,7 +94,7 @@ pub(crate) fn derived(folder: &Path, passphrase: &str) -> Result<Option<Key>, Se
 }
 
 /// Returns whether a key is that of the passphrase which is set by now.
-pub(crate) fn is_right(folder: &Path, key: &Key) -> Result<bool, SecretStoreError> {
+pub(crate) fn is_right(folder: &Path, key: &VaultKey) -> Result<bool, SecretStoreError> {
     Ok(passphrase_file(folder)?.is_opened_by(key))
 }
 
@@ -104,7 +106,7 @@ fn passphrase_file(folder: &Path) -> Result<PassphraseFile, SecretStoreError> {
 }
 
 impl PassphraseFile {
-    fn is_opened_by(&self, key: &Key) -> bool {
+    fn is_opened_by(&self, key: &VaultKey) -> bool {
         open(key, CHECK, &self.check).is_ok_and(|clear| clear.as_slice() == CHECK)
     }
 }
@@ -113,7 +115,7 @@ impl PassphraseFile {
 pub(crate) fn with_passphrase(
     passphrase: &str,
     entropy: &dyn Entropy,
-) -> Result<(Key, Vec<u8>), SecretStoreError> {
+) -> Result<(VaultKey, Vec<u8>), SecretStoreError> {
     let mut salt = [0; SALT_BYTES];
     entropy.fill(&mut salt);
     let cost = DeriveCost { memory_kib: MEMORY_KIB, passes: PASSES, lanes: LANES };
@@ -141,10 +143,10 @@ struct DeriveCost {
     lanes: u32,
 }
 
-fn derive(passphrase: &str, salt: &[u8], cost: DeriveCost) -> Result<Key, SecretStoreError> {
+fn derive(passphrase: &str, salt: &[u8], cost: DeriveCost) -> Result<VaultKey, SecretStoreError> {
     let unfit = |error: argon2::Error| SecretStoreError::Locked { why: error.to_string() };
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(KEY_BYTES)).map_err(unfit)?;
-    let mut key = Key::new([0; KEY_BYTES]);
+    let mut key = VaultKey::new([0; KEY_BYTES]);
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
         .hash_password_into(passphrase.as_bytes(), salt, &mut *key)
         .map_err(unfit)?;

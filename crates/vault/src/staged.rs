@@ -20,16 +20,16 @@ const FORM: u32 = 1;
 /// What is ready.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Staged {
+pub(crate) struct StagedChange {
     form: u32,
     since: u64,
-    pub(crate) change: Change,
+    pub(crate) change: FolderChange,
 }
 
 /// What is to become of the folder.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Change {
+pub(crate) enum FolderChange {
     /// This takes the place of what was sealed under its name.
     Seal(Envelope),
     /// The secret of this name goes.
@@ -38,8 +38,8 @@ pub(crate) enum Change {
     Passphrase,
 }
 
-impl Staged {
-    pub(crate) fn new(change: Change, since: Seq) -> Self {
+impl StagedChange {
+    pub(crate) fn new(change: FolderChange, since: Seq) -> Self {
         Self { form: FORM, since: since.0, change }
     }
 
@@ -67,7 +67,7 @@ impl Staged {
     }
 }
 
-impl Change {
+impl FolderChange {
     /// Returns the name of the secret that it is about.
     pub(crate) fn name(&self) -> Option<SecretName> {
         match self {

@@ -17,10 +17,10 @@ use palyra_ports::{
 };
 use palyra_types::{Content, Seq, Timestamp};
 
-use crate::envelope::{Envelope, Key};
+use crate::envelope::{Envelope, VaultKey};
 use crate::files;
-use crate::root::{self, Root, disk};
-use crate::staged::{Change, Staged};
+use crate::root::{self, RootState, disk};
+use crate::staged::{FolderChange, StagedChange};
 
 /// Secrets that are kept, at most.
 const SECRETS_MAX: usize = 1000;
@@ -31,22 +31,22 @@ pub struct Vault {
     folder: PathBuf,
     entropy: Arc<dyn Entropy>,
     /// Held by whoever changes something; never waited for by those who read.
-    changing: Mutex<Ready>,
-    state: RwLock<State>,
+    changing: Mutex<ReadyKeys>,
+    state: RwLock<VaultState>,
 }
 
-struct State {
+struct VaultState {
     kind: RootKind,
-    root: Root,
+    root: RootState,
 }
 
 /// Keys that are not in force yet.
 #[derive(Default)]
-struct Ready {
+struct ReadyKeys {
     /// Under it everything lies sealed anew, in the folder beside.
-    next: Option<Key>,
+    next: Option<VaultKey>,
     /// Of a passphrase that was tried and right.
-    tried: Option<Key>,
+    tried: Option<VaultKey>,
 }
 
 /// Every value that can be read, and what cannot.
@@ -76,15 +76,15 @@ impl Vault {
         let (kind, mut root) = root::find(folder, names(folder).map(|names| names.len()));
         // Of a change of the root key that a kill cut off: a half that never counted, or all that was sealed under the
         // key before, and that key. The folders change places in one step, so that this one is whole.
-        let is_ready = match Staged::load(folder) {
-            Ok(staged) => staged.is_some_and(|staged| matches!(staged.change, Change::Passphrase)),
+        let is_ready = match StagedChange::load(folder) {
+            Ok(staged) => staged.is_some_and(|staged| matches!(staged.change, FolderChange::Passphrase)),
             // Nobody knows, so nothing is thrown away.
             Err(_) => true,
         };
         if !is_ready && let Err(error) = files::remove_folder(&beside(folder)) {
-            root = Root::Locked(format!("what the key before sealed cannot be removed: {error}"));
+            root = RootState::Locked(format!("what the key before sealed cannot be removed: {error}"));
         }
-        let state = RwLock::new(State { kind, root });
+        let state = RwLock::new(VaultState { kind, root });
         Self { folder: folder.to_owned(), entropy, changing: Mutex::default(), state }
     }
 
@@ -95,7 +95,7 @@ impl Vault {
     pub fn values(&self) -> Result<Values, SecretStoreError> {
         let state = self.state();
         let mut all = Values::default();
-        if matches!(state.root, Root::NotYet) {
+        if matches!(state.root, RootState::NotYet) {
             return Ok(all);
         }
         let key = key_of(&state)?;
@@ -105,7 +105,8 @@ impl Vault {
                 Err(_) => all.unread.push(name),
             }
         }
-        if let Ok(Some(Staged { change: Change::Seal(envelope), .. })) = Staged::load(&self.folder)
+        if let Ok(Some(StagedChange { change: FolderChange::Seal(envelope), .. })) =
+            StagedChange::load(&self.folder)
             && let Ok(name) = envelope.name.parse::<SecretName>()
             && let Ok(value) = value_of(key, &name, &envelope)
         {
@@ -122,15 +123,15 @@ impl Vault {
         changing::carry_out(self, &mut self.ready())
     }
 
-    fn ready(&self) -> MutexGuard<'_, Ready> {
+    fn ready(&self) -> MutexGuard<'_, ReadyKeys> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> RwLockReadGuard<'_, State> {
+    fn state(&self) -> RwLockReadGuard<'_, VaultState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state_to_change(&self) -> RwLockWriteGuard<'_, State> {
+    fn state_to_change(&self) -> RwLockWriteGuard<'_, VaultState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -177,7 +178,7 @@ impl SecretStore for Vault {
         reader: SecretReader,
     ) -> Result<OpenedSecret, SecretStoreError> {
         let state = self.state();
-        if matches!(state.root, Root::NotYet) {
+        if matches!(state.root, RootState::NotYet) {
             return Err(not_found(name));
         }
         let envelope = self.load(name);
@@ -203,14 +204,16 @@ impl SecretStore for Vault {
         let reads = |name: &SecretName| {
             let envelope = self.load(name)?;
             match &state.root {
-                Root::Key(key) => value_of(key, name, &envelope).map(drop),
-                Root::NotYet | Root::Locked(_) => envelope.sent_as().map(drop).map_err(|_| damaged(name)),
+                RootState::Key(key) => value_of(key, name, &envelope).map(drop),
+                RootState::NotYet | RootState::Locked(_) => {
+                    envelope.sent_as().map(drop).map_err(|_| damaged(name))
+                }
             }
         };
         let damaged = names.into_iter().filter(|name| reads(name).is_err()).collect();
         let locked = match &state.root {
-            Root::Locked(why) => Some(why.clone()),
-            Root::NotYet | Root::Key(_) => None,
+            RootState::Locked(why) => Some(why.clone()),
+            RootState::NotYet | RootState::Key(_) => None,
         };
         Ok(VaultStatus { key: state.kind, locked, secrets, damaged })
     }
@@ -221,7 +224,7 @@ impl SecretStore for Vault {
 
     fn staged(&self) -> Result<Option<Seq>, SecretStoreError> {
         let _one_at_a_time = self.ready();
-        Ok(Staged::load(&self.folder).map_err(disk("read"))?.map(|staged| staged.since()))
+        Ok(StagedChange::load(&self.folder).map_err(disk("read"))?.map(|staged| staged.since()))
     }
 
     fn commit(&self) -> Result<(), SecretStoreError> {
@@ -244,7 +247,7 @@ impl SecretStore for Vault {
         let mut state = self.state_to_change();
         match tried {
             Some(key) if root::is_right(&self.folder, &key)? => {
-                state.root = Root::Key(key);
+                state.root = RootState::Key(key);
                 Ok(())
             }
             Some(_) | None => {
@@ -274,15 +277,19 @@ fn names(folder: &Path) -> io::Result<Vec<SecretName>> {
     Ok(names)
 }
 
-fn key_of(state: &State) -> Result<&Key, SecretStoreError> {
+fn key_of(state: &VaultState) -> Result<&VaultKey, SecretStoreError> {
     match &state.root {
-        Root::Key(key) => Ok(key),
-        Root::NotYet => Err(SecretStoreError::Locked { why: "it has no key yet".to_owned() }),
-        Root::Locked(why) => Err(SecretStoreError::Locked { why: why.clone() }),
+        RootState::Key(key) => Ok(key),
+        RootState::NotYet => Err(SecretStoreError::Locked { why: "it has no key yet".to_owned() }),
+        RootState::Locked(why) => Err(SecretStoreError::Locked { why: why.clone() }),
     }
 }
 
-fn value_of(key: &Key, name: &SecretName, envelope: &Envelope) -> Result<Content<String>, SecretStoreError> {
+fn value_of(
+    key: &VaultKey,
+    name: &SecretName,
+    envelope: &Envelope,
+) -> Result<Content<String>, SecretStoreError> {
     let value = envelope.open(key, name).map_err(|_| damaged(name))?;
     let text = std::str::from_utf8(&value).map_err(|_| damaged(name))?;
     Ok(Content::new(text.to_owned()))

@@ -3,7 +3,7 @@
 //! The canary is the host itself, which has to stay idle and small while a process that is held compiles, and which has to
 //! go on afterwards. Their binary form is written by hand: their text would be as large as they are not.
 
-use palyra_testkit::component_text::{About, ECHO, Wat};
+use palyra_testkit::component_text::{ComponentAbout, ECHO, Wat};
 
 use super::attempt::Attempt;
 use super::call::{CallAction, ComponentCall};
@@ -56,7 +56,7 @@ async fn carry_out(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult>
                 // The compiler is this program, and needs a path that everybody may go.
                 let program = attempt.trial_folder.scratch().join("palyra-attack");
                 std::fs::copy(&place.program, &program)?;
-                let about = About { contract: 1, ..About::default() };
+                let about = ComponentAbout { contract: 1, ..ComponentAbout::default() };
                 std::fs::write(attempt.honest(), Wat { about, ..Wat::running(ECHO) }.bytes())?;
                 let spec = ComponentCall {
                     ask: CallAction::Add,

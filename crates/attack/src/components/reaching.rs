@@ -2,7 +2,7 @@
 //!
 //! At 3200 stand the folders, at 3220 what the last call came to, at 3300 what a host answered, at 3000 and 3400 words.
 
-use palyra_testkit::component_text::{About, Wat};
+use palyra_testkit::component_text::{ComponentAbout, Wat};
 
 /// Imports of the component: asking, dates, and files.
 const IMPORTS: &str = r#"
@@ -138,7 +138,7 @@ pub(super) fn reaching(run: &'static str) -> Wat {
         with: WITH,
         core_imports: CORE_IMPORTS,
         core: DOING,
-        about: About { name: "reach", contract: 1, capabilities: Vec::new() },
+        about: ComponentAbout { name: "reach", contract: 1, capabilities: Vec::new() },
         ..Wat::running(run)
     }
 }

@@ -11,7 +11,7 @@ use palyra_ports::{
     HostRule,
 };
 use palyra_testkit::dns_server::Record::{Address, Alias};
-use palyra_testkit::dns_server::{DnsServer, Zone};
+use palyra_testkit::dns_server::{DnsServer, DnsZone};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::sync::OnceCell;
@@ -143,7 +143,7 @@ pub(super) async fn converse(address: SocketAddr, said: &[u8]) -> io::Result<Str
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-fn zone() -> Zone {
+fn zone() -> DnsZone {
     let here = || Address([127, 0, 0, 1].into());
     let public = || Address([9, 9, 9, 9].into());
     let one = |address: &str| vec![vec![Address(address.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)))]];

@@ -3,8 +3,8 @@
 use std::io;
 
 use palyra_journal::{JournalStore, row_tool};
-use palyra_journal_core::families::approvals::{ApprovalRow, Approvals};
-use palyra_journal_core::families::stored_grants::{StoredGrantRow, StoredGrants};
+use palyra_journal_core::families::approvals::{ApprovalFamily, ApprovalRow};
+use palyra_journal_core::families::stored_grants::{StoredGrantFamily, StoredGrantRow};
 use palyra_journal_core::family::RowId;
 use palyra_ports::{AppendTape, Guard, JournalAppendRequest, ReadTape};
 use palyra_testkit::JournalReads;
@@ -72,7 +72,7 @@ fn change_approvals(
     pending: bool,
     change: impl Fn(&mut ApprovalRow),
 ) -> rusqlite::Result<()> {
-    row_tool::change_rows::<Approvals>(file, |row| {
+    row_tool::change_rows::<ApprovalFamily>(file, |row| {
         let wanted = is_pending(row) == pending;
         if wanted {
             change(row);
@@ -91,9 +91,9 @@ fn give_unanswered(file: &Connection) -> rusqlite::Result<()> {
 
 /// Gives the approval that waits the name of an entry that asks for none.
 fn move_approval(file: &Connection) -> rusqlite::Result<()> {
-    for (id, row) in row_tool::rows_of::<Approvals>(file)? {
+    for (id, row) in row_tool::rows_of::<ApprovalFamily>(file)? {
         if is_pending(&row) {
-            row_tool::rename_row::<Approvals>(file, id, RowId(2))?;
+            row_tool::rename_row::<ApprovalFamily>(file, id, RowId(2))?;
         }
     }
     Ok(())
@@ -104,24 +104,24 @@ fn count_approvals(
     wanted: fn(&ApprovalRow) -> bool,
     count: usize,
 ) -> rusqlite::Result<bool> {
-    Ok(row_tool::rows_of::<Approvals>(file)?.iter().filter(|(_, row)| wanted(row)).count() == count)
+    Ok(row_tool::rows_of::<ApprovalFamily>(file)?.iter().filter(|(_, row)| wanted(row)).count() == count)
 }
 
 fn change_grants(file: &Connection, change: fn(&mut StoredGrantRow)) -> rusqlite::Result<()> {
-    row_tool::change_rows::<StoredGrants>(file, |grant| {
+    row_tool::change_rows::<StoredGrantFamily>(file, |grant| {
         change(grant);
         true
     })
 }
 
 fn has_grant(file: &Connection, wanted: fn(RowId, &StoredGrantRow) -> bool) -> rusqlite::Result<bool> {
-    Ok(row_tool::rows_of::<StoredGrants>(file)?.iter().any(|(id, grant)| wanted(*id, grant)))
+    Ok(row_tool::rows_of::<StoredGrantFamily>(file)?.iter().any(|(id, grant)| wanted(*id, grant)))
 }
 
 /// Gives a grant the name of an entry that gave none.
 fn move_grant(file: &Connection) -> rusqlite::Result<()> {
-    for (id, _) in row_tool::rows_of::<StoredGrants>(file)? {
-        row_tool::rename_row::<StoredGrants>(file, id, RowId(3))?;
+    for (id, _) in row_tool::rows_of::<StoredGrantFamily>(file)? {
+        row_tool::rename_row::<StoredGrantFamily>(file, id, RowId(3))?;
     }
     Ok(())
 }

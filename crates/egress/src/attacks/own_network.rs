@@ -10,7 +10,7 @@ use palyra_ports::{
     CancelFlag, FetchError, FetchFailure, FetchHttp, FetchReach, FetchRequest, FetchResponse,
 };
 use palyra_testkit::dns_server::Record::{Address, Alias};
-use palyra_testkit::dns_server::{DnsServer, Zone};
+use palyra_testkit::dns_server::{DnsServer, DnsZone};
 use tokio::net::{TcpListener, UdpSocket};
 
 use super::bench::{Echo, careless};
@@ -69,7 +69,7 @@ fn in_a_network_that_leads_here_nothing_special_is_reached() {
     assert!(said[0].contains("1 passed"), "{}", said[0]);
 }
 
-fn zone() -> Zone {
+fn zone() -> DnsZone {
     let here = || Address([127, 0, 0, 1].into());
     let public = || Address([9, 9, 9, 9].into());
     vec![

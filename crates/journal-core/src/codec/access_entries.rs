@@ -6,10 +6,12 @@ use palyra_types::{PrincipalId, Redacted, Timestamp, TokenId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, pair};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed, pair,
+};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode(event: &AccessEvent) -> Pair {
+pub(super) fn encode(event: &AccessEvent) -> EncodedParts {
     match event {
         AccessEvent::PrincipalRegistered { principal, name, kind, role } => pair(
             &store::PrincipalRegisteredFacts {
@@ -52,42 +54,42 @@ pub(super) fn encode(event: &AccessEvent) -> Pair {
     }
 }
 
-fn read(event: AccessEvent) -> Read<JournalEvent> {
+fn read(event: AccessEvent) -> ReadResult<JournalEvent> {
     Ok(JournalEvent::Access(event))
 }
 
-pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalRenamedFacts::decode(facts)?;
     let name = Redacted::from_stored(store::PrincipalRenamedPayload::decode(payload)?.name);
     read(AccessEvent::PrincipalRenamed { principal: principal_from(&facts.principal)?, name })
 }
 
-pub(super) fn decode_role(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_role(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::RoleGivenFacts::decode(facts)?;
     let role = StoredEnum::from_stored(facts.role)?;
     read(AccessEvent::RoleGiven { principal: principal_from(&facts.principal)?, role })
 }
 
-pub(super) fn decode_disabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_disabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalDisabledFacts::decode(facts)?;
     read(AccessEvent::PrincipalDisabled { principal: principal_from(&facts.principal)? })
 }
 
-pub(super) fn decode_enabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_enabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalEnabledFacts::decode(facts)?;
     read(AccessEvent::PrincipalEnabled { principal: principal_from(&facts.principal)? })
 }
 
-pub(super) fn decode_token_revoked(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_token_revoked(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::TokenRevokedFacts::decode(facts)?;
     read(AccessEvent::TokenRevoked { token: TokenId::from_bytes(fixed(&facts.token)?) })
 }
 
-fn principal_from(bytes: &[u8]) -> Read<PrincipalId> {
+fn principal_from(bytes: &[u8]) -> ReadResult<PrincipalId> {
     Ok(PrincipalId::from_bytes(fixed(bytes)?))
 }
 
-pub(super) fn decode_registered(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_registered(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalRegisteredFacts::decode(facts)?;
     let payload = store::PrincipalRegisteredPayload::decode(payload)?;
     read(AccessEvent::PrincipalRegistered {
@@ -98,7 +100,7 @@ pub(super) fn decode_registered(facts: &[u8], payload: &[u8]) -> Read<JournalEve
     })
 }
 
-fn encode_token(created: &TokenCreated) -> Pair {
+fn encode_token(created: &TokenCreated) -> EncodedParts {
     let TokenCreated { token, sha256, expires, label, kind, scopes } = created;
     let scopes = scopes
         .map(|scopes| store::TokenScopes { scopes: scopes.iter().map(StoredEnum::to_stored).collect() });
@@ -115,10 +117,10 @@ fn encode_token(created: &TokenCreated) -> Pair {
     )
 }
 
-pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::TokenCreatedFacts::decode(facts)?;
     let payload = store::TokenCreatedPayload::decode(payload)?;
-    let scopes = |stored: store::TokenScopes| -> Read<ScopeSet> {
+    let scopes = |stored: store::TokenScopes| -> ReadResult<ScopeSet> {
         stored.scopes.into_iter().map(AccessScope::from_stored).collect()
     };
     read(AccessEvent::TokenCreated(TokenCreated {
@@ -131,12 +133,12 @@ pub(super) fn decode_token(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     }))
 }
 
-pub(super) fn decode_refused(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_refused(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::ActRefusedFacts::decode(facts)?;
     let payload = store::ActRefusedPayload::decode(payload)?;
     read(AccessEvent::ActRefused(ActRefused {
         operation: Redacted::from_stored(payload.operation),
-        code: error_code(facts.error_code)?.ok_or(Unreadable::Malformed)?,
+        code: error_code(facts.error_code)?.ok_or(UnreadableEvent::Malformed)?,
         unrecorded: facts.unrecorded,
     }))
 }

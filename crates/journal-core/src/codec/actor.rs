@@ -7,7 +7,7 @@ use palyra_types::{PrincipalId, TokenId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Malformed, Read, Unreadable, fixed};
+use super::field::{MalformedEvent, ReadResult, UnreadableEvent, fixed};
 use super::stored_enums::StoredEnum;
 
 /// Appends to encoded facts who acted.
@@ -24,18 +24,18 @@ pub fn name_actor(facts: &mut Vec<u8>, actor: ActorIdentity) {
 /// Reads from encoded facts who acted; `None` where no one is named, or on a surface of a newer version.
 ///
 /// # Errors
-/// [`Malformed`] when the bytes are not what any version writes.
-pub fn actor_of(facts: &[u8]) -> Result<Option<ActorIdentity>, Malformed> {
-    let end = store::FactsEnd::decode(facts).map_err(|_| Malformed)?;
+/// [`MalformedEvent`] when the bytes are not what any version writes.
+pub fn actor_of(facts: &[u8]) -> Result<Option<ActorIdentity>, MalformedEvent> {
+    let end = store::FactsEnd::decode(facts).map_err(|_| MalformedEvent)?;
     let Some(acted_by) = end.acted_by else { return Ok(None) };
     match read(&acted_by) {
         Ok(actor) => Ok(Some(actor)),
-        Err(Unreadable::Newer) => Ok(None),
-        Err(Unreadable::Malformed) => Err(Malformed),
+        Err(UnreadableEvent::Newer) => Ok(None),
+        Err(UnreadableEvent::Malformed) => Err(MalformedEvent),
     }
 }
 
-fn read(stored: &store::Actor) -> Read<ActorIdentity> {
+fn read(stored: &store::Actor) -> ReadResult<ActorIdentity> {
     let credential = &stored.credential;
     Ok(ActorIdentity {
         principal: PrincipalId::from_bytes(fixed(&stored.principal)?),

@@ -15,10 +15,12 @@ use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, Store
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, micros, pair, unless_zero};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed_or_zero, micros, pair, unless_zero,
+};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_requested(requested: &ApprovalRequested) -> Pair {
+pub(super) fn encode_requested(requested: &ApprovalRequested) -> EncodedParts {
     let prompt = &requested.prompt;
     pair(
         &store::ApprovalRequestedFacts {
@@ -43,7 +45,7 @@ pub(super) fn encode_requested(requested: &ApprovalRequested) -> Pair {
     )
 }
 
-pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ApprovalRequestedFacts::decode(facts)?;
     let payload = store::ApprovalRequestedPayload::decode(payload)?;
     Ok(TapeEvent::Approval(ApprovalEvent::Requested(Box::new(ApprovalRequested {
@@ -75,8 +77,8 @@ pub(super) fn terms_to_stored(terms: &ApprovalTerms) -> store::ApprovalTerms {
     }
 }
 
-pub(super) fn terms_from_stored(terms: Option<store::ApprovalTerms>) -> Read<ApprovalTerms> {
-    let terms = terms.ok_or(Unreadable::Malformed)?;
+pub(super) fn terms_from_stored(terms: Option<store::ApprovalTerms>) -> ReadResult<ApprovalTerms> {
+    let terms = terms.ok_or(UnreadableEvent::Malformed)?;
     Ok(ApprovalTerms {
         span: Duration::from_micros(terms.span),
         at_expiry: StoredEnum::from_stored(terms.at_expiry)?,
@@ -85,7 +87,7 @@ pub(super) fn terms_from_stored(terms: Option<store::ApprovalTerms>) -> Read<App
     })
 }
 
-pub(super) fn encode_voted(voted: &ApprovalVoted) -> Pair {
+pub(super) fn encode_voted(voted: &ApprovalVoted) -> EncodedParts {
     pair(
         &store::ApprovalVotedFacts {
             version: VERSION,
@@ -98,7 +100,7 @@ pub(super) fn encode_voted(voted: &ApprovalVoted) -> Pair {
     )
 }
 
-pub(super) fn decode_voted(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_voted(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ApprovalVotedFacts::decode(facts)?;
     let payload = store::ApprovalVotedPayload::decode(payload)?;
     Ok(TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
@@ -110,7 +112,7 @@ pub(super) fn decode_voted(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-pub(super) fn encode_resolved(resolved: &ApprovalResolved) -> Pair {
+pub(super) fn encode_resolved(resolved: &ApprovalResolved) -> EncodedParts {
     pair(
         &store::ApprovalResolvedFacts {
             version: VERSION,
@@ -128,7 +130,7 @@ pub(super) fn encode_resolved(resolved: &ApprovalResolved) -> Pair {
     )
 }
 
-pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ApprovalResolvedFacts::decode(facts)?;
     let payload = store::ApprovalResolvedPayload::decode(payload)?;
     let by = facts.by.map(|by| fixed_or_zero(&by).map(PrincipalId::from_bytes));
@@ -144,7 +146,7 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-pub(super) fn encode_grant(stored: &StoredGrant) -> Pair {
+pub(super) fn encode_grant(stored: &StoredGrant) -> EncodedParts {
     pair(
         &store::GrantStoredFacts {
             version: VERSION,
@@ -174,7 +176,7 @@ pub(super) fn encode_grant(stored: &StoredGrant) -> Pair {
     )
 }
 
-pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::GrantStoredFacts::decode(facts)?;
     let payload = store::GrantStoredPayload::decode(payload)?;
     let session = facts.session.map(|session| fixed_or_zero(&session).map(SessionId::from_bytes));
@@ -191,7 +193,7 @@ pub(super) fn decode_grant(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         expires: facts.expires.map(Timestamp),
         uses_max: facts.uses_max,
         tool: Redacted::from_stored(payload.tool),
-        matcher: payload.matcher.into_iter().map(rule_from_stored).collect::<Read<_>>()?,
+        matcher: payload.matcher.into_iter().map(rule_from_stored).collect::<ReadResult<_>>()?,
         bounds: GrantBounds {
             workspace: payload
                 .workspace
@@ -214,9 +216,9 @@ fn rule_to_stored(rule: &ArgumentRule) -> store::ArgumentRule {
 }
 
 /// A shape that is not known must not become a wider one.
-fn rule_from_stored(rule: store::ArgumentRule) -> Read<ArgumentRule> {
+fn rule_from_stored(rule: store::ArgumentRule) -> ReadResult<ArgumentRule> {
     use store::argument_rule::Shape;
-    let shape = match rule.shape.ok_or(Unreadable::Newer)? {
+    let shape = match rule.shape.ok_or(UnreadableEvent::Newer)? {
         Shape::Equal(value) => ArgumentShape::Equal(Redacted::from_stored(value)),
         Shape::Beneath(path) => ArgumentShape::Beneath(Redacted::from_stored(path)),
         Shape::Origin(origin) => ArgumentShape::Origin(Redacted::from_stored(origin)),
@@ -225,7 +227,7 @@ fn rule_from_stored(rule: store::ArgumentRule) -> Read<ArgumentRule> {
     Ok(ArgumentRule { argument: Redacted::from_stored(rule.argument), shape })
 }
 
-pub(super) fn encode_grant_revoked(grant: StoredGrantId, by: PrincipalId) -> Pair {
+pub(super) fn encode_grant_revoked(grant: StoredGrantId, by: PrincipalId) -> EncodedParts {
     facts_only(&store::GrantRevokedFacts {
         version: VERSION,
         grant: unless_zero(&grant.to_bytes()),
@@ -233,7 +235,7 @@ pub(super) fn encode_grant_revoked(grant: StoredGrantId, by: PrincipalId) -> Pai
     })
 }
 
-pub(super) fn decode_grant_revoked(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_grant_revoked(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::GrantRevokedFacts::decode(facts)?;
     Ok(JournalEvent::Policy(PolicyEvent::GrantRevoked {
         grant: StoredGrantId::from_bytes(fixed_or_zero(&facts.grant)?),

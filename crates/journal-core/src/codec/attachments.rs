@@ -4,7 +4,7 @@ use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_wire::store;
 
-use super::field::{Read, Unreadable, fixed_or_zero, unless_zero};
+use super::field::{ReadResult, UnreadableEvent, fixed_or_zero, unless_zero};
 
 pub(super) fn to_stored(attachments: &[Attachment]) -> Vec<store::Attachment> {
     let stored = attachments.iter().map(|attachment| store::Attachment {
@@ -20,14 +20,14 @@ pub(super) fn to_stored(attachments: &[Attachment]) -> Vec<store::Attachment> {
     stored.collect()
 }
 
-pub(super) fn from_stored(stored: Vec<store::Attachment>) -> Read<Vec<Attachment>> {
+pub(super) fn from_stored(stored: Vec<store::Attachment>) -> ReadResult<Vec<Attachment>> {
     let attachments = stored.into_iter().map(|attachment| {
         Ok(Attachment {
             name: Redacted::from_stored(attachment.name),
             media_type: Redacted::from_stored(attachment.media_type),
             bytes: attachment.bytes,
             sha256: Redacted::from_stored(fixed_or_zero(&attachment.sha256)?),
-            body: match attachment.body.ok_or(Unreadable::Malformed)? {
+            body: match attachment.body.ok_or(UnreadableEvent::Malformed)? {
                 store::attachment::Body::Text(text) => AttachmentBody::Text(Redacted::from_stored(text)),
                 store::attachment::Body::Blob(index) => AttachmentBody::Blob { index },
             },

@@ -7,10 +7,10 @@ use palyra_types::{ComponentId, Redacted};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
+use super::field::{EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode(event: &ComponentEvent) -> Pair {
+pub(super) fn encode(event: &ComponentEvent) -> EncodedParts {
     match event {
         ComponentEvent::Added(added) => encode_added(added),
         ComponentEvent::Removed { component } => {
@@ -21,7 +21,7 @@ pub(super) fn encode(event: &ComponentEvent) -> Pair {
     }
 }
 
-fn encode_added(added: &AddedComponent) -> Pair {
+fn encode_added(added: &AddedComponent) -> EncodedParts {
     let AddedComponent { component, sha256, bytes, tool_version, contract, .. } = added;
     let AddedComponent { name, text, schema, capabilities, source, .. } = added;
     pair(
@@ -43,11 +43,11 @@ fn encode_added(added: &AddedComponent) -> Pair {
     )
 }
 
-pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::ComponentAddedFacts::decode(facts)?;
     let payload = store::ComponentAddedPayload::decode(payload)?;
     // A capability of a newer version is nothing that this one could withhold or give.
-    let capability = |text: &String| text.parse::<ComponentCapability>().map_err(|_| Unreadable::Newer);
+    let capability = |text: &String| text.parse::<ComponentCapability>().map_err(|_| UnreadableEvent::Newer);
     Ok(JournalEvent::Component(ComponentEvent::Added(AddedComponent {
         component: component_id(&facts.component)?,
         sha256: fixed(&facts.sha256)?,
@@ -57,17 +57,17 @@ pub(super) fn decode_added(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
         name: Redacted::from_stored(payload.name),
         text: Redacted::from_stored(payload.text),
         schema: Redacted::from_stored(payload.schema),
-        capabilities: payload.capabilities.iter().map(capability).collect::<Read<_>>()?,
+        capabilities: payload.capabilities.iter().map(capability).collect::<ReadResult<_>>()?,
         source: Redacted::from_stored(payload.source),
     })))
 }
 
-pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::ComponentRemovedFacts::decode(facts)?;
     let component = component_id(&facts.component)?;
     Ok(JournalEvent::Component(ComponentEvent::Removed { component }))
 }
 
-fn component_id(bytes: &[u8]) -> Read<ComponentId> {
+fn component_id(bytes: &[u8]) -> ReadResult<ComponentId> {
     Ok(ComponentId::from_bytes(fixed(bytes)?))
 }

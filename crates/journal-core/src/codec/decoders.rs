@@ -6,7 +6,7 @@
 use palyra_types::event::JournalEvent;
 use palyra_types::event::kind::{EventKind, KindPlace};
 
-use super::field::{Read, Unreadable};
+use super::field::{ReadResult, UnreadableEvent};
 use super::{
     access_entries as access, approval_entries as approval, component_entries as component,
     effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
@@ -27,9 +27,9 @@ macro_rules! decoders {
             place: KindPlace,
             $facts: &[u8],
             $payload: &[u8],
-        ) -> Read<JournalEvent> {
+        ) -> ReadResult<JournalEvent> {
             if kind.place() != place {
-                return Err(Unreadable::Malformed);
+                return Err(UnreadableEvent::Malformed);
             }
             match kind {
                 $(EventKind::$log => $log_event,)*

@@ -11,10 +11,12 @@ use palyra_types::{EffectId, PrincipalId, Redacted, RunId, UndoId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, fixed, fixed_or_zero, micros, pair, unless_zero};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, fixed, fixed_or_zero, micros, pair, unless_zero,
+};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_started(started: &ToolStarted) -> Pair {
+pub(super) fn encode_started(started: &ToolStarted) -> EncodedParts {
     let plan = &started.plan;
     pair(
         &store::ToolStartedFacts {
@@ -31,7 +33,7 @@ pub(super) fn encode_started(started: &ToolStarted) -> Pair {
     )
 }
 
-pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolStartedFacts::decode(facts)?;
     let payload = store::ToolStartedPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::Started(ToolStarted {
@@ -41,12 +43,16 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
         plan: EffectPlan {
             binding: ContentDigest(fixed_or_zero(&facts.binding)?),
             body: Redacted::from_stored(payload.plan),
-            pre_images: payload.pre_images.into_iter().map(pre_image_from_stored).collect::<Read<_>>()?,
+            pre_images: payload
+                .pre_images
+                .into_iter()
+                .map(pre_image_from_stored)
+                .collect::<ReadResult<_>>()?,
         },
     })))
 }
 
-pub(super) fn encode_output(output: &ToolOutput) -> Pair {
+pub(super) fn encode_output(output: &ToolOutput) -> EncodedParts {
     pair(
         &store::ToolOutputFacts {
             version: VERSION,
@@ -58,7 +64,7 @@ pub(super) fn encode_output(output: &ToolOutput) -> Pair {
     )
 }
 
-pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_output(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolOutputFacts::decode(facts)?;
     let payload = store::ToolOutputPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::Output(ToolOutput {
@@ -84,12 +90,12 @@ fn pre_image_to_stored(image: &PreImage) -> store::PreImage {
     }
 }
 
-fn pre_image_from_stored(image: store::PreImage) -> Read<PreImage> {
+fn pre_image_from_stored(image: store::PreImage) -> ReadResult<PreImage> {
     let mode = image.mode;
     Ok(PreImage {
         path: Redacted::from_stored(image.path),
-        before: match store::Before::try_from(image.before).map_err(|_| Unreadable::Newer)? {
-            store::Before::Unspecified => return Err(Unreadable::Malformed),
+        before: match store::Before::try_from(image.before).map_err(|_| UnreadableEvent::Newer)? {
+            store::Before::Unspecified => return Err(UnreadableEvent::Malformed),
             store::Before::Absent => FileBefore::Absent,
             store::Before::File => FileBefore::File { bytes: Redacted::from_stored(image.content), mode },
             store::Before::Withheld => FileBefore::Withheld { mode },
@@ -106,7 +112,7 @@ pub(super) fn encode_resolved(
     resolution: EffectResolution,
     by: PrincipalId,
     note: &Redacted<String>,
-) -> Pair {
+) -> EncodedParts {
     pair(
         &store::EffectResolvedFacts {
             version: VERSION,
@@ -118,7 +124,7 @@ pub(super) fn encode_resolved(
     )
 }
 
-pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::EffectResolvedFacts::decode(facts)?;
     let payload = store::EffectResolvedPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::EffectResolved {
@@ -129,7 +135,7 @@ pub(super) fn decode_resolved(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-pub(super) fn encode_settled(settled: &EffectSettled) -> Pair {
+pub(super) fn encode_settled(settled: &EffectSettled) -> EncodedParts {
     pair(
         &store::EffectSettledFacts {
             version: VERSION,
@@ -142,7 +148,7 @@ pub(super) fn encode_settled(settled: &EffectSettled) -> Pair {
     )
 }
 
-pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::EffectSettledFacts::decode(facts)?;
     let payload = store::EffectSettledPayload::decode(payload)?;
     Ok(JournalEvent::Effect(EffectEvent::Settled(EffectSettled {
@@ -154,7 +160,7 @@ pub(super) fn decode_settled(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
     })))
 }
 
-pub(super) fn encode_undo_requested(requested: &UndoRequested) -> Pair {
+pub(super) fn encode_undo_requested(requested: &UndoRequested) -> EncodedParts {
     let run = unless_zero(&requested.run.to_bytes());
     let (run, kept_run) = if requested.kept.is_some() { (Vec::new(), run) } else { (run, Vec::new()) };
     pair(
@@ -180,7 +186,7 @@ fn placement_to_stored(placement: &KeptPlacement) -> store::KeptPlacement {
     }
 }
 
-fn placement_from_stored(placement: store::KeptPlacement) -> Read<KeptPlacement> {
+fn placement_from_stored(placement: store::KeptPlacement) -> ReadResult<KeptPlacement> {
     let before = |digest: &Vec<u8>| (!digest.is_empty()).then(|| fixed_or_zero(digest)).transpose();
     Ok(KeptPlacement {
         file: KeptFileId(placement.file),
@@ -189,7 +195,7 @@ fn placement_from_stored(placement: store::KeptPlacement) -> Read<KeptPlacement>
     })
 }
 
-pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::UndoRequestedFacts::decode(facts)?;
     let payload = store::UndoRequestedPayload::decode(payload)?;
     // An erased content leaves a placement of nothing: it stays one, and takes back no change of the run.
@@ -206,7 +212,7 @@ pub(super) fn decode_undo_requested(facts: &[u8], payload: &[u8]) -> Read<Journa
     })))
 }
 
-pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile]) -> Pair {
+pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile]) -> EncodedParts {
     pair(
         &store::UndoFinishedFacts {
             version: VERSION,
@@ -217,13 +223,13 @@ pub(super) fn encode_undo_finished(undo: UndoId, run: RunId, files: &[UndoneFile
     )
 }
 
-pub(super) fn decode_undo_finished(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_undo_finished(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::UndoFinishedFacts::decode(facts)?;
     let payload = store::UndoFinishedPayload::decode(payload)?;
     Ok(JournalEvent::Effect(EffectEvent::UndoFinished {
         undo: UndoId::from_bytes(fixed_or_zero(&facts.undo)?),
         run: RunId::from_bytes(fixed_or_zero(&facts.run)?),
-        files: payload.files.into_iter().map(undone_from_stored).collect::<Read<_>>()?,
+        files: payload.files.into_iter().map(undone_from_stored).collect::<ReadResult<_>>()?,
     }))
 }
 
@@ -238,9 +244,9 @@ fn undone_to_stored(file: &UndoneFile) -> store::UndoneFile {
     store::UndoneFile { path: file.path.expose().clone(), result: result.into(), detail }
 }
 
-fn undone_from_stored(file: store::UndoneFile) -> Read<UndoneFile> {
-    let result = match store::UndoResult::try_from(file.result).map_err(|_| Unreadable::Newer)? {
-        store::UndoResult::Unspecified => return Err(Unreadable::Malformed),
+fn undone_from_stored(file: store::UndoneFile) -> ReadResult<UndoneFile> {
+    let result = match store::UndoResult::try_from(file.result).map_err(|_| UnreadableEvent::Newer)? {
+        store::UndoResult::Unspecified => return Err(UnreadableEvent::Malformed),
         store::UndoResult::Restored => UndoResult::Restored,
         store::UndoResult::AlreadyRestored => UndoResult::AlreadyRestored,
         store::UndoResult::Conflict => UndoResult::Conflict(Redacted::from_stored(file.detail)),

@@ -7,7 +7,7 @@ use palyra_types::event::{
 };
 
 use super::decoders::decode_known;
-use super::field::{Malformed, Pair, Unreadable, check_version};
+use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version};
 use super::{
     access_entries as access, approval_entries as approval, component_entries as component,
     effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
@@ -17,7 +17,7 @@ use super::{
 
 /// An event in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Coded {
+pub struct CodedEvent {
     /// Number in the registry.
     pub kind: u16,
     /// Clear, for ever.
@@ -31,7 +31,7 @@ pub struct Coded {
 pub struct NotStorable;
 
 /// Returns the stored form of an event.
-pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
+pub fn encode(event: &JournalEvent) -> Result<CodedEvent, NotStorable> {
     let kind = event.kind().ok_or(NotStorable)?;
     let (facts, payload) = match event {
         JournalEvent::Log(event) => encode_log(event),
@@ -52,10 +52,10 @@ pub fn encode(event: &JournalEvent) -> Result<Coded, NotStorable> {
             return Err(NotStorable);
         }
     };
-    Ok(Coded { kind: kind.number(), facts, payload })
+    Ok(CodedEvent { kind: kind.number(), facts, payload })
 }
 
-fn encode_log(event: &LogEvent) -> Pair {
+fn encode_log(event: &LogEvent) -> EncodedParts {
     match event {
         LogEvent::Opened { log_id, nonce, first_key } => log::encode_opened(*log_id, nonce, first_key),
         LogEvent::EpochStarted { epoch, key, sealing } => log::encode_epoch(*epoch, key, *sealing),
@@ -66,14 +66,14 @@ fn encode_log(event: &LogEvent) -> Pair {
     }
 }
 
-fn encode_agent(event: &AgentEvent) -> Pair {
+fn encode_agent(event: &AgentEvent) -> EncodedParts {
     match event {
         AgentEvent::Saved { agent, profile } => log::encode_agent(*agent, profile),
         AgentEvent::Archived { agent } => log::encode_agent_archived(*agent),
     }
 }
 
-fn encode_policy(event: &PolicyEvent) -> Pair {
+fn encode_policy(event: &PolicyEvent) -> EncodedParts {
     match event {
         PolicyEvent::GrantRevoked { grant, by } => approval::encode_grant_revoked(*grant, *by),
         PolicyEvent::PostureChanged(changed) => policy::encode_posture(changed),
@@ -81,7 +81,7 @@ fn encode_policy(event: &PolicyEvent) -> Pair {
     }
 }
 
-fn encode_effect(event: &EffectEvent) -> Pair {
+fn encode_effect(event: &EffectEvent) -> EncodedParts {
     match event {
         EffectEvent::Settled(settled) => effect::encode_settled(settled),
         EffectEvent::UndoRequested(requested) => effect::encode_undo_requested(requested),
@@ -89,7 +89,7 @@ fn encode_effect(event: &EffectEvent) -> Pair {
     }
 }
 
-fn encode_run(event: &RunEvent) -> Pair {
+fn encode_run(event: &RunEvent) -> EncodedParts {
     match event {
         RunEvent::Started(started) => run::encode_started(started),
         RunEvent::InputReceived { input, delivery, idempotency } => {
@@ -102,7 +102,7 @@ fn encode_run(event: &RunEvent) -> Pair {
     }
 }
 
-fn encode_tool(event: &ToolEvent) -> Pair {
+fn encode_tool(event: &ToolEvent) -> EncodedParts {
     match event {
         ToolEvent::Proposed(proposed) => tool::encode_proposed(proposed),
         ToolEvent::Decided(decided) => tool::encode_decided(decided),
@@ -116,7 +116,7 @@ fn encode_tool(event: &ToolEvent) -> Pair {
     }
 }
 
-fn encode_approval(event: &ApprovalEvent) -> Pair {
+fn encode_approval(event: &ApprovalEvent) -> EncodedParts {
     match event {
         ApprovalEvent::Requested(requested) => approval::encode_requested(requested),
         ApprovalEvent::Voted(voted) => approval::encode_voted(voted),
@@ -128,15 +128,20 @@ fn encode_approval(event: &ApprovalEvent) -> Pair {
 /// Returns the event behind stored bytes; without the payload its content fields are empty.
 ///
 /// A kind, version or enum value that this version does not know yields an unknown event.
-pub fn decode(kind: u16, place: KindPlace, facts: &[u8], payload: &[u8]) -> Result<JournalEvent, Malformed> {
+pub fn decode(
+    kind: u16,
+    place: KindPlace,
+    facts: &[u8],
+    payload: &[u8],
+) -> Result<JournalEvent, MalformedEvent> {
     let read = match EventKind::from_number(kind) {
         Some(known) => check_version(facts).and_then(|()| decode_known(known, place, facts, payload)),
-        None => Err(Unreadable::Newer),
+        None => Err(UnreadableEvent::Newer),
     };
     match (read, place) {
         (Ok(event), _) => Ok(event),
-        (Err(Unreadable::Malformed), _) => Err(Malformed),
-        (Err(Unreadable::Newer), KindPlace::Log) => Ok(JournalEvent::Unknown { kind }),
-        (Err(Unreadable::Newer), KindPlace::Tape) => Ok(JournalEvent::Tape(TapeEvent::Unknown { kind })),
+        (Err(UnreadableEvent::Malformed), _) => Err(MalformedEvent),
+        (Err(UnreadableEvent::Newer), KindPlace::Log) => Ok(JournalEvent::Unknown { kind }),
+        (Err(UnreadableEvent::Newer), KindPlace::Tape) => Ok(JournalEvent::Tape(TapeEvent::Unknown { kind })),
     }
 }

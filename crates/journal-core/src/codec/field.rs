@@ -12,7 +12,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Why stored bytes yield no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub(super) enum UnreadableEvent {
     /// A newer version wrote them: the event is unknown, not broken.
     Newer,
     /// They are not what any version writes.
@@ -22,32 +22,32 @@ pub(super) enum Unreadable {
 /// Stored bytes that no version of this program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored bytes are not what any version writes")]
-pub struct Malformed;
+pub struct MalformedEvent;
 
-impl From<prost::DecodeError> for Unreadable {
+impl From<prost::DecodeError> for UnreadableEvent {
     fn from(_: prost::DecodeError) -> Self {
         Self::Malformed
     }
 }
 
-pub(super) type Read<T> = Result<T, Unreadable>;
+pub(super) type ReadResult<T> = Result<T, UnreadableEvent>;
 
 /// Looks at the version that all facts begin with.
-pub(super) fn check_version(facts: &[u8]) -> Read<()> {
+pub(super) fn check_version(facts: &[u8]) -> ReadResult<()> {
     match store::FactsHead::decode(facts)?.version {
         VERSION => Ok(()),
-        0 => Err(Unreadable::Malformed),
-        _ => Err(Unreadable::Newer),
+        0 => Err(UnreadableEvent::Malformed),
+        _ => Err(UnreadableEvent::Newer),
     }
 }
 
 /// Reads bytes of a fixed length.
-pub(super) fn fixed<const N: usize>(bytes: &[u8]) -> Read<[u8; N]> {
-    bytes.try_into().map_err(|_| Unreadable::Malformed)
+pub(super) fn fixed<const N: usize>(bytes: &[u8]) -> ReadResult<[u8; N]> {
+    bytes.try_into().map_err(|_| UnreadableEvent::Malformed)
 }
 
 /// Reads bytes of a fixed length, or none at all for zeros.
-pub(super) fn fixed_or_zero<const N: usize>(bytes: &[u8]) -> Read<[u8; N]> {
+pub(super) fn fixed_or_zero<const N: usize>(bytes: &[u8]) -> ReadResult<[u8; N]> {
     if bytes.is_empty() { Ok([0; N]) } else { fixed(bytes) }
 }
 
@@ -64,12 +64,12 @@ pub(super) fn error_number(code: Option<ErrorCode>) -> u32 {
     code.map_or(0, |code| u32::from(code.number()))
 }
 
-pub(super) fn error_code(number: u32) -> Read<Option<ErrorCode>> {
+pub(super) fn error_code(number: u32) -> ReadResult<Option<ErrorCode>> {
     if number == 0 {
         return Ok(None);
     }
     let known = ErrorCode::ALL.iter().find(|code| u32::from(code.number()) == number);
-    known.copied().map(Some).ok_or(Unreadable::Newer)
+    known.copied().map(Some).ok_or(UnreadableEvent::Newer)
 }
 
 pub(super) fn model_name(model: &ModelRef) -> store::ModelName {
@@ -89,12 +89,12 @@ pub(super) fn redacted_model_ref(name: Option<&store::ModelName>) -> Redacted<Op
 }
 
 /// Encoded facts and payload of one event.
-pub(super) type Pair = (Vec<u8>, Vec<u8>);
+pub(super) type EncodedParts = (Vec<u8>, Vec<u8>);
 
-pub(super) fn pair(facts: &impl Message, payload: &impl Message) -> Pair {
+pub(super) fn pair(facts: &impl Message, payload: &impl Message) -> EncodedParts {
     (facts.encode_to_vec(), payload.encode_to_vec())
 }
 
-pub(super) fn facts_only(facts: &impl Message) -> Pair {
+pub(super) fn facts_only(facts: &impl Message) -> EncodedParts {
     (facts.encode_to_vec(), Vec::new())
 }

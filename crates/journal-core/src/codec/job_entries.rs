@@ -6,9 +6,11 @@ use palyra_types::{EffectId, RunId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed_or_zero, unless_zero};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed_or_zero, unless_zero,
+};
 
-pub(super) fn encode(event: &JobEvent) -> Pair {
+pub(super) fn encode(event: &JobEvent) -> EncodedParts {
     match event {
         JobEvent::Started { job, run, effect } => {
             let run = unless_zero(&run.to_bytes());
@@ -41,19 +43,19 @@ fn stored_end(end: JobEnd) -> (store::JobEnding, i32) {
     }
 }
 
-pub(super) fn decode_started(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_started(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::JobStartedFacts::decode(facts)?;
     let run = RunId::from_bytes(fixed_or_zero(&facts.run)?);
     let (job, effect) = (JobNumber(facts.job), EffectId(facts.effect));
     Ok(JournalEvent::Job(JobEvent::Started { job, run, effect }))
 }
 
-pub(super) fn decode_ended(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_ended(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::JobEndedFacts::decode(facts)?;
     let run = RunId::from_bytes(fixed_or_zero(&facts.run)?);
     let number = facts.number;
-    let end = match store::JobEnding::try_from(facts.ending).map_err(|_| Unreadable::Newer)? {
-        store::JobEnding::Unspecified => return Err(Unreadable::Malformed),
+    let end = match store::JobEnding::try_from(facts.ending).map_err(|_| UnreadableEvent::Newer)? {
+        store::JobEnding::Unspecified => return Err(UnreadableEvent::Malformed),
         store::JobEnding::Exited => JobEnd::Exited { code: number },
         store::JobEnding::Signalled => JobEnd::Signalled { signal: number },
         store::JobEnding::OverMemory => JobEnd::OverMemory,

@@ -7,14 +7,16 @@ use palyra_types::{AgentId, Epoch, LogId, Redacted};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Malformed, Pair, Read, VERSION, facts_only, fixed, model_name, model_ref, pair};
+use super::field::{
+    EncodedParts, MalformedEvent, ReadResult, VERSION, facts_only, fixed, model_name, model_ref, pair,
+};
 
 /// How EpochStarted says that its payloads are not sealed.
 const SEALING_OFF: u32 = 1;
 /// How it says that they are.
 const SEALING_ON: u32 = 2;
 
-pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32]) -> Pair {
+pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32]) -> EncodedParts {
     facts_only(&store::LogOpenedFacts {
         version: VERSION,
         log_id: log_id.0.to_vec(),
@@ -23,7 +25,7 @@ pub(super) fn encode_opened(log_id: LogId, nonce: &[u8; 32], first_key: &[u8; 32
     })
 }
 
-pub(super) fn decode_opened(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_opened(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::LogOpenedFacts::decode(facts)?;
     Ok(JournalEvent::Log(LogEvent::Opened {
         log_id: LogId(fixed(&facts.log_id)?),
@@ -32,7 +34,7 @@ pub(super) fn decode_opened(facts: &[u8]) -> Read<JournalEvent> {
     }))
 }
 
-pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32], sealing: Option<EpochSealing>) -> Pair {
+pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32], sealing: Option<EpochSealing>) -> EncodedParts {
     let sealing = match sealing {
         None => 0,
         Some(EpochSealing::Off) => SEALING_OFF,
@@ -41,7 +43,7 @@ pub(super) fn encode_epoch(epoch: Epoch, key: &[u8; 32], sealing: Option<EpochSe
     facts_only(&store::EpochStartedFacts { version: VERSION, epoch: epoch.0, key: key.to_vec(), sealing })
 }
 
-pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_epoch(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::EpochStartedFacts::decode(facts)?;
     let sealing = match facts.sealing {
         SEALING_OFF => Some(EpochSealing::Off),
@@ -55,24 +57,24 @@ pub(super) fn decode_epoch(facts: &[u8]) -> Read<JournalEvent> {
     }))
 }
 
-pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> Pair {
+pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> EncodedParts {
     pair(
         &store::AgentSavedFacts { version: VERSION, agent: agent.to_bytes().to_vec() },
         &profile_to_stored(profile),
     )
 }
 
-pub(super) fn decode_agent(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_agent(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::AgentSavedFacts::decode(facts)?;
     let profile = profile_from_stored(store::AgentSavedPayload::decode(payload)?);
     Ok(JournalEvent::Agent(AgentEvent::Saved { agent: AgentId::from_bytes(fixed(&facts.agent)?), profile }))
 }
 
-pub(super) fn encode_agent_archived(agent: AgentId) -> Pair {
+pub(super) fn encode_agent_archived(agent: AgentId) -> EncodedParts {
     facts_only(&store::AgentArchivedFacts { version: VERSION, agent: agent.to_bytes().to_vec() })
 }
 
-pub(super) fn decode_agent_archived(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_agent_archived(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::AgentArchivedFacts::decode(facts)?;
     Ok(JournalEvent::Agent(AgentEvent::Archived { agent: AgentId::from_bytes(fixed(&facts.agent)?) }))
 }
@@ -83,8 +85,8 @@ pub fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
 }
 
 /// Reads a profile as the agents' projection keeps it.
-pub fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, Malformed> {
-    store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| Malformed)
+pub fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, MalformedEvent> {
+    store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| MalformedEvent)
 }
 
 fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {

@@ -9,13 +9,13 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{
-    Pair, Read, Unreadable, VERSION, fixed_or_zero, model_name, model_ref, pair, redacted_model_name,
-    redacted_model_ref, unless_zero,
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, fixed_or_zero, model_name, model_ref, pair,
+    redacted_model_name, redacted_model_ref, unless_zero,
 };
 use super::run_entries::{usage_from_stored, usage_to_stored};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode(event: &ModelEvent) -> Pair {
+pub(super) fn encode(event: &ModelEvent) -> EncodedParts {
     match event {
         ModelEvent::Requested(requested) => encode_requested(requested),
         ModelEvent::Text { attempt, text } => encode_text(*attempt, text),
@@ -26,7 +26,7 @@ pub(super) fn encode(event: &ModelEvent) -> Pair {
         ),
         ModelEvent::Message(message) => encode_message(message),
         ModelEvent::AttemptAbandoned { attempt, text_from, text_to, cause, next, retry_at, detail } => {
-            let abandoned = Abandoned {
+            let abandoned = AbandonedFields {
                 attempt: *attempt,
                 text: (*text_from, *text_to),
                 cause: *cause,
@@ -39,7 +39,7 @@ pub(super) fn encode(event: &ModelEvent) -> Pair {
     }
 }
 
-fn encode_requested(requested: &ModelRequested) -> Pair {
+fn encode_requested(requested: &ModelRequested) -> EncodedParts {
     let context = &requested.context;
     pair(
         &store::ModelRequestedFacts {
@@ -58,7 +58,7 @@ fn encode_requested(requested: &ModelRequested) -> Pair {
     )
 }
 
-pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelRequestedFacts::decode(facts)?;
     let payload = store::ModelRequestedPayload::decode(payload)?;
     let dropped_because = match facts.dropped_because {
@@ -81,14 +81,14 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
     })))
 }
 
-fn encode_text(attempt: Attempt, text: &Redacted<String>) -> Pair {
+fn encode_text(attempt: Attempt, text: &Redacted<String>) -> EncodedParts {
     pair(
         &store::ModelTextFacts { version: VERSION, attempt: attempt.0 },
         &store::ModelTextPayload { text: text.expose().clone() },
     )
 }
 
-pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelTextFacts::decode(facts)?;
     let payload = store::ModelTextPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Text {
@@ -97,14 +97,14 @@ pub(super) fn decode_text(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> Pair {
+fn encode_reasoning(attempt: Attempt, text: &Redacted<String>) -> EncodedParts {
     pair(
         &store::ModelReasoningFacts { version: VERSION, attempt: attempt.0 },
         &store::ModelReasoningPayload { text: text.expose().clone() },
     )
 }
 
-pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelReasoningFacts::decode(facts)?;
     let payload = store::ModelReasoningPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Reasoning {
@@ -113,7 +113,7 @@ pub(super) fn decode_reasoning(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> 
     }))
 }
 
-pub(super) fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_switched(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelSwitchedFacts::decode(facts)?;
     let payload = store::ModelSwitchedPayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Switched {
@@ -123,7 +123,7 @@ pub(super) fn decode_switched(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-fn encode_message(message: &ModelMessage) -> Pair {
+fn encode_message(message: &ModelMessage) -> EncodedParts {
     pair(
         &store::ModelMessageFacts {
             version: VERSION,
@@ -146,7 +146,7 @@ fn encode_message(message: &ModelMessage) -> Pair {
     )
 }
 
-pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelMessageFacts::decode(facts)?;
     let payload = store::ModelMessagePayload::decode(payload)?;
     Ok(TapeEvent::Model(ModelEvent::Message(ModelMessage {
@@ -162,16 +162,16 @@ pub(super) fn decode_message(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-fn continuation_from_stored(stored: store::Continuation) -> Read<ProviderContinuation> {
+fn continuation_from_stored(stored: store::Continuation) -> ReadResult<ProviderContinuation> {
     Ok(ProviderContinuation {
-        model: model_ref(&stored.model.ok_or(Unreadable::Malformed)?),
+        model: model_ref(&stored.model.ok_or(UnreadableEvent::Malformed)?),
         format: stored.format,
         body: Redacted::from_stored(stored.body),
     })
 }
 
 /// The fields of an abandoned attempt.
-pub(super) struct Abandoned<'a> {
+pub(super) struct AbandonedFields<'a> {
     pub(super) attempt: Attempt,
     pub(super) text: (TapeSeq, TapeSeq),
     pub(super) cause: AbandonCause,
@@ -180,7 +180,7 @@ pub(super) struct Abandoned<'a> {
     pub(super) detail: &'a Redacted<String>,
 }
 
-fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
+fn encode_abandoned(abandoned: &AbandonedFields<'_>) -> EncodedParts {
     let (cause, failure) = match abandoned.cause {
         AbandonCause::Restart => (store::Abandon::Restart, 0),
         AbandonCause::Failure(class) => (store::Abandon::Failure, class.to_stored()),
@@ -201,15 +201,15 @@ fn encode_abandoned(abandoned: &Abandoned<'_>) -> Pair {
     )
 }
 
-pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_abandoned(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelAttemptAbandonedFacts::decode(facts)?;
     let payload = store::ModelAttemptAbandonedPayload::decode(payload)?;
     let cause = match (store::Abandon::try_from(facts.cause), facts.failure) {
         (Ok(store::Abandon::Restart), 0) => AbandonCause::Restart,
         (Ok(store::Abandon::Cancelled), 0) => AbandonCause::Cancelled,
         (Ok(store::Abandon::Failure), class) => AbandonCause::Failure(StoredEnum::from_stored(class)?),
-        (Ok(_), _) => return Err(Unreadable::Malformed),
-        (Err(_), _) => return Err(Unreadable::Newer),
+        (Ok(_), _) => return Err(UnreadableEvent::Malformed),
+        (Err(_), _) => return Err(UnreadableEvent::Newer),
     };
     Ok(TapeEvent::Model(ModelEvent::AttemptAbandoned {
         attempt: Attempt(facts.attempt),

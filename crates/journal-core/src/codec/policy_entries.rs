@@ -8,10 +8,12 @@ use palyra_types::{AgentId, EffectId, PrincipalId, Redacted, RunId, Seq, Session
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, fixed_or_zero, pair, unless_zero};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, fixed_or_zero, pair, unless_zero,
+};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_posture(changed: &PostureChanged) -> Pair {
+pub(super) fn encode_posture(changed: &PostureChanged) -> EncodedParts {
     let mut place = store::PosturePlace::Global;
     let mut agent = Vec::new();
     let mut session = None;
@@ -47,7 +49,7 @@ pub(super) fn encode_posture(changed: &PostureChanged) -> Pair {
     )
 }
 
-pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PostureChangedFacts::decode(facts)?;
     let payload = store::PostureChangedPayload::decode(payload)?;
     let scope = match store::PosturePlace::try_from(facts.place) {
@@ -62,8 +64,8 @@ pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
             principal: PrincipalId::from_bytes(fixed_or_zero(&facts.session_principal)?),
             id: SessionId::from_bytes(fixed_or_zero(&facts.session)?),
         }),
-        Ok(store::PosturePlace::Unspecified) => return Err(Unreadable::Malformed),
-        Err(_) => return Err(Unreadable::Newer),
+        Ok(store::PosturePlace::Unspecified) => return Err(UnreadableEvent::Malformed),
+        Err(_) => return Err(UnreadableEvent::Newer),
     };
     Ok(JournalEvent::Policy(PolicyEvent::PostureChanged(PostureChanged {
         replaces: facts.replaces.map(Seq),
@@ -75,7 +77,7 @@ pub(super) fn decode_posture(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
     })))
 }
 
-pub(super) fn encode_shadow(counts: &ShadowCounts) -> Pair {
+pub(super) fn encode_shadow(counts: &ShadowCounts) -> EncodedParts {
     let example = |example: &ShadowExample| store::ShadowExample {
         run: unless_zero(&example.run.to_bytes()),
         effect: example.effect.0,
@@ -96,7 +98,7 @@ pub(super) fn encode_shadow(counts: &ShadowCounts) -> Pair {
     })
 }
 
-pub(super) fn decode_shadow(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_shadow(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::ShadowCountedFacts::decode(facts)?;
     let example = |example: &store::ShadowExample| {
         Ok(ShadowExample {
@@ -115,6 +117,6 @@ pub(super) fn decode_shadow(facts: &[u8]) -> Read<JournalEvent> {
         newly_asked: facts.newly_asked,
         newly_denied: facts.newly_denied,
         missed: facts.missed,
-        examples: facts.examples.iter().map(example).collect::<Read<_>>()?,
+        examples: facts.examples.iter().map(example).collect::<ReadResult<_>>()?,
     })))
 }

@@ -6,10 +6,14 @@ use palyra_types::{LogId, PrincipalId, Seq};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, VERSION, facts_only, fixed, fixed_or_zero, unless_zero};
+use super::field::{EncodedParts, ReadResult, VERSION, facts_only, fixed, fixed_or_zero, unless_zero};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_erased(authoriser: PrincipalId, reason: ErasureReason, ranges: &[SeqRange]) -> Pair {
+pub(super) fn encode_erased(
+    authoriser: PrincipalId,
+    reason: ErasureReason,
+    ranges: &[SeqRange],
+) -> EncodedParts {
     let ranges = ranges.iter().map(|range| store::SeqRange { first: range.first.0, last: range.last.0 });
     facts_only(&store::ErasedFacts {
         version: VERSION,
@@ -19,7 +23,7 @@ pub(super) fn encode_erased(authoriser: PrincipalId, reason: ErasureReason, rang
     })
 }
 
-pub(super) fn decode_erased(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_erased(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::ErasedFacts::decode(facts)?;
     let ranges = facts.ranges.iter().map(|range| SeqRange { first: Seq(range.first), last: Seq(range.last) });
     Ok(JournalEvent::Log(LogEvent::Erased {
@@ -35,7 +39,7 @@ pub(super) fn encode_reopened(
     key: &[u8; 32],
     abandoned: TreeHead,
     reason: ReopenReason,
-) -> Pair {
+) -> EncodedParts {
     facts_only(&store::LogReopenedFacts {
         version: VERSION,
         log_id: log_id.0.to_vec(),
@@ -47,7 +51,7 @@ pub(super) fn encode_reopened(
     })
 }
 
-pub(super) fn decode_reopened(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_reopened(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::LogReopenedFacts::decode(facts)?;
     Ok(JournalEvent::Log(LogEvent::Reopened {
         log_id: LogId(fixed(&facts.log_id)?),

@@ -15,13 +15,13 @@ use prost::Message;
 
 use super::attachments;
 use super::field::{
-    Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
-    model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
+    fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
 use super::skill_entries::{activated_from_stored, activated_to_stored};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_started(started: &RunStarted) -> Pair {
+pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
     let limits = &started.limits;
     pair(
         &store::RunStartedFacts {
@@ -57,10 +57,10 @@ pub(super) fn encode_started(started: &RunStarted) -> Pair {
     )
 }
 
-pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::RunStartedFacts::decode(facts)?;
     let payload = store::RunStartedPayload::decode(payload)?;
-    let limits = facts.limits.ok_or(Unreadable::Malformed)?;
+    let limits = facts.limits.ok_or(UnreadableEvent::Malformed)?;
     Ok(TapeEvent::Run(RunEvent::Started(RunStarted {
         agent: AgentId::from_bytes(fixed(&facts.agent)?),
         surface: StoredEnum::from_stored(facts.surface)?,
@@ -95,7 +95,7 @@ pub(super) fn encode_input(
     input: &UserInput,
     delivery: InputDelivery,
     idempotency: Option<IdempotencyDigest>,
-) -> Pair {
+) -> EncodedParts {
     pair(
         &store::InputReceivedFacts {
             version: VERSION,
@@ -109,7 +109,7 @@ pub(super) fn encode_input(
     )
 }
 
-pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::InputReceivedFacts::decode(facts)?;
     let payload = store::InputReceivedPayload::decode(payload)?;
     Ok(TapeEvent::Run(RunEvent::InputReceived {
@@ -126,18 +126,18 @@ fn idempotency_to_stored(digest: Option<IdempotencyDigest>) -> Vec<u8> {
     digest.map_or_else(Vec::new, |digest| digest.0.to_vec())
 }
 
-fn idempotency_from_stored(digest: &[u8]) -> Read<Option<IdempotencyDigest>> {
+fn idempotency_from_stored(digest: &[u8]) -> ReadResult<Option<IdempotencyDigest>> {
     match digest {
         [] => Ok(None),
         digest => Ok(Some(IdempotencyDigest(fixed(digest)?))),
     }
 }
 
-pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> Pair {
+pub(super) fn encode_loop(guard: LoopGuard, repeats: u32) -> EncodedParts {
     facts_only(&store::LoopDetectedFacts { version: VERSION, guard: guard.to_stored(), repeats })
 }
 
-pub(super) fn decode_loop(facts: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_loop(facts: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::LoopDetectedFacts::decode(facts)?;
     Ok(TapeEvent::Run(RunEvent::LoopDetected {
         guard: StoredEnum::from_stored(facts.guard)?,
@@ -145,16 +145,16 @@ pub(super) fn decode_loop(facts: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-pub(super) fn encode_held(cause: HeldCause) -> Pair {
+pub(super) fn encode_held(cause: HeldCause) -> EncodedParts {
     facts_only(&store::RunHeldFacts { version: VERSION, cause: cause.to_stored() })
 }
 
-pub(super) fn decode_held(facts: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_held(facts: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::RunHeldFacts::decode(facts)?;
     Ok(TapeEvent::Run(RunEvent::Held { cause: StoredEnum::from_stored(facts.cause)? }))
 }
 
-pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {
+pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> EncodedParts {
     facts_only(&store::CancelRequestedFacts {
         version: VERSION,
         actor: unless_zero(&actor.to_bytes()),
@@ -162,7 +162,7 @@ pub(super) fn encode_cancel(actor: PrincipalId, reason: CancelReason) -> Pair {
     })
 }
 
-pub(super) fn decode_cancel(facts: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_cancel(facts: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::CancelRequestedFacts::decode(facts)?;
     Ok(TapeEvent::Run(RunEvent::CancelRequested {
         actor: PrincipalId::from_bytes(fixed_or_zero(&facts.actor)?),
@@ -170,7 +170,7 @@ pub(super) fn decode_cancel(facts: &[u8]) -> Read<TapeEvent> {
     }))
 }
 
-pub(super) fn encode_finished(finished: &RunFinished) -> Pair {
+pub(super) fn encode_finished(finished: &RunFinished) -> EncodedParts {
     pair(
         &store::RunFinishedFacts {
             version: VERSION,
@@ -186,7 +186,7 @@ pub(super) fn encode_finished(finished: &RunFinished) -> Pair {
     )
 }
 
-pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::RunFinishedFacts::decode(facts)?;
     let payload = store::RunFinishedPayload::decode(payload)?;
     Ok(TapeEvent::Run(RunEvent::Finished(RunFinished {
@@ -211,8 +211,8 @@ pub(super) fn usage_to_stored(usage: TokenUsage) -> store::Usage {
     }
 }
 
-pub(super) fn usage_from_stored(usage: Option<store::Usage>) -> Read<TokenUsage> {
-    let usage = usage.ok_or(Unreadable::Malformed)?;
+pub(super) fn usage_from_stored(usage: Option<store::Usage>) -> ReadResult<TokenUsage> {
+    let usage = usage.ok_or(UnreadableEvent::Malformed)?;
     Ok(TokenUsage {
         input_tokens: usage.input_tokens,
         cached_input_tokens: usage.cached_input_tokens,

@@ -6,9 +6,9 @@ use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, VERSION, facts_only, fixed, pair};
+use super::field::{EncodedParts, ReadResult, VERSION, facts_only, fixed, pair};
 
-pub(super) fn encode(event: &SessionEvent) -> Pair {
+pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
     match event {
         SessionEvent::Opened { session, agent, key, label, branched_from } => {
             encode_opened(*session, *agent, key.as_ref(), label.as_ref(), branched_from.as_ref())
@@ -34,7 +34,7 @@ fn encode_opened(
     key: Option<&Redacted<String>>,
     label: Option<&Redacted<String>>,
     branched_from: Option<&BranchPoint>,
-) -> Pair {
+) -> EncodedParts {
     pair(
         &store::SessionOpenedFacts {
             version: VERSION,
@@ -55,7 +55,7 @@ fn encode_opened(
     )
 }
 
-pub(super) fn decode_opened(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_opened(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionOpenedFacts::decode(facts)?;
     let payload = store::SessionOpenedPayload::decode(payload)?;
     Ok(JournalEvent::Session(SessionEvent::Opened {
@@ -67,7 +67,7 @@ pub(super) fn decode_opened(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> 
     }))
 }
 
-fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
+fn branch_from_stored(at: &store::BranchPoint) -> ReadResult<BranchPoint> {
     Ok(BranchPoint {
         session: SessionId::from_bytes(fixed(&at.session)?),
         run: RunId::from_bytes(fixed(&at.run)?),
@@ -77,14 +77,14 @@ fn branch_from_stored(at: &store::BranchPoint) -> Read<BranchPoint> {
     })
 }
 
-fn encode_renamed(session: SessionId, label: Option<&Redacted<String>>) -> Pair {
+fn encode_renamed(session: SessionId, label: Option<&Redacted<String>>) -> EncodedParts {
     pair(
         &store::SessionRenamedFacts { version: VERSION, session: session.to_bytes().to_vec() },
         &store::SessionRenamedPayload { label: label.map(|label| label.expose().clone()) },
     )
 }
 
-pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionRenamedFacts::decode(facts)?;
     let payload = store::SessionRenamedPayload::decode(payload)?;
     let session = SessionId::from_bytes(fixed(&facts.session)?);
@@ -94,45 +94,45 @@ pub(super) fn decode_renamed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent>
     }))
 }
 
-fn encode_archived(session: SessionId) -> Pair {
+fn encode_archived(session: SessionId) -> EncodedParts {
     facts_only(&store::SessionArchivedFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-pub(super) fn decode_archived(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_archived(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionArchivedFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Archived {
         session: SessionId::from_bytes(fixed(&facts.session)?),
     }))
 }
 
-fn encode_restored(session: SessionId) -> Pair {
+fn encode_restored(session: SessionId) -> EncodedParts {
     facts_only(&store::SessionRestoredFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-pub(super) fn decode_restored(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_restored(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionRestoredFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Restored {
         session: SessionId::from_bytes(fixed(&facts.session)?),
     }))
 }
 
-fn encode_reset(session: SessionId) -> Pair {
+fn encode_reset(session: SessionId) -> EncodedParts {
     facts_only(&store::SessionResetFacts { version: VERSION, session: session.to_bytes().to_vec() })
 }
 
-pub(super) fn decode_reset(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_reset(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionResetFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
 }
 
-pub(super) fn decode_bookmark_placed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_bookmark_placed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let store::BookmarkPlacedFacts { run, tape_seq, .. } = Message::decode(facts)?;
     let name = Redacted::from_stored(store::BookmarkPlacedPayload::decode(payload)?.name);
     let bookmark = Bookmark { run: RunId::from_bytes(fixed(&run)?), tape_seq: TapeSeq(tape_seq), name };
     Ok(SessionEvent::BookmarkPlaced(bookmark).into())
 }
 
-pub(super) fn decode_bookmark_removed(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_bookmark_removed(facts: &[u8]) -> ReadResult<JournalEvent> {
     let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
     Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
 }

@@ -7,9 +7,9 @@ use palyra_types::{AgentId, Redacted, SkillId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, Unreadable, VERSION, facts_only, fixed, pair};
+use super::field::{EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, pair};
 
-pub(super) fn encode(event: &SkillEvent) -> Pair {
+pub(super) fn encode(event: &SkillEvent) -> EncodedParts {
     match event {
         SkillEvent::Installed(installed) => encode_installed(installed),
         SkillEvent::Enabled { skill, agent } => {
@@ -28,7 +28,7 @@ pub(super) fn encode(event: &SkillEvent) -> Pair {
     }
 }
 
-fn encode_installed(installed: &InstalledSkill) -> Pair {
+fn encode_installed(installed: &InstalledSkill) -> EncodedParts {
     let InstalledSkill { skill, sha256, files, bytes, name, description, allowed_tools, source } = installed;
     pair(
         &store::SkillInstalledFacts {
@@ -49,7 +49,7 @@ fn encode_installed(installed: &InstalledSkill) -> Pair {
     )
 }
 
-pub(super) fn decode_installed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_installed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SkillInstalledFacts::decode(facts)?;
     let payload = store::SkillInstalledPayload::decode(payload)?;
     let names = payload.allowed_tools.map(|tools| tools.names);
@@ -65,19 +65,19 @@ pub(super) fn decode_installed(facts: &[u8], payload: &[u8]) -> Read<JournalEven
     })))
 }
 
-pub(super) fn decode_enabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_enabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SkillEnabledFacts::decode(facts)?;
     let (skill, agent) = (skill_id(&facts.skill)?, AgentId::from_bytes(fixed(&facts.agent)?));
     Ok(JournalEvent::Skill(SkillEvent::Enabled { skill, agent }))
 }
 
-pub(super) fn decode_disabled(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_disabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SkillDisabledFacts::decode(facts)?;
     let (skill, agent) = (skill_id(&facts.skill)?, AgentId::from_bytes(fixed(&facts.agent)?));
     Ok(JournalEvent::Skill(SkillEvent::Disabled { skill, agent }))
 }
 
-fn encode_quarantined(skill: SkillId, fault: SkillFault) -> Pair {
+fn encode_quarantined(skill: SkillId, fault: SkillFault) -> EncodedParts {
     let (fault, found) = match fault {
         SkillFault::Changed { found } => (store::SkillFault::Changed, found.to_vec()),
         SkillFault::Missing => (store::SkillFault::Missing, Vec::new()),
@@ -91,24 +91,24 @@ fn encode_quarantined(skill: SkillId, fault: SkillFault) -> Pair {
     })
 }
 
-pub(super) fn decode_quarantined(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_quarantined(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SkillQuarantinedFacts::decode(facts)?;
     let fault = match store::SkillFault::try_from(facts.fault) {
         Ok(store::SkillFault::Changed) => SkillFault::Changed { found: fixed(&facts.found)? },
         Ok(store::SkillFault::Missing) => SkillFault::Missing,
         Ok(store::SkillFault::Unreadable) => SkillFault::Unreadable,
-        Ok(store::SkillFault::Unspecified) => return Err(Unreadable::Malformed),
-        Err(_) => return Err(Unreadable::Newer),
+        Ok(store::SkillFault::Unspecified) => return Err(UnreadableEvent::Malformed),
+        Err(_) => return Err(UnreadableEvent::Newer),
     };
     Ok(JournalEvent::Skill(SkillEvent::Quarantined { skill: skill_id(&facts.skill)?, fault }))
 }
 
-pub(super) fn decode_removed(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SkillRemovedFacts::decode(facts)?;
     Ok(JournalEvent::Skill(SkillEvent::Removed { skill: skill_id(&facts.skill)? }))
 }
 
-fn skill_id(bytes: &[u8]) -> Read<SkillId> {
+fn skill_id(bytes: &[u8]) -> ReadResult<SkillId> {
     Ok(SkillId::from_bytes(fixed(bytes)?))
 }
 
@@ -120,7 +120,7 @@ pub(super) fn activated_to_stored(skills: &[ActivatedSkill]) -> Vec<store::Activ
     skills.iter().map(to_stored).collect()
 }
 
-pub(super) fn activated_from_stored(skills: &[store::ActivatedSkill]) -> Read<Vec<ActivatedSkill>> {
+pub(super) fn activated_from_stored(skills: &[store::ActivatedSkill]) -> ReadResult<Vec<ActivatedSkill>> {
     let from_stored = |at_work: &store::ActivatedSkill| {
         Ok(ActivatedSkill { skill: skill_id(&at_work.skill)?, sha256: fixed(&at_work.sha256)? })
     };

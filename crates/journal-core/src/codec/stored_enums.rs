@@ -15,19 +15,19 @@ use palyra_types::tool::{
 use palyra_types::vault::UnlockOutcome;
 use palyra_wire::store;
 
-use super::field::{Read, Unreadable};
+use super::field::{ReadResult, UnreadableEvent};
 
 /// An enum with a stored number for each variant; zero is one only of those that older versions did not
 /// write, and means what they meant.
 pub(super) trait StoredEnum: Sized {
     fn to_stored(self) -> i32;
-    fn from_stored(number: i32) -> Read<Self>;
+    fn from_stored(number: i32) -> ReadResult<Self>;
 }
 
 macro_rules! stored_enum {
     ($domain:ty, $stored:ident, $($variant:ident)+) => {
         stored_enum! { @impl $domain, $stored, [$($variant)+]
-            Ok(store::$stored::Unspecified) => Err(Unreadable::Malformed), }
+            Ok(store::$stored::Unspecified) => Err(UnreadableEvent::Malformed), }
     };
     // Zero is a variant of its own.
     (with zero $domain:ty, $stored:ident, $($variant:ident)+) => {
@@ -39,11 +39,11 @@ macro_rules! stored_enum {
                 (match self { $(Self::$variant => store::$stored::$variant,)+ }) as i32
             }
 
-            fn from_stored(number: i32) -> Read<Self> {
+            fn from_stored(number: i32) -> ReadResult<Self> {
                 match store::$stored::try_from(number) {
                     $(Ok(store::$stored::$variant) => Ok(Self::$variant),)+
                     $($unspecified)*
-                    Err(_) => Err(Unreadable::Newer),
+                    Err(_) => Err(UnreadableEvent::Newer),
                 }
             }
         }

@@ -42,8 +42,8 @@ use palyra_types::{
 };
 
 use self::access::access_kinds;
-use super::event::Coded;
-use super::field::{Malformed, VERSION};
+use super::event::CodedEvent;
+use super::field::{MalformedEvent, VERSION};
 use super::{NotStorable, decode, encode};
 use palyra_types::event::kind::{EventKind, KindPlace};
 
@@ -606,7 +606,7 @@ fn decoding_undoes_encoding_and_facts_hold_no_content() {
 fn what_a_newer_version_wrote_is_unknown_and_what_nobody_wrote_is_malformed() {
     let finished =
         one_of_each_kind().into_iter().find(|(kind, ..)| *kind == EventKind::RunFinished).unwrap().2;
-    let Coded { kind, facts, payload } = encode(&finished).unwrap();
+    let CodedEvent { kind, facts, payload } = encode(&finished).unwrap();
     let unknown = |kind| Ok(JournalEvent::Tape(TapeEvent::Unknown { kind }));
     assert_eq!(decode(0x7FFF, KindPlace::Tape, &facts, &payload), unknown(0x7FFF));
     assert_eq!(decode(0x9000, KindPlace::Log, &[], &[]), Ok(JournalEvent::Unknown { kind: 0x9000 }));
@@ -623,9 +623,13 @@ fn what_a_newer_version_wrote_is_unknown_and_what_nobody_wrote_is_malformed() {
     let mut no_state = facts.clone();
     no_state[3] = 0;
     for broken in [without_version, &no_state, &facts[..facts.len() - 1], &[0xFF; 4]] {
-        assert_eq!(decode(kind, KindPlace::Tape, broken, &payload), Err(Malformed));
+        assert_eq!(decode(kind, KindPlace::Tape, broken, &payload), Err(MalformedEvent));
     }
-    assert_eq!(decode(kind, KindPlace::Log, &facts, &payload), Err(Malformed), "a tape's kind outside tapes");
+    assert_eq!(
+        decode(kind, KindPlace::Log, &facts, &payload),
+        Err(MalformedEvent),
+        "a tape's kind outside tapes"
+    );
     assert_eq!(encode(&JournalEvent::Unknown { kind: 5 }), Err(NotStorable));
 }
 

@@ -13,12 +13,12 @@ use prost::Message;
 
 use super::approval_entries::{terms_from_stored, terms_to_stored};
 use super::field::{
-    Pair, Read, Unreadable, VERSION, error_code, error_number, facts_only, fixed, fixed_or_zero, micros,
-    pair, unless_zero,
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
+    fixed_or_zero, micros, pair, unless_zero,
 };
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode_proposed(proposed: &ToolProposed) -> Pair {
+pub(super) fn encode_proposed(proposed: &ToolProposed) -> EncodedParts {
     pair(
         &store::ToolProposedFacts {
             version: VERSION,
@@ -34,7 +34,7 @@ pub(super) fn encode_proposed(proposed: &ToolProposed) -> Pair {
     )
 }
 
-pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolProposedFacts::decode(facts)?;
     let payload = store::ToolProposedPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::Proposed(ToolProposed {
@@ -47,7 +47,7 @@ pub(super) fn decode_proposed(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-pub(super) fn encode_decided(decided: &ToolDecided) -> Pair {
+pub(super) fn encode_decided(decided: &ToolDecided) -> EncodedParts {
     let (decided_by, decided_by_id) = decider_to_stored(decided.decided_by);
     pair(
         &store::ToolDecidedFacts {
@@ -78,7 +78,7 @@ pub(super) fn encode_decided(decided: &ToolDecided) -> Pair {
     )
 }
 
-pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolDecidedFacts::decode(facts)?;
     let payload = store::ToolDecidedPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::Decided(ToolDecided {
@@ -101,7 +101,7 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
     })))
 }
 
-fn ask_from_stored(ask: &store::Ask) -> Read<ApprovalAsk> {
+fn ask_from_stored(ask: &store::Ask) -> ReadResult<ApprovalAsk> {
     Ok(ApprovalAsk {
         approval: ApprovalId::from_bytes(fixed_or_zero(&ask.approval)?),
         terms: terms_from_stored(ask.terms)?,
@@ -117,9 +117,9 @@ fn decider_to_stored(decided_by: DecidedBy) -> (store::DecidedBy, Vec<u8>) {
     }
 }
 
-fn decider_from_stored(number: i32, id: &[u8]) -> Read<DecidedBy> {
-    Ok(match store::DecidedBy::try_from(number).map_err(|_| Unreadable::Newer)? {
-        store::DecidedBy::Unspecified => return Err(Unreadable::Malformed),
+fn decider_from_stored(number: i32, id: &[u8]) -> ReadResult<DecidedBy> {
+    Ok(match store::DecidedBy::try_from(number).map_err(|_| UnreadableEvent::Newer)? {
+        store::DecidedBy::Unspecified => return Err(UnreadableEvent::Malformed),
         store::DecidedBy::Policy => DecidedBy::Policy,
         store::DecidedBy::Budget => DecidedBy::Budget,
         store::DecidedBy::Grant => DecidedBy::Grant(StoredGrantId::from_bytes(fixed_or_zero(id)?)),
@@ -127,7 +127,7 @@ fn decider_from_stored(number: i32, id: &[u8]) -> Read<DecidedBy> {
     })
 }
 
-pub(super) fn encode_finished(finished: &ToolFinished) -> Pair {
+pub(super) fn encode_finished(finished: &ToolFinished) -> EncodedParts {
     pair(
         &store::ToolFinishedFacts {
             version: VERSION,
@@ -144,7 +144,7 @@ pub(super) fn encode_finished(finished: &ToolFinished) -> Pair {
     )
 }
 
-pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolFinishedFacts::decode(facts)?;
     let payload = store::ToolFinishedPayload::decode(payload)?;
     Ok(TapeEvent::Tool(ToolEvent::Finished(ToolFinished {
@@ -170,7 +170,7 @@ fn attested_to_stored(attested: &CallAttestation) -> Option<store::Attested> {
     })
 }
 
-fn attested_from_stored(attested: Option<store::Attested>) -> Read<CallAttestation> {
+fn attested_from_stored(attested: Option<store::Attested>) -> ReadResult<CallAttestation> {
     let Some(attested) = attested else { return Ok(CallAttestation::default()) };
     let id = |bytes: &[u8]| if bytes.is_empty() { Ok(None) } else { fixed(bytes).map(Some) };
     Ok(CallAttestation {
@@ -182,7 +182,7 @@ fn attested_from_stored(attested: Option<store::Attested>) -> Read<CallAttestati
     })
 }
 
-pub(super) fn encode_unknown(effect: EffectId, cause: UnknownOutcomeCause) -> Pair {
+pub(super) fn encode_unknown(effect: EffectId, cause: UnknownOutcomeCause) -> EncodedParts {
     facts_only(&store::ToolOutcomeUnknownFacts {
         version: VERSION,
         effect: effect.0,
@@ -190,7 +190,7 @@ pub(super) fn encode_unknown(effect: EffectId, cause: UnknownOutcomeCause) -> Pa
     })
 }
 
-pub(super) fn decode_unknown(facts: &[u8]) -> Read<TapeEvent> {
+pub(super) fn decode_unknown(facts: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ToolOutcomeUnknownFacts::decode(facts)?;
     Ok(TapeEvent::Tool(ToolEvent::OutcomeUnknown {
         effect: EffectId(facts.effect),

@@ -6,10 +6,10 @@ use palyra_types::{EffectId, PrincipalId, Redacted, RunId};
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{Pair, Read, VERSION, error_code, error_number, facts_only, fixed, pair};
+use super::field::{EncodedParts, ReadResult, VERSION, error_code, error_number, facts_only, fixed, pair};
 use super::stored_enums::StoredEnum;
 
-pub(super) fn encode(event: &VaultEvent) -> Pair {
+pub(super) fn encode(event: &VaultEvent) -> EncodedParts {
     match event {
         VaultEvent::Put(put) => encode_put(put),
         VaultEvent::Bound { via, secret, hosts, principals } => {
@@ -35,7 +35,7 @@ pub(super) fn encode(event: &VaultEvent) -> Pair {
     }
 }
 
-fn encode_put(put: &SecretPut) -> Pair {
+fn encode_put(put: &SecretPut) -> EncodedParts {
     let SecretPut { version, via, secret, hosts, sent_as } = put;
     pair(
         &store::SecretPutFacts { version: VERSION, value_version: *version, via: via.to_stored() },
@@ -47,7 +47,7 @@ fn encode_put(put: &SecretPut) -> Pair {
     )
 }
 
-pub(super) fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_put(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SecretPutFacts::decode(facts)?;
     let payload = store::SecretPutPayload::decode(payload)?;
     Ok(JournalEvent::Vault(VaultEvent::Put(SecretPut {
@@ -59,35 +59,35 @@ pub(super) fn decode_put(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
     })))
 }
 
-pub(super) fn decode_bound(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_bound(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SecretBoundFacts::decode(facts)?;
     let payload = store::SecretBoundPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
     let (secret, hosts) = (Redacted::from_stored(payload.secret), redacted(payload.hosts));
     let principals = facts.principals.iter().map(|id| Ok(PrincipalId::from_bytes(fixed(id)?)));
-    let principals = principals.collect::<Read<Vec<_>>>()?;
+    let principals = principals.collect::<ReadResult<Vec<_>>>()?;
     Ok(JournalEvent::Vault(VaultEvent::Bound { via, secret, hosts, principals }))
 }
 
-pub(super) fn decode_removed(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_removed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SecretRemovedFacts::decode(facts)?;
     let payload = store::SecretRemovedPayload::decode(payload)?;
     let via = StoredEnum::from_stored(facts.via)?;
     Ok(JournalEvent::Vault(VaultEvent::Removed { via, secret: Redacted::from_stored(payload.secret) }))
 }
 
-pub(super) fn decode_unlocked(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_unlocked(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::VaultUnlockedFacts::decode(facts)?;
     let via = StoredEnum::from_stored(facts.via)?;
     Ok(JournalEvent::Vault(VaultEvent::Unlocked { via, outcome: StoredEnum::from_stored(facts.outcome)? }))
 }
 
-pub(super) fn decode_passphrase_set(facts: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_passphrase_set(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::VaultPassphraseSetFacts::decode(facts)?;
     Ok(JournalEvent::Vault(VaultEvent::PassphraseSet { via: StoredEnum::from_stored(facts.via)? }))
 }
 
-fn encode_used(used: &SecretUsed) -> Pair {
+fn encode_used(used: &SecretUsed) -> EncodedParts {
     let SecretUsed { on_behalf, refused, secret, host } = used;
     let (run, effect) =
         on_behalf.map_or((Vec::new(), 0), |(run, effect)| (run.to_bytes().to_vec(), effect.0));
@@ -97,7 +97,7 @@ fn encode_used(used: &SecretUsed) -> Pair {
     )
 }
 
-pub(super) fn decode_used(facts: &[u8], payload: &[u8]) -> Read<JournalEvent> {
+pub(super) fn decode_used(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SecretUsedFacts::decode(facts)?;
     let payload = store::SecretUsedPayload::decode(payload)?;
     let on_behalf = match facts.run.as_slice() {

@@ -6,12 +6,12 @@ use palyra_types::{AgentId, Seq, Timestamp};
 
 use crate::codec::{agent_profile_from_bytes, agent_profile_to_bytes};
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
 };
 
 /// The family.
-pub struct Agents;
+pub struct AgentFamily;
 
 /// An agent and the entry that its profile comes from.
 #[derive(Debug, Clone)]
@@ -36,11 +36,11 @@ fn key(agent: AgentId) -> IndexKey {
     IndexKey::new().bytes(&agent.to_bytes())
 }
 
-impl Family for Agents {
+impl Family for AgentFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "agent",
         version: 1,
-        indexes: &[Index { name: "by_agent", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_agent", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "profile", source: ContentSource::Own }],
     };
 
@@ -70,7 +70,7 @@ impl Family for Agents {
         Some(key(row.record.id))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Agent(AgentEvent::Saved { agent, profile }) => save(rows, entry, *agent, profile),
             JournalEvent::Agent(AgentEvent::Archived { agent }) => {
@@ -83,7 +83,7 @@ impl Family for Agents {
 
 /// Folds a saved profile; whether the agent is archived stays.
 fn save(
-    rows: &mut Cache<'_, Agents>,
+    rows: &mut FamilyCache<'_, AgentFamily>,
     entry: &FoldedEntry<'_>,
     agent: AgentId,
     profile: &AgentProfile,
@@ -105,6 +105,6 @@ fn save(
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn all(rows: &mut dyn RowStore) -> Result<Vec<AgentRecord>, StoreFault> {
-    let found = all_rows::<Agents>(rows, BY_AGENT)?;
+    let found = all_rows::<AgentFamily>(rows, BY_AGENT)?;
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
 }

@@ -11,12 +11,12 @@ use palyra_types::{ApprovalId, PrincipalId, RunId, Seq, Timestamp};
 
 use crate::family::RunCounts;
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, RowsPerKey, StoreFault, StoredRow,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 pub use queries::{ExpiringApproval, ids, next_to_expire, record, records, waiting};
 
 /// The family.
-pub struct Approvals;
+pub struct ApprovalFamily;
 
 /// An approval.
 #[derive(Debug, Clone)]
@@ -81,17 +81,17 @@ fn waits_or_not(is_pending: bool) -> IndexKey {
     IndexKey::new().byte(u8::from(!is_pending))
 }
 
-impl Family for Approvals {
+impl Family for ApprovalFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "approval",
         version: 1,
         indexes: &[
-            Index { name: "by_approval", rows_per_key: RowsPerKey::One },
-            Index { name: "pending_or_decided", rows_per_key: RowsPerKey::Many },
-            Index { name: "by_run", rows_per_key: RowsPerKey::Many },
-            Index { name: "of_principal", rows_per_key: RowsPerKey::Many },
-            Index { name: "pending_of_principal", rows_per_key: RowsPerKey::Many },
-            Index { name: "expiring", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_approval", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "pending_or_decided", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_run", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "pending_of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "expiring", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -140,7 +140,7 @@ impl Family for Approvals {
         }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Requested(requested))) => {
                 asked(rows, entry, requested)
@@ -172,7 +172,7 @@ impl Family for Approvals {
 }
 
 fn asked(
-    rows: &mut Cache<'_, Approvals>,
+    rows: &mut FamilyCache<'_, ApprovalFamily>,
     entry: &FoldedEntry<'_>,
     requested: &ApprovalRequested,
 ) -> Result<(), StoreFault> {
@@ -200,7 +200,7 @@ fn asked(
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn cached_row(
-    rows: &mut Cache<'_, Approvals>,
+    rows: &mut FamilyCache<'_, ApprovalFamily>,
     approval: ApprovalId,
 ) -> Result<Option<ApprovalRow>, StoreFault> {
     Ok(rows.find(BY_APPROVAL, &key(approval))?.map(|(_, row)| row))

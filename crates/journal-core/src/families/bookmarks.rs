@@ -4,20 +4,20 @@ use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
 use palyra_types::{PrincipalId, RunId, Seq};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
-    StoredRow, logged_records,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, LogView, RowStore, RowsPerKey,
+    StoreFault, StoredRow, logged_records,
 };
 
 /// The family.
-pub struct Bookmarks;
+pub struct BookmarkFamily;
 
-impl Family for Bookmarks {
+impl Family for BookmarkFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "bookmark",
         version: 1,
         indexes: &[
-            Index { name: "of_principal", rows_per_key: RowsPerKey::Many },
-            Index { name: "of_run", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_run", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -40,7 +40,7 @@ impl Family for Bookmarks {
         if index == 0 { owner.map(|owner| IndexKey::new().bytes(&owner.to_bytes())) } else { Some(of_run) }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Session(event) = entry.event else { return Ok(()) };
         match event {
             SessionEvent::BookmarkPlaced(placed) => rows.insert(entry, (placed.run, Some(entry.principal))),
@@ -62,7 +62,7 @@ pub fn of_principal(
     principal: PrincipalId,
 ) -> Result<Vec<(Seq, Bookmark)>, StoreFault> {
     let prefix = IndexKey::new().bytes(&principal.to_bytes());
-    logged_records::<Bookmarks, _>(rows, log, 0, prefix, |seq, entry| match entry.event {
+    logged_records::<BookmarkFamily, _>(rows, log, 0, prefix, |seq, entry| match entry.event {
         JournalEvent::Session(SessionEvent::BookmarkPlaced(bookmark)) => Some((seq, bookmark)),
         _ => None,
     })

@@ -7,8 +7,8 @@ use palyra_types::event::JournalEvent;
 use palyra_types::{ComponentId, Seq, Timestamp};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
-    StoredRow,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, LogView, RowStore, RowsPerKey,
+    StoreFault, StoredRow,
 };
 
 use super::removable::{IN_USE_FIRST, in_use_first, listed};
@@ -17,7 +17,7 @@ use super::removable::{IN_USE_FIRST, in_use_first, listed};
 const COMPONENT_RECORDS_MAX: usize = 10_000;
 
 /// The family.
-pub struct Components;
+pub struct ComponentFamily;
 
 /// A component; the row's id is the entry that added it.
 #[derive(Debug, Clone)]
@@ -42,11 +42,11 @@ fn key(component: ComponentId) -> IndexKey {
     IndexKey::new().bytes(&component.to_bytes())
 }
 
-impl Family for Components {
+impl Family for ComponentFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "component",
         version: 1,
-        indexes: &[IN_USE_FIRST, Index { name: "by_component", rows_per_key: RowsPerKey::One }],
+        indexes: &[IN_USE_FIRST, FamilyIndex { name: "by_component", rows_per_key: RowsPerKey::One }],
         content: &[],
     };
 
@@ -67,7 +67,7 @@ impl Family for Components {
         Some(if index == BY_COMPONENT { key(row.component) } else { in_use_first(row.removed) })
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Component(event) = entry.event else { return Ok(()) };
         let component = event.component();
         match event {
@@ -87,7 +87,7 @@ impl Family for Components {
 /// # Errors
 /// [`StoreFault`] when the store fails, or a row contradicts its entry.
 pub fn records(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<ComponentRecord>, StoreFault> {
-    let found = listed::<Components>(rows, COMPONENT_RECORDS_MAX)?;
+    let found = listed::<ComponentFamily>(rows, COMPONENT_RECORDS_MAX)?;
     found.into_iter().map(|(id, row)| record(log, id.into(), &row)).collect()
 }
 

@@ -19,8 +19,8 @@ use palyra_types::{
 
 use crate::family::RunCounts;
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowsPerKey, StoreFault, StoredRow,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 use job_row::JobRow;
 pub use queries::{is_unknown, last_job, records, settled_of_run};
@@ -30,13 +30,13 @@ use stored_numbers::{
 };
 
 /// The family.
-pub struct Effects;
+pub struct EffectFamily;
 
 /// Characters of a tool's name that a list shows: no real one is longer, but a model may say anything.
 const TOOL_CHARS_MAX: usize = 64;
 
 /// An entry of a tape: its time and its places.
-type At = (Timestamp, TapeSeq, Seq);
+type TapeMoment = (Timestamp, TapeSeq, Seq);
 
 /// An effect.
 #[derive(Debug, Clone)]
@@ -56,8 +56,8 @@ pub struct EffectRow {
     approval: Option<ApprovalId>,
     failure: Option<ErrorCode>,
     tool: Redacted<String>,
-    started: Option<At>,
-    ended: Option<At>,
+    started: Option<TapeMoment>,
+    ended: Option<TapeMoment>,
     /// What a person said of an outcome that the tape does not know, after the end of the run: an entry beside its tape.
     settled: Option<(Timestamp, Seq)>,
     /// The job that it started; the entries about it are beside the tape, too.
@@ -137,26 +137,26 @@ fn of_principal(principal: PrincipalId) -> IndexKey {
     IndexKey::new().bytes(&principal.to_bytes())
 }
 
-fn place_facts((time, tape_seq, seq): At) -> PlaceFacts {
+fn place_facts((time, tape_seq, seq): TapeMoment) -> PlaceFacts {
     PlaceFacts { time: time.0, tape_seq: tape_seq.0, seq: seq.0 }
 }
 
-fn place_of(facts: &PlaceFacts) -> At {
+fn place_of(facts: &PlaceFacts) -> TapeMoment {
     (Timestamp(facts.time), TapeSeq(facts.tape_seq), Seq(facts.seq))
 }
 
-impl Family for Effects {
+impl Family for EffectFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "effect",
         version: 1,
         indexes: &[
-            Index { name: "by_call", rows_per_key: RowsPerKey::One },
-            Index { name: "started", rows_per_key: RowsPerKey::Many },
-            Index { name: "of_principal", rows_per_key: RowsPerKey::Many },
-            Index { name: "changing", rows_per_key: RowsPerKey::Many },
-            Index { name: "unknown", rows_per_key: RowsPerKey::Many },
-            Index { name: "open_job", rows_per_key: RowsPerKey::Many },
-            Index { name: "by_job", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_call", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "started", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "changing", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "unknown", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "open_job", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_job", rows_per_key: RowsPerKey::Many },
         ],
         content: &[ContentColumn { name: "tool", source: ContentSource::Birth }],
     };
@@ -230,7 +230,7 @@ impl Family for Effects {
         }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(event) => fold_tape(rows, entry, event),
             // A doubt about a job is not the tape's: the run does not wait for it.
@@ -258,7 +258,7 @@ impl Family for Effects {
 }
 
 fn fold_tape(
-    rows: &mut Cache<'_, Effects>,
+    rows: &mut FamilyCache<'_, EffectFamily>,
     entry: &FoldedEntry<'_>,
     event: &TapeEvent,
 ) -> Result<(), StoreFault> {
@@ -274,7 +274,7 @@ fn fold_tape(
 
 /// Changes the row of a call and passes what that changes about its run.
 fn change(
-    rows: &mut Cache<'_, Effects>,
+    rows: &mut FamilyCache<'_, EffectFamily>,
     call: EffectKey,
     change: impl FnOnce(&mut EffectRow),
 ) -> Result<(), StoreFault> {
@@ -294,11 +294,11 @@ enum EffectChange<'a> {
     Decided(&'a ToolDecided),
     AwaitingApproval,
     Answered,
-    Started(At, EffectContract),
-    Ended(At, EffectState, Option<Option<ErrorCode>>),
+    Started(TapeMoment, EffectContract),
+    Ended(TapeMoment, EffectState, Option<Option<ErrorCode>>),
 }
 
-fn change_of(event: &TapeEvent, at: At) -> Option<(EffectId, EffectChange<'_>)> {
+fn change_of(event: &TapeEvent, at: TapeMoment) -> Option<(EffectId, EffectChange<'_>)> {
     match event {
         TapeEvent::Tool(ToolEvent::Proposed(proposed)) => Some((proposed.effect, EffectChange::Nothing)),
         TapeEvent::Tool(ToolEvent::Decided(decided)) => {

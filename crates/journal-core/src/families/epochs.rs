@@ -4,12 +4,12 @@ use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{Epoch, Seq};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, RowStore, RowsPerKey, ScanOrder,
-    StoreFault, StoredRow, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, RowStore, RowsPerKey,
+    ScanOrder, StoreFault, StoredRow, scan_rows,
 };
 
 /// The family.
-pub struct Epochs;
+pub struct EpochFamily;
 
 /// An epoch; the row's id is the entry that began it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +41,11 @@ struct EpochFacts {
 
 const BY_NUMBER: usize = 0;
 
-impl Family for Epochs {
+impl Family for EpochFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "epoch",
         version: 1,
-        indexes: &[Index { name: "by_number", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_number", rows_per_key: RowsPerKey::One }],
         content: &[],
     };
 
@@ -64,7 +64,7 @@ impl Family for Epochs {
         Some(IndexKey::new().number(row.epoch.0.into()))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Log(LogEvent::EpochStarted { epoch, key, .. }) => {
                 rows.insert(entry, EpochRow { epoch: *epoch, key: *key })
@@ -76,7 +76,7 @@ impl Family for Epochs {
 
 fn newest_first(rows: &mut dyn RowStore, limit: usize) -> Result<Vec<StartedEpoch>, StoreFault> {
     let range = KeyRange::of_prefix(IndexKey::new());
-    let found = scan_rows::<Epochs>(rows, BY_NUMBER, range, ScanOrder::Descending, limit)?;
+    let found = scan_rows::<EpochFamily>(rows, BY_NUMBER, range, ScanOrder::Descending, limit)?;
     let started = found.into_iter().map(|(id, row)| {
         let (epoch, key) = (row.epoch, row.key);
         StartedEpoch { epoch, seq: id.into(), key }

@@ -8,12 +8,12 @@ use palyra_types::{PrincipalId, RunId};
 
 use super::runs;
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, RowStore, RowsPerKey, StoreFault, StoredRow,
-    find_row,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, RowStore, RowsPerKey, StoreFault,
+    StoredRow, find_row,
 };
 
 /// The family.
-pub struct InputKeys;
+pub struct InputKeyFamily;
 
 /// A key and the run that its input joined.
 #[derive(Debug, Clone, Copy)]
@@ -42,11 +42,11 @@ fn key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKey {
     IndexKey::new().bytes(&principal.to_bytes()).bytes(&digest.0)
 }
 
-impl Family for InputKeys {
+impl Family for InputKeyFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "input_key",
         version: 1,
-        indexes: &[Index { name: "by_key", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_key", rows_per_key: RowsPerKey::One }],
         content: &[],
     };
 
@@ -73,7 +73,7 @@ impl Family for InputKeys {
         Some(key(row.principal, row.digest))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { idempotency: Some(digest), .. })) =
             entry.event
         else {
@@ -96,7 +96,7 @@ pub fn run_of(
     principal: PrincipalId,
     digest: IdempotencyDigest,
 ) -> Result<Option<RunId>, StoreFault> {
-    Ok(find_row::<InputKeys>(rows, BY_KEY, &key(principal, digest))?.map(|(_, row)| row.run))
+    Ok(find_row::<InputKeyFamily>(rows, BY_KEY, &key(principal, digest))?.map(|(_, row)| row.run))
 }
 
 /// Returns the run that was started, or given an input, with this key.

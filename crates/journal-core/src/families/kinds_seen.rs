@@ -4,12 +4,12 @@
 use palyra_types::event::kind::KindPlace;
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, RowStore, RowsPerKey, ScanOrder,
-    StoreFault, StoredRow, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, RowStore, RowsPerKey,
+    ScanOrder, StoreFault, StoredRow, scan_rows,
 };
 
 /// The family.
-pub struct KindsSeen;
+pub struct KindSeenFamily;
 
 /// A kind and where it was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +40,11 @@ impl SeenKind {
     }
 }
 
-impl Family for KindsSeen {
+impl Family for KindSeenFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "kind_seen",
         version: 1,
-        indexes: &[Index { name: "by_kind", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_kind", rows_per_key: RowsPerKey::One }],
         content: &[],
     };
 
@@ -65,7 +65,7 @@ impl Family for KindsSeen {
         Some(row.key())
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let place = if entry.run.is_some() { KindPlace::Tape } else { KindPlace::Log };
         let kind = SeenKind { place, number: entry.kind };
         match rows.find(BY_KIND, &kind.key())? {
@@ -81,6 +81,6 @@ impl Family for KindsSeen {
 /// [`StoreFault`] when the store fails.
 pub fn outside_tapes(rows: &mut dyn RowStore) -> Result<Vec<u16>, StoreFault> {
     let range = KeyRange::of_prefix(key_of(KindPlace::Log));
-    let found = scan_rows::<KindsSeen>(rows, BY_KIND, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<KindSeenFamily>(rows, BY_KIND, range, ScanOrder::Ascending, usize::MAX)?;
     Ok(found.into_iter().map(|(_, kind)| kind.number).collect())
 }

@@ -7,12 +7,12 @@ use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::PostureRecord;
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
-    StoredRow, logged_records,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, LogView, RowStore, RowsPerKey,
+    StoreFault, StoredRow, logged_records,
 };
 
 /// The family.
-pub struct Postures;
+pub struct PostureFamily;
 
 /// A setting; the row's id is the entry that made it.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +29,11 @@ struct PostureFacts {
 
 const IN_FORCE: usize = 0;
 
-impl Family for Postures {
+impl Family for PostureFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "posture",
         version: 1,
-        indexes: &[Index { name: "in_force", rows_per_key: RowsPerKey::Many }],
+        indexes: &[FamilyIndex { name: "in_force", rows_per_key: RowsPerKey::Many }],
         content: &[],
     };
 
@@ -52,7 +52,7 @@ impl Family for Postures {
         row.ended.is_none().then(IndexKey::new)
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Policy(PolicyEvent::PostureChanged(changed)) = entry.event else {
             return Ok(());
         };
@@ -71,7 +71,7 @@ impl Family for Postures {
 /// # Errors
 /// [`StoreFault`] when the store fails, or a row contradicts its entry.
 pub fn records(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<PostureRecord>, StoreFault> {
-    logged_records::<Postures, _>(rows, log, IN_FORCE, IndexKey::new(), |seq, entry| match entry.event {
+    logged_records::<PostureFamily, _>(rows, log, IN_FORCE, IndexKey::new(), |seq, entry| match entry.event {
         JournalEvent::Policy(PolicyEvent::PostureChanged(change)) if change.posture.is_some() => {
             Some(PostureRecord { seq, set: entry.time, change })
         }

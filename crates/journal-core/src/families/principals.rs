@@ -5,12 +5,12 @@ use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp};
 
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
 };
 
 /// The family.
-pub struct Principals;
+pub struct PrincipalFamily;
 
 /// A principal and the entry that its name comes from.
 #[derive(Debug, Clone)]
@@ -47,11 +47,11 @@ fn key(principal: PrincipalId) -> IndexKey {
     IndexKey::new().bytes(&principal.to_bytes())
 }
 
-impl Family for Principals {
+impl Family for PrincipalFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "principal",
         version: 2,
-        indexes: &[Index { name: "by_principal", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_principal", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "name", source: ContentSource::Own }],
     };
 
@@ -88,7 +88,7 @@ impl Family for Principals {
         Some(key(row.record.id))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Access(event) = entry.event else { return Ok(()) };
         match event {
             AccessEvent::PrincipalRegistered { principal, name, kind, role } => {
@@ -135,6 +135,6 @@ impl Family for Principals {
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn all(rows: &mut dyn RowStore) -> Result<Vec<PrincipalRecord>, StoreFault> {
-    let found = all_rows::<Principals>(rows, BY_PRINCIPAL)?;
+    let found = all_rows::<PrincipalFamily>(rows, BY_PRINCIPAL)?;
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
 }

@@ -3,11 +3,12 @@
 use palyra_types::Timestamp;
 
 use crate::family::{
-    Family, Index, IndexKey, KeyRange, RowId, RowStore, RowsPerKey, ScanOrder, StoreFault, scan_rows,
+    Family, FamilyIndex, IndexKey, KeyRange, RowId, RowStore, RowsPerKey, ScanOrder, StoreFault, scan_rows,
 };
 
 /// The first index of such a family.
-pub(super) const IN_USE_FIRST: Index = Index { name: "in_use_first", rows_per_key: RowsPerKey::Many };
+pub(super) const IN_USE_FIRST: FamilyIndex =
+    FamilyIndex { name: "in_use_first", rows_per_key: RowsPerKey::Many };
 
 const USED: u8 = 1;
 const REMOVED: u8 = 0;

@@ -5,12 +5,12 @@ use palyra_types::event::{JournalEvent, SessionEvent};
 use palyra_types::session::SessionRef;
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, RowStore, RowsPerKey, Scan,
-    ScanOrder, StoreFault, StoredRow,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, RowScan, RowStore,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow,
 };
 
 /// The family.
-pub struct Resets;
+pub struct ResetFamily;
 
 const OF_SESSION: usize = 0;
 
@@ -18,11 +18,11 @@ fn key(session: SessionRef) -> IndexKey {
     IndexKey::new().bytes(&session.principal.to_bytes()).bytes(&session.id.to_bytes())
 }
 
-impl Family for Resets {
+impl Family for ResetFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "session_reset",
         version: 1,
-        indexes: &[Index { name: "of_session", rows_per_key: RowsPerKey::Many }],
+        indexes: &[FamilyIndex { name: "of_session", rows_per_key: RowsPerKey::Many }],
         content: &[],
     };
 
@@ -43,7 +43,7 @@ impl Family for Resets {
         Some(key(*row))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 rows.insert(entry, SessionRef { principal: entry.principal, id: *session })
@@ -64,6 +64,6 @@ pub fn latest_before(
 ) -> Result<Option<Seq>, StoreFault> {
     let key = key(session);
     let (range, after) = (KeyRange::of_prefix(key.clone()), Some((key, seq.into())));
-    let scan = Scan { index: OF_SESSION, range, after, order: ScanOrder::Descending, limit: 1 };
-    Ok(rows.scan(Resets::TABLE, &scan)?.pop().map(|scanned| scanned.row.id.into()))
+    let scan = RowScan { index: OF_SESSION, range, after, order: ScanOrder::Descending, limit: 1 };
+    Ok(rows.scan(ResetFamily::TABLE, &scan)?.pop().map(|scanned| scanned.row.id.into()))
 }

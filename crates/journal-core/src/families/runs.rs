@@ -18,8 +18,8 @@ use palyra_types::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, Sessio
 
 use crate::family::RunCounts;
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowsPerKey, StoreFault, StoredRow,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 pub use queries::{
     SessionTextQuery, cached_row, first_run_of_key, has_input, has_other_in_progress, ids, of_principal,
@@ -31,7 +31,7 @@ use stored_numbers::{
 };
 
 /// The family.
-pub struct Runs;
+pub struct RunFamily;
 
 /// Characters of the input that a list shows.
 const INPUT_PREVIEW_CHARS_MAX: usize = 120;
@@ -129,16 +129,16 @@ fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKe
     principal_key(principal).bytes(&digest.0)
 }
 
-impl Family for Runs {
+impl Family for RunFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "run",
         version: 1,
         indexes: &[
-            Index { name: "by_run", rows_per_key: RowsPerKey::One },
-            Index { name: "by_idempotency", rows_per_key: RowsPerKey::One },
-            Index { name: "of_principal", rows_per_key: RowsPerKey::Many },
-            Index { name: "of_session", rows_per_key: RowsPerKey::Many },
-            Index { name: "open", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_run", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "by_idempotency", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_session", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "open", rows_per_key: RowsPerKey::Many },
         ],
         content: &[ContentColumn { name: "input_preview", source: ContentSource::Birth }],
     };
@@ -216,7 +216,7 @@ impl Family for Runs {
         }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         if let JournalEvent::Tape(event) = entry.event {
             fold_tape(rows, entry, event)?;
         }
@@ -263,7 +263,7 @@ fn record_of(facts: RunFacts, first_seq: Seq, input_preview: Redacted<String>) -
 }
 
 fn fold_tape(
-    rows: &mut Cache<'_, Runs>,
+    rows: &mut FamilyCache<'_, RunFamily>,
     entry: &FoldedEntry<'_>,
     event: &TapeEvent,
 ) -> Result<(), StoreFault> {

@@ -7,13 +7,13 @@ use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowsPerKey, StoreFault, StoredRow,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 pub use queries::{ids, is_absent, record, record_by_key, records};
 
 /// The family.
-pub struct Sessions;
+pub struct SessionFamily;
 
 /// A session.
 #[derive(Debug, Clone)]
@@ -111,13 +111,13 @@ fn branch_of(facts: BranchFacts) -> Option<BranchPoint> {
     })
 }
 
-impl Family for Sessions {
+impl Family for SessionFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "session",
         version: 1,
         indexes: &[
-            Index { name: "by_session", rows_per_key: RowsPerKey::One },
-            Index { name: "by_key", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "by_session", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "by_key", rows_per_key: RowsPerKey::One },
         ],
         content: &[
             ContentColumn { name: "key", source: ContentSource::Birth },
@@ -185,7 +185,7 @@ impl Family for Sessions {
         }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(event) => touched(rows, entry, event),
             JournalEvent::Session(event @ SessionEvent::Opened { .. }) => opened(rows, entry, event),
@@ -196,7 +196,7 @@ impl Family for Sessions {
 }
 
 fn opened(
-    rows: &mut Cache<'_, Sessions>,
+    rows: &mut FamilyCache<'_, SessionFamily>,
     entry: &FoldedEntry<'_>,
     event: &SessionEvent,
 ) -> Result<(), StoreFault> {
@@ -225,7 +225,7 @@ fn opened(
 
 /// Folds what changes a session; other events of sessions leave its row as it is.
 fn changed(
-    rows: &mut Cache<'_, Sessions>,
+    rows: &mut FamilyCache<'_, SessionFamily>,
     entry: &FoldedEntry<'_>,
     event: &SessionEvent,
 ) -> Result<(), StoreFault> {
@@ -246,7 +246,7 @@ fn changed(
 }
 
 fn change(
-    rows: &mut Cache<'_, Sessions>,
+    rows: &mut FamilyCache<'_, SessionFamily>,
     entry: &FoldedEntry<'_>,
     session: SessionId,
     change: impl FnOnce(&mut SessionRow),
@@ -261,7 +261,7 @@ fn change(
 /// Folds a tape entry of one of its runs. The words of a model that is still speaking leave it as it is, as
 /// does what a tool prints while it runs.
 fn touched(
-    rows: &mut Cache<'_, Sessions>,
+    rows: &mut FamilyCache<'_, SessionFamily>,
     entry: &FoldedEntry<'_>,
     event: &TapeEvent,
 ) -> Result<(), StoreFault> {

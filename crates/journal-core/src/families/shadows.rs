@@ -7,12 +7,12 @@ use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::shadow::ShadowCounts;
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, LogView, RowStore, RowsPerKey,
-    ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowStore,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
 };
 
 /// The family.
-pub struct Shadows;
+pub struct ShadowFamily;
 
 /// A candidate and the entry of its newest count.
 #[derive(Debug, Clone, Copy)]
@@ -38,13 +38,13 @@ fn key(candidate: &[u8; 32]) -> IndexKey {
     IndexKey::new().bytes(candidate)
 }
 
-impl Family for Shadows {
+impl Family for ShadowFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "shadow",
         version: 1,
         indexes: &[
-            Index { name: "by_candidate", rows_per_key: RowsPerKey::One },
-            Index { name: "by_count", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_candidate", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "by_count", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -65,7 +65,7 @@ impl Family for Shadows {
         Some(if index == BY_CANDIDATE { key(&row.candidate) } else { IndexKey::new().number(row.newest.0) })
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) = entry.event else { return Ok(()) };
         match rows.find(BY_CANDIDATE, &key(&counts.candidate))? {
             Some((id, _)) => rows.change(id, |row| row.newest = entry.seq),
@@ -84,10 +84,10 @@ pub fn newest(
     candidate: Option<[u8; 32]>,
 ) -> Result<Option<ShadowCounts>, StoreFault> {
     let found = match candidate {
-        Some(candidate) => find_row::<Shadows>(rows, BY_CANDIDATE, &key(&candidate))?,
+        Some(candidate) => find_row::<ShadowFamily>(rows, BY_CANDIDATE, &key(&candidate))?,
         None => {
             let range = KeyRange::of_prefix(IndexKey::new());
-            scan_rows::<Shadows>(rows, BY_COUNT, range, ScanOrder::Descending, 1)?.pop()
+            scan_rows::<ShadowFamily>(rows, BY_COUNT, range, ScanOrder::Descending, 1)?.pop()
         }
     };
     let Some((_, row)) = found else { return Ok(None) };

@@ -8,8 +8,8 @@ use palyra_types::skill::{SkillEvent, SkillQuarantine, SkillRecord};
 use palyra_types::{AgentId, Seq, SkillId, Timestamp};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, LogView, RowStore, RowsPerKey, StoreFault,
-    StoredRow,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, LogView, RowStore, RowsPerKey,
+    StoreFault, StoredRow,
 };
 
 use super::removable::{IN_USE_FIRST, in_use_first, listed};
@@ -18,7 +18,7 @@ use super::removable::{IN_USE_FIRST, in_use_first, listed};
 const SKILL_RECORDS_MAX: usize = 10_000;
 
 /// The family.
-pub struct Skills;
+pub struct SkillFamily;
 
 /// A skill; the row's id is the entry that installed it.
 #[derive(Debug, Clone)]
@@ -51,11 +51,11 @@ fn key(skill: SkillId) -> IndexKey {
     IndexKey::new().bytes(&skill.to_bytes())
 }
 
-impl Family for Skills {
+impl Family for SkillFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "skill",
         version: 1,
-        indexes: &[IN_USE_FIRST, Index { name: "by_skill", rows_per_key: RowsPerKey::One }],
+        indexes: &[IN_USE_FIRST, FamilyIndex { name: "by_skill", rows_per_key: RowsPerKey::One }],
         content: &[],
     };
 
@@ -85,7 +85,7 @@ impl Family for Skills {
         Some(if index == BY_SKILL { key(row.skill) } else { in_use_first(row.removed) })
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         let JournalEvent::Skill(event) = entry.event else { return Ok(()) };
         let key = key(event.skill());
         match event {
@@ -128,7 +128,7 @@ impl SkillRow {
 /// # Errors
 /// [`StoreFault`] when the store fails, or a row contradicts an entry that it names.
 pub fn records(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<SkillRecord>, StoreFault> {
-    let found = listed::<Skills>(rows, SKILL_RECORDS_MAX)?;
+    let found = listed::<SkillFamily>(rows, SKILL_RECORDS_MAX)?;
     found.into_iter().map(|(id, row)| record(log, id.into(), row)).collect()
 }
 

@@ -8,12 +8,12 @@ use palyra_types::event::{ApprovalEvent, DecidedBy, JournalEvent, PolicyEvent, T
 use palyra_types::{Seq, StoredGrantId, Timestamp};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, LogView, RowId, RowStore, RowsPerKey,
-    ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
 };
 
 /// The family.
-pub struct StoredGrants;
+pub struct StoredGrantFamily;
 
 /// A stored grant; the row's id is the entry that gave it.
 #[derive(Debug, Clone)]
@@ -55,13 +55,13 @@ fn key(grant: StoredGrantId) -> IndexKey {
     IndexKey::new().bytes(&grant.to_bytes())
 }
 
-impl Family for StoredGrants {
+impl Family for StoredGrantFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "stored_grant",
         version: 1,
         indexes: &[
-            Index { name: "by_grant", rows_per_key: RowsPerKey::One },
-            Index { name: "standing", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_grant", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "standing", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -91,7 +91,7 @@ impl Family for StoredGrants {
         (index == BY_GRANT || row.is_standing()).then(|| key(row.grant))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored))) => {
                 let (grant, uses_max) = (stored.grant, stored.uses_max);
@@ -119,7 +119,7 @@ impl Family for StoredGrants {
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn cached_row(
-    rows: &mut Cache<'_, StoredGrants>,
+    rows: &mut FamilyCache<'_, StoredGrantFamily>,
     grant: StoredGrantId,
 ) -> Result<Option<(Seq, StoredGrantRow)>, StoreFault> {
     Ok(rows.find(BY_GRANT, &key(grant))?.map(|(id, row)| (id.into(), row)))
@@ -134,7 +134,7 @@ pub fn record(
     log: &mut dyn LogView,
     grant: StoredGrantId,
 ) -> Result<Option<StoredGrantRecord>, StoreFault> {
-    let found = find_row::<StoredGrants>(rows, BY_GRANT, &key(grant))?;
+    let found = find_row::<StoredGrantFamily>(rows, BY_GRANT, &key(grant))?;
     found.map(|(id, row)| to_record(log, id, &row)).transpose()
 }
 
@@ -152,7 +152,7 @@ pub fn records(
         GrantFilter::All => BY_GRANT,
     };
     let all = KeyRange::of_prefix(IndexKey::new());
-    let found = scan_rows::<StoredGrants>(rows, index, all, ScanOrder::Ascending, STORED_GRANTS_MAX)?;
+    let found = scan_rows::<StoredGrantFamily>(rows, index, all, ScanOrder::Ascending, STORED_GRANTS_MAX)?;
     found.into_iter().map(|(id, row)| to_record(log, id, &row)).collect()
 }
 

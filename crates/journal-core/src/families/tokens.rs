@@ -5,12 +5,12 @@ use palyra_types::event::{AccessEvent, JournalEvent};
 use palyra_types::{PrincipalId, Redacted, Seq, Timestamp, TokenId};
 
 use crate::family::{
-    Cache, ContentCell, ContentColumn, ContentSource, Family, FamilyTable, FoldedEntry, Index, IndexKey,
-    RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
+    ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
+    IndexKey, RowStore, RowsPerKey, StoreFault, StoredRow, all_rows,
 };
 
 /// The family.
-pub struct Tokens;
+pub struct TokenFamily;
 
 /// A token and the entry that created it.
 #[derive(Debug, Clone)]
@@ -47,11 +47,11 @@ fn key(token: TokenId) -> IndexKey {
     IndexKey::new().bytes(&token.to_bytes())
 }
 
-impl Family for Tokens {
+impl Family for TokenFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "token",
         version: 2,
-        indexes: &[Index { name: "by_token", rows_per_key: RowsPerKey::One }],
+        indexes: &[FamilyIndex { name: "by_token", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "label", source: ContentSource::Birth }],
     };
 
@@ -100,7 +100,7 @@ impl Family for Tokens {
         Some(key(row.record.id))
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Access(AccessEvent::TokenCreated(created)) => {
                 if rows.find(BY_TOKEN, &key(created.token))?.is_some() {
@@ -134,6 +134,6 @@ impl Family for Tokens {
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn all(rows: &mut dyn RowStore) -> Result<Vec<TokenRecord>, StoreFault> {
-    let found = all_rows::<Tokens>(rows, BY_TOKEN)?;
+    let found = all_rows::<TokenFamily>(rows, BY_TOKEN)?;
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
 }

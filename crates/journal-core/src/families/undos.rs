@@ -5,12 +5,12 @@ use palyra_types::event::{EffectEvent, JournalEvent};
 use palyra_types::{RunId, Seq, UndoId};
 
 use crate::family::{
-    Cache, Family, FamilyTable, FoldedEntry, Index, IndexKey, KeyRange, LogView, RowId, RowStore, RowsPerKey,
-    ScanOrder, StoreFault, StoredRow, all_rows, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow, all_rows, scan_rows,
 };
 
 /// The family.
-pub struct Undos;
+pub struct UndoFamily;
 
 /// What an entry says about an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +54,14 @@ fn key(undo: UndoId) -> IndexKey {
     IndexKey::new().bytes(&undo.to_bytes())
 }
 
-impl Family for Undos {
+impl Family for UndoFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "undo",
         version: 1,
         indexes: &[
-            Index { name: "open", rows_per_key: RowsPerKey::Many },
-            Index { name: "finished", rows_per_key: RowsPerKey::Many },
-            Index { name: "of_run", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "open", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "finished", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_run", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -100,7 +100,7 @@ impl Family for Undos {
         }
     }
 
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => {
                 let finished = rows.find_all(FINISHED, key(requested.undo))?;
@@ -123,7 +123,8 @@ impl Family for Undos {
 /// # Errors
 /// [`StoreFault`] when the store fails, or a row contradicts its entry.
 pub fn open(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<UndoRequested>, StoreFault> {
-    let mut seqs: Vec<Seq> = all_rows::<Undos>(rows, OPEN)?.into_iter().map(|(id, _)| id.into()).collect();
+    let mut seqs: Vec<Seq> =
+        all_rows::<UndoFamily>(rows, OPEN)?.into_iter().map(|(id, _)| id.into()).collect();
     seqs.sort_unstable();
     let requested = |seq| match log.entry(seq)?.event {
         JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => Ok(requested),
@@ -142,7 +143,7 @@ pub fn newest_of_run(
     run: RunId,
 ) -> Result<Option<UndoSummary>, StoreFault> {
     let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
-    let mut of_run = scan_rows::<Undos>(rows, OF_RUN, range, ScanOrder::Descending, OF_RUN_MAX)?;
+    let mut of_run = scan_rows::<UndoFamily>(rows, OF_RUN, range, ScanOrder::Descending, OF_RUN_MAX)?;
     of_run.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
     for (end, row) in of_run.iter().filter(|(_, row)| row.stage == UndoStage::Finished) {
         let is_beginning =

@@ -6,7 +6,7 @@ use palyra_types::proof::SeqRange;
 
 use super::changed_columns::ChangedColumns;
 use super::row_cache::{Family, encode, load_row};
-use super::row_store::{Lookup, RowStore, RowWrite, StoreFault};
+use super::row_store::{RowLookup, RowStore, RowWrite, StoreFault};
 
 /// Clears the content columns of a family that come from these entries. The ranges are ascending and apart.
 ///
@@ -21,7 +21,7 @@ pub fn erase_content<F: Family>(store: &mut dyn RowStore, ranges: &[SeqRange]) -
             if !ranges.iter().any(|range| range.holds(source)) {
                 continue;
             }
-            let Some(mut stored) = store.get(F::TABLE, Lookup::Id(id))? else { continue };
+            let Some(mut stored) = store.get(F::TABLE, RowLookup::Id(id))? else { continue };
             stored.content[column].bytes = None;
             let row = load_row::<F>(&stored)?;
             store.write(F::TABLE, id, RowWrite::Update(&encode::<F>(&row), ChangedColumns::ALL))?;

@@ -8,14 +8,14 @@ pub struct FamilyTable {
     /// Rises when the row, an index or the fold changes: adapters make all rows again.
     pub version: u32,
     /// Ways to find rows.
-    pub indexes: &'static [Index],
+    pub indexes: &'static [FamilyIndex],
     /// Columns that hold content.
     pub content: &'static [ContentColumn],
 }
 
 /// A way to find rows; a row without a key is not in it.
 #[derive(Debug)]
-pub struct Index {
+pub struct FamilyIndex {
     /// What the index is called.
     pub name: &'static str,
     /// How many rows may share a key.

@@ -9,7 +9,7 @@ use super::changed_columns::ChangedColumns;
 use super::declaration::{ContentSource, FamilyTable, RowsPerKey};
 use super::index_key::IndexKey;
 use super::row_store::{
-    EncodedRow, Lookup, RowId, RowStore, RowWrite, Scan, ScanOrder, ScannedRow, StoreFault, StoredRow,
+    EncodedRow, RowId, RowLookup, RowScan, RowStore, RowWrite, ScanOrder, ScannedRow, StoreFault, StoredRow,
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,16 +83,20 @@ fn updated(before: &EncodedRow, row: &EncodedRow, changed: ChangedColumns) -> En
 }
 
 impl RowStore for MemoryRows {
-    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
+    fn get(
+        &mut self,
+        table: &'static FamilyTable,
+        by: RowLookup<'_>,
+    ) -> Result<Option<StoredRow>, StoreFault> {
         let table = self.table(table);
         let id = match by {
-            Lookup::Id(id) => Some(id),
-            Lookup::Key { index, key } => table.by_key(index, key),
+            RowLookup::Id(id) => Some(id),
+            RowLookup::Key { index, key } => table.by_key(index, key),
         };
         Ok(id.and_then(|id| table.stored(id)))
     }
 
-    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault> {
+    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
         let table = self.table(table);
         let bounds = (scan.range.from.clone(), RowId(0))..(scan.range.until.clone(), RowId(0));
         let found = table.indexes[scan.index].range(bounds);

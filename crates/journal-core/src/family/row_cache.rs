@@ -10,7 +10,7 @@ use super::folded_entry::FoldedEntry;
 use super::index_key::{IndexKey, KeyRange};
 use super::passed::PassedChanges;
 use super::row_store::{
-    ContentCell, EncodedRow, Lookup, RowId, RowStore, RowWrite, Scan, ScanOrder, StoreFault, StoredRow,
+    ContentCell, EncodedRow, RowId, RowLookup, RowScan, RowStore, RowWrite, ScanOrder, StoreFault, StoredRow,
     scan_pages,
 };
 
@@ -41,7 +41,7 @@ pub trait Family: Sized + 'static {
     ///
     /// # Errors
     /// [`StoreFault`] when the store fails.
-    fn fold(rows: &mut Cache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault>;
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault>;
 }
 
 /// Rows cached at most; beyond it they are written and forgotten.
@@ -76,8 +76,8 @@ impl<F: Family> Default for RowCache<F> {
 
 impl<F: Family> RowCache<F> {
     /// Gives a fold access to the rows.
-    pub fn over<'a>(&'a mut self, store: &'a mut dyn RowStore) -> Cache<'a, F> {
-        Cache { cached: self, store, passed: PassedChanges::default() }
+    pub fn over<'a>(&'a mut self, store: &'a mut dyn RowStore) -> FamilyCache<'a, F> {
+        FamilyCache { cached: self, store, passed: PassedChanges::default() }
     }
 
     /// Folds an entry into the rows, given what earlier families passed, and adds what it passes.
@@ -90,7 +90,7 @@ impl<F: Family> RowCache<F> {
         entry: &FoldedEntry<'_>,
         passed: &mut PassedChanges,
     ) -> Result<(), StoreFault> {
-        let mut rows = Cache { cached: self, store, passed: std::mem::take(passed) };
+        let mut rows = FamilyCache { cached: self, store, passed: std::mem::take(passed) };
         F::fold(&mut rows, entry)?;
         *passed = rows.passed;
         Ok(())
@@ -154,14 +154,14 @@ impl<F: Family> RowCache<F> {
 }
 
 /// A family's rows during a fold.
-pub struct Cache<'a, F: Family> {
+pub struct FamilyCache<'a, F: Family> {
     cached: &'a mut RowCache<F>,
     store: &'a mut dyn RowStore,
     /// What earlier families passed, and what this one passes.
     pub passed: PassedChanges,
 }
 
-impl<F: Family> Cache<'_, F> {
+impl<F: Family> FamilyCache<'_, F> {
     /// Returns a row.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl<F: Family> Cache<'_, F> {
         if let Some(cached) = self.cached.rows.get(&id) {
             return Ok(Some(cached.row.clone()));
         }
-        let Some(stored) = self.store.get(F::TABLE, Lookup::Id(id))? else { return Ok(None) };
+        let Some(stored) = self.store.get(F::TABLE, RowLookup::Id(id))? else { return Ok(None) };
         let row = load_row::<F>(&stored)?;
         self.cached.add(id, row.clone(), StoreState::Same);
         Ok(Some(row))
@@ -179,12 +179,12 @@ impl<F: Family> Cache<'_, F> {
     /// Returns the row with a key of an index with one row per key.
     ///
     /// # Errors
-    /// See [`Cache::get`].
+    /// See [`FamilyCache::get`].
     pub fn find(&mut self, index: usize, key: &IndexKey) -> Result<Option<(RowId, F::Row)>, StoreFault> {
         if let Some(id) = self.cached.keys[index].get(key).copied() {
             return Ok(self.get(id)?.map(|row| (id, row)));
         }
-        let Some(stored) = self.store.get(F::TABLE, Lookup::Key { index, key })? else { return Ok(None) };
+        let Some(stored) = self.store.get(F::TABLE, RowLookup::Key { index, key })? else { return Ok(None) };
         if let Some(cached) = self.cached.rows.get(&stored.id) {
             // The cached row is newer: the store finds it by a key that it no longer has.
             let same = F::index(&cached.row, index).as_ref() == Some(key);
@@ -198,11 +198,11 @@ impl<F: Family> Cache<'_, F> {
     /// Returns the names of all rows with a key of an index with many rows per key. Writes what changed before.
     ///
     /// # Errors
-    /// See [`Cache::get`].
+    /// See [`FamilyCache::get`].
     pub fn find_all(&mut self, index: usize, key: IndexKey) -> Result<Vec<RowId>, StoreFault> {
         self.cached.flush(self.store)?;
         let range = KeyRange::of_prefix(key);
-        let scan = Scan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
+        let scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
         let rows = scan_pages(self.store, F::TABLE, scan)?;
         Ok(rows.into_iter().map(|scanned| scanned.row.id).collect())
     }
@@ -224,7 +224,7 @@ impl<F: Family> Cache<'_, F> {
     /// Changes a row if it exists.
     ///
     /// # Errors
-    /// See [`Cache::get`].
+    /// See [`FamilyCache::get`].
     pub fn change(&mut self, id: RowId, change: impl FnOnce(&mut F::Row)) -> Result<(), StoreFault> {
         if !self.cached.rows.contains_key(&id) && self.get(id)?.is_none() {
             return Ok(());
@@ -249,7 +249,7 @@ impl<F: Family> Cache<'_, F> {
     /// Changes the row with a key of an index with one row per key, if there is one.
     ///
     /// # Errors
-    /// See [`Cache::get`].
+    /// See [`FamilyCache::get`].
     pub fn change_by(
         &mut self,
         index: usize,

@@ -90,7 +90,7 @@ impl EncodedRow {
 
 /// What names one row.
 #[derive(Debug, Clone, Copy)]
-pub enum Lookup<'a> {
+pub enum RowLookup<'a> {
     /// Its id.
     Id(RowId),
     /// Its key in an index with one row per key.
@@ -113,7 +113,7 @@ pub enum ScanOrder {
 
 /// A page of an index.
 #[derive(Debug, Clone)]
-pub struct Scan {
+pub struct RowScan {
     /// Position in the declaration.
     pub index: usize,
     /// The keys that are wanted.
@@ -178,13 +178,17 @@ pub trait RowStore {
     ///
     /// # Errors
     /// [`StoreFault`]; so for every method.
-    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault>;
+    fn get(
+        &mut self,
+        table: &'static FamilyTable,
+        by: RowLookup<'_>,
+    ) -> Result<Option<StoredRow>, StoreFault>;
 
     /// Returns a page of an index, ordered by key and id.
     ///
     /// # Errors
     /// See [`RowStore::get`].
-    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault>;
+    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault>;
 
     /// Writes a row.
     ///
@@ -219,7 +223,7 @@ pub(super) const PAGE_ROWS: usize = 256;
 pub(crate) fn scan_pages(
     store: &mut dyn RowStore,
     table: &'static FamilyTable,
-    mut scan: Scan,
+    mut scan: RowScan,
 ) -> Result<Vec<ScannedRow>, StoreFault> {
     let limit = scan.limit;
     let mut rows: Vec<ScannedRow> = Vec::new();

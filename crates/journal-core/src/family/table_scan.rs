@@ -5,7 +5,7 @@ use palyra_types::Seq;
 use super::index_key::{IndexKey, KeyRange};
 use super::log_view::{LogView, LoggedEntry};
 use super::row_cache::{Family, load_row};
-use super::row_store::{Lookup, PAGE_ROWS, RowId, RowStore, Scan, ScanOrder, StoreFault, scan_pages};
+use super::row_store::{PAGE_ROWS, RowId, RowLookup, RowScan, RowStore, ScanOrder, StoreFault, scan_pages};
 
 /// Returns the row with a key of an index with one row per key.
 ///
@@ -16,7 +16,7 @@ pub fn find_row<F: Family>(
     index: usize,
     key: &IndexKey,
 ) -> Result<Option<(RowId, F::Row)>, StoreFault> {
-    let stored = store.get(F::TABLE, Lookup::Key { index, key })?;
+    let stored = store.get(F::TABLE, RowLookup::Key { index, key })?;
     stored.map(|stored| Ok((stored.id, load_row::<F>(&stored)?))).transpose()
 }
 
@@ -31,7 +31,7 @@ pub fn scan_rows<F: Family>(
     order: ScanOrder,
     limit: usize,
 ) -> Result<Vec<(RowId, F::Row)>, StoreFault> {
-    let found = scan_pages(store, F::TABLE, Scan { index, range, after: None, order, limit })?;
+    let found = scan_pages(store, F::TABLE, RowScan { index, range, after: None, order, limit })?;
     found.into_iter().map(|scanned| Ok((scanned.row.id, load_row::<F>(&scanned.row)?))).collect()
 }
 
@@ -53,7 +53,7 @@ pub fn all_rows<F: Family>(
 /// [`StoreFault`] when the store fails.
 pub fn scan_wanted<F: Family>(
     store: &mut dyn RowStore,
-    mut scan: Scan,
+    mut scan: RowScan,
     wanted: impl Fn(&F::Row) -> bool,
 ) -> Result<Vec<(RowId, F::Row)>, StoreFault> {
     let limit = scan.limit;

@@ -15,11 +15,11 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Entries without content, as a walk over the log meets them.
 #[derive(Debug, Default)]
-pub(crate) struct Cover {
+pub(crate) struct ErasedCover {
     missing: SeqRanges,
 }
 
-impl Cover {
+impl ErasedCover {
     /// Notes an entry whose payload is not there.
     pub(crate) fn miss(&mut self, seq: Seq) {
         self.missing.take(seq);

@@ -32,14 +32,14 @@ pub(crate) enum WipeError {
 }
 
 /// Overwrites for one journal.
-pub(crate) struct Overwriter {
+pub(crate) struct SpanOverwriter {
     database: PathBuf,
     /// Kept open as long as any connection: closing it drops this process's locks on the file.
     file: Arc<File>,
     owed: PendingOverwrites,
 }
 
-impl Overwriter {
+impl SpanOverwriter {
     /// Prepares for a database that is open.
     pub(crate) fn new(database: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(database)?;

@@ -105,7 +105,7 @@ fn unused(page: &[u8], begin: usize) -> Option<Vec<Range<usize>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::{Access, connect};
+    use crate::connection::{ConnectionAccess, connect};
 
     const PAGE: usize = 512;
 
@@ -163,7 +163,7 @@ mod tests {
     fn what_secure_delete_leaves_of_moved_cells_goes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        let connection = connect(&path, Access::Write).unwrap();
+        let connection = connect(&path, ConnectionAccess::Write).unwrap();
         connection.execute_batch("CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT NOT NULL)").unwrap();
         connection.execute_batch("BEGIN").unwrap();
         let text = |n: u64| format!("canary-{n:04}-{}", "z".repeat((n * 67 % 400) as usize));

@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use palyra_ports::ReadError;
 use rusqlite::Connection;
 
-use crate::connection::{Access, QUIET_SPAN, connect};
+use crate::connection::{ConnectionAccess, QUIET_SPAN, connect};
 use crate::fault::ReadFault;
 
 /// Reader threads.
@@ -70,7 +70,7 @@ impl ReaderPool {
         let shared = Arc::new(SharedPool::default());
         let mut threads = Vec::with_capacity(READERS);
         for _ in 0..READERS {
-            let reader = PoolReader::new(connect(database, Access::Read)?)?;
+            let reader = PoolReader::new(connect(database, ConnectionAccess::Read)?)?;
             let shared = Arc::clone(&shared);
             let thread = std::thread::Builder::new().name("journal-reader".to_owned());
             match thread.spawn(move || reader.run(&shared)) {
@@ -206,7 +206,7 @@ mod tests {
 
     fn pool(folder: &tempfile::TempDir, deadline: Duration) -> ReaderPool {
         let database = folder.path().join("journal.db");
-        drop(connect(&database, Access::Write).unwrap());
+        drop(connect(&database, ConnectionAccess::Write).unwrap());
         ReaderPool::with_deadline(&database, deadline).unwrap()
     }
 

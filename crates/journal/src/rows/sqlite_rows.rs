@@ -1,11 +1,12 @@
 //! The adapter: one row in, one row out, in whatever transaction the connection is.
 
+use palyra_journal_core::families::epochs::{self, StartedEpoch};
 use palyra_journal_core::family::{
-    ChangedColumns, ContentCell, ContentSource, FamilyTable, IndexKey, Lookup, RowId, RowStore, RowWrite,
-    Scan, ScannedRow, StoreFault, StoredRow,
+    ChangedColumns, ContentCell, ContentSource, FamilyTable, IndexKey, RowId, RowLookup, RowScan, RowStore,
+    RowWrite, ScannedRow, StoreFault, StoredRow,
 };
-use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
+use palyra_types::{Epoch, Seq};
 use rusqlite::types::Type;
 use rusqlite::{CachedStatement, Connection, Row, ToSql};
 
@@ -54,11 +55,15 @@ impl<'a> SqliteRows<'a> {
 }
 
 impl RowStore for SqliteRows<'_> {
-    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
+    fn get(
+        &mut self,
+        table: &'static FamilyTable,
+        by: RowLookup<'_>,
+    ) -> Result<Option<StoredRow>, StoreFault> {
         let sql = self.statements.family(table);
         let (mut statement, place) = match by {
-            Lookup::Id(id) => (self.prepare(&sql.by_id)?, RowName::Id(id)),
-            Lookup::Key { index, key } => (self.prepare(&sql.indexes[index].by_key)?, RowName::Key(key)),
+            RowLookup::Id(id) => (self.prepare(&sql.by_id)?, RowName::Id(id)),
+            RowLookup::Key { index, key } => (self.prepare(&sql.indexes[index].by_key)?, RowName::Key(key)),
         };
         place.bind(&mut statement, 1).map_err(failed)?;
         let mut rows = statement.raw_query();
@@ -66,7 +71,7 @@ impl RowStore for SqliteRows<'_> {
         row.map(|row| read(table, row)).transpose().map_err(failed)
     }
 
-    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault> {
+    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
         let sql = self.statements.family(table).indexes[scan.index].scan(scan.order);
         let sql = if scan.after.is_some() { &sql.next } else { &sql.first };
         let mut statement = self.prepare(sql)?;
@@ -129,7 +134,7 @@ impl RowName<'_> {
     }
 }
 
-fn bind_scan(statement: &mut CachedStatement<'_>, scan: &Scan) -> rusqlite::Result<()> {
+fn bind_scan(statement: &mut CachedStatement<'_>, scan: &RowScan) -> rusqlite::Result<()> {
     statement.raw_bind_parameter(1, count_to_sql(scan.limit))?;
     statement.raw_bind_parameter(2, scan.range.from.as_bytes())?;
     statement.raw_bind_parameter(3, scan.range.until.as_bytes())?;
@@ -195,4 +200,14 @@ fn read(table: &FamilyTable, row: &Row<'_>) -> rusqlite::Result<StoredRow> {
         content.push(ContentCell { bytes, source });
     }
     Ok(StoredRow { id: RowId::from(birth), facts: row.get(1)?, content })
+}
+
+/// Returns the newest epoch of a connection, by which late writers are refused; zero before the first.
+pub(crate) fn newest_epoch(connection: &Connection) -> rusqlite::Result<Epoch> {
+    epochs::newest(&mut SqliteRows::new(connection)).map_err(sql_error)
+}
+
+/// Returns every epoch, newest first.
+pub(crate) fn epochs_descending(connection: &Connection) -> rusqlite::Result<Vec<StartedEpoch>> {
+    epochs::descending(&mut SqliteRows::new(connection)).map_err(sql_error)
 }

@@ -10,7 +10,7 @@ use palyra_types::PrincipalId;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::cipher::{KEY_BYTES, Key, wrap_bound_to};
-use super::root::Root;
+use super::root::RootKey;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS subject_key(
@@ -66,7 +66,7 @@ impl KeysDb {
     }
 
     /// Returns a key, unwrapped by the first root that does.
-    pub(super) fn load(&self, key_id: i64, roots: &[Root]) -> rusqlite::Result<Option<Key>> {
+    pub(super) fn load(&self, key_id: i64, roots: &[RootKey]) -> rusqlite::Result<Option<Key>> {
         let sql = "SELECT principal, wrapped FROM subject_key WHERE key_id = ?1";
         let found =
             self.connection.query_row(sql, [key_id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -76,7 +76,7 @@ impl KeysDb {
     }
 
     /// Returns whether a root wraps the keys; `None` where there are none.
-    pub(super) fn is_wrapped_by(&self, root: &Root) -> rusqlite::Result<Option<bool>> {
+    pub(super) fn is_wrapped_by(&self, root: &RootKey) -> rusqlite::Result<Option<bool>> {
         let sql = "SELECT key_id FROM subject_key LIMIT 1";
         let any = self.connection.query_row(sql, [], |row| row.get(0)).optional()?;
         match any {
@@ -89,7 +89,7 @@ impl KeysDb {
     pub(super) fn take(
         &mut self,
         principal: PrincipalId,
-        root: &Root,
+        root: &RootKey,
         entropy: &dyn Entropy,
     ) -> rusqlite::Result<SubjectKey> {
         let transaction = self.connection.transaction()?;
@@ -125,8 +125,8 @@ impl KeysDb {
     pub(super) fn rewrap(
         &mut self,
         used: &[i64],
-        old: &Root,
-        new: &Root,
+        old: &RootKey,
+        new: &RootKey,
         entropy: &dyn Entropy,
     ) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
@@ -170,7 +170,7 @@ fn all_wrapped(connection: &Connection) -> rusqlite::Result<Vec<WrappedKey>> {
     rows.collect()
 }
 
-fn unwrap(root: &Root, bound_to: &[u8], wrapped: &[u8]) -> Option<[u8; KEY_BYTES]> {
+fn unwrap(root: &RootKey, bound_to: &[u8], wrapped: &[u8]) -> Option<[u8; KEY_BYTES]> {
     Key::new(root).open(bound_to, wrapped)?.try_into().ok()
 }
 

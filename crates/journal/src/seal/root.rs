@@ -3,13 +3,13 @@
 //! Invariant: at every moment one of the two wraps every key in keys.db.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::cipher::KEY_BYTES;
-use crate::quarantine::sync_folder;
+use crate::quarantine::{overwrite, sync_folder};
 
 /// Where the root key lies.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(super) struct RootFiles {
 }
 
 /// A root key.
-pub(super) type Root = [u8; KEY_BYTES];
+pub(super) type RootKey = [u8; KEY_BYTES];
 
 impl RootFiles {
     pub(super) fn beside(database: &Path) -> Self {
@@ -26,17 +26,17 @@ impl RootFiles {
     }
 
     /// Returns the root in force, if there is one.
-    pub(super) fn present(&self) -> io::Result<Option<Root>> {
+    pub(super) fn present(&self) -> io::Result<Option<RootKey>> {
         read(&self.folder.join("root.key"))
     }
 
     /// Returns the root that was about to replace it, if there is one.
-    pub(super) fn next(&self) -> io::Result<Option<Root>> {
+    pub(super) fn next(&self) -> io::Result<Option<RootKey>> {
         read(&self.folder.join("root.next"))
     }
 
     /// Writes the root that will replace the present one.
-    pub(super) fn announce(&self, root: &Root) -> io::Result<()> {
+    pub(super) fn announce(&self, root: &RootKey) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let mut text = String::with_capacity(2 * KEY_BYTES + 1);
         for byte in root {
@@ -72,7 +72,7 @@ impl RootFiles {
 }
 
 /// Reads a root; `None` where there is no file, or one that was destroyed or never written to its end.
-fn read(path: &Path) -> io::Result<Option<Root>> {
+fn read(path: &Path) -> io::Result<Option<RootKey>> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text?,
@@ -90,12 +90,4 @@ fn read(path: &Path) -> io::Result<Option<Root>> {
         }
     }
     Ok((root != [0; KEY_BYTES]).then_some(root))
-}
-
-/// Writes over what is there, so that the old bytes are gone.
-fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.set_len(bytes.len() as u64)?;
-    file.sync_all()
 }

@@ -12,14 +12,14 @@ use rusqlite::Connection;
 
 use super::cipher::SealPlace;
 use super::keys_db::{self, KeysDb, MESSAGES_RESERVED, SubjectKey};
-use super::root::{Root, RootFiles};
+use super::root::{RootFiles, RootKey};
 
 /// Keys held for principals that write, at most; beyond it they are looked up again.
 const KEYS_HELD_MAX: usize = 1_024;
 
 /// Whether new payloads are sealed. What was sealed before is read in any case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Sealing {
+pub enum PayloadSealing {
     /// They are stored as they are.
     #[default]
     Off,
@@ -27,7 +27,7 @@ pub enum Sealing {
     On,
 }
 
-impl Sealing {
+impl PayloadSealing {
     /// Returns what an epoch says of its payloads.
     pub(crate) fn of_epoch(self) -> EpochSealing {
         match self {
@@ -38,11 +38,11 @@ impl Sealing {
 }
 
 /// The writer's end of the keys.
-pub(crate) struct Sealer {
-    sealing: Sealing,
+pub(crate) struct PayloadSealer {
+    sealing: PayloadSealing,
     keys: KeysDb,
     files: RootFiles,
-    root: Root,
+    root: RootKey,
     entropy: Arc<dyn Entropy>,
     held: BTreeMap<PrincipalId, CachedKey>,
 }
@@ -66,15 +66,15 @@ pub(crate) enum SealError {
     NoRoot,
 }
 
-impl Sealer {
+impl PayloadSealer {
     /// Opens the keys beside a database, and finishes a replacement of the root that was cut off. `None` when nothing
     /// is to be sealed and nothing ever was.
     pub(crate) fn open(
         database: &Path,
-        sealing: Sealing,
+        sealing: PayloadSealing,
         entropy: &Arc<dyn Entropy>,
     ) -> Result<Option<Self>, SealError> {
-        if sealing == Sealing::Off && !keys_db::path(database).exists() {
+        if sealing == PayloadSealing::Off && !keys_db::path(database).exists() {
             return Ok(None);
         }
         let keys = KeysDb::open(database)?;
@@ -86,11 +86,11 @@ impl Sealer {
 
     /// Returns whether new payloads are sealed.
     pub(crate) fn seals(&self) -> bool {
-        self.sealing == Sealing::On
+        self.sealing == PayloadSealing::On
     }
 
     /// Returns the setting.
-    pub(crate) fn sealing(&self) -> Sealing {
+    pub(crate) fn sealing(&self) -> PayloadSealing {
         self.sealing
     }
 
@@ -134,7 +134,7 @@ impl Sealer {
 }
 
 /// Returns the root in force. Of two, the one that opens the keys is; the other one goes.
-fn settle_root(keys: &KeysDb, files: &RootFiles, entropy: &dyn Entropy) -> Result<Root, SealError> {
+fn settle_root(keys: &KeysDb, files: &RootFiles, entropy: &dyn Entropy) -> Result<RootKey, SealError> {
     let (present, next) = (files.present()?, files.next()?);
     if let Some(next) = next {
         let wraps = keys.is_wrapped_by(&next)?;
@@ -147,7 +147,7 @@ fn settle_root(keys: &KeysDb, files: &RootFiles, entropy: &dyn Entropy) -> Resul
     match present {
         Some(present) if keys.is_wrapped_by(&present)? != Some(false) => Ok(present),
         None if keys.is_wrapped_by(&[0; 32])?.is_none() => {
-            let mut first = Root::default();
+            let mut first = RootKey::default();
             entropy.fill(&mut first);
             files.announce(&first)?;
             files.replace()?;

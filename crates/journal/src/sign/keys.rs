@@ -3,9 +3,9 @@
 //! Owns their spelling, and their end: overwritten, then removed. Knows nobody who vouches for them.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use palyra_ledger::EpochKey;
 use palyra_ports::{Clock, Entropy};
 use palyra_types::Epoch;
 
-use crate::quarantine::sync_folder;
+use crate::quarantine::{overwrite, sync_folder};
 
 const KEYS_FOLDER_NAME: &str = "keys";
 
@@ -117,14 +117,6 @@ fn parse(hex: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
     Some(seed)
-}
-
-/// Writes over what is there, so that a full disk does not matter.
-fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.set_len(bytes.len() as u64)?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -19,22 +19,22 @@ pub(crate) enum SignedAs {
 
 /// A signed head, with what decides how long it is kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Signed {
+pub(crate) struct SignedHead {
     pub(crate) checkpoint: SignedCheckpoint,
     pub(crate) signed_as: SignedAs,
     pub(crate) time: Timestamp,
 }
 
-impl Signed {
+impl SignedHead {
     pub(crate) fn size(&self) -> u64 {
         self.checkpoint.head.size
     }
 }
 
 /// Signs a committed head with one key, or with older ones and the newest for a handover.
-pub(crate) fn sign(log_id: LogId, head: TreeHead, keys: &[&EpochKey], time: Timestamp) -> Signed {
+pub(crate) fn sign(log_id: LogId, head: TreeHead, keys: &[&EpochKey], time: Timestamp) -> SignedHead {
     let checkpoint = Checkpoint { log_id, size: head.size, root: NodeHash(head.root) };
     let note = Arc::from(checkpoint.sign(keys).encode());
     let signed_as = if keys.len() > 1 { SignedAs::Handover } else { SignedAs::Head };
-    Signed { checkpoint: SignedCheckpoint { log_id, head, note }, signed_as, time }
+    SignedHead { checkpoint: SignedCheckpoint { log_id, head, note }, signed_as, time }
 }

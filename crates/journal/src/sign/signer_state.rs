@@ -12,7 +12,7 @@ use palyra_ports::Clock;
 use palyra_types::LogId;
 use palyra_types::proof::{SignedCheckpoint, TreeHead};
 
-use super::signed::{Signed, sign};
+use super::signed::{SignedHead, sign};
 
 /// Those who wait for a head, at most.
 const WAITERS_MAX: usize = 4_096;
@@ -55,10 +55,10 @@ pub(super) struct SignerState {
     unsigned: Option<TreeHead>,
     unsigned_since: Option<Instant>,
     wanted: SignDelay,
-    pub(super) newest: Option<Signed>,
+    pub(super) newest: Option<SignedHead>,
     signed_at: Option<Instant>,
     /// The newest signed head, until it is stored; since when one waits; whether the writer was told.
-    unstored: Option<Signed>,
+    unstored: Option<SignedHead>,
     unstored_since: Option<Instant>,
     stored_at: Option<Instant>,
     waiters: Vec<(u64, oneshot::Sender<SignedCheckpoint>)>,
@@ -85,7 +85,7 @@ pub(crate) struct SharedHeads {
 
 impl SharedHeads {
     /// Begins with the key in use and the head that is stored already.
-    pub(crate) fn new(log_id: LogId, clock: Arc<dyn Clock>, key: EpochKey, first: Signed) -> Self {
+    pub(crate) fn new(log_id: LogId, clock: Arc<dyn Clock>, key: EpochKey, first: SignedHead) -> Self {
         let state = SignerState {
             key: Arc::new(key),
             unsigned: None,
@@ -177,7 +177,7 @@ impl SharedHeads {
     }
 
     /// Signs a committed head in the caller's time.
-    pub(crate) fn sign_now(&self, head: TreeHead) -> Signed {
+    pub(crate) fn sign_now(&self, head: TreeHead) -> SignedHead {
         if let Some(signed) = self.lock().newest.as_ref().filter(|signed| signed.checkpoint.head == head) {
             return signed.clone();
         }
@@ -188,13 +188,13 @@ impl SharedHeads {
     }
 
     /// Signs a committed head with the key in use and the next one; the caller stores it, then changes keys.
-    pub(crate) fn sign_handover(&self, head: TreeHead, next: &EpochKey) -> Signed {
+    pub(crate) fn sign_handover(&self, head: TreeHead, next: &EpochKey) -> SignedHead {
         let key = Arc::clone(&self.lock().key);
         sign(self.log_id, head, &[&key, next], self.clock.wall())
     }
 
     /// Takes the next key into use, which a stored handover vouches for.
-    pub(crate) fn change_keys(&self, next: EpochKey, handover: Signed) {
+    pub(crate) fn change_keys(&self, next: EpochKey, handover: SignedHead) {
         self.lock().key = Arc::new(next);
         let size = handover.size();
         self.tell(handover);
@@ -218,12 +218,12 @@ impl SharedHeads {
         state.unsigned.take().map(|head| (head, Arc::clone(&state.key)))
     }
 
-    pub(super) fn sign(&self, head: TreeHead, key: &EpochKey) -> Signed {
+    pub(super) fn sign(&self, head: TreeHead, key: &EpochKey) -> SignedHead {
         sign(self.log_id, head, &[key], self.clock.wall())
     }
 
     /// Hands a signed head to all who wait for it.
-    pub(super) fn tell(&self, signed: Signed) {
+    pub(super) fn tell(&self, signed: SignedHead) {
         let mut state = self.lock();
         let is_newest = state.newest.as_ref().is_none_or(|newest| newest.size() < signed.size());
         if is_newest {
@@ -245,14 +245,14 @@ impl SharedHeads {
     }
 
     /// Returns the head that the next transaction takes along, if it is time.
-    pub(crate) fn to_ride_along(&self) -> Option<Signed> {
+    pub(crate) fn to_ride_along(&self) -> Option<SignedHead> {
         let state = self.lock();
         let paused = state.stored_at.is_none_or(|at| at.elapsed() >= STORE_PAUSE);
         if paused { state.unstored.clone() } else { None }
     }
 
     /// Returns the head that is not stored yet.
-    pub(crate) fn unstored(&self) -> Option<Signed> {
+    pub(crate) fn unstored(&self) -> Option<SignedHead> {
         self.lock().unstored.clone()
     }
 

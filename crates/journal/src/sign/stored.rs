@@ -9,7 +9,7 @@ use palyra_types::event::{JournalEvent, LogEvent};
 use palyra_types::{LogId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::signed::{Signed, SignedAs};
+use super::signed::{SignedAs, SignedHead};
 use crate::sql::{u64_from_sql, u64_to_sql};
 use palyra_journal_core::codec;
 
@@ -60,7 +60,7 @@ impl StoredHeads {
     }
 
     /// Writes a head unless one of its size is there, and deletes the one that is not kept beside it.
-    pub(crate) fn store(&mut self, connection: &Connection, signed: &Signed) -> rusqlite::Result<()> {
+    pub(crate) fn store(&mut self, connection: &Connection, signed: &SignedHead) -> rusqlite::Result<()> {
         if self.covers(signed.size()) {
             return Ok(());
         }

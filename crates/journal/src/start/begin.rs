@@ -17,9 +17,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::error::OpenError;
 use super::integrity::{head_of, holds};
 use super::options::OpenOptions;
-use super::tail::Tail;
-use crate::counters::Counters;
-use crate::sign::{self, Signed};
+use super::tail::LogTail;
+use crate::counters::WriterCounters;
+use crate::sign::{self, SignedHead};
 use crate::write::{GroupError, LogWriter, own_append, own_entry};
 use crate::{read, rows, schema, tree};
 
@@ -28,9 +28,9 @@ pub(super) enum LogBefore {
     /// There is no log yet.
     Nothing,
     /// A log that goes on, with keys that may vouch for the next one.
-    Log(Tail, TreeWriter, Vec<EpochKey>),
+    Log(LogTail, TreeWriter, Vec<EpochKey>),
     /// What is left of a log that is given up, citing its newest head.
-    GivenUp(Tail, TreeWriter, TreeHead, ReopenReason),
+    GivenUp(LogTail, TreeWriter, TreeHead, ReopenReason),
 }
 
 /// An epoch that has begun, with nobody writing yet.
@@ -38,13 +38,13 @@ pub(super) struct EpochStart {
     pub(super) log: LogWriter,
     pub(super) log_id: LogId,
     /// `None` where nothing may be written.
-    pub(super) signing: Option<Signing>,
+    pub(super) signing: Option<SigningStart>,
 }
 
 /// What the signer begins with.
-pub(crate) struct Signing {
+pub(crate) struct SigningStart {
     pub(crate) key: EpochKey,
-    pub(crate) first: Signed,
+    pub(crate) first: SignedHead,
 }
 
 /// Begins the next epoch.
@@ -52,7 +52,7 @@ pub(super) fn begin_epoch(
     options: &OpenOptions,
     connection: Connection,
     before: LogBefore,
-    counters: &Arc<Counters>,
+    counters: &Arc<WriterCounters>,
 ) -> Result<EpochStart, OpenError> {
     let key = EpochKey::from_entropy(options.entropy.bytes32());
     let newest = match &before {
@@ -84,7 +84,7 @@ pub(super) fn begin_epoch(
     let first = sign::sign(log.log_id(), log.head(), &signers, options.clock.wall());
     log.store_head(&first).map_err(failed)?;
     sign::destroy_older(&options.state_dir, epoch);
-    Ok(EpochStart { log_id: log.log_id(), log, signing: Some(Signing { key, first }) })
+    Ok(EpochStart { log_id: log.log_id(), log, signing: Some(SigningStart { key, first }) })
 }
 
 /// Returns what lets each open run wait for a person: nobody knows what it did in the part that is lost. Of the

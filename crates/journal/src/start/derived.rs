@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::error::OpenError;
 use super::options::{Derived, OpenOptions};
-use super::tail::Tail;
+use super::tail::LogTail;
 use crate::refold;
 use crate::rows;
 use crate::table_check;
@@ -22,7 +22,7 @@ pub(super) fn settle(
     options: &OpenOptions,
     connection: &Connection,
     database: &Path,
-    tail: Option<&Tail>,
+    tail: Option<&LogTail>,
 ) -> Result<(), OpenError> {
     let what = match options.derived {
         Derived::Rebuilt => Some("it was asked for"),
@@ -49,7 +49,7 @@ fn settle_families(options: &OpenOptions, connection: &Connection) -> Result<(),
     Ok(())
 }
 
-fn misfit_of_rows(connection: &Connection, database: &Path, tail: Option<&Tail>) -> Option<&'static str> {
+fn misfit_of_rows(connection: &Connection, database: &Path, tail: Option<&LogTail>) -> Option<&'static str> {
     if tail.is_some_and(|tail| !table_check::knows_epoch(connection, tail.last_epoch)) {
         return Some("the newest epoch is not the one of the log");
     }
@@ -68,7 +68,7 @@ fn differing_row(database: &Path) -> Option<&'static str> {
     }
 }
 
-fn is_short(tail: Option<&Tail>) -> bool {
+fn is_short(tail: Option<&LogTail>) -> bool {
     tail.is_some_and(|tail| tail.chain.next_seq.0 <= ENTRIES_COMPARED_MAX)
 }
 

@@ -4,11 +4,11 @@ use palyra_ledger::TreeWriter;
 use palyra_ledger::tree::{RestoreError, TiledError};
 use rusqlite::Connection;
 
-use super::tail::Tail;
+use super::tail::LogTail;
 use crate::tree::{StoredTiles, read_frontier};
 
 /// Returns the tree to go on from; `None` where frontier, tiles and the last entries contradict each other.
-pub(super) fn restore(connection: &Connection, tail: &Tail) -> rusqlite::Result<Option<TreeWriter>> {
+pub(super) fn restore(connection: &Connection, tail: &LogTail) -> rusqlite::Result<Option<TreeWriter>> {
     let entries = tail.chain.next_seq.0;
     let Some(frontier) = read_frontier(connection)? else {
         tracing::error!("the tree's frontier is missing or malformed");

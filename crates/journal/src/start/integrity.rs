@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::error::OpenError;
 use super::frontier;
 use super::options::OpenOptions;
-use super::tail::Tail;
+use super::tail::LogTail;
 use crate::entry::StoredEntry;
 use crate::fault::ReadFault;
 use crate::rows;
@@ -42,7 +42,7 @@ pub(super) enum LogState {
 pub(super) fn judge(
     options: &OpenOptions,
     connection: &Connection,
-    tail: &Tail,
+    tail: &LogTail,
 ) -> Result<(LogState, Option<TreeHead>), OpenError> {
     let log_id = tail.chain.log_id;
     let entries = tail.chain.next_seq.0;

@@ -9,36 +9,36 @@ use palyra_types::LogId;
 use palyra_types::proof::{ReopenReason, TreeHead};
 use rusqlite::Connection;
 
-use super::begin::{EpochStart, LogBefore, Signing, begin_epoch, gather_what_is_left};
+use super::begin::{EpochStart, LogBefore, SigningStart, begin_epoch, gather_what_is_left};
 use super::error::OpenError;
 use super::folder;
-use super::format::{Format, check_stamp};
+use super::format::{LogFormat, check_stamp};
 use super::integrity::{self, LogState};
 use super::options::OpenOptions;
-use super::tail::{self, Tail};
+use super::tail::{self, LogTail};
 use super::upgrade::upgrade;
 use super::{derived, missing, repair, wal_check};
-use crate::connection::{Access, connect};
-use crate::counters::Counters;
-use crate::quarantine::{QuarantineMarker, Reason};
+use crate::connection::{ConnectionAccess, connect};
+use crate::counters::WriterCounters;
+use crate::quarantine::{CopyReason, QuarantineMarker};
 use crate::rows::{SqliteRows, sql_error};
 use crate::write::LogWriter;
 use palyra_journal_core::families::kinds_seen;
 use palyra_types::event::kind::{EventKind, is_critical};
 
 /// A journal whose epoch has begun, with nobody writing yet.
-pub(crate) struct Opened {
+pub(crate) struct OpenedJournal {
     pub(crate) database: std::path::PathBuf,
     pub(crate) log: LogWriter,
     pub(crate) log_id: LogId,
     /// `None` where nothing may be written.
-    pub(crate) signing: Option<Signing>,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) signing: Option<SigningStart>,
+    pub(crate) counters: Arc<WriterCounters>,
     pub(crate) marker: QuarantineMarker,
 }
 
 /// Opens the journal below the state directory, making it when there is none, and begins a new epoch.
-pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
+pub(crate) fn open(options: &OpenOptions) -> Result<OpenedJournal, OpenError> {
     let database = folder::prepare(&options.state_dir)?;
     let marker = QuarantineMarker::beside(&database);
     if folder::has_content(&database)? {
@@ -47,7 +47,7 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     } else {
         missing::refuse_lost_database(&options.state_dir, &database)?;
     }
-    let counters = Arc::new(Counters::default());
+    let counters = Arc::new(WriterCounters::default());
     let begun = match begin(options, &database, &counters) {
         Err(error) if error.is_damage() => {
             repair::copy_verify_swap(&database, &marker)?;
@@ -58,13 +58,13 @@ pub(crate) fn open(options: &OpenOptions) -> Result<Opened, OpenError> {
     counters.forget_start();
     let EpochStart { log, log_id, signing } = begun;
     missing::mark(&options.state_dir, log_id);
-    Ok(Opened { database, log, log_id, signing, counters, marker })
+    Ok(OpenedJournal { database, log, log_id, signing, counters, marker })
 }
 
 fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
     let Some(reason) = marker.found() else { return Ok(()) };
     match repair::copy_verify_swap(database, marker) {
-        Err(error @ OpenError::Corrupt { .. }) if reason == Reason::MetWhileReading => {
+        Err(error @ OpenError::Corrupt { .. }) if reason == CopyReason::MetWhileReading => {
             tracing::error!("the journal cannot be repaired and is used as it is: {error}");
             marker.clear().map_err(OpenError::doing("removing the quarantine's mark"))
         }
@@ -72,7 +72,11 @@ fn repair_if_marked(database: &Path, marker: &QuarantineMarker) -> Result<(), Op
     }
 }
 
-fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Result<EpochStart, OpenError> {
+fn begin(
+    options: &OpenOptions,
+    database: &Path,
+    counters: &Arc<WriterCounters>,
+) -> Result<EpochStart, OpenError> {
     let (connection, tail) = connect_and_check(options, database)?;
     if let Some(pages) = options.database_pages_max {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
@@ -106,7 +110,7 @@ fn begin(options: &OpenOptions, database: &Path, counters: &Arc<Counters>) -> Re
 fn judge(
     options: &OpenOptions,
     connection: &Connection,
-    tail: &Tail,
+    tail: &LogTail,
 ) -> Result<(LogState, Option<TreeHead>), OpenError> {
     let look = || {
         if holds_unknown_kinds(connection)? {
@@ -131,21 +135,21 @@ fn judge(
 fn connect_and_check(
     options: &OpenOptions,
     database: &Path,
-) -> Result<(Connection, Option<Tail>), OpenError> {
+) -> Result<(Connection, Option<LogTail>), OpenError> {
     if folder::has_content(database)? {
         folder::prewrite_wal(database)?;
     } else {
         folder::create_empty(database)?;
     }
-    let connection = connect(database, Access::Write)?;
+    let connection = connect(database, ConnectionAccess::Write)?;
     let Some(format) = check_format(&connection)? else {
         drop(connection);
         // SQLite deletes the WAL of an empty database, so the reserve is written once there is a first page.
         folder::prewrite_wal(database)?;
-        return Ok((connect(database, Access::Write)?, None));
+        return Ok((connect(database, ConnectionAccess::Write)?, None));
     };
     move_wal(&connection)?;
-    if format == Format::WithoutTree {
+    if format == LogFormat::WithoutTree {
         upgrade(&connection, database, &options.free_space())?;
     }
     let tail = tail::read(&connection)?;
@@ -154,7 +158,7 @@ fn connect_and_check(
 }
 
 /// Returns the format of the tables, if there are any; refuses what is not a journal or newer than we know.
-fn check_format(connection: &Connection) -> Result<Option<Format>, OpenError> {
+fn check_format(connection: &Connection) -> Result<Option<LogFormat>, OpenError> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables == 0 {
@@ -187,8 +191,8 @@ fn holds_unknown_kinds(connection: &Connection) -> rusqlite::Result<bool> {
 /// Begins no epoch and takes no entry.
 fn stay_readable(
     connection: Connection,
-    tail: Tail,
-    counters: &Arc<Counters>,
+    tail: LogTail,
+    counters: &Arc<WriterCounters>,
     cause: ReadOnlyCause,
 ) -> Result<EpochStart, OpenError> {
     counters.quarantine(cause);

@@ -8,7 +8,7 @@ use palyra_ports::{Clock, Entropy};
 use palyra_types::proof::ReopenReason;
 
 use crate::refold;
-use crate::seal::Sealing;
+use crate::seal::PayloadSealing;
 use crate::write::{FreeSpace, free_space_of};
 
 /// What a start does with the tables that are derived from the log.
@@ -39,7 +39,7 @@ pub struct OpenOptions {
     /// signed heads, or without its key. For a log that can go on it is ignored, except for a restored one.
     pub reopen: Option<ReopenReason>,
     /// Whether new payloads are sealed; what was sealed before is read in any case.
-    pub sealing: Sealing,
+    pub sealing: PayloadSealing,
     /// Whether derived tables that fit are kept.
     pub derived: Derived,
     /// Receives counts of entries while what is derived from the log is made again.
@@ -53,7 +53,7 @@ impl OpenOptions {
     #[must_use]
     pub fn new(state_dir: PathBuf, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let (free_space, database_pages_max, anchor_dir, reopen) = (None, None, None, None);
-        let sealing = Sealing::Off;
+        let sealing = PayloadSealing::Off;
         let derived = Derived::default();
         Self {
             state_dir,

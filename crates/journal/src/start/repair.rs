@@ -16,14 +16,14 @@ use rusqlite::Connection;
 
 use super::error::OpenError;
 use super::folder;
-use super::format::{Format, check_stamp};
-use crate::connection::{self, Access, connect, shm_path, wal_path};
+use super::format::{LogFormat, check_stamp};
+use crate::connection::{self, ConnectionAccess, connect, shm_path, wal_path};
 use crate::fault::ReadFault;
 use crate::quarantine::{QuarantineMarker, sync_folder};
 use crate::refold;
 use crate::schema;
 use crate::tree;
-use crate::verify::{Scope, verify};
+use crate::verify::{VerifyScope, verify};
 
 /// Copies the log, verifies the copy and lets it take the original's place.
 pub(super) fn copy_verify_swap(database: &Path, marker: &QuarantineMarker) -> Result<(), OpenError> {
@@ -53,12 +53,12 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
         return Err(OpenError::NotAJournal);
     }
     folder::create_empty(fresh)?;
-    let connection = connect(fresh, Access::Write)?;
+    let connection = connect(fresh, ConnectionAccess::Write)?;
     if never_begun(database)? {
         tracing::warn!("the journal's first commit failed: it starts again");
     } else {
         copy_log(&connection, database).map_err(|error| name_first_bad(database, error))?;
-        let report = verify(&connection, Scope::Log, &(Arc::new(|_, _| ()) as _))?;
+        let report = verify(&connection, VerifyScope::Log, &(Arc::new(|_, _| ()) as _))?;
         if let Some((seq, _)) = report.fault {
             return Err(OpenError::Corrupt { seq: seq.0 });
         }
@@ -72,7 +72,7 @@ fn make_verified_copy(database: &Path, fresh: &Path) -> Result<(), OpenError> {
 
 /// Returns whether the file is a database in which nothing was ever committed.
 fn never_begun(database: &Path) -> Result<bool, OpenError> {
-    let counted = connect(database, Access::Read).and_then(|connection| {
+    let counted = connect(database, ConnectionAccess::Read).and_then(|connection| {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))
     });
     match counted {
@@ -95,7 +95,7 @@ fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
         transaction.execute(&all, [])?;
     }
     let tree = tree::fill(&transaction, &|_| ())?;
-    if format == Format::Present {
+    if format == LogFormat::Present {
         copy_heads(&transaction, database)?;
         compare_frontier(database, &tree)?;
     }
@@ -106,7 +106,7 @@ fn copy_log(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
 /// Copies the signed heads. Where they cannot be read the start has to do without: it asks for the key then.
 fn copy_heads(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
     // On a connection of its own: one that has met damage cannot commit any more.
-    let damaged = connect(database, Access::Read)?;
+    let damaged = connect(database, ConnectionAccess::Read)?;
     let rows = |damaged: &Connection| -> rusqlite::Result<Vec<(i64, String)>> {
         let mut all = damaged.prepare("SELECT size, note FROM checkpoint ORDER BY size")?;
         all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -125,7 +125,7 @@ fn copy_heads(fresh: &Connection, database: &Path) -> Result<(), OpenError> {
 
 /// Refuses a log that is not the one of its old tree; a frontier that cannot be read says nothing.
 fn compare_frontier(database: &Path, tree: &TreeWriter) -> Result<(), OpenError> {
-    match tree::read_frontier(&connect(database, Access::Read)?) {
+    match tree::read_frontier(&connect(database, ConnectionAccess::Read)?) {
         Ok(Some(kept)) if kept != *tree.frontier() => {
             let (entries, frontier) = (tree.size(), kept.size());
             tracing::error!(entries, frontier, "the log contradicts its tree");
@@ -141,9 +141,9 @@ fn name_first_bad(database: &Path, error: OpenError) -> OpenError {
     if !error.is_damage() {
         return error;
     }
-    let report = connect(database, Access::Read)
+    let report = connect(database, ConnectionAccess::Read)
         .map_err(ReadFault::from)
-        .and_then(|connection| verify(&connection, Scope::Log, &(Arc::new(|_, _| ()) as _)));
+        .and_then(|connection| verify(&connection, VerifyScope::Log, &(Arc::new(|_, _| ()) as _)));
     match report {
         Ok(VerifyReport { fault: Some((seq, _)), .. }) => OpenError::Corrupt { seq: seq.0 },
         Ok(_) | Err(_) => error,

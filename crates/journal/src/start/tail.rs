@@ -15,13 +15,13 @@ const LOG_REOPENED: u16 = EventKind::LogReopened as u16;
 
 /// The end of the log.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tail {
+pub(super) struct LogTail {
     pub(super) chain: Chain,
     pub(super) last_epoch: Epoch,
 }
 
 /// Reads and checks the last entries; `None` when there are none.
-pub(super) fn read(connection: &Connection) -> Result<Option<Tail>, ReadFault> {
+pub(super) fn read(connection: &Connection) -> Result<Option<LogTail>, ReadFault> {
     let sql = format!("{SELECT_ENTRIES} ORDER BY e.seq DESC LIMIT ?1");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([TAIL_ENTRIES_CHECKED])?;
@@ -33,7 +33,7 @@ pub(super) fn read(connection: &Connection) -> Result<Option<Tail>, ReadFault> {
         let log_id = entry.envelope.log_id;
         tail = tail.or_else(|| {
             let chain = Chain { log_id, next_seq: entry.envelope.seq.next(), head: leaf };
-            Some(Tail { chain, last_epoch: entry.envelope.epoch })
+            Some(LogTail { chain, last_epoch: entry.envelope.epoch })
         });
         if let Some(later) = later {
             let seq = later.envelope.seq;

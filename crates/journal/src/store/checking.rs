@@ -2,7 +2,7 @@
 //!
 //! Owns the last finding and the thread that looks: at every entry, and at the rows of derived tables that the start of a
 //! longer log did not compare. Invariant: a fault stays until a later check of everything finds none, and a table that
-//! differs until it is rebuilt; the thread gives way to erasures and to the end. Begin at [`Checking::begin`].
+//! differs until it is rebuilt; the thread gives way to erasures and to the end. Begin at [`IntegrityCheck::begin`].
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use palyra_ports::{Integrity, VerifyReport};
 use rusqlite::{Connection, InterruptHandle};
 
-use crate::connection::{self, Access, Failure, connect};
+use crate::connection::{self, ConnectionAccess, Failure, connect};
 use crate::fault::ReadFault;
 use crate::start::ENTRIES_COMPARED_MAX;
 use crate::table_check::differing_table;
-use crate::verify::{Scope, verify};
+use crate::verify::{VerifyScope, verify};
 
 /// Passes that are begun again because somebody needed the write-ahead log, at most.
 const PASSES_MAX: u32 = 5;
@@ -30,7 +30,7 @@ const ENTRIES_FOLDED_MAX: u64 = 1_000_000;
 
 /// The finding, and the thread that looks for one.
 #[derive(Default)]
-pub(super) struct Checking {
+pub(super) struct IntegrityCheck {
     shared: Arc<SharedCheck>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -56,7 +56,7 @@ enum CheckEnd {
     Yes,
 }
 
-impl Checking {
+impl IntegrityCheck {
     /// Returns what the last check found.
     pub(super) fn integrity(&self) -> Integrity {
         self.shared.lock().integrity.clone()
@@ -149,9 +149,9 @@ impl SharedCheck {
     }
 
     fn pass(self: &Arc<Self>, database: &Path) -> Result<VerifyReport, ReadFault> {
-        let connection: Connection = connect(database, Access::Read)?;
+        let connection: Connection = connect(database, ConnectionAccess::Read)?;
         self.enter(&connection);
-        let report = verify(&connection, Scope::Everything, &(Arc::new(self.pauses()) as _));
+        let report = verify(&connection, VerifyScope::Everything, &(Arc::new(self.pauses()) as _));
         self.lock().pass = None;
         report
     }

@@ -12,21 +12,21 @@ use palyra_ports::{
 use rusqlite::Connection;
 
 use super::{JournalStore, mark};
-use crate::connection::{Access, connect};
+use crate::connection::{ConnectionAccess, connect};
 use crate::erase;
 use crate::fault::ReadFault;
-use crate::write::{Erasing, Refused};
+use crate::write::PendingErasure;
 
 impl JournalStore {
     /// Looks through the log for as long as it takes, on a thread and a connection of its own.
-    fn look(
+    pub(super) fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Connection) -> Result<ErasurePlan, ReadFault> + Send + 'static,
-    ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        look: impl FnOnce(&Connection) -> Result<T, ReadFault> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, ReadError>> {
         let inner = Arc::clone(&self.inner);
         let (answer, answered) = oneshot::channel();
         let work = move || {
-            let found = connect(&inner.database, Access::Read)
+            let found = connect(&inner.database, ConnectionAccess::Read)
                 .map_err(ReadFault::from)
                 .and_then(|connection| look(&connection))
                 .inspect_err(|fault| mark(&inner.marker, fault));
@@ -62,13 +62,10 @@ impl EraseJournal for JournalStore {
         let time = self.inner.clock.wall();
         // Whoever reads the write-ahead log keeps it from being overwritten.
         self.inner.checking.give_way();
-        let taken = self.inner.queue.push_erasure(Erasing { order, time, answer });
+        let taken = self.inner.queue.push_erasure(PendingErasure { order, time, answer });
         Box::pin(async move {
-            match taken {
-                Ok(()) => answered.await.unwrap_or(Err(AppendError::Unknown.into())),
-                Err(Refused::Full) => Err(AppendError::Busy.into()),
-                Err(Refused::Closed) => Err(AppendError::Closed.into()),
-            }
+            taken.map_err(AppendError::from)?;
+            answered.await.unwrap_or(Err(AppendError::Unknown.into()))
         })
     }
 }

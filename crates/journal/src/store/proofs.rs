@@ -13,11 +13,11 @@ use palyra_types::Seq;
 use palyra_types::proof::SignedCheckpoint;
 use rusqlite::Connection;
 
-use super::{Inner, JournalStore, mark};
-use crate::connection::{Access, connect};
+use super::{JournalStore, StoreShared, mark};
+use crate::connection::{ConnectionAccess, connect};
 use crate::fault::ReadFault;
 use crate::prove::{self, ProveFault};
-use crate::write::{PendingHead, Refused};
+use crate::write::PendingHead;
 
 /// How long a key is used while the journal stays open.
 const KEY_LIFE: Duration = Duration::from_hours(24);
@@ -76,11 +76,8 @@ impl ProveJournal for JournalStore {
         let (answer, answered) = oneshot::channel();
         let taken = self.inner.queue.push_head(PendingHead { key, answer });
         Box::pin(async move {
-            match taken {
-                Ok(()) => answered.await.unwrap_or(Err(AppendError::Unknown.into())),
-                Err(Refused::Full) => Err(AppendError::Busy.into()),
-                Err(Refused::Closed) => Err(AppendError::Closed.into()),
-            }
+            taken.map_err(AppendError::from)?;
+            answered.await.unwrap_or(Err(AppendError::Unknown.into()))
         })
     }
 
@@ -119,13 +116,13 @@ impl ProveJournal for JournalStore {
 }
 
 fn export(
-    inner: &Inner,
+    inner: &StoreShared,
     what: Export,
     head: Option<SignedCheckpoint>,
     sink: &ExportSink,
 ) -> Result<(), ProofError> {
     let connection =
-        connect(&inner.database, Access::Read).map_err(ReadFault::from).map_err(ReadError::from)?;
+        connect(&inner.database, ConnectionAccess::Read).map_err(ReadFault::from).map_err(ReadError::from)?;
     let stored = || prove::newest_head(&connection);
     let exported = head.map_or_else(stored, |head| Ok(Some(head))).and_then(|head| match (head, what) {
         (None, _) => Ok(None),

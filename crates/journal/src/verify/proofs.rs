@@ -8,7 +8,7 @@ use palyra_types::Seq;
 use palyra_types::event::{JournalEvent, LogEvent};
 use rusqlite::Connection;
 
-use super::Found;
+use super::FirstFault;
 use crate::fault::{EntryFault, ReadFault};
 use crate::sign::begun_in_format_1;
 use crate::sql::{seq_from_sql, u64_from_sql};
@@ -22,7 +22,7 @@ pub(super) struct Proofs {
     tree: TreeWriter,
     keys: Option<KeyRing>,
     /// The first tile that is not the one that follows from the entries.
-    tile: Found,
+    tile: FirstFault,
     /// Signed heads that are those of these entries, and the size of the newest.
     signed: (u64, u64),
 }
@@ -79,7 +79,7 @@ impl Proofs {
         self.signed
     }
 
-    fn surplus_tile(&self, connection: &Connection) -> rusqlite::Result<Found> {
+    fn surplus_tile(&self, connection: &Connection) -> rusqlite::Result<FirstFault> {
         let size = self.tree.size();
         let full: u64 = (1..=7_u32).map(|level| size >> (8 * level)).sum();
         let tiles = "SELECT count(*) FROM tile";
@@ -88,7 +88,7 @@ impl Proofs {
         Ok((stored > full).then_some((Seq(size), EntryFault::Truncated)))
     }
 
-    fn frontier(&self, connection: &Connection) -> rusqlite::Result<Found> {
+    fn frontier(&self, connection: &Connection) -> rusqlite::Result<FirstFault> {
         let size = self.tree.size();
         let last = Seq(size.saturating_sub(1));
         Ok(match read_frontier(connection)? {
@@ -100,7 +100,7 @@ impl Proofs {
     }
 
     /// Finds the first stored head that the log is not the log of, or that nobody signed who may.
-    fn heads(&mut self, connection: &Connection) -> Result<Found, ReadFault> {
+    fn heads(&mut self, connection: &Connection) -> Result<FirstFault, ReadFault> {
         let mut tree = Tiled::new(StoredTiles(connection), self.tree.size());
         let mut statement = connection.prepare("SELECT size, note FROM checkpoint ORDER BY size")?;
         let mut rows = statement.query([])?;

@@ -29,7 +29,7 @@ pub(super) struct Checkpoints {
 
 /// What a checkpoint did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Checkpointed {
+pub(super) enum CheckpointOutcome {
     /// Everything is in the database; the next commit begins the WAL anew.
     All,
     /// Readers or a lack of space held it up: later again.
@@ -57,7 +57,11 @@ impl Checkpoints {
     ///
     /// # Errors
     /// An I/O error other than a full disk: the handle is not to be trusted any more.
-    pub(super) fn run(&mut self, connection: &Connection, wal_bytes: u64) -> rusqlite::Result<Checkpointed> {
+    pub(super) fn run(
+        &mut self,
+        connection: &Connection,
+        wal_bytes: u64,
+    ) -> rusqlite::Result<CheckpointOutcome> {
         let forced = wal_bytes >= CHECKPOINT_WAL_BYTES_FORCED;
         let sql = if forced { "PRAGMA wal_checkpoint(RESTART)" } else { "PRAGMA wal_checkpoint(PASSIVE)" };
         let read = |row: &rusqlite::Row<'_>| {
@@ -67,16 +71,16 @@ impl Checkpoints {
         let checkpointed = connection.query_row(sql, [], read);
         connection.busy_timeout(LOCK_WAIT_MAX)?;
         let done = match checkpointed {
-            Ok((0, frames, copied)) if frames == copied => Checkpointed::All,
-            Ok(_) => Checkpointed::HeldUp,
+            Ok((0, frames, copied)) if frames == copied => CheckpointOutcome::All,
+            Ok(_) => CheckpointOutcome::HeldUp,
             Err(error) => match connection::classify(&error) {
-                Failure::Full | Failure::Busy => Checkpointed::HeldUp,
+                Failure::Full | Failure::Busy => CheckpointOutcome::HeldUp,
                 Failure::Constraint | Failure::Interrupted | Failure::Storage => return Err(error),
             },
         };
         self.not_before_wal_bytes = match done {
-            Checkpointed::All => 0,
-            Checkpointed::HeldUp => wal_bytes + RETRY_AFTER_WAL_BYTES,
+            CheckpointOutcome::All => 0,
+            CheckpointOutcome::HeldUp => wal_bytes + RETRY_AFTER_WAL_BYTES,
         };
         Ok(done)
     }

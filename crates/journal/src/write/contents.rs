@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::blob::{self, BLOB_CHUNKS};
 use crate::entry::{Payload, PreparedEntry, SALT_BYTES};
 use crate::schema::{CHUNK_BYTES, PAYLOAD_INLINE_BYTES_MAX};
-use crate::seal::{SealPlace, Sealer};
+use crate::seal::{PayloadSealer, SealPlace};
 use crate::sql::{count_to_sql, seq_to_sql};
 
 const INSERT_PAYLOAD: &str = "INSERT INTO payload(seq, key_id, sealed) VALUES (?1, ?2, ?3)";
@@ -15,7 +15,7 @@ const INSERT_CHUNK: &str = "INSERT INTO chunk(seq, n, sealed) VALUES (?1, ?2, ?3
 /// Writes the content of an entry; returns its size before sealing.
 pub(super) fn insert(
     connection: &Connection,
-    sealer: Option<&mut Sealer>,
+    sealer: Option<&mut PayloadSealer>,
     log_id: LogId,
     seq: Seq,
     entry: &PreparedEntry,
@@ -61,7 +61,7 @@ fn insert_plain(connection: &Connection, seq: Seq, payload: &Payload) -> rusqlit
 /// An entry whose parts are all sealed with one key.
 struct SealedParts<'a> {
     connection: &'a Connection,
-    sealer: &'a mut Sealer,
+    sealer: &'a mut PayloadSealer,
     principal: PrincipalId,
     log_id: LogId,
     seq: Seq,

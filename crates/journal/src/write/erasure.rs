@@ -12,31 +12,31 @@ use rusqlite::Connection;
 use super::log_writer::{GroupError, LogWriter};
 use super::prepare::{PreparedAppend, own_append, own_entry};
 use crate::connection::{self, Failure};
-use crate::erase::{Overwriter, WipeError, bounds, joined, plan_of};
+use crate::erase::{SpanOverwriter, WipeError, bounds, joined, plan_of};
 use crate::fault::ReadFault;
 use crate::seal::SealError;
 
 /// An erasure and the one who waits for it.
-pub(crate) struct Erasing {
+pub(crate) struct PendingErasure {
     pub(crate) order: ErasureOrder,
     pub(crate) time: Timestamp,
     pub(crate) answer: oneshot::Sender<Result<ErasureReceipt, EraseError>>,
 }
 
 /// Why an erasure did not come to its end.
-pub(crate) struct Failed {
+pub(crate) struct ErasureFailure {
     pub(crate) error: EraseError,
     /// What happened to the write connection, if it is not to be trusted any more.
     pub(crate) broken: Option<GroupError>,
 }
 
-impl From<EraseError> for Failed {
+impl From<EraseError> for ErasureFailure {
     fn from(error: EraseError) -> Self {
         Self { error, broken: None }
     }
 }
 
-impl From<rusqlite::Error> for Failed {
+impl From<rusqlite::Error> for ErasureFailure {
     fn from(error: rusqlite::Error) -> Self {
         EraseError::Read(ReadFault::from(error).into()).into()
     }
@@ -45,10 +45,10 @@ impl From<rusqlite::Error> for Failed {
 /// Erases what an order names. Repeating an order whose overwriting failed does the overwriting.
 pub(crate) fn perform(
     log: &mut LogWriter,
-    overwriter: &Overwriter,
+    overwriter: &SpanOverwriter,
     order: &ErasureOrder,
     time: Timestamp,
-) -> Result<ErasureReceipt, Failed> {
+) -> Result<ErasureReceipt, ErasureFailure> {
     let plan = plan_of(log.connection(), &joined(order.ranges.clone()))?;
     if let Some(run) = plan.open_runs.first() {
         return Err(EraseError::OpenRun(*run).into());
@@ -67,7 +67,7 @@ pub(crate) fn perform(
     }
     receipt.unreachable = overwrite(log, overwriter).map_err(|stuck| match stuck {
         WipeError::Transient(what) => EraseError::NotOverwritten { what }.into(),
-        WipeError::Broken(error) => Failed {
+        WipeError::Broken(error) => ErasureFailure {
             error: EraseError::NotOverwritten { what: connection::describe(&error) },
             broken: Some(GroupError::Store(error)),
         },
@@ -76,7 +76,7 @@ pub(crate) fn perform(
 }
 
 /// Does what an earlier start still owes. What stands in the way does not keep the journal from its service.
-pub(crate) fn finish(log: &mut LogWriter, overwriter: &Overwriter) {
+pub(crate) fn finish(log: &mut LogWriter, overwriter: &SpanOverwriter) {
     if !overwriter.is_owed() {
         return;
     }
@@ -90,7 +90,7 @@ pub(crate) fn finish(log: &mut LogWriter, overwriter: &Overwriter) {
 }
 
 /// Overwrites old bytes, replaces the root key, and then owes nothing; returns the copies that stay.
-fn overwrite(log: &mut LogWriter, overwriter: &Overwriter) -> Result<Vec<String>, WipeError> {
+fn overwrite(log: &mut LogWriter, overwriter: &SpanOverwriter) -> Result<Vec<String>, WipeError> {
     let staying = overwriter.overwrite(log.connection())?;
     log.replace_root().map_err(|error| match error {
         SealError::Keys(_) | SealError::NoRoot | SealError::Files(_) => {
@@ -121,7 +121,7 @@ fn append(order: &ErasureOrder, ranges: &[SeqRange], time: Timestamp) -> Prepare
 }
 
 /// Commits the entries with what they take out; returns their numbers.
-fn commit(log: &mut LogWriter, append: &PreparedAppend) -> Result<Vec<Seq>, Failed> {
+fn commit(log: &mut LogWriter, append: &PreparedAppend) -> Result<Vec<Seq>, ErasureFailure> {
     let outcomes = log.commit(&[append]).map_err(|error| {
         let answer = match &error {
             GroupError::Fenced => return EraseError::Write(AppendError::Fenced).into(),
@@ -131,7 +131,7 @@ fn commit(log: &mut LogWriter, append: &PreparedAppend) -> Result<Vec<Seq>, Fail
                 Failure::Constraint | Failure::Interrupted | Failure::Storage => AppendError::Unknown,
             },
         };
-        Failed { error: EraseError::Write(answer), broken: Some(error) }
+        ErasureFailure { error: EraseError::Write(answer), broken: Some(error) }
     })?;
     let committed = outcomes.into_iter().next().unwrap_or(Err(AppendError::Unknown));
     let first = committed.map_err(EraseError::Write)?.first_seq;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::connection::WAL_RESERVE_BYTES;
-use crate::counters::{Counters, WorkKinds};
+use crate::counters::{WorkKinds, WriterCounters};
 
 /// Below this much headroom new work is refused.
 pub(crate) const RESERVE_BYTES_MIN: u64 = 1024 * 1024;
@@ -30,19 +30,19 @@ pub(crate) fn free_space_of(folder: &Path) -> FreeSpace {
 
 /// Measures the room for new entries.
 #[derive(Clone)]
-pub(crate) struct Headroom {
+pub(crate) struct DiskHeadroom {
     free_space: FreeSpace,
 }
 
-impl Headroom {
+impl DiskHeadroom {
     pub(crate) fn new(free_space: FreeSpace) -> Self {
         Self { free_space }
     }
 
     /// Returns what fits, given how much of the WAL is in use and how many tools run.
-    pub(crate) fn admitted(&self, counters: &Counters) -> WorkKinds {
-        let wal_bytes_used = Counters::get(&counters.wal_bytes_used);
-        let tools_running = Counters::get(&counters.tools_running);
+    pub(crate) fn admitted(&self, counters: &WriterCounters) -> WorkKinds {
+        let wal_bytes_used = WriterCounters::get(&counters.wal_bytes_used);
+        let tools_running = WriterCounters::get(&counters.tools_running);
         let prewritten = WAL_RESERVE_BYTES.saturating_sub(wal_bytes_used);
         let reserve = RESERVE_BYTES_MIN.max(RESERVE_BYTES_PER_TOOL.saturating_mul(tools_running));
         // As a rule what is written already is enough, and the file system need not be asked.

@@ -18,15 +18,15 @@ use super::checkpoint::WAL_FRAME_BYTES;
 use super::contents;
 use super::guards;
 use super::prepare::{PreparedAppend, invalid};
-use crate::counters::Counters;
+use crate::counters::WriterCounters;
 use crate::entry::PreparedEntry;
 use crate::erase::{self, TakenOut};
 use crate::fault::ReadFault;
 use crate::refold;
 use crate::rows::{self, SqliteRows, sql_error};
 use crate::schema;
-use crate::seal::{SealError, Sealer, Sealing};
-use crate::sign::{Signed, StoredHeads};
+use crate::seal::{PayloadSealer, PayloadSealing, SealError};
+use crate::sign::{SignedHead, StoredHeads};
 use crate::sql::seq_to_sql;
 use crate::tree;
 use palyra_journal_core::families::FamilySet;
@@ -36,7 +36,7 @@ use palyra_journal_core::family::FoldedEntry;
 const STATICS_REMEMBERED_MAX: usize = 1_024;
 
 /// What each append of a group came to; nothing of it may be told before the commit.
-pub(crate) type Outcomes = Vec<Result<CommitReceipt, AppendError>>;
+pub(crate) type AppendOutcomes = Vec<Result<CommitReceipt, AppendError>>;
 
 /// Why a whole transaction came to nothing.
 #[derive(Debug)]
@@ -62,8 +62,8 @@ pub(crate) struct LogWriter {
     families: FamilySet,
     statics: HashSet<[u8; 32]>,
     heads: StoredHeads,
-    counters: Arc<Counters>,
-    sealer: Option<Sealer>,
+    counters: Arc<WriterCounters>,
+    sealer: Option<PayloadSealer>,
 }
 
 impl LogWriter {
@@ -73,7 +73,7 @@ impl LogWriter {
         chain: Chain,
         tree: TreeWriter,
         epoch: Epoch,
-        counters: Arc<Counters>,
+        counters: Arc<WriterCounters>,
     ) -> rusqlite::Result<Self> {
         let watched = Arc::clone(&counters);
         connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, frames: std::ffi::c_int| {
@@ -81,8 +81,8 @@ impl LogWriter {
             watched.wal_bytes_used.store(frames * WAL_FRAME_BYTES, Ordering::Relaxed);
             Ok(())
         }))?;
-        Counters::set(&counters.entries, chain.next_seq.0);
-        Counters::set(&counters.epoch, u64::from(epoch.0));
+        WriterCounters::set(&counters.entries, chain.next_seq.0);
+        WriterCounters::set(&counters.epoch, u64::from(epoch.0));
         let (families, statics, heads) = (FamilySet::default(), HashSet::new(), StoredHeads::default());
         Ok(Self { connection, epoch, chain, tree, families, statics, heads, counters, sealer: None })
     }
@@ -99,13 +99,13 @@ impl LogWriter {
     }
 
     /// Lets payloads be sealed from now on.
-    pub(crate) fn seal_with(&mut self, sealer: Option<Sealer>) {
+    pub(crate) fn seal_with(&mut self, sealer: Option<PayloadSealer>) {
         self.sealer = sealer;
     }
 
     /// Returns whether payloads are sealed.
-    pub(crate) fn sealing(&self) -> Sealing {
-        self.sealer.as_ref().map_or(Sealing::Off, Sealer::sealing)
+    pub(crate) fn sealing(&self) -> PayloadSealing {
+        self.sealer.as_ref().map_or(PayloadSealing::Off, PayloadSealer::sealing)
     }
 
     /// Destroys the keys of what was erased and replaces the root of the others, where anything was ever sealed.
@@ -149,7 +149,7 @@ impl LogWriter {
     }
 
     /// Appends a group in one transaction. An append that is refused leaves the others alone.
-    pub(crate) fn commit(&mut self, group: &[&PreparedAppend]) -> Result<Outcomes, GroupError> {
+    pub(crate) fn commit(&mut self, group: &[&PreparedAppend]) -> Result<AppendOutcomes, GroupError> {
         self.commit_with(group, None)
     }
 
@@ -157,8 +157,8 @@ impl LogWriter {
     pub(crate) fn commit_with(
         &mut self,
         group: &[&PreparedAppend],
-        riding: Option<&Signed>,
-    ) -> Result<Outcomes, GroupError> {
+        riding: Option<&SignedHead>,
+    ) -> Result<AppendOutcomes, GroupError> {
         self.transact(|log| log.write(group, log.epoch, riding))
     }
 
@@ -168,7 +168,7 @@ impl LogWriter {
     }
 
     /// Stores a signed head in a transaction of its own, unless one that covers it is stored.
-    pub(crate) fn store_head(&mut self, signed: &Signed) -> Result<(), GroupError> {
+    pub(crate) fn store_head(&mut self, signed: &SignedHead) -> Result<(), GroupError> {
         if self.heads.covers(signed.size()) {
             return Ok(());
         }
@@ -179,9 +179,9 @@ impl LogWriter {
             }
             log.heads.store(&log.connection, signed)?;
             log.connection.prepare_cached("COMMIT")?.execute([])?;
-            Counters::add(&log.counters.commits, 1);
-            Counters::add(&log.counters.rows, log.connection.total_changes() - rows_before);
-            Ok(Outcomes::new())
+            WriterCounters::add(&log.counters.commits, 1);
+            WriterCounters::add(&log.counters.rows, log.connection.total_changes() - rows_before);
+            Ok(AppendOutcomes::new())
         })
         .map(drop)
     }
@@ -202,8 +202,8 @@ impl LogWriter {
 
     fn transact(
         &mut self,
-        write: impl FnOnce(&mut Self) -> Result<Outcomes, GroupError>,
-    ) -> Result<Outcomes, GroupError> {
+        write: impl FnOnce(&mut Self) -> Result<AppendOutcomes, GroupError>,
+    ) -> Result<AppendOutcomes, GroupError> {
         let before = (self.chain, self.epoch, self.heads);
         let begin = self.connection.prepare_cached("BEGIN IMMEDIATE");
         let begun = begin.and_then(|mut begin| begin.execute([])).map_err(GroupError::Store);
@@ -223,15 +223,15 @@ impl LogWriter {
         &mut self,
         group: &[&PreparedAppend],
         newest: Epoch,
-        riding: Option<&Signed>,
-    ) -> Result<Outcomes, GroupError> {
+        riding: Option<&SignedHead>,
+    ) -> Result<AppendOutcomes, GroupError> {
         let rows_before = self.connection.total_changes();
         let first = self.chain.next_seq;
         if rows::newest_epoch(&self.connection)? != newest {
             return Err(GroupError::Fenced);
         }
         let mut bytes = 0;
-        let mut outcomes = Outcomes::with_capacity(group.len());
+        let mut outcomes = AppendOutcomes::with_capacity(group.len());
         for append in group {
             outcomes.push(match guards::check(&self.connection, &mut self.families, append)? {
                 Ok(()) => self.append(append, &mut bytes)?,
@@ -245,11 +245,11 @@ impl LogWriter {
         }
         self.connection.prepare_cached(end)?.execute([])?;
         if self.chain.next_seq != first {
-            Counters::set(&self.counters.entries, self.chain.next_seq.0);
-            Counters::set(&self.counters.epoch, u64::from(self.epoch.0));
-            Counters::add(&self.counters.commits, 1);
-            Counters::add(&self.counters.rows, self.connection.total_changes() - rows_before);
-            Counters::add(&self.counters.bytes, bytes);
+            WriterCounters::set(&self.counters.entries, self.chain.next_seq.0);
+            WriterCounters::set(&self.counters.epoch, u64::from(self.epoch.0));
+            WriterCounters::add(&self.counters.commits, 1);
+            WriterCounters::add(&self.counters.rows, self.connection.total_changes() - rows_before);
+            WriterCounters::add(&self.counters.bytes, bytes);
         }
         Ok(outcomes)
     }

@@ -8,8 +8,8 @@ use palyra_ports::ReadOnlyCause;
 use super::log_writer::LogWriter;
 use super::thread::Writer;
 use crate::connection;
-use crate::counters::Counters;
-use crate::file_places::{Lost, rescue};
+use crate::counters::WriterCounters;
+use crate::file_places::{LostFile, rescue};
 
 /// Moves all of the write-ahead log into the database; its open file holds it even when its name is gone.
 const MOVE_WAL: &str = "PRAGMA wal_checkpoint(FULL)";
@@ -17,7 +17,7 @@ const MOVE_WAL: &str = "PRAGMA wal_checkpoint(FULL)";
 impl Writer {
     /// Returns whether the files hold the commit that was just made.
     pub(super) fn files_hold_commit(&mut self) -> bool {
-        let wal_bytes = Counters::get(&self.counters.wal_bytes_used);
+        let wal_bytes = WriterCounters::get(&self.counters.wal_bytes_used);
         self.files_are_here(wal_bytes)
     }
 
@@ -35,14 +35,14 @@ impl Writer {
         false
     }
 
-    fn save(&self, lost: Lost) {
+    fn save(&self, lost: LostFile) {
         if let Err(error) = move_wal(&self.log) {
             tracing::error!(what = connection::describe(&error), "the write-ahead log cannot be saved");
             return;
         }
         match lost {
-            Lost::Wal => tracing::warn!("everything that was acknowledged is in journal.db"),
-            Lost::Database => match rescue(&self.overwriter.file(), self.overwriter.database()) {
+            LostFile::Wal => tracing::warn!("everything that was acknowledged is in journal.db"),
+            LostFile::Database => match rescue(&self.overwriter.file(), self.overwriter.database()) {
                 Ok(Some(path)) => tracing::warn!(path = %path.display(), "the journal is saved there"),
                 Ok(None) => {
                     tracing::warn!("everything that was acknowledged is in the file that was moved away");

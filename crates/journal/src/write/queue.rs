@@ -12,7 +12,7 @@ use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
 use palyra_ports::{AppendError, CommitReceipt, KeyChoice, ProofError};
 use palyra_types::proof::SignedCheckpoint;
 
-use super::erasure::Erasing;
+use super::erasure::PendingErasure;
 use super::prepare::PreparedAppend;
 use super::sync::{Condvar, Mutex, MutexGuard};
 
@@ -30,7 +30,7 @@ pub(crate) const GROUP_ENTRIES_MAX: usize = 256;
 
 /// An append and the one who waits for it.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingAppend {
     pub(crate) append: PreparedAppend,
     pub(crate) answer: oneshot::Sender<Result<CommitReceipt, AppendError>>,
 }
@@ -48,13 +48,13 @@ pub(crate) struct PendingHead {
 }
 
 /// What the writer does next.
-pub(crate) enum Work {
+pub(crate) enum WriterWork {
     /// Commit these together.
-    Group(Vec<Pending>),
+    Group(Vec<PendingAppend>),
     /// Fold the log anew.
     Rebuild(PendingRebuild),
     /// Erase content.
-    Erase(Erasing),
+    Erase(PendingErasure),
     /// Sign what is committed, and store it.
     Sign(PendingHead),
     /// Store the newest signed head, for which no transaction came.
@@ -67,23 +67,32 @@ pub(crate) enum Work {
 
 /// Why something was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum QueueRefusal {
     /// No room.
     Full,
     /// The writer has ended or is about to.
     Closed,
 }
 
+impl From<QueueRefusal> for AppendError {
+    fn from(refusal: QueueRefusal) -> Self {
+        match refusal {
+            QueueRefusal::Full => Self::Busy,
+            QueueRefusal::Closed => Self::Closed,
+        }
+    }
+}
+
 enum Waiting {
-    Append(Pending),
+    Append(PendingAppend),
     Rebuild(PendingRebuild),
-    Erase(Erasing),
+    Erase(PendingErasure),
     Sign(PendingHead),
     Store,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Waiting>,
     entries: usize,
     bytes: usize,
@@ -95,21 +104,21 @@ struct State {
 /// The queue; shared by callers and the writer.
 #[derive(Default)]
 pub(crate) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     arrived: Condvar,
 }
 
 impl Queue {
     /// Puts an append at the end.
-    pub(crate) fn push(&self, pending: Pending) -> Result<(), Refused> {
+    pub(crate) fn push(&self, pending: PendingAppend) -> Result<(), QueueRefusal> {
         let mut state = self.lock();
         if state.is_closed {
-            return Err(Refused::Closed);
+            return Err(QueueRefusal::Closed);
         }
         let entries = state.entries + pending.append.entries.len();
         let bytes = state.bytes + pending.append.payload_bytes;
         if !state.waiting.is_empty() && (entries > QUEUE_ENTRIES_MAX || bytes > QUEUE_BYTES_MAX) {
-            return Err(Refused::Full);
+            return Err(QueueRefusal::Full);
         }
         (state.entries, state.bytes) = (entries, bytes);
         state.waiting.push_back(Waiting::Append(pending));
@@ -119,17 +128,17 @@ impl Queue {
     }
 
     /// Puts a rebuild at the end.
-    pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), Refused> {
+    pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), QueueRefusal> {
         self.put(Waiting::Rebuild(rebuild))
     }
 
     /// Puts an erasure at the end.
-    pub(crate) fn push_erasure(&self, erasing: Erasing) -> Result<(), Refused> {
+    pub(crate) fn push_erasure(&self, erasing: PendingErasure) -> Result<(), QueueRefusal> {
         self.put(Waiting::Erase(erasing))
     }
 
     /// Puts a wish for a signed head at the end.
-    pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), Refused> {
+    pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), QueueRefusal> {
         self.put(Waiting::Sign(head))
     }
 
@@ -139,13 +148,13 @@ impl Queue {
     }
 
     /// Puts an order that is no append at the end.
-    fn put(&self, order: Waiting) -> Result<(), Refused> {
+    fn put(&self, order: Waiting) -> Result<(), QueueRefusal> {
         let mut state = self.lock();
         if state.is_closed {
-            return Err(Refused::Closed);
+            return Err(QueueRefusal::Closed);
         }
         if state.orders >= QUEUE_ORDERS_MAX {
-            return Err(Refused::Full);
+            return Err(QueueRefusal::Full);
         }
         state.orders += 1;
         state.waiting.push_back(order);
@@ -155,7 +164,7 @@ impl Queue {
     }
 
     /// Waits for work and takes as much as belongs into one commit; without any within `patience`, it is time to rest.
-    pub(crate) fn take(&self, patience: Option<Duration>) -> Work {
+    pub(crate) fn take(&self, patience: Option<Duration>) -> WriterWork {
         let mut state = self.lock();
         loop {
             let next = state.waiting.pop_front();
@@ -163,12 +172,12 @@ impl Queue {
                 state.orders -= 1;
             }
             match next {
-                Some(Waiting::Append(first)) => return Work::Group(take_group(&mut state, first)),
-                Some(Waiting::Rebuild(rebuild)) => return Work::Rebuild(rebuild),
-                Some(Waiting::Erase(erasing)) => return Work::Erase(erasing),
-                Some(Waiting::Sign(head)) => return Work::Sign(head),
-                Some(Waiting::Store) => return Work::Store,
-                None if state.is_closed => return Work::End,
+                Some(Waiting::Append(first)) => return WriterWork::Group(take_group(&mut state, first)),
+                Some(Waiting::Rebuild(rebuild)) => return WriterWork::Rebuild(rebuild),
+                Some(Waiting::Erase(erasing)) => return WriterWork::Erase(erasing),
+                Some(Waiting::Sign(head)) => return WriterWork::Sign(head),
+                Some(Waiting::Store) => return WriterWork::Store,
+                None if state.is_closed => return WriterWork::End,
                 None => {}
             }
             let Some(span) = patience else {
@@ -179,7 +188,7 @@ impl Queue {
                 self.arrived.wait_timeout(state, span).unwrap_or_else(PoisonError::into_inner);
             state = woken;
             if timer.timed_out() && state.waiting.is_empty() && !state.is_closed {
-                return Work::Rest;
+                return WriterWork::Rest;
             }
         }
     }
@@ -203,12 +212,12 @@ impl Queue {
         self.lock().waiting.is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn take_group(state: &mut State, first: Pending) -> Vec<Pending> {
+fn take_group(state: &mut QueueState, first: PendingAppend) -> Vec<PendingAppend> {
     let mut group = Vec::new();
     let mut entries = 0;
     let mut next = Some(first);

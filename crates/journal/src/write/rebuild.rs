@@ -5,13 +5,13 @@ use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
 
 use super::log_writer::LogWriter;
 use crate::connection::{self, Failure};
-use crate::counters::Counters;
+use crate::counters::WriterCounters;
 use crate::fault::ReadFault;
 
 /// Folds the log anew on the writer's own connection.
 pub(crate) fn rebuild(
     log: &mut LogWriter,
-    counters: &Counters,
+    counters: &WriterCounters,
     progress: &ProgressCallback,
 ) -> Result<u64, RebuildError> {
     if counters.is_quarantined() {

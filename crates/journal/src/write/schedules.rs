@@ -11,13 +11,13 @@ use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use shuttle::thread;
 
-use queue::{Pending, Queue, Refused, Work};
+use queue::{PendingAppend, Queue, QueueRefusal, WriterWork};
 
 mod sync {
     pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 }
 mod erasure {
-    pub(super) use crate::write::erasure::Erasing;
+    pub(super) use crate::write::erasure::PendingErasure;
 }
 mod prepare {
     pub(super) use crate::write::prepare::PreparedAppend;
@@ -36,14 +36,14 @@ const APPENDS_EACH: u64 = 2;
 type Answer = oneshot::Receiver<Result<CommitReceipt, AppendError>>;
 
 /// An append whose content's size tells who made it, and which of theirs it is.
-fn append(producer: u64, number: u64) -> (Pending, Answer) {
+fn append(producer: u64, number: u64) -> (PendingAppend, Answer) {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let append =
         crate::write::prepare::prepare(samples::append(vec![run.started("x")]), &FixedEntropy::new(1));
     let mut append = append.unwrap();
     append.payload_bytes = (producer * APPENDS_EACH + number) as usize;
     let (answer, answered) = oneshot::channel();
-    (Pending { append, answer }, answered)
+    (PendingAppend { append, answer }, answered)
 }
 
 /// Starts everybody who appends; each returns how many of theirs were taken before the queue closed.
@@ -54,7 +54,7 @@ fn producers(queue: &Arc<Queue>) -> Vec<thread::JoinHandle<u64>> {
             let taken = (0..APPENDS_EACH).take_while(|number| {
                 let (pending, answered) = append(producer, *number);
                 drop(answered);
-                queue.push(pending) != Err(Refused::Closed)
+                queue.push(pending) != Err(QueueRefusal::Closed)
             });
             taken.count() as u64
         })
@@ -82,9 +82,15 @@ fn what_was_taken_is_handed_out_once_and_in_each_callers_order() {
         let mut seen: Vec<u64> = Vec::new();
         loop {
             match queue.take(None) {
-                Work::Group(group) => seen.extend(group.iter().map(|one| one.append.payload_bytes as u64)),
-                Work::End => break,
-                Work::Rebuild(_) | Work::Erase(_) | Work::Sign(_) | Work::Store | Work::Rest => {}
+                WriterWork::Group(group) => {
+                    seen.extend(group.iter().map(|one| one.append.payload_bytes as u64))
+                }
+                WriterWork::End => break,
+                WriterWork::Rebuild(_)
+                | WriterWork::Erase(_)
+                | WriterWork::Sign(_)
+                | WriterWork::Store
+                | WriterWork::Rest => {}
             }
         }
         closer.join().unwrap();

@@ -13,7 +13,7 @@ use super::prepare::{own_append, own_entry};
 use super::queue::PendingHead;
 use super::thread::Writer;
 use crate::connection::{self, Failure};
-use crate::sign::{self, SignDelay, Signed};
+use crate::sign::{self, SignDelay, SignedHead};
 
 impl Writer {
     /// Tells the signer of what was committed since it was told last.
@@ -29,7 +29,7 @@ impl Writer {
     }
 
     /// A head was stored in the transaction of a group.
-    pub(super) fn rode_along(&self, riding: Option<Signed>) {
+    pub(super) fn rode_along(&self, riding: Option<SignedHead>) {
         if let (Some(signer), Some(signed)) = (&self.signer, riding)
             && self.log.has_stored(signed.size())
         {
@@ -68,7 +68,7 @@ impl Writer {
         ProofError::CannotSign { why }
     }
 
-    fn store(&mut self, signed: &Signed) -> Result<(), AppendError> {
+    fn store(&mut self, signed: &SignedHead) -> Result<(), AppendError> {
         self.log.store_head(signed).map_err(|error| self.failed(&error))?;
         self.signer.iter().for_each(|signer| signer.slot().stored(signed.size()));
         Ok(())

@@ -10,16 +10,16 @@ use std::thread::JoinHandle;
 use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
-use super::erasure::{self, Erasing};
+use super::erasure::{self, PendingErasure};
 use super::guards::{ends_run, tools_started};
-use super::headroom::Headroom;
-use super::log_writer::{GroupError, LogWriter, Outcomes};
+use super::headroom::DiskHeadroom;
+use super::log_writer::{AppendOutcomes, GroupError, LogWriter};
 use super::prepare::{PreparedAppend, invalid};
-use super::queue::{Pending, Queue, Work};
+use super::queue::{PendingAppend, Queue, WriterWork};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure, QUIET_SPAN};
-use crate::counters::{Counters, WorkKinds};
-use crate::erase::Overwriter;
+use crate::counters::{WorkKinds, WriterCounters};
+use crate::erase::SpanOverwriter;
 use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::sign::{KeySource, Signer};
@@ -28,10 +28,10 @@ use crate::sign::{KeySource, Signer};
 pub(crate) struct Writer {
     pub(crate) log: LogWriter,
     pub(crate) queue: Arc<Queue>,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) headroom: Headroom,
+    pub(crate) counters: Arc<WriterCounters>,
+    pub(crate) headroom: DiskHeadroom,
     pub(crate) marker: QuarantineMarker,
-    pub(crate) overwriter: Overwriter,
+    pub(crate) overwriter: SpanOverwriter,
     pub(crate) places: FilePlaces,
     /// `None` where nothing may be signed.
     pub(crate) signer: Option<Signer>,
@@ -68,19 +68,19 @@ impl Writer {
             let work = self.queue.take(patience);
             patience = Some(QUIET_SPAN);
             match work {
-                Work::Group(group) => self.serve(group),
-                Work::Rebuild(waiting) => {
+                WriterWork::Group(group) => self.serve(group),
+                WriterWork::Rebuild(waiting) => {
                     let result = rebuild(&mut self.log, &self.counters, &waiting.progress);
                     drop(waiting.answer.send(result));
                 }
-                Work::Erase(erasing) => self.erase(erasing),
-                Work::Sign(wish) => self.sign(wish),
-                Work::Store => self.store_newest(),
-                Work::Rest => {
+                WriterWork::Erase(erasing) => self.erase(erasing),
+                WriterWork::Sign(wish) => self.sign(wish),
+                WriterWork::Store => self.store_newest(),
+                WriterWork::Rest => {
                     self.log.rest();
                     patience = None;
                 }
-                Work::End => return self.finish(),
+                WriterWork::End => return self.finish(),
             }
             self.files_are_here(0);
             self.tell_signer();
@@ -88,7 +88,7 @@ impl Writer {
         }
     }
 
-    fn serve(&mut self, group: Vec<Pending>) {
+    fn serve(&mut self, group: Vec<PendingAppend>) {
         if self.counters.is_quarantined() {
             answer_all(group, &AppendError::Quarantined);
             return;
@@ -115,8 +115,8 @@ impl Writer {
         }
     }
 
-    fn erase(&mut self, erasing: Erasing) {
-        let Erasing { order, time, answer } = erasing;
+    fn erase(&mut self, erasing: PendingErasure) {
+        let PendingErasure { order, time, answer } = erasing;
         let result = if self.counters.is_quarantined() {
             Err(EraseError::Write(AppendError::Quarantined))
         } else {
@@ -129,7 +129,7 @@ impl Writer {
     }
 
     /// Refuses new work while there is room for endings only.
-    fn admit(&self, group: Vec<Pending>) -> Vec<Pending> {
+    fn admit(&self, group: Vec<PendingAppend>) -> Vec<PendingAppend> {
         if self.headroom.admitted(&self.counters) == WorkKinds::Everything {
             return group;
         }
@@ -140,7 +140,7 @@ impl Writer {
     }
 
     /// Takes note of the runs and tools that ended with a group.
-    fn note_ends(&mut self, group: &[Pending], outcomes: &Outcomes) {
+    fn note_ends(&mut self, group: &[PendingAppend], outcomes: &AppendOutcomes) {
         for (pending, _) in group.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_ok()) {
             self.run_ended |= ends_run(&pending.append);
             let (started, ended) = tools_started(&pending.append);
@@ -151,7 +151,7 @@ impl Writer {
     }
 
     /// The group was rolled back. A cause that lies in one append is found by trying them one by one.
-    fn after_failure(&mut self, group: Vec<Pending>, error: &GroupError) {
+    fn after_failure(&mut self, group: Vec<PendingAppend>, error: &GroupError) {
         let alone = group.len() == 1;
         match failure_of(error) {
             None => {
@@ -177,7 +177,7 @@ impl Writer {
         }
     }
 
-    fn serve_one_by_one(&mut self, group: Vec<Pending>) {
+    fn serve_one_by_one(&mut self, group: Vec<PendingAppend>) {
         for pending in group {
             self.serve(vec![pending]);
         }
@@ -185,13 +185,15 @@ impl Writer {
 
     fn checkpoint(&mut self, checkpoints: &mut Checkpoints) {
         let waiting = if self.queue.is_empty() { Waiting::Nothing } else { Waiting::Appends };
-        let wal_bytes = Counters::get(&self.counters.wal_bytes_used);
+        let wal_bytes = WriterCounters::get(&self.counters.wal_bytes_used);
         if self.counters.is_quarantined() || !checkpoints.is_due(wal_bytes, waiting) {
             return;
         }
         match checkpoints.run(self.log.connection(), wal_bytes) {
-            Ok(super::checkpoint::Checkpointed::All) => Counters::set(&self.counters.wal_bytes_used, 0),
-            Ok(super::checkpoint::Checkpointed::HeldUp) => {}
+            Ok(super::checkpoint::CheckpointOutcome::All) => {
+                WriterCounters::set(&self.counters.wal_bytes_used, 0)
+            }
+            Ok(super::checkpoint::CheckpointOutcome::HeldUp) => {}
             Err(error) => self.quarantine(&GroupError::Store(error)),
         }
     }
@@ -215,7 +217,7 @@ fn failure_of(error: &GroupError) -> Option<Failure> {
     }
 }
 
-fn answer_all(group: Vec<Pending>, error: &AppendError) {
+fn answer_all(group: Vec<PendingAppend>, error: &AppendError) {
     for pending in group {
         drop(pending.answer.send(Err(error.clone())));
     }

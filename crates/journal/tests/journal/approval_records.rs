@@ -1,8 +1,8 @@
 //! Calls that ask: what they leave in files, and rows that were meddled with.
 
 use palyra_journal::{JournalStore, row_tool};
-use palyra_journal_core::families::approvals::{ApprovalRow, Approvals};
-use palyra_journal_core::families::stored_grants::StoredGrants;
+use palyra_journal_core::families::approvals::{ApprovalFamily, ApprovalRow};
+use palyra_journal_core::families::stored_grants::StoredGrantFamily;
 use palyra_journal_core::family::RowId;
 use palyra_ports::read_approvals::{ApprovalQuery, GrantFilter};
 use palyra_ports::{
@@ -182,7 +182,7 @@ async fn a_decided_approval_does_not_wait_because_its_row_says_so() {
     let journal = folder.open();
     let mut run = write_asking(&journal).await;
     let meddle: Meddle = |file| {
-        row_tool::change_rows::<Approvals>(file, |row| {
+        row_tool::change_rows::<ApprovalFamily>(file, |row| {
             row.decided = None;
             std::mem::replace(&mut row.state, ApprovalState::Pending) != ApprovalState::Pending
         })
@@ -195,7 +195,7 @@ async fn a_decided_approval_does_not_wait_because_its_row_says_so() {
 }
 
 fn change_pending(file: &Connection, change: fn(&mut ApprovalRow)) -> rusqlite::Result<()> {
-    row_tool::change_rows::<Approvals>(file, |row| {
+    row_tool::change_rows::<ApprovalFamily>(file, |row| {
         let waits = row.state == ApprovalState::Pending;
         if waits {
             change(row);
@@ -205,24 +205,24 @@ fn change_pending(file: &Connection, change: fn(&mut ApprovalRow)) -> rusqlite::
 }
 
 fn move_approval(file: &Connection) -> rusqlite::Result<()> {
-    for (id, row) in row_tool::rows_of::<Approvals>(file)? {
+    for (id, row) in row_tool::rows_of::<ApprovalFamily>(file)? {
         if row.state == ApprovalState::Pending {
-            row_tool::rename_row::<Approvals>(file, id, RowId(2))?;
+            row_tool::rename_row::<ApprovalFamily>(file, id, RowId(2))?;
         }
     }
     Ok(())
 }
 
 fn change_grants(file: &Connection) -> rusqlite::Result<()> {
-    row_tool::change_rows::<StoredGrants>(file, |grant| {
+    row_tool::change_rows::<StoredGrantFamily>(file, |grant| {
         grant.uses_max = Some(900);
         true
     })
 }
 
 fn move_grants(file: &Connection) -> rusqlite::Result<()> {
-    for (id, _) in row_tool::rows_of::<StoredGrants>(file)? {
-        row_tool::rename_row::<StoredGrants>(file, id, RowId(3))?;
+    for (id, _) in row_tool::rows_of::<StoredGrantFamily>(file)? {
+        row_tool::rename_row::<StoredGrantFamily>(file, id, RowId(3))?;
     }
     Ok(())
 }

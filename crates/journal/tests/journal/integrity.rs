@@ -2,7 +2,7 @@
 
 use palyra_journal::JournalStore;
 use palyra_journal::row_tool;
-use palyra_journal_core::families::runs::Runs;
+use palyra_journal_core::families::runs::RunFamily;
 use palyra_journal_core::family::RowId;
 use palyra_ports::maintain_journal::{Integrity, MaintainJournal};
 
@@ -61,7 +61,7 @@ async fn a_row_of_a_long_log_that_is_not_what_the_log_says_is_found_beside_the_s
     journal.close().await;
     drop(journal);
     let turns = || -> u32 {
-        let rows = row_tool::rows_of::<Runs>(&folder.connect()).unwrap();
+        let rows = row_tool::rows_of::<RunFamily>(&folder.connect()).unwrap();
         rows.iter().map(|(_, row)| row.record.turns).sum()
     };
     let before = turns();
@@ -70,9 +70,13 @@ async fn a_row_of_a_long_log_that_is_not_what_the_log_says_is_found_beside_the_s
     assert!(matches!(found_in_background(&journal).await, Integrity::Holds { .. }));
     journal.close().await;
     drop(journal);
-    let last =
-        row_tool::rows_of::<Runs>(&folder.connect()).unwrap().into_iter().map(|(id, _)| id).max().unwrap();
-    row_tool::change_rows::<Runs>(&folder.connect(), |row| {
+    let last = row_tool::rows_of::<RunFamily>(&folder.connect())
+        .unwrap()
+        .into_iter()
+        .map(|(id, _)| id)
+        .max()
+        .unwrap();
+    row_tool::change_rows::<RunFamily>(&folder.connect(), |row| {
         let is_last = RowId::from(row.record.first_seq) == last;
         row.record.turns += if is_last { 7 } else { 0 };
         is_last

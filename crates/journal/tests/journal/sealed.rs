@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use palyra_journal::{JournalStore, OpenError, OpenOptions, Sealing};
+use palyra_journal::{JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{
     AppendTape, EraseJournal, ErasureOrder, ErasureSubject, Export, KeyChoice, ProofError, ProveJournal,
@@ -24,7 +24,7 @@ use crate::signatures::{Files, export};
 use crate::written::{silent, verify};
 
 fn options(folder: &Folder) -> OpenOptions {
-    OpenOptions { sealing: Sealing::On, ..folder.options() }
+    OpenOptions { sealing: PayloadSealing::On, ..folder.options() }
 }
 
 fn open(folder: &Folder) -> JournalStore {

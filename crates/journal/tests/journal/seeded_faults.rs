@@ -4,30 +4,30 @@
 use std::collections::BTreeMap;
 
 use palyra_journal::{JournalStore, row_tool};
-use palyra_journal_core::families::agents::Agents;
-use palyra_journal_core::families::approvals::Approvals;
-use palyra_journal_core::families::bookmarks::Bookmarks;
-use palyra_journal_core::families::components::Components;
-use palyra_journal_core::families::effects::Effects;
-use palyra_journal_core::families::epochs::{EpochRow, Epochs};
-use palyra_journal_core::families::input_keys::InputKeys;
-use palyra_journal_core::families::kinds_seen::{KindsSeen, SeenKind};
-use palyra_journal_core::families::postures::Postures;
-use palyra_journal_core::families::principals::Principals;
-use palyra_journal_core::families::resets::Resets;
-use palyra_journal_core::families::runs::Runs;
-use palyra_journal_core::families::sessions::Sessions;
-use palyra_journal_core::families::shadows::Shadows;
-use palyra_journal_core::families::skills::Skills;
-use palyra_journal_core::families::stored_grants::StoredGrants;
-use palyra_journal_core::families::tokens::Tokens;
-use palyra_journal_core::families::undos::{UndoStage, Undos};
+use palyra_journal_core::families::agents::AgentFamily;
+use palyra_journal_core::families::approvals::ApprovalFamily;
+use palyra_journal_core::families::bookmarks::BookmarkFamily;
+use palyra_journal_core::families::components::ComponentFamily;
+use palyra_journal_core::families::effects::EffectFamily;
+use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
+use palyra_journal_core::families::input_keys::InputKeyFamily;
+use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::postures::PostureFamily;
+use palyra_journal_core::families::principals::PrincipalFamily;
+use palyra_journal_core::families::resets::ResetFamily;
+use palyra_journal_core::families::runs::RunFamily;
+use palyra_journal_core::families::sessions::SessionFamily;
+use palyra_journal_core::families::shadows::ShadowFamily;
+use palyra_journal_core::families::skills::SkillFamily;
+use palyra_journal_core::families::stored_grants::StoredGrantFamily;
+use palyra_journal_core::families::tokens::TokenFamily;
+use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, components, effects, epochs, input_keys, kinds_seen,
     postures, principals, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
-    Cache, Family, FoldedEntry, IndexKey, LogView, LoggedEntry, MemoryRows, PassedChanges, RowCache,
+    Family, FamilyCache, FoldedEntry, IndexKey, LogView, LoggedEntry, MemoryRows, PassedChanges, RowCache,
     RowStore, StoreFault,
 };
 use palyra_ports::maintain_journal::MaintainJournal;
@@ -314,7 +314,7 @@ fn fold_all(entries: &Entries) -> MemoryRows {
 /// Folds one family in another way.
 fn fold_with<F: Family>(
     entries: &Entries,
-    fold: impl Fn(&mut Cache<'_, F>, &FoldedEntry<'_>) -> Folding,
+    fold: impl Fn(&mut FamilyCache<'_, F>, &FoldedEntry<'_>) -> Folding,
 ) -> MemoryRows {
     let (mut rows, mut cache) = (MemoryRows::default(), RowCache::<F>::default());
     let (mut other_rows, mut others) = (MemoryRows::default(), FamilySet::default());
@@ -478,114 +478,118 @@ fn id_key(id: [u8; 16]) -> IndexKey {
 
 fn faults_of_access() -> Vec<Fault> {
     vec![
-        fault!(Principals, "the first name counts", |rows, entry| match entry.event {
+        fault!(PrincipalFamily, "the first name counts", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, .. })
                 if rows.find(0, &id_key(principal.to_bytes()))?.is_some() =>
                 Ok(()),
-            _ => Principals::fold(rows, entry),
+            _ => PrincipalFamily::fold(rows, entry),
         }),
-        fault!(Principals, "a disabled principal stays enabled", |rows, entry| match entry.event {
+        fault!(PrincipalFamily, "a disabled principal stays enabled", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::PrincipalDisabled { .. }) => Ok(()),
-            _ => Principals::fold(rows, entry),
+            _ => PrincipalFamily::fold(rows, entry),
         }),
-        fault!(Principals, "the first role counts", |rows, entry| match entry.event {
+        fault!(PrincipalFamily, "the first role counts", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::RoleGiven { .. }) => Ok(()),
-            _ => Principals::fold(rows, entry),
+            _ => PrincipalFamily::fold(rows, entry),
         }),
-        fault!(Principals, "a name that is given again enables", |rows, entry| {
-            Principals::fold(rows, entry)?;
+        fault!(PrincipalFamily, "a name that is given again enables", |rows, entry| {
+            PrincipalFamily::fold(rows, entry)?;
             if let JournalEvent::Access(AccessEvent::PrincipalRegistered { principal, .. }) = entry.event {
                 rows.change_by(0, &id_key(principal.to_bytes()), |row| row.record.disabled = None)?;
             }
             Ok(())
         }),
-        fault!(Tokens, "a token has every scope", |rows, entry| {
-            Tokens::fold(rows, entry)?;
+        fault!(TokenFamily, "a token has every scope", |rows, entry| {
+            TokenFamily::fold(rows, entry)?;
             if let JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, .. })) = entry.event {
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.scopes = ScopeSet::ALL)?;
             }
             Ok(())
         }),
-        fault!(Tokens, "a revoked token stays valid", |rows, entry| match entry.event {
+        fault!(TokenFamily, "a revoked token stays valid", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::TokenRevoked { .. }) => Ok(()),
-            _ => Tokens::fold(rows, entry),
+            _ => TokenFamily::fold(rows, entry),
         }),
-        fault!(Tokens, "the last revocation counts", |rows, entry| match entry.event {
+        fault!(TokenFamily, "the last revocation counts", |rows, entry| match entry.event {
             JournalEvent::Access(AccessEvent::TokenRevoked { token }) => {
                 rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = Some(entry.time))
             }
-            _ => Tokens::fold(rows, entry),
+            _ => TokenFamily::fold(rows, entry),
         }),
-        fault!(Tokens, "a second token with the id replaces the first", |rows, entry| match entry.event {
-            JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, sha256, .. })) => {
-                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.sha256 = *sha256)?;
-                rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = None)?;
-                Tokens::fold(rows, entry)
+        fault!(
+            TokenFamily,
+            "a second token with the id replaces the first",
+            |rows, entry| match entry.event {
+                JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated { token, sha256, .. })) => {
+                    rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.sha256 = *sha256)?;
+                    rows.change_by(0, &id_key(token.to_bytes()), |row| row.record.revoked = None)?;
+                    TokenFamily::fold(rows, entry)
+                }
+                _ => TokenFamily::fold(rows, entry),
             }
-            _ => Tokens::fold(rows, entry),
-        }),
-        fault!(Agents, "a saved agent is no longer archived", |rows, entry| {
+        ),
+        fault!(AgentFamily, "a saved agent is no longer archived", |rows, entry| {
             if let JournalEvent::Agent(AgentEvent::Saved { agent, .. }) = entry.event {
                 rows.change_by(0, &id_key(agent.to_bytes()), |row| row.record.archived = None)?;
             }
-            Agents::fold(rows, entry)
+            AgentFamily::fold(rows, entry)
         }),
-        fault!(Agents, "the first time of archiving counts", |rows, entry| match entry.event {
+        fault!(AgentFamily, "the first time of archiving counts", |rows, entry| match entry.event {
             JournalEvent::Agent(AgentEvent::Archived { agent }) => {
                 rows.change_by(0, &id_key(agent.to_bytes()), |row| {
                     row.record.archived = row.record.archived.or(Some(entry.time));
                 })
             }
-            _ => Agents::fold(rows, entry),
+            _ => AgentFamily::fold(rows, entry),
         }),
     ]
 }
 
 fn faults_of_tools() -> Vec<Fault> {
     vec![
-        fault!(Skills, "a removed skill is switched on", |rows, entry| {
+        fault!(SkillFamily, "a removed skill is switched on", |rows, entry| {
             if let JournalEvent::Skill(SkillEvent::Enabled { skill, .. }) = entry.event {
                 rows.change_by(1, &id_key(skill.to_bytes()), |row| row.removed = None)?;
             }
-            Skills::fold(rows, entry)
+            SkillFamily::fold(rows, entry)
         }),
-        fault!(Skills, "the last quarantine counts", |rows, entry| {
+        fault!(SkillFamily, "the last quarantine counts", |rows, entry| {
             if let JournalEvent::Skill(SkillEvent::Quarantined { skill, .. }) = entry.event {
                 rows.change_by(1, &id_key(skill.to_bytes()), |row| row.quarantined = None)?;
             }
-            Skills::fold(rows, entry)
+            SkillFamily::fold(rows, entry)
         }),
-        fault!(Skills, "nothing is switched off", |rows, entry| match entry.event {
+        fault!(SkillFamily, "nothing is switched off", |rows, entry| match entry.event {
             JournalEvent::Skill(SkillEvent::Disabled { .. }) => Ok(()),
-            _ => Skills::fold(rows, entry),
+            _ => SkillFamily::fold(rows, entry),
         }),
-        fault!(Components, "a removed component stays", |rows, entry| match entry.event {
+        fault!(ComponentFamily, "a removed component stays", |rows, entry| match entry.event {
             JournalEvent::Component(ComponentEvent::Removed { .. }) => Ok(()),
-            _ => Components::fold(rows, entry),
+            _ => ComponentFamily::fold(rows, entry),
         }),
-        fault!(Components, "the last removal counts", |rows, entry| {
+        fault!(ComponentFamily, "the last removal counts", |rows, entry| {
             if let JournalEvent::Component(ComponentEvent::Removed { component }) = entry.event {
                 rows.change_by(1, &id_key(component.to_bytes()), |row| row.removed = None)?;
             }
-            Components::fold(rows, entry)
+            ComponentFamily::fold(rows, entry)
         }),
-        fault!(Postures, "a replaced setting stays in force", |rows, entry| match entry.event {
+        fault!(PostureFamily, "a replaced setting stays in force", |rows, entry| match entry.event {
             JournalEvent::Policy(PolicyEvent::PostureChanged(change)) => {
                 let changed = palyra_types::posture::PostureChanged { replaces: None, ..change.clone() };
                 let event = JournalEvent::Policy(PolicyEvent::PostureChanged(changed));
-                Postures::fold(rows, &FoldedEntry { event: &event, ..*entry })
+                PostureFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
             }
             _ => Ok(()),
         }),
-        fault!(Postures, "a setting is not taken back", |rows, entry| match entry.event {
+        fault!(PostureFamily, "a setting is not taken back", |rows, entry| match entry.event {
             JournalEvent::Policy(PolicyEvent::PostureChanged(change)) if change.posture.is_none() => Ok(()),
-            _ => Postures::fold(rows, entry),
+            _ => PostureFamily::fold(rows, entry),
         }),
-        fault!(Shadows, "the first count stays", |rows, entry| match entry.event {
+        fault!(ShadowFamily, "the first count stays", |rows, entry| match entry.event {
             JournalEvent::Policy(PolicyEvent::ShadowCounted(counts)) => {
                 match rows.find(0, &IndexKey::new().bytes(&counts.candidate))? {
                     Some(_) => Ok(()),
-                    None => Shadows::fold(rows, entry),
+                    None => ShadowFamily::fold(rows, entry),
                 }
             }
             _ => Ok(()),
@@ -595,13 +599,13 @@ fn faults_of_tools() -> Vec<Fault> {
 
 fn faults_of_the_rest() -> Vec<Fault> {
     vec![
-        fault!(Resets, "a reset belongs to another person", |rows, entry| {
-            Resets::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        fault!(ResetFamily, "a reset belongs to another person", |rows, entry| {
+            ResetFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
         }),
-        fault!(Resets, "only some resets count", |rows, entry| {
-            if entry.seq.0.is_multiple_of(2) { Resets::fold(rows, entry) } else { Ok(()) }
+        fault!(ResetFamily, "only some resets count", |rows, entry| {
+            if entry.seq.0.is_multiple_of(2) { ResetFamily::fold(rows, entry) } else { Ok(()) }
         }),
-        fault!(InputKeys, "the last use of a key counts", |rows, entry| {
+        fault!(InputKeyFamily, "the last use of a key counts", |rows, entry| {
             let (
                 JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { idempotency, .. })),
                 Some((run, _)),
@@ -612,37 +616,37 @@ fn faults_of_the_rest() -> Vec<Fault> {
             let Some(digest) = idempotency else { return Ok(()) };
             let key = IndexKey::new().bytes(&entry.principal.to_bytes()).bytes(&digest.0);
             rows.change_by(0, &key, |row| row.run = run)?;
-            InputKeys::fold(rows, entry)
+            InputKeyFamily::fold(rows, entry)
         }),
-        fault!(Bookmarks, "a bookmark is never removed", |rows, entry| match entry.event {
+        fault!(BookmarkFamily, "a bookmark is never removed", |rows, entry| match entry.event {
             JournalEvent::Session(SessionEvent::BookmarkRemoved(_)) => Ok(()),
-            _ => Bookmarks::fold(rows, entry),
+            _ => BookmarkFamily::fold(rows, entry),
         }),
-        fault!(Bookmarks, "another person removes a bookmark", |rows, entry| match entry.event {
+        fault!(BookmarkFamily, "another person removes a bookmark", |rows, entry| match entry.event {
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 rows.change((*placed).into(), |(_, owner)| *owner = None)
             }
-            _ => Bookmarks::fold(rows, entry),
+            _ => BookmarkFamily::fold(rows, entry),
         }),
-        fault!(Undos, "an undo never ends", |rows, entry| match entry.event {
+        fault!(UndoFamily, "an undo never ends", |rows, entry| match entry.event {
             JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => Ok(()),
-            _ => Undos::fold(rows, entry),
+            _ => UndoFamily::fold(rows, entry),
         }),
-        fault!(Undos, "an undo has ended when it begins", |rows, entry| {
-            Undos::fold(rows, entry)?;
+        fault!(UndoFamily, "an undo has ended when it begins", |rows, entry| {
+            UndoFamily::fold(rows, entry)?;
             rows.change(entry.seq.into(), |row| row.stage = UndoStage::Closed)
         }),
-        fault!(KindsSeen, "kinds of tapes are kinds outside of them", |rows, entry| {
-            KindsSeen::fold(rows, &FoldedEntry { run: None, ..*entry })
+        fault!(KindSeenFamily, "kinds of tapes are kinds outside of them", |rows, entry| {
+            KindSeenFamily::fold(rows, &FoldedEntry { run: None, ..*entry })
         }),
-        fault!(KindsSeen, "only the kinds of tapes are noted", |rows, entry| match entry.run {
-            Some(_) => KindsSeen::fold(rows, entry),
+        fault!(KindSeenFamily, "only the kinds of tapes are noted", |rows, entry| match entry.run {
+            Some(_) => KindSeenFamily::fold(rows, entry),
             None if entry.seq == Seq(0) => {
                 rows.insert(entry, SeenKind { place: KindPlace::Log, number: entry.kind })
             }
             None => Ok(()),
         }),
-        fault!(Epochs, "a later epoch is not noted", |rows, entry| match entry.event {
+        fault!(EpochFamily, "a later epoch is not noted", |rows, entry| match entry.event {
             JournalEvent::Log(LogEvent::EpochStarted { epoch, key, .. }) if *epoch == Epoch(1) => {
                 rows.insert(entry, EpochRow { epoch: *epoch, key: *key })
             }
@@ -653,56 +657,56 @@ fn faults_of_the_rest() -> Vec<Fault> {
 
 fn faults_of_calls() -> Vec<Fault> {
     vec![
-        fault!(Runs, "calls are not counted", |rows, entry| {
+        fault!(RunFamily, "calls are not counted", |rows, entry| {
             let mut calls = 0;
             if let (JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Proposed(_))), Some((run, _))) =
                 (entry.event, entry.run)
             {
                 rows.change_by(0, &id_key(run.to_bytes()), |row| calls = row.record.tool_calls)?;
-                Runs::fold(rows, entry)?;
+                RunFamily::fold(rows, entry)?;
                 return rows.change_by(0, &id_key(run.to_bytes()), |row| row.record.tool_calls = calls);
             }
-            Runs::fold(rows, entry)
+            RunFamily::fold(rows, entry)
         }),
-        fault!(Runs, "what effects and approvals pass is lost", |rows, entry| {
+        fault!(RunFamily, "what effects and approvals pass is lost", |rows, entry| {
             rows.passed = PassedChanges::default();
-            Runs::fold(rows, entry)
+            RunFamily::fold(rows, entry)
         }),
-        fault!(Sessions, "an archived session stays archived", |rows, entry| match entry.event {
+        fault!(SessionFamily, "an archived session stays archived", |rows, entry| match entry.event {
             JournalEvent::Session(SessionEvent::Restored { .. }) => Ok(()),
-            _ => Sessions::fold(rows, entry),
+            _ => SessionFamily::fold(rows, entry),
         }),
-        fault!(Sessions, "the first title stays", |rows, entry| match entry.event {
+        fault!(SessionFamily, "the first title stays", |rows, entry| match entry.event {
             JournalEvent::Session(SessionEvent::Renamed { .. }) => Ok(()),
-            _ => Sessions::fold(rows, entry),
+            _ => SessionFamily::fold(rows, entry),
         }),
-        fault!(Approvals, "the last decision counts", |rows, entry| {
+        fault!(ApprovalFamily, "the last decision counts", |rows, entry| {
             if let JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(resolved))) = entry.event {
                 rows.change_by(0, &id_key(resolved.approval.to_bytes()), |row| {
                     row.state = ApprovalState::Pending;
                 })?;
             }
-            Approvals::fold(rows, entry)
+            ApprovalFamily::fold(rows, entry)
         }),
-        fault!(Effects, "what became of a call is not noted", |rows, entry| match entry.event {
+        fault!(EffectFamily, "what became of a call is not noted", |rows, entry| match entry.event {
             JournalEvent::Tape(TapeEvent::Tool(ToolEvent::OutcomeUnknown { .. })) => Ok(()),
-            _ => Effects::fold(rows, entry),
+            _ => EffectFamily::fold(rows, entry),
         }),
-        fault!(Effects, "nothing is settled beside the tape", |rows, entry| match entry.event {
+        fault!(EffectFamily, "nothing is settled beside the tape", |rows, entry| match entry.event {
             JournalEvent::Effect(EffectEvent::Settled(_)) => Ok(()),
-            _ => Effects::fold(rows, entry),
+            _ => EffectFamily::fold(rows, entry),
         }),
-        fault!(Effects, "a job runs for ever", |rows, entry| match entry.event {
+        fault!(EffectFamily, "a job runs for ever", |rows, entry| match entry.event {
             JournalEvent::Job(JobEvent::Ended { .. }) => Ok(()),
-            _ => Effects::fold(rows, entry),
+            _ => EffectFamily::fold(rows, entry),
         }),
-        fault!(StoredGrants, "a grant is not used up", |rows, entry| match entry.event {
+        fault!(StoredGrantFamily, "a grant is not used up", |rows, entry| match entry.event {
             JournalEvent::Tape(TapeEvent::Tool(_)) => Ok(()),
-            _ => StoredGrants::fold(rows, entry),
+            _ => StoredGrantFamily::fold(rows, entry),
         }),
-        fault!(StoredGrants, "a revoked grant stays", |rows, entry| match entry.event {
+        fault!(StoredGrantFamily, "a revoked grant stays", |rows, entry| match entry.event {
             JournalEvent::Policy(PolicyEvent::GrantRevoked { .. }) => Ok(()),
-            _ => StoredGrants::fold(rows, entry),
+            _ => StoredGrantFamily::fold(rows, entry),
         }),
     ]
 }

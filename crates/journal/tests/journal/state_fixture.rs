@@ -9,8 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use palyra_journal::{Derived, JournalStore, OpenOptions, Sealing, row_tool};
-use palyra_journal_core::families::runs::Runs;
+use palyra_journal::{Derived, JournalStore, OpenOptions, PayloadSealing, row_tool};
+use palyra_journal_core::families::runs::RunFamily;
 use palyra_journal_core::family::RowId;
 use palyra_ports::AppendTape;
 use palyra_ports::maintain_journal::{JournalHealth, MaintainJournal};
@@ -49,7 +49,7 @@ impl Fixture {
     }
 
     fn options(&self) -> OpenOptions {
-        OpenOptions { anchor_dir: Some(self.anchors()), sealing: Sealing::On, ..self.folder.options() }
+        OpenOptions { anchor_dir: Some(self.anchors()), sealing: PayloadSealing::On, ..self.folder.options() }
     }
 
     fn anchors(&self) -> PathBuf {
@@ -197,7 +197,7 @@ async fn another_derived_value_is_seen() {
     let journal = fixture.open();
     let before = fixture.dump();
     let first = RowId::from(journal.open_runs().await.unwrap()[0].first_seq);
-    row_tool::change_rows::<Runs>(&fixture.folder.connect(), |row| {
+    row_tool::change_rows::<RunFamily>(&fixture.folder.connect(), |row| {
         let is_first = RowId::from(row.record.first_seq) == first;
         row.record.turns += u32::from(is_first);
         is_first

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use palyra_testkit::component_text::{About, Wat};
+use palyra_testkit::component_text::{ComponentAbout, Wat};
 use palyra_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -217,7 +217,7 @@ fn spelling_component(web: &WebServer) -> Wat {
       (global.set $at (i32.add (global.get $at) (i32.const 1)))
       (br_if $next (i32.lt_u (global.get $at) (i32.load (i32.const 3320)))))
     (call $answer (i32.const 0) (i32.const 65536) (i32.mul (global.get $at) (i32.const 2)))"#,
-        about: About {
+        about: ComponentAbout {
             name: "spell_page",
             contract: 0,
             capabilities: vec![(2, web.place()), (3, "forge".to_owned())],

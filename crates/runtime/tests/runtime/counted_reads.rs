@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_journal_core::family::{
-    FamilyTable, Lookup, ReadFamilies, RowId, RowStore, RowWrite, Scan, ScannedRow, Snapshot, SnapshotQuery,
-    StoreFault, StoredRow,
+    FamilyTable, ReadFamilies, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow, Snapshot,
+    SnapshotQuery, StoreFault, StoredRow,
 };
 use palyra_ports::ReadError;
 use palyra_runtime::RequestError;
@@ -43,12 +43,16 @@ fn readable(table: &FamilyTable) -> Result<(), StoreFault> {
 }
 
 impl RowStore for WithoutPostures<'_> {
-    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
+    fn get(
+        &mut self,
+        table: &'static FamilyTable,
+        by: RowLookup<'_>,
+    ) -> Result<Option<StoredRow>, StoreFault> {
         readable(table)?;
         self.0.get(table, by)
     }
 
-    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault> {
+    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
         readable(table)?;
         self.0.scan(table, scan)
     }

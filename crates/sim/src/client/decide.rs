@@ -10,7 +10,7 @@ use palyra_types::{ApprovalId, PrincipalId, RunId};
 
 use super::ConnectedClient;
 use super::speak::{PATIENCE_TURNS_MAX, explain, leave_after};
-use crate::dice::Dice;
+use crate::dice::ScenarioRandom;
 use crate::fault::Fault;
 
 /// Others whose yes a rule may want, by their numbers; they come over the same transport as everybody.
@@ -57,7 +57,7 @@ pub(super) async fn decide_all(connected: &ConnectedClient, run: RunId) {
     }
 }
 
-fn some_reply(dice: &Dice) -> ApprovalReply {
+fn some_reply(dice: &ScenarioRandom) -> ApprovalReply {
     let plain = ApprovalReply::plain(ApprovalDecision::Approve);
     match dice.below(10) {
         0 | 1 => ApprovalReply { note: "no".into(), ..ApprovalReply::plain(ApprovalDecision::Deny) },
@@ -86,6 +86,7 @@ async fn decide(
         world.outside().change_otherwise();
     }
     let decision = reply.decision;
+    let lead = reply.remember.is_some().then(|| world.clock_lead());
     world.note(format_args!("> {} for {} {approval} {decision:?}", client.name(), who.actor.principal));
     let patience = world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
@@ -101,6 +102,8 @@ async fn decide(
             if world.has_policy_changed()
                 || !world.oracle().may_decide(run, approval, who.actor.principal) => {}
         Err(RequestError::ClockBehind { .. }) if world.is_clock_behind() => {}
+        // The clock was set ahead between the question and its answer: the grant would be over before it begins.
+        Err(RequestError::InvalidArgument { .. }) if lead.is_some_and(|lead| lead < world.clock_lead()) => {}
         Err(error) => explain(client, &error),
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct OpenInput {
     pub(super) to: InputTarget,
     pub(super) delivery: InputDelivery,
     /// Whether it may have been taken by an attempt that nobody answered.
-    pub(super) open: Outcome,
+    pub(super) open: InputOutcome,
     pub(super) attempts: u32,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum InputTarget {
 
 /// What is known of its attempts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum InputOutcome {
     /// Each was refused.
     Refused,
     /// One of them has no outcome that is known.
@@ -41,13 +41,13 @@ impl OpenInput {
     }
 
     pub(super) fn now_open(&mut self) {
-        self.open = Outcome::Open;
+        self.open = InputOutcome::Open;
     }
 }
 
 /// What an error says of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum InputRefusal {
     /// It was not taken.
     NotTaken,
     /// It may have been taken.
@@ -56,9 +56,9 @@ pub(super) enum Refusal {
     Unexplained,
 }
 
-pub(super) fn refusal(error: &RequestError) -> Refusal {
+pub(super) fn refusal(error: &RequestError) -> InputRefusal {
     match error {
-        RequestError::Append(AppendError::Unknown) | RequestError::ShuttingDown => Refusal::Open,
+        RequestError::Append(AppendError::Unknown) | RequestError::ShuttingDown => InputRefusal::Open,
         RequestError::Append(
             AppendError::Busy
             | AppendError::DiskFull
@@ -73,7 +73,7 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::ApprovalDecided { .. }
         | RequestError::ApprovalNotFound
         | RequestError::EditRefused { .. }
-        | RequestError::EffectNotUnknown => Refusal::NotTaken,
+        | RequestError::EffectNotUnknown => InputRefusal::NotTaken,
         RequestError::Append(AppendError::Invalid { .. } | AppendError::Fenced | AppendError::Closed)
         | RequestError::SessionNotFound
         | RequestError::SessionMismatch
@@ -92,6 +92,6 @@ pub(super) fn refusal(error: &RequestError) -> Refusal {
         | RequestError::UndoOpenRun
         | RequestError::KeptFileRefused { .. }
         | RequestError::Workspace(_)
-        | RequestError::Admin(_) => Refusal::Unexplained,
+        | RequestError::Admin(_) => InputRefusal::Unexplained,
     }
 }

@@ -7,9 +7,9 @@ use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 
 use super::follow;
-use super::open_input::{InputTarget, OpenInput, Outcome, Refusal, refusal};
+use super::open_input::{InputOutcome, InputRefusal, InputTarget, OpenInput, refusal};
 use super::{Client, ConnectedClient, SESSIONS};
-use crate::dice::Dice;
+use crate::dice::ScenarioRandom;
 use crate::fault::{Fault, Phase};
 use crate::world::turns;
 
@@ -19,7 +19,7 @@ const ATTEMPTS_MAX: u32 = 4;
 pub(super) const PATIENCE_TURNS_MAX: u64 = 60;
 
 /// Takes an input out that waits to be said again.
-pub(super) fn take_unanswered(client: &Client, dice: &Dice) -> Option<OpenInput> {
+pub(super) fn take_unanswered(client: &Client, dice: &ScenarioRandom) -> Option<OpenInput> {
     let mut mind = client.mind();
     let idle = mind.acts_left == 0;
     // What has no key is said once.
@@ -60,7 +60,7 @@ pub(super) async fn act(connected: &ConnectedClient) {
     }
 }
 
-fn new_input(connected: &ConnectedClient, dice: &Dice, to: InputTarget) -> OpenInput {
+fn new_input(connected: &ConnectedClient, dice: &ScenarioRandom, to: InputTarget) -> OpenInput {
     let (name, number) = {
         let mut mind = connected.client.mind();
         mind.said += 1;
@@ -77,7 +77,7 @@ fn new_input(connected: &ConnectedClient, dice: &Dice, to: InputTarget) -> OpenI
         key,
         to,
         delivery,
-        open: Outcome::Refused,
+        open: InputOutcome::Refused,
         attempts: 0,
     }
 }
@@ -91,7 +91,7 @@ pub(super) async fn answer(connected: &ConnectedClient, run: RunId) {
 }
 
 /// Picks a run, rather one that is not over.
-fn some_run(connected: &ConnectedClient, dice: &Dice) -> Option<RunId> {
+fn some_run(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<RunId> {
     let oracle = connected.client.world.oracle();
     let open = oracle.open_runs();
     if !open.is_empty() && dice.below(5) > 0 {
@@ -122,7 +122,7 @@ pub(super) async fn say(connected: &ConnectedClient, mut open_input: OpenInput) 
         open_input.delivery
     ));
     // Until there is an answer it counts as unanswered, whatever becomes of this task.
-    let in_flight = OpenInput { open: Outcome::Open, ..open_input.clone() };
+    let in_flight = OpenInput { open: InputOutcome::Open, ..open_input.clone() };
     client.mind().unanswered.push(in_flight);
     let patience = client.world.strikes(Fault::CallerGone, phase).then(|| dice.below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
@@ -167,7 +167,7 @@ fn note_reply(
     client: &Client,
     open_input: &mut OpenInput,
     answer: Option<Result<RunId, RequestError>>,
-    dice: &Dice,
+    dice: &ScenarioRandom,
 ) -> bool {
     let name = client.name();
     match answer {
@@ -182,14 +182,14 @@ fn note_reply(
             dice.below(6) == 0 && open_input.attempts < ATTEMPTS_MAX && !client.world.is_calm()
         }
         Some(Err(error)) => match refusal(&error) {
-            Refusal::Open => {
+            InputRefusal::Open => {
                 open_input.now_open();
                 true
             }
-            Refusal::NotTaken => {
+            InputRefusal::NotTaken => {
                 let gives_up =
                     open_input.attempts >= ATTEMPTS_MAX || client.world.is_calm() || !open_input.is_keyed();
-                if open_input.open == Outcome::Refused {
+                if open_input.open == InputOutcome::Refused {
                     client.world.oracle().was_not_taken(&name, &open_input.text);
                     if gives_up {
                         client.world.oracle().was_refused(&open_input.text);
@@ -197,7 +197,7 @@ fn note_reply(
                 }
                 !gives_up
             }
-            Refusal::Unexplained => {
+            InputRefusal::Unexplained => {
                 client.world.oracle().find(format!("{name} is told {error:?}, which nothing explains"));
                 false
             }
@@ -261,14 +261,14 @@ pub(super) async fn cancel(connected: &ConnectedClient, run: RunId) {
 
 /// Finds an error that no story explains.
 pub(super) fn explain(client: &Client, error: &RequestError) {
-    if refusal(error) == Refusal::Unexplained {
+    if refusal(error) == InputRefusal::Unexplained {
         let what = format!("{} is told {error:?}, which nothing explains", client.name());
         client.world.oracle().find(what);
     }
 }
 
 /// Changes a session as a whole.
-async fn change(connected: &ConnectedClient, dice: &Dice) {
+async fn change(connected: &ConnectedClient, dice: &ScenarioRandom) {
     let client = &connected.client;
     let Some(session) = some_session(connected, dice) else { return };
     let change = match dice.below(8) {
@@ -292,14 +292,14 @@ async fn change(connected: &ConnectedClient, dice: &Dice) {
     }
 }
 
-fn some_session(connected: &ConnectedClient, dice: &Dice) -> Option<SessionId> {
+fn some_session(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<SessionId> {
     let oracle = connected.client.world.oracle();
     let sessions: Vec<SessionId> = oracle.sessions().collect();
     (!sessions.is_empty()).then(|| sessions[dice.index(sessions.len())])
 }
 
 /// Opens a session that goes on from a place in a run.
-async fn branch(connected: &ConnectedClient, dice: &Dice) {
+async fn branch(connected: &ConnectedClient, dice: &ScenarioRandom) {
     let client = &connected.client;
     let Some(run) = some_run(connected, dice) else { return };
     let last = client.world.oracle().run(run).map_or(0, |view| view.tape().len());
@@ -337,7 +337,7 @@ async fn say_in(connected: &ConnectedClient, session: SessionSelector, open_inpu
 }
 
 /// Finds or opens a session, and may start it afresh.
-async fn resolve(connected: &ConnectedClient, dice: &Dice) {
+async fn resolve(connected: &ConnectedClient, dice: &ScenarioRandom) {
     let mut selector = by_key(&key_of(dice.below(SESSIONS)));
     if dice.below(3) == 0 {
         selector.reset = ResetMode::Reset;

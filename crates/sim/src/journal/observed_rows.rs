@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_journal_core::families::approvals::Approvals;
-use palyra_journal_core::families::runs::{RunRow, Runs};
+use palyra_journal_core::families::approvals::ApprovalFamily;
+use palyra_journal_core::families::runs::{RunFamily, RunRow};
 use palyra_journal_core::family::{
-    Family, FamilyTable, IndexKey, Lookup, RowId, RowStore, RowWrite, Scan, ScannedRow, StoreFault, StoredRow,
+    Family, FamilyTable, IndexKey, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow, StoreFault,
+    StoredRow,
 };
 use palyra_types::proof::SeqRange;
 use palyra_types::run::RunLifecycleState;
@@ -34,15 +35,15 @@ impl ReadSubject {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_new
     }
 
-    fn note(&self, table: &FamilyTable, by: Lookup<'_>, found: Option<&StoredRow>) {
+    fn note(&self, table: &FamilyTable, by: RowLookup<'_>, found: Option<&StoredRow>) {
         let run = match table.name {
-            "run" => found.and_then(Runs::load).map(|row| row.record.run),
-            "approval" => found.and_then(Approvals::load).map(|row| row.run),
+            "run" => found.and_then(RunFamily::load).map(|row| row.record.run),
+            "approval" => found.and_then(ApprovalFamily::load).map(|row| row.run),
             _ => None,
         };
         let index = match by {
-            Lookup::Id(_) => None,
-            Lookup::Key { index, .. } => table.indexes.get(index).map(|index| index.name),
+            RowLookup::Id(_) => None,
+            RowLookup::Key { index, .. } => table.indexes.get(index).map(|index| index.name),
         };
         let mut looked_up = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         looked_up.run = looked_up.run.or(run);
@@ -59,14 +60,14 @@ pub(super) struct ObservedRows<'a> {
 
 impl ObservedRows<'_> {
     /// Returns whether a scan for open runs leaves out a row: all of them at a start, or those that are at work.
-    fn forgets(&self, table: &FamilyTable, scan: &Scan, row: &StoredRow) -> bool {
+    fn forgets(&self, table: &FamilyTable, scan: &RowScan, row: &StoredRow) -> bool {
         let is_of_open = table.name == "run" && table.indexes[scan.index].name == "open";
         let is_of_all = scan.range.from == IndexKey::new();
         let is_pending = |row: RunRow| row.record.state == RunLifecycleState::Pending;
         match self.mutation {
             Some(Mutation::ForgetsAnOpenRun) => is_of_open && is_of_all,
             Some(Mutation::ForgetsWhoIsActive) => {
-                is_of_open && !is_of_all && !Runs::load(row).is_some_and(is_pending)
+                is_of_open && !is_of_all && !RunFamily::load(row).is_some_and(is_pending)
             }
             _ => false,
         }
@@ -74,13 +75,17 @@ impl ObservedRows<'_> {
 }
 
 impl RowStore for ObservedRows<'_> {
-    fn get(&mut self, table: &'static FamilyTable, by: Lookup<'_>) -> Result<Option<StoredRow>, StoreFault> {
+    fn get(
+        &mut self,
+        table: &'static FamilyTable,
+        by: RowLookup<'_>,
+    ) -> Result<Option<StoredRow>, StoreFault> {
         let found = self.rows.get(table, by)?;
         self.subject.note(table, by, found.as_ref());
         Ok(found)
     }
 
-    fn scan(&mut self, table: &'static FamilyTable, scan: &Scan) -> Result<Vec<ScannedRow>, StoreFault> {
+    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
         let mut found = self.rows.scan(table, scan)?;
         found.retain(|scanned| !self.forgets(table, scan, &scanned.row));
         Ok(found)

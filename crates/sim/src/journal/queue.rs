@@ -10,24 +10,24 @@ use palyra_types::{BootTime, RunId};
 
 use crate::fault::Phase;
 
-pub(super) type Answer = oneshot::Sender<Result<CommitReceipt, AppendError>>;
+pub(super) type AppendAnswer = oneshot::Sender<Result<CommitReceipt, AppendError>>;
 
 /// An append that waits for its commit.
-pub(super) struct Queued {
+pub(super) struct QueuedAppend {
     pub(super) request: JournalAppendRequest,
     pub(super) phase: Phase,
     /// Steps that it still takes once it is the first.
     pub(super) steps: u64,
     pub(super) due: BootTime,
     /// `None` when it was answered already, which only a mistake does.
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<AppendAnswer>,
     pub(super) starts: bool,
     pub(super) ends: Option<RunId>,
 }
 
 /// What becomes of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum AppendVerdict {
     Committed,
     /// It did not take place, and nobody can tell.
     Lost,
@@ -69,18 +69,18 @@ impl DiskRoom {
 
 /// Everything between the port and the entries.
 #[derive(Default)]
-pub(super) struct State {
-    waiting: VecDeque<Queued>,
-    answers: VecDeque<(u64, Answer, Result<CommitReceipt, AppendError>)>,
-    limbo: Vec<(JournalAppendRequest, Verdict)>,
+pub(super) struct JournalState {
+    waiting: VecDeque<QueuedAppend>,
+    answers: VecDeque<(u64, AppendAnswer, Result<CommitReceipt, AppendError>)>,
+    limbo: Vec<(JournalAppendRequest, AppendVerdict)>,
     pub(super) disk: DiskRoom,
     pub(super) quarantined: bool,
     /// Entries that the oracle has seen.
     pub(super) shown: u64,
 }
 
-impl State {
-    pub(super) fn push(&mut self, append: Queued) {
+impl JournalState {
+    pub(super) fn push(&mut self, append: QueuedAppend) {
         self.waiting.push_back(append);
     }
 
@@ -89,12 +89,17 @@ impl State {
         self.shown + self.waiting.iter().map(|append| append.request.entries.len() as u64).sum::<u64>()
     }
 
-    pub(super) fn answer(&mut self, answer: Answer, result: Result<CommitReceipt, AppendError>, late: u64) {
+    pub(super) fn answer(
+        &mut self,
+        answer: AppendAnswer,
+        result: Result<CommitReceipt, AppendError>,
+        late: u64,
+    ) {
         self.answers.push_back((late, answer, result));
     }
 
     /// Takes a step; returns the answers that go out in it.
-    pub(super) fn answers_due(&mut self) -> Vec<(Answer, Result<CommitReceipt, AppendError>)> {
+    pub(super) fn answers_due(&mut self) -> Vec<(AppendAnswer, Result<CommitReceipt, AppendError>)> {
         if let Some((late, ..)) = self.answers.front_mut() {
             *late = late.saturating_sub(1);
         }
@@ -106,7 +111,7 @@ impl State {
     }
 
     /// Takes a step; returns the append that is committed in it.
-    pub(super) fn due(&mut self, now: BootTime) -> Option<Queued> {
+    pub(super) fn due(&mut self, now: BootTime) -> Option<QueuedAppend> {
         let first = self.waiting.front_mut()?;
         first.steps = first.steps.saturating_sub(1);
         self.waiting.pop_front_if(|first| first.steps == 0 && first.due <= now)
@@ -122,13 +127,13 @@ impl State {
         (self.answers.is_empty() && first.steps == 0 && first.due > now).then_some(first.due)
     }
 
-    pub(super) fn quarantine(&mut self, request: JournalAppendRequest, verdict: Verdict) {
+    pub(super) fn quarantine(&mut self, request: JournalAppendRequest, verdict: AppendVerdict) {
         self.quarantined = true;
         self.limbo.push((request, verdict));
     }
 
     /// Returns what was not committed, and what may appear after all.
-    pub(super) fn died(&mut self) -> (Vec<Queued>, Vec<(JournalAppendRequest, Verdict)>) {
+    pub(super) fn died(&mut self) -> (Vec<QueuedAppend>, Vec<(JournalAppendRequest, AppendVerdict)>) {
         self.answers.clear();
         let left = std::mem::take(&mut self.waiting);
         let left = if self.quarantined { Vec::new() } else { left.into() };

@@ -18,7 +18,7 @@ use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
 use crate::world::turns;
 
-type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
+type JournalReading<T> = BoxFuture<'static, Result<T, ReadError>>;
 
 /// Turns that a late read takes, at most.
 const LATE_TURNS_MAX: u64 = 30;
@@ -32,8 +32,8 @@ impl SimJournal {
     pub(super) fn read<T: Send + 'static>(
         &self,
         phase: Phase,
-        read: impl FnOnce(&Self) -> Reading<T> + Send + 'static,
-    ) -> Reading<T> {
+        read: impl FnOnce(&Self) -> JournalReading<T> + Send + 'static,
+    ) -> JournalReading<T> {
         let world = Arc::clone(&self.world);
         if world.strikes(Fault::ReadBusy, phase) {
             return ready(Err(ReadError::Busy)).boxed();
@@ -66,7 +66,7 @@ impl SimJournal {
     }
 
     /// Makes the mistakes of a page.
-    fn twisted(&self, reading: Reading<TapePage>) -> Reading<TapePage> {
+    fn twisted(&self, reading: JournalReading<TapePage>) -> JournalReading<TapePage> {
         if !self.world.mutates(Mutation::TwistsPages) {
             return reading;
         }
@@ -84,7 +84,7 @@ impl SimJournal {
 }
 
 impl ReadTape for SimJournal {
-    fn tape(&self, run: RunId, after: TapeSeq, limit: usize) -> Reading<TapePage> {
+    fn tape(&self, run: RunId, after: TapeSeq, limit: usize) -> JournalReading<TapePage> {
         // Small pages now and then, so that what reads pages meets their edges.
         let limit =
             if self.world.dice.below(4) == 0 { limit.min(1 + self.world.dice.index(4)) } else { limit };
@@ -92,18 +92,23 @@ impl ReadTape for SimJournal {
         self.twisted(self.read(phase, move |journal| journal.memory.tape(run, after, limit)))
     }
 
-    fn session_tape(&self, session: SessionRef, after: Option<Seq>, limit: usize) -> Reading<TapePage> {
+    fn session_tape(
+        &self,
+        session: SessionRef,
+        after: Option<Seq>,
+        limit: usize,
+    ) -> JournalReading<TapePage> {
         self.read(Phase::Idle, move |journal| journal.memory.session_tape(session, after, limit))
     }
 
-    fn blob(&self, place: BlobRef) -> Reading<Option<Blob>> {
+    fn blob(&self, place: BlobRef) -> JournalReading<Option<Blob>> {
         self.read(self.run_phase(place.run), move |journal| journal.memory.blob(place))
     }
 }
 
 impl ReadFamilies for SimJournal {
     /// The phase of a query is known once the query has run, so faults strike after that; an answer is then dropped.
-    fn run_query(&self, query: SnapshotQuery) -> Reading<()> {
+    fn run_query(&self, query: SnapshotQuery) -> JournalReading<()> {
         let world = Arc::clone(&self.world);
         let journal = self.clone();
         let before = world.dice.below(if world.dice.below(LATE_QUERY_OF) == 0 { LATE_TURNS_MAX } else { 3 });

@@ -9,7 +9,7 @@ use super::Oracle;
 
 /// How a story stands when nothing happens any more by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum IdleState {
     /// Every run is over.
     Over,
     /// These wait for a person, or behind one that does.
@@ -18,10 +18,10 @@ pub(crate) enum Rest {
 
 impl Oracle {
     /// Says how things stand at rest; finds whatever is neither over nor waits for a person.
-    pub(crate) fn rest(&mut self) -> Rest {
+    pub(crate) fn rest(&mut self) -> IdleState {
         let open = self.open_runs();
         if open.is_empty() {
-            return Rest::Over;
+            return IdleState::Over;
         }
         let waits = |run: &&RunId| {
             self.runs.get(*run).is_some_and(|view| matches!(view.machine().phase(), RunPhase::Waiting(_)))
@@ -38,7 +38,7 @@ impl Oracle {
             let phase = self.phase_of(run);
             self.find(format!("run {run} is never over: everything rests, and it stands {}", phase.name()));
         }
-        Rest::Waiting(waiting)
+        IdleState::Waiting(waiting)
     }
 
     /// Compares a run with what the journal says of it at the end.

@@ -1,6 +1,6 @@
 //! Stories of a fixed number of seeds, from a place that moves on from time to time.
 
-use palyra_sim::{Fault, Matrix, Phase, TraceMode, campaign, tell};
+use palyra_sim::{Fault, FaultMatrix, Phase, TraceMode, campaign, tell};
 use palyra_testkit::suite_seed;
 
 /// Stories that are told with each run of the tests; a campaign tells more.
@@ -43,7 +43,7 @@ fn the_same_seed_tells_the_same_story() {
 
 #[test]
 fn the_matrix_knows_what_was_not_reached() {
-    let mut matrix = Matrix::default();
+    let mut matrix = FaultMatrix::default();
     let all = matrix.empty().len();
     matrix.count(Fault::Crash, Phase::Streaming);
     assert_eq!((matrix.empty().len(), matrix.faults()), (all - 1, 1));

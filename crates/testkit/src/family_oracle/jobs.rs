@@ -8,10 +8,10 @@ use palyra_types::job::{JobEnd, JobEvent, JobNumber, JobRecord, JobState};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{EffectId, RunId, Timestamp};
 
-type Key = (RunId, EffectId);
+type JobKey = (RunId, EffectId);
 
 /// One job: how it ended, and what a person said of it.
-struct Job {
+struct OracleJob {
     number: JobNumber,
     end: Option<JobEnd>,
     said: Option<(EffectResolution, Timestamp)>,
@@ -19,16 +19,16 @@ struct Job {
 
 /// All jobs.
 #[derive(Default)]
-pub(super) struct Jobs(BTreeMap<Key, Job>);
+pub(super) struct Jobs(BTreeMap<JobKey, OracleJob>);
 
 impl Jobs {
     /// Takes in an entry, given the effects as the tapes tell of them so far.
-    pub(super) fn take(&mut self, entry: &JournalEventRecord, effects: &BTreeMap<Key, EffectRecord>) {
+    pub(super) fn take(&mut self, entry: &JournalEventRecord, effects: &BTreeMap<JobKey, EffectRecord>) {
         match &entry.event {
             JournalEvent::Job(JobEvent::Started { job, run, effect })
                 if effects.contains_key(&(*run, *effect)) =>
             {
-                let job = Job { number: *job, end: None, said: None };
+                let job = OracleJob { number: *job, end: None, said: None };
                 self.0.entry((*run, *effect)).or_insert(job);
             }
             JournalEvent::Job(JobEvent::Ended { run, effect, end }) => {
@@ -50,7 +50,7 @@ impl Jobs {
     }
 
     /// Says in the records what became of jobs.
-    pub(super) fn show_in(&self, effects: &mut BTreeMap<Key, EffectRecord>) {
+    pub(super) fn show_in(&self, effects: &mut BTreeMap<JobKey, EffectRecord>) {
         for (key, job) in &self.0 {
             let Some(record) = effects.get_mut(key) else { continue };
             let state = match (job.end, job.said) {

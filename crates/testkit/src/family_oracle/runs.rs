@@ -9,7 +9,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{AgentId, Redacted, RunId, TapeSeq};
 
-use super::waits::Waits;
+use super::waits::RunWaits;
 
 /// Kinds from this number on may be skipped by those who do not know them.
 const SKIPPABLE_FROM: u16 = 0x8000;
@@ -25,7 +25,7 @@ pub(super) fn runs(entries: &[JournalEventRecord]) -> BTreeMap<RunId, RunRecord>
 #[derive(Default)]
 struct Records {
     runs: BTreeMap<RunId, RunRecord>,
-    waits: Waits,
+    waits: RunWaits,
 }
 
 impl Records {
@@ -103,7 +103,7 @@ impl Records {
     }
 }
 
-fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &Waits) {
+fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &RunWaits) {
     if record.phase == RunPhase::Finished {
         return;
     }

@@ -7,10 +7,10 @@ use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, Tape
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tape::JournalEventRecord;
 
-type Found = BTreeMap<SessionRef, OrchestratorSessionRecord>;
+type FoundSessions = BTreeMap<SessionRef, OrchestratorSessionRecord>;
 
 /// Returns every session there ever was.
-pub(super) fn sessions(entries: &[JournalEventRecord]) -> Found {
+pub(super) fn sessions(entries: &[JournalEventRecord]) -> FoundSessions {
     let mut sessions = Sessions::default();
     for entry in entries {
         sessions.fold_session(entry);
@@ -20,7 +20,7 @@ pub(super) fn sessions(entries: &[JournalEventRecord]) -> Found {
 }
 
 #[derive(Default)]
-struct Sessions(Found);
+struct Sessions(FoundSessions);
 
 impl Sessions {
     fn fold_session(&mut self, entry: &JournalEventRecord) {

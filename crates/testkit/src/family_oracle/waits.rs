@@ -19,7 +19,7 @@ enum CallStation {
 
 /// Everything under way.
 #[derive(Default)]
-pub(super) struct Waits {
+pub(super) struct RunWaits {
     calls: BTreeMap<(RunId, EffectId), (ToolConduct, CallStation)>,
     asked: BTreeSet<ApprovalId>,
     open: BTreeMap<ApprovalId, RunId>,
@@ -28,7 +28,7 @@ pub(super) struct Waits {
     held: BTreeSet<RunId>,
 }
 
-impl Waits {
+impl RunWaits {
     /// Takes in an entry of a run's tape; returns the run whose approval it decides, which may be another one.
     pub(super) fn fold(&mut self, run: RunId, event: &TapeEvent) -> Option<RunId> {
         match event {

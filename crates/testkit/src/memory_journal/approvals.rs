@@ -5,9 +5,9 @@ use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
 use palyra_types::approval::{ApprovalState, StoredGrantRecord};
 use palyra_types::{ApprovalId, EffectId, RunId, StoredGrantId, Timestamp};
 
-use super::state::State;
+use super::state::JournalState;
 
-impl State {
+impl JournalState {
     /// Returns whether an approval waits.
     pub(super) fn is_pending(&mut self, approval: ApprovalId) -> bool {
         let found = self.read_rows(|rows, log| approvals::record(rows, log, approval));

@@ -10,7 +10,7 @@ use palyra_types::{Epoch, Seq};
 use super::content;
 
 /// One entry.
-pub(super) struct Entry {
+pub(super) struct MemoryEntry {
     pub(super) seq: Seq,
     pub(super) epoch: Epoch,
     pub(super) content: ContentState,
@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) blobs: Vec<Blob>,
 }
 
-impl Entry {
+impl MemoryEntry {
     /// Returns the entry as its tape's record of it.
     pub(super) fn tape_record(&self) -> Option<OrchestratorTapeRecord> {
         let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =

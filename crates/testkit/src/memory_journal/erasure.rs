@@ -16,12 +16,12 @@ use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
 
 use super::MemoryJournal;
 use super::content;
-use super::entry::Entry;
-use super::state::State;
+use super::entry::MemoryEntry;
+use super::state::JournalState;
 
 impl EraseJournal for MemoryJournal {
     fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
-        let wanted = |entry: &Entry| match subject {
+        let wanted = |entry: &MemoryEntry| match subject {
             ErasureSubject::Run(run) => {
                 entry.new.run.is_some_and(|(own, _)| own == run) || says_of(entry, run)
             }
@@ -40,7 +40,7 @@ impl EraseJournal for MemoryJournal {
         progress: ProgressCallback,
     ) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         let mut state = self.lock();
-        let holds = |entry: &Entry| {
+        let holds = |entry: &MemoryEntry| {
             let mut found = false;
             entry.new.event.for_each_content(&mut |_, leaf| {
                 leaf.for_each_text(&mut |text| found |= redactor.redact(text.into()).text.expose() != text);
@@ -58,13 +58,13 @@ impl EraseJournal for MemoryJournal {
 }
 
 /// Returns whether an entry outside of tapes says what became of an effect of a run.
-fn says_of(entry: &Entry, run: RunId) -> bool {
+fn says_of(entry: &MemoryEntry, run: RunId) -> bool {
     matches!(&entry.new.event, JournalEvent::Effect(EffectEvent::Settled(settled)) if settled.run == run)
 }
 
-fn plan(state: &mut State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
+fn plan(state: &mut JournalState, wanted: impl Fn(&MemoryEntry) -> bool) -> ErasurePlan {
     let mut plan = ErasurePlan::default();
-    let has_content = |entry: &&Entry| {
+    let has_content = |entry: &&MemoryEntry| {
         entry.content == ContentState::Present && content::content_bytes(&entry.new.event) > 0
     };
     let wanted = state.entries.iter().filter(has_content).filter(|entry| wanted(entry));
@@ -82,11 +82,11 @@ fn plan(state: &mut State, wanted: impl Fn(&Entry) -> bool) -> ErasurePlan {
     plan
 }
 
-fn open(state: &mut State, run: RunId) -> Option<RunId> {
+fn open(state: &mut JournalState, run: RunId) -> Option<RunId> {
     state.run(run).filter(|record| !record.state.is_terminal()).map(|record| record.run)
 }
 
-fn erase(state: &mut State, order: &ErasureOrder) -> Result<ErasureReceipt, EraseError> {
+fn erase(state: &mut JournalState, order: &ErasureOrder) -> Result<ErasureReceipt, EraseError> {
     if state.read_only.is_some() {
         return Err(AppendError::Quarantined.into());
     }

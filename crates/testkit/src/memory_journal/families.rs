@@ -7,7 +7,7 @@ use palyra_types::Seq;
 use palyra_types::event::JournalEvent;
 use palyra_types::proof::SeqRange;
 
-use super::entry::Entry;
+use super::entry::MemoryEntry;
 
 /// Rows of families.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct FamilyRows {
 
 impl FamilyRows {
     /// Folds an entry and writes what changed.
-    pub(super) fn fold(&mut self, entry: &Entry) {
+    pub(super) fn fold(&mut self, entry: &MemoryEntry) {
         let new = &entry.new;
         let folded = FoldedEntry {
             seq: entry.seq,
@@ -42,7 +42,7 @@ impl FamilyRows {
     /// Runs a query over the rows and the entries that they name.
     pub(super) fn read<T>(
         &mut self,
-        entries: &[Entry],
+        entries: &[MemoryEntry],
         query: impl FnOnce(&mut dyn RowStore, &mut dyn LogView) -> Result<T, StoreFault>,
     ) -> Result<T, ReadError> {
         query(&mut self.rows, &mut MemoryLog(entries))
@@ -55,7 +55,7 @@ fn kind_of(event: &JournalEvent) -> u16 {
 }
 
 /// The entries that rows name.
-struct MemoryLog<'a>(&'a [Entry]);
+struct MemoryLog<'a>(&'a [MemoryEntry]);
 
 impl LogView for MemoryLog<'_> {
     fn entry(&mut self, seq: Seq) -> Result<LoggedEntry, StoreFault> {

@@ -15,12 +15,12 @@ use palyra_types::session::SessionRef;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{RunId, Seq, TapeSeq};
 
-use super::entry::Entry;
+use super::entry::MemoryEntry;
 use super::{MEMORY_LOG_ID, MemoryJournal};
 
-type Reading<T> = BoxFuture<'static, Result<T, ReadError>>;
+type JournalReading<T> = BoxFuture<'static, Result<T, ReadError>>;
 
-fn done<T: Send + 'static>(value: T) -> Reading<T> {
+fn done<T: Send + 'static>(value: T) -> JournalReading<T> {
     ready(Ok(value)).boxed()
 }
 
@@ -35,15 +35,20 @@ impl AppendTape for MemoryJournal {
 }
 
 impl ReadTape for MemoryJournal {
-    fn tape(&self, run: RunId, after: TapeSeq, limit: usize) -> Reading<TapePage> {
+    fn tape(&self, run: RunId, after: TapeSeq, limit: usize) -> JournalReading<TapePage> {
         let state = self.lock();
-        let wanted = |entry: &&Entry| entry.new.run.is_some_and(|(own, at)| own == run && at > after);
+        let wanted = |entry: &&MemoryEntry| entry.new.run.is_some_and(|(own, at)| own == run && at > after);
         done(page(state.entries.iter().filter(wanted), limit))
     }
 
-    fn session_tape(&self, session: SessionRef, after: Option<Seq>, limit: usize) -> Reading<TapePage> {
+    fn session_tape(
+        &self,
+        session: SessionRef,
+        after: Option<Seq>,
+        limit: usize,
+    ) -> JournalReading<TapePage> {
         let state = self.lock();
-        let wanted = |entry: &&Entry| {
+        let wanted = |entry: &&MemoryEntry| {
             entry.new.run.is_some()
                 && entry.new.principal == session.principal
                 && entry.new.session == Some(session.id)
@@ -52,15 +57,15 @@ impl ReadTape for MemoryJournal {
         done(page(state.entries.iter().filter(wanted), limit))
     }
 
-    fn blob(&self, place: BlobRef) -> Reading<Option<Blob>> {
+    fn blob(&self, place: BlobRef) -> JournalReading<Option<Blob>> {
         let state = self.lock();
-        let wanted = |entry: &&Entry| entry.new.run == Some((place.run, place.tape_seq));
+        let wanted = |entry: &&MemoryEntry| entry.new.run == Some((place.run, place.tape_seq));
         let index = usize::try_from(place.index).unwrap_or(usize::MAX);
         done(state.entries.iter().find(wanted).and_then(|entry| entry.blobs.get(index).cloned()))
     }
 }
 
-fn page<'a>(entries: impl Iterator<Item = &'a Entry>, limit: usize) -> TapePage {
+fn page<'a>(entries: impl Iterator<Item = &'a MemoryEntry>, limit: usize) -> TapePage {
     let limit = limit.clamp(1, MAX_TAPE_ENTRIES_PER_RESPONSE);
     let mut page = TapePage::default();
     let mut bytes = 0;
@@ -77,7 +82,7 @@ fn page<'a>(entries: impl Iterator<Item = &'a Entry>, limit: usize) -> TapePage 
 }
 
 impl ReadFamilies for MemoryJournal {
-    fn run_query(&self, query: SnapshotQuery) -> Reading<()> {
+    fn run_query(&self, query: SnapshotQuery) -> JournalReading<()> {
         ready(self.lock().read_rows(|rows, log| query(Snapshot { rows, log }))).boxed()
     }
 }
@@ -103,7 +108,7 @@ impl MaintainJournal for MemoryJournal {
         }
     }
 
-    fn verify(&self, progress: ProgressCallback) -> Reading<VerifyReport> {
+    fn verify(&self, progress: ProgressCallback) -> JournalReading<VerifyReport> {
         let entries = self.lock().entries.len() as u64;
         progress(entries, entries);
         done(VerifyReport { entries, head: [0; 32], fault: None, signed_heads: 0, signed_entries: 0 })
@@ -120,7 +125,7 @@ impl MaintainJournal for MemoryJournal {
         ready(Ok(entries)).boxed()
     }
 
-    fn entries(&self, from: Seq, limit: usize) -> Reading<Vec<JournalEventRecord>> {
+    fn entries(&self, from: Seq, limit: usize) -> JournalReading<Vec<JournalEventRecord>> {
         let state = self.lock();
         let from = usize::try_from(from.0).unwrap_or(usize::MAX);
         let wanted = state.entries.iter().skip(from).take(limit.clamp(1, 1_000));

@@ -18,11 +18,11 @@ use palyra_types::tape::{ContentState, JournalEventRecord};
 use palyra_types::{Epoch, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use super::content;
-use super::entry::Entry;
+use super::entry::MemoryEntry;
 use super::families::FamilyRows;
 
 /// What the next append is told to do.
-pub(super) enum Failure {
+pub(super) enum AppendFault {
     Refuse(AppendError),
     LoseAnswer,
 }
@@ -35,12 +35,12 @@ struct DelayedAppend {
 
 /// Everything behind the handle.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct JournalState {
     pub(super) epoch: Epoch,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<MemoryEntry>,
     pub(super) families: FamilyRows,
     pub(super) statics: BTreeMap<[u8; 32], Arc<str>>,
-    pub(super) failures: VecDeque<Failure>,
+    pub(super) failures: VecDeque<AppendFault>,
     pub(super) read_only: Option<ReadOnlyCause>,
     pub(super) commits: u64,
     pub(super) rows: u64,
@@ -48,7 +48,7 @@ pub(super) struct State {
     held: Option<VecDeque<DelayedAppend>>,
 }
 
-impl State {
+impl JournalState {
     /// Begins an epoch with entries of the journal's own; they are not counted.
     pub(super) fn begin(&mut self, epoch: Epoch, mut events: Vec<JournalEvent>) {
         self.epoch = epoch;
@@ -98,7 +98,7 @@ impl State {
         request: JournalAppendRequest,
     ) -> Result<CommitReceipt, AppendError> {
         let told = self.failures.pop_front();
-        if let Some(Failure::Refuse(error)) = told {
+        if let Some(AppendFault::Refuse(error)) = told {
             return Err(error);
         }
         if self.read_only.is_some() {
@@ -133,14 +133,14 @@ impl State {
             self.entries[first + beside.entry].blobs = beside.blobs;
         }
         match told {
-            Some(Failure::LoseAnswer) => Err(AppendError::Unknown),
-            Some(Failure::Refuse(_)) | None => Ok(CommitReceipt { first_seq }),
+            Some(AppendFault::LoseAnswer) => Err(AppendError::Unknown),
+            Some(AppendFault::Refuse(_)) | None => Ok(CommitReceipt { first_seq }),
         }
     }
 
     pub(super) fn push(&mut self, new: NewEntry) {
         let seq = Seq(self.entries.len() as u64);
-        let entry = Entry {
+        let entry = MemoryEntry {
             seq,
             epoch: self.epoch,
             content: ContentState::Present,
@@ -262,7 +262,7 @@ impl State {
     }
 
     /// Returns an entry as the journal's record of it.
-    pub(super) fn record(&self, entry: &Entry) -> JournalEventRecord {
+    pub(super) fn record(&self, entry: &MemoryEntry) -> JournalEventRecord {
         let kind = match entry.new.event {
             JournalEvent::Unknown { kind } | JournalEvent::Tape(TapeEvent::Unknown { kind }) => kind,
             _ => 0,

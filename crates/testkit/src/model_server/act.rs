@@ -6,7 +6,7 @@ use crate::scripted_provider::Gate;
 
 /// One thing done on the wire.
 #[derive(Debug, Clone)]
-pub(super) enum Act {
+pub(super) enum WireAction {
     /// Sends bytes as one chunk of the body.
     Send(Vec<u8>),
     /// Sends the same bytes again and again until the client goes away.
@@ -38,7 +38,7 @@ pub enum Cut {
     Silence,
 }
 
-impl From<Cut> for Act {
+impl From<Cut> for WireAction {
     fn from(cut: Cut) -> Self {
         match cut {
             Cut::Close => Self::Close,
@@ -51,51 +51,51 @@ impl From<Cut> for Act {
 
 /// A reply, ready for the wire.
 #[derive(Debug)]
-pub(super) struct Performance {
+pub(super) struct WireReply {
     /// Status and headers; `None` when not even they are sent.
-    pub(super) head: Option<Head>,
-    pub(super) acts: Vec<Act>,
+    pub(super) head: Option<ReplyHead>,
+    pub(super) acts: Vec<WireAction>,
 }
 
 /// The head of a reply.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ReplyHead {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
 }
 
-impl Performance {
+impl WireReply {
     /// Sends nothing of HTTP at all.
-    pub(super) fn headless(act: Act) -> Self {
+    pub(super) fn headless(act: WireAction) -> Self {
         Self { head: None, acts: vec![act] }
     }
 
     /// Sends a body that comes in one piece.
     pub(super) fn whole(status: u16, content_type: &str, body: Vec<u8>) -> Self {
-        Self::of(status, content_type, vec![Act::Send(body)])
+        Self::of(status, content_type, vec![WireAction::Send(body)])
     }
 
     /// Sends a head, and then does this.
-    pub(super) fn of(status: u16, content_type: &str, acts: Vec<Act>) -> Self {
+    pub(super) fn of(status: u16, content_type: &str, acts: Vec<WireAction>) -> Self {
         let headers = vec![("Content-Type".to_owned(), content_type.to_owned())];
-        Self { head: Some(Head { status, headers }), acts }
+        Self { head: Some(ReplyHead { status, headers }), acts }
     }
 }
 
 /// Cuts behind the first `bytes` bytes of the body; what is shorter stays whole.
-pub(super) fn cut_at(acts: Vec<Act>, bytes: usize, cut: Cut) -> Vec<Act> {
+pub(super) fn cut_at(acts: Vec<WireAction>, bytes: usize, cut: Cut) -> Vec<WireAction> {
     let mut left = bytes;
     let mut kept = Vec::with_capacity(acts.len() + 1);
     for act in acts {
         match act {
-            Act::Send(body) if body.len() > left => {
-                kept.push(Act::Send(body[..left].to_vec()));
+            WireAction::Send(body) if body.len() > left => {
+                kept.push(WireAction::Send(body[..left].to_vec()));
                 kept.push(cut.into());
                 return kept;
             }
-            Act::Send(body) => {
+            WireAction::Send(body) => {
                 left -= body.len();
-                kept.push(Act::Send(body));
+                kept.push(WireAction::Send(body));
             }
             other => kept.push(other),
         }
@@ -104,17 +104,19 @@ pub(super) fn cut_at(acts: Vec<Act>, bytes: usize, cut: Cut) -> Vec<Act> {
 }
 
 /// Sends everything in chunks of at most `bytes` bytes.
-pub(super) fn in_chunks(acts: Vec<Act>, bytes: usize) -> Vec<Act> {
+pub(super) fn in_chunks(acts: Vec<WireAction>, bytes: usize) -> Vec<WireAction> {
     let split = |act| match act {
-        Act::Send(body) => body.chunks(bytes.max(1)).map(|part| Act::Send(part.to_vec())).collect(),
+        WireAction::Send(body) => {
+            body.chunks(bytes.max(1)).map(|part| WireAction::Send(part.to_vec())).collect()
+        }
         other => vec![other],
     };
     acts.into_iter().flat_map(split).collect()
 }
 
 /// Leaves out the second half of what is sent last.
-pub(super) fn halve_last(acts: &mut [Act]) {
-    if let Some(Act::Send(bytes)) = acts.last_mut() {
+pub(super) fn halve_last(acts: &mut [WireAction]) {
+    if let Some(WireAction::Send(bytes)) = acts.last_mut() {
         bytes.truncate(bytes.len() / 2);
     }
 }

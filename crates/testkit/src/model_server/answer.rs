@@ -1,6 +1,6 @@
 //! An answer before a dialect has put it on the wire: what is said, thought and called, and its oddities.
 
-use super::act::Act;
+use super::act::WireAction;
 use super::fault::Fault;
 
 /// How a stream goes wrong behind its first half.
@@ -53,9 +53,9 @@ pub struct Tokens {
 pub(super) struct Answer {
     pub(super) parts: Vec<Part>,
     pub(super) calls: Vec<(String, String)>,
-    pub(super) stop: Option<Word>,
-    pub(super) trouble: Option<Trouble>,
-    pub(super) quirks: Vec<Quirk>,
+    pub(super) stop: Option<StopWord>,
+    pub(super) trouble: Option<AnswerFault>,
+    pub(super) quirks: Vec<AnswerQuirk>,
     pub(super) tokens: Option<Tokens>,
 }
 
@@ -66,25 +66,25 @@ pub(super) enum Part {
     Thought(String),
     /// Thought that only the vendor can read.
     Redacted(String),
-    Wait(Act),
+    Wait(WireAction),
 }
 
 /// Why it stops: a meaning, or a word as it is to appear on the wire.
 #[derive(Debug, Clone)]
-pub(super) enum Word {
+pub(super) enum StopWord {
     Meaning(Stop),
     Literal(String),
 }
 
 /// What happens behind the pieces, in place of a proper end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Trouble {
+pub(super) enum AnswerFault {
     Torn(Tear),
     Fails(Fault),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quirk {
+pub(super) enum AnswerQuirk {
     NoDone,
     UnknownFields,
     Twice,
@@ -93,25 +93,26 @@ pub(super) enum Quirk {
 }
 
 impl Answer {
-    pub(super) fn has(&self, quirk: Quirk) -> bool {
+    pub(super) fn has(&self, quirk: AnswerQuirk) -> bool {
         self.quirks.contains(&quirk)
     }
 
     /// Returns how often the answer is told.
     pub(super) fn times(&self) -> usize {
-        let again = self.has(Quirk::Twice) || matches!(self.trouble, Some(Trouble::Fails(Fault::Twice)));
+        let again =
+            self.has(AnswerQuirk::Twice) || matches!(self.trouble, Some(AnswerFault::Fails(Fault::Twice)));
         if again { 2 } else { 1 }
     }
 
     /// Returns what happens in place of a proper end, if anything.
-    pub(super) fn breaks(&self) -> Option<Trouble> {
-        self.trouble.filter(|trouble| !matches!(trouble, Trouble::Fails(Fault::Twice)))
+    pub(super) fn breaks(&self) -> Option<AnswerFault> {
+        self.trouble.filter(|trouble| !matches!(trouble, AnswerFault::Fails(Fault::Twice)))
     }
 
     /// Returns why it stops, where a meaning was given or follows from the calls.
     pub(super) fn meaning(&self) -> Stop {
         match (&self.stop, self.calls.is_empty()) {
-            (Some(Word::Meaning(stop)), _) => *stop,
+            (Some(StopWord::Meaning(stop)), _) => *stop,
             (_, true) => Stop::EndTurn,
             (_, false) => Stop::ToolUse,
         }
@@ -120,7 +121,7 @@ impl Answer {
     /// Returns the word for why it stops.
     pub(super) fn word(&self, of: fn(Stop) -> &'static str) -> &str {
         match &self.stop {
-            Some(Word::Literal(word)) => word,
+            Some(StopWord::Literal(word)) => word,
             _ => of(self.meaning()),
         }
     }
@@ -142,7 +143,7 @@ impl Answer {
     }
 
     /// Returns the waits among the pieces, for a reply that comes in one piece.
-    pub(super) fn waits(&self) -> Vec<Act> {
+    pub(super) fn waits(&self) -> Vec<WireAction> {
         let waits = self.parts.iter().filter_map(|part| match part {
             Part::Wait(act) => Some(act.clone()),
             Part::Text(_) | Part::Thought(_) | Part::Redacted(_) => None,

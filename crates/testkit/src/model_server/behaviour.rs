@@ -28,17 +28,17 @@ pub struct Behaviour {
     models_reply: Option<Reply>,
     key: Option<String>,
     vendor: Vendor,
-    choice: Choice,
+    choice: ReplyChoice,
 }
 
-enum Choice {
+enum ReplyChoice {
     By(Box<dyn Fn(&Value) -> Reply + Send + Sync>),
-    Steps(Mutex<VecDeque<Step>>),
+    Steps(Mutex<VecDeque<ReplyStep>>),
     PerModel(Vec<(String, Behaviour)>),
 }
 
 /// A reply, and how often it is given.
-struct Step {
+struct ReplyStep {
     left: usize,
     reply: Reply,
 }
@@ -47,7 +47,7 @@ impl Behaviour {
     /// Answers every request by a function of its body.
     #[must_use]
     pub fn by(choose: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
-        Self::of(Choice::By(Box::new(choose)))
+        Self::of(ReplyChoice::By(Box::new(choose)))
     }
 
     /// Answers every request alike.
@@ -60,14 +60,14 @@ impl Behaviour {
     #[must_use]
     pub fn each(replies: Vec<Reply>) -> Self {
         let steps = replies.into_iter().chain([Reply::text("ok")]);
-        Self::of(Choice::Steps(Mutex::new(steps.map(|reply| Step { left: 1, reply }).collect())))
+        Self::of(ReplyChoice::Steps(Mutex::new(steps.map(|reply| ReplyStep { left: 1, reply }).collect())))
     }
 
     /// Answers so many requests alike; goes on with [`then`](Self::then).
     #[must_use]
     pub fn times(times: usize, reply: impl Into<Reply>) -> Self {
-        let step = Step { left: times, reply: reply.into() };
-        Self::of(Choice::Steps(Mutex::new(VecDeque::from([step]))))
+        let step = ReplyStep { left: times, reply: reply.into() };
+        Self::of(ReplyChoice::Steps(Mutex::new(VecDeque::from([step]))))
     }
 
     /// Answers the next request with this; the last reply of a sequence is given for ever.
@@ -79,9 +79,9 @@ impl Behaviour {
     /// Answers the next so many requests with this.
     #[must_use]
     pub fn then_times(mut self, times: usize, reply: impl Into<Reply>) -> Self {
-        let Choice::Steps(steps) = &mut self.choice else { panic!("only a sequence goes on") };
+        let ReplyChoice::Steps(steps) = &mut self.choice else { panic!("only a sequence goes on") };
         let steps = steps.get_mut().unwrap_or_else(PoisonError::into_inner);
-        steps.push_back(Step { left: times, reply: reply.into() });
+        steps.push_back(ReplyStep { left: times, reply: reply.into() });
         self
     }
 
@@ -93,7 +93,7 @@ impl Behaviour {
         let each = behaviours.into_iter().map(|(model, behaviour)| (model.to_owned(), behaviour));
         let each: Vec<_> = each.collect();
         let models = each.iter().map(|(model, _)| model.clone()).collect();
-        Self { models, ..Self::of(Choice::PerModel(each)) }
+        Self { models, ..Self::of(ReplyChoice::PerModel(each)) }
     }
 
     /// Behaves like a small assistant: reads the file that is spoken of, if it may, and answers with
@@ -132,7 +132,7 @@ impl Behaviour {
         self
     }
 
-    fn of(choice: Choice) -> Self {
+    fn of(choice: ReplyChoice) -> Self {
         let models = vec!["test-model".to_owned()];
         Self { models, models_reply: None, key: None, vendor: Vendor::default(), choice }
     }
@@ -155,17 +155,19 @@ impl Behaviour {
 
     pub(super) fn choose(&self, body: &Value) -> Reply {
         match &self.choice {
-            Choice::By(choose) => choose(body),
-            Choice::Steps(steps) => next(&mut steps.lock().unwrap_or_else(PoisonError::into_inner)),
-            Choice::PerModel(each) => match each.iter().find(|(model, _)| body["model"] == model.as_str()) {
-                Some((_, behaviour)) => behaviour.choose(body),
-                None => Fault::UnknownModel.into(),
-            },
+            ReplyChoice::By(choose) => choose(body),
+            ReplyChoice::Steps(steps) => next(&mut steps.lock().unwrap_or_else(PoisonError::into_inner)),
+            ReplyChoice::PerModel(each) => {
+                match each.iter().find(|(model, _)| body["model"] == model.as_str()) {
+                    Some((_, behaviour)) => behaviour.choose(body),
+                    None => Fault::UnknownModel.into(),
+                }
+            }
         }
     }
 }
 
-fn next(steps: &mut VecDeque<Step>) -> Reply {
+fn next(steps: &mut VecDeque<ReplyStep>) -> Reply {
     while steps.len() > 1 && steps.front().is_some_and(|step| step.left == 0) {
         steps.pop_front();
     }

@@ -11,15 +11,19 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::act::{Act, Performance};
-use super::routes::{Routed, route};
-use super::{Door, Stage, http};
+use super::act::{WireAction, WireReply};
+use super::routes::{RoutedReply, route};
+use super::{ListenerState, SharedServer, http};
 
 /// How many connections wait to be taken.
 const BACKLOG: u32 = 64;
 
 /// Takes connections until it is dropped; while the door is shut it keeps the port and refuses.
-pub(super) async fn accept(listener: TcpListener, stage: Arc<Stage>, door: watch::Sender<Door>) {
+pub(super) async fn accept(
+    listener: TcpListener,
+    stage: Arc<SharedServer>,
+    door: watch::Sender<ListenerState>,
+) {
     let mut wishes = door.subscribe();
     let mut listener = Some(listener);
     let address = listener.as_ref().and_then(|listener| listener.local_addr().ok());
@@ -27,14 +31,14 @@ pub(super) async fn accept(listener: TcpListener, stage: Arc<Stage>, door: watch
     loop {
         let wish = *wishes.borrow_and_update();
         match (wish, listener.take()) {
-            (Door::Shut, Some(open)) => {
+            (ListenerState::Shut, Some(open)) => {
                 drop(open);
                 connections.shutdown().await;
                 let held = address.and_then(|address| bound(address).ok());
-                door.send_replace(Door::IsShut);
-                drop(wishes.wait_for(|state| *state == Door::Open).await);
+                door.send_replace(ListenerState::IsShut);
+                drop(wishes.wait_for(|state| *state == ListenerState::Open).await);
                 listener = held.and_then(|socket| socket.listen(BACKLOG).ok());
-                door.send_replace(Door::IsOpen);
+                door.send_replace(ListenerState::IsOpen);
             }
             (_, None) => return,
             (_, Some(open)) => {
@@ -62,14 +66,14 @@ fn bound(address: SocketAddr) -> io::Result<TcpSocket> {
 }
 
 /// How playing a reply ended.
-enum End {
+enum ReplyEnd {
     /// All of it was sent; the connection can go on.
     Sent,
     /// The fault closes the connection.
     Closed,
 }
 
-async fn serve(stream: TcpStream, stage: Arc<Stage>) {
+async fn serve(stream: TcpStream, stage: Arc<SharedServer>) {
     // Without it a piece may wait for the client's acknowledgement of the one before.
     drop(stream.set_nodelay(true));
     let (mut reader, mut writer) = stream.into_split();
@@ -77,7 +81,7 @@ async fn serve(stream: TcpStream, stage: Arc<Stage>) {
     while let Ok(Some(request)) = http::read_request(&mut reader, &mut buffer).await {
         let behaviour = stage.behaviour();
         let number = stage.see(&request);
-        let Routed { reply, exchange, is_invalid } = route(&request, &behaviour, number);
+        let RoutedReply { reply, exchange, is_invalid } = route(&request, &behaviour, number);
         stage.count(|counts| counts.invalid += usize::from(is_invalid));
         for _ in 0..reply.responses() {
             let performance = reply.performance(&exchange);
@@ -93,8 +97,8 @@ async fn serve(stream: TcpStream, stage: Arc<Stage>) {
                 }
             };
             match played {
-                Some(Ok(End::Sent)) => {}
-                Some(Ok(End::Closed)) => return stage.count(|counts| counts.completed += 1),
+                Some(Ok(ReplyEnd::Sent)) => {}
+                Some(Ok(ReplyEnd::Closed)) => return stage.count(|counts| counts.completed += 1),
                 Some(Err(_)) | None => return stage.count(|counts| counts.aborted += 1),
             }
         }
@@ -102,32 +106,36 @@ async fn serve(stream: TcpStream, stage: Arc<Stage>) {
     }
 }
 
-async fn play(writer: &mut OwnedWriteHalf, performance: Performance, stage: &Stage) -> io::Result<End> {
+async fn play(
+    writer: &mut OwnedWriteHalf,
+    performance: WireReply,
+    stage: &SharedServer,
+) -> io::Result<ReplyEnd> {
     if let Some(head) = performance.head {
         http::write_head(writer, head.status, &head.headers).await?;
     }
     for act in performance.acts {
         match act {
             // An empty chunk would end the body.
-            Act::Send(bytes) if bytes.is_empty() => {}
-            Act::Send(bytes) => {
+            WireAction::Send(bytes) if bytes.is_empty() => {}
+            WireAction::Send(bytes) => {
                 http::write_chunk(writer, &bytes).await?;
                 stage.count(|counts| counts.body_bytes += bytes.len());
             }
-            Act::Flood(bytes) => loop {
+            WireAction::Flood(bytes) => loop {
                 http::write_chunk(writer, &bytes).await?;
             },
-            Act::Pause(span) => tokio::time::sleep(span).await,
-            Act::Hold(gate) => gate.pass().await,
-            Act::Hang => pending().await,
-            Act::Close => return Ok(End::Closed),
-            Act::Reset => {
+            WireAction::Pause(span) => tokio::time::sleep(span).await,
+            WireAction::Hold(gate) => gate.pass().await,
+            WireAction::Hang => pending().await,
+            WireAction::Close => return Ok(ReplyEnd::Closed),
+            WireAction::Reset => {
                 writer.as_ref().set_zero_linger()?;
-                return Ok(End::Closed);
+                return Ok(ReplyEnd::Closed);
             }
-            Act::End => break,
+            WireAction::End => break,
         }
     }
     http::write_chunk(writer, b"").await?;
-    Ok(End::Sent)
+    Ok(ReplyEnd::Sent)
 }

@@ -45,7 +45,7 @@ impl Vendor {
 
 /// A request, as far as its reply depends on it.
 #[derive(Debug, Clone)]
-pub(super) struct Exchange {
+pub(super) struct ModelExchange {
     pub(super) dialect: Dialect,
     pub(super) vendor: Vendor,
     /// Numbers the reply.
@@ -60,7 +60,7 @@ pub(super) struct Exchange {
     pub(super) input_bytes: usize,
 }
 
-impl Exchange {
+impl ModelExchange {
     /// Reads a request.
     pub(super) fn read(dialect: Dialect, vendor: Vendor, number: usize, body: &Value) -> Self {
         let flag = |at: &str| body.pointer(at).and_then(Value::as_bool).unwrap_or(false);

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use super::act::{Act, Cut, Performance, cut_at, in_chunks};
-use super::answer::{Answer, Part, Quirk, Stop, Tear, Tokens, Trouble, Word};
-use super::exchange::Exchange;
+use super::act::{Cut, WireAction, WireReply, cut_at, in_chunks};
+use super::answer::{Answer, AnswerFault, AnswerQuirk, Part, Stop, StopWord, Tear, Tokens};
+use super::exchange::ModelExchange;
 use super::fault::Fault;
 use super::perform;
 use crate::scripted_provider::Gate;
@@ -120,7 +120,7 @@ impl Reply {
     /// Waits before what follows.
     #[must_use]
     pub fn pause(self, span: Duration) -> Self {
-        self.part(Part::Wait(Act::Pause(span)))
+        self.part(Part::Wait(WireAction::Pause(span)))
     }
 
     /// Waits before each piece that is there already.
@@ -128,14 +128,15 @@ impl Reply {
     pub fn paced(self, span: Duration) -> Self {
         self.answer(|answer| {
             let parts = std::mem::take(&mut answer.parts);
-            answer.parts = parts.into_iter().flat_map(|part| [Part::Wait(Act::Pause(span)), part]).collect();
+            answer.parts =
+                parts.into_iter().flat_map(|part| [Part::Wait(WireAction::Pause(span)), part]).collect();
         })
     }
 
     /// Waits for the test before what follows.
     #[must_use]
     pub fn hold(self, gate: &Gate) -> Self {
-        self.part(Part::Wait(Act::Hold(gate.clone())))
+        self.part(Part::Wait(WireAction::Hold(gate.clone())))
     }
 
     /// Calls a tool; the arguments go out as written.
@@ -147,13 +148,13 @@ impl Reply {
     /// Ends for another reason than its calls suggest.
     #[must_use]
     pub fn stop(self, stop: Stop) -> Self {
-        self.answer(|answer| answer.stop = Some(Word::Meaning(stop)))
+        self.answer(|answer| answer.stop = Some(StopWord::Meaning(stop)))
     }
 
     /// Ends with a word that goes out as written, whatever the dialect.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
-        self.answer(|answer| answer.stop = Some(Word::Literal(reason.to_owned())))
+        self.answer(|answer| answer.stop = Some(StopWord::Literal(reason.to_owned())))
     }
 
     /// Tells what the answer used, instead of a guess by bytes.
@@ -180,46 +181,46 @@ impl Reply {
     /// Goes wrong behind what is said so far.
     #[must_use]
     pub fn torn(self, tear: Tear) -> Self {
-        self.answer(|answer| answer.trouble = Some(Trouble::Torn(tear)))
+        self.answer(|answer| answer.trouble = Some(AnswerFault::Torn(tear)))
     }
 
     /// Fails behind what is said so far: a refusal becomes an error inside the stream.
     #[must_use]
     pub fn then(self, fault: Fault) -> Self {
-        self.answer(|answer| answer.trouble = Some(Trouble::Fails(fault)))
+        self.answer(|answer| answer.trouble = Some(AnswerFault::Fails(fault)))
     }
 
     /// Leaves out what ends the stream: `[DONE]`, `message_stop`. The reason to stop is there.
     #[must_use]
     pub fn without_done(self) -> Self {
-        self.quirk(Quirk::NoDone)
+        self.quirk(AnswerQuirk::NoDone)
     }
 
     /// Leaves out the usage.
     #[must_use]
     pub fn without_usage(self) -> Self {
-        self.quirk(Quirk::NoUsage)
+        self.quirk(AnswerQuirk::NoUsage)
     }
 
     /// Sprinkles fields, events and blocks that nobody knows.
     #[must_use]
     pub fn with_unknown_fields(self) -> Self {
-        self.quirk(Quirk::UnknownFields)
+        self.quirk(AnswerQuirk::UnknownFields)
     }
 
     /// Tells the whole answer twice before the stream ends, once.
     #[must_use]
     pub fn twice(self) -> Self {
-        self.quirk(Quirk::Twice)
+        self.quirk(AnswerQuirk::Twice)
     }
 
     /// Sends every event twice, one behind the other.
     #[must_use]
     pub fn events_doubled(self) -> Self {
-        self.quirk(Quirk::EventsDoubled)
+        self.quirk(AnswerQuirk::EventsDoubled)
     }
 
-    fn quirk(self, quirk: Quirk) -> Self {
+    fn quirk(self, quirk: AnswerQuirk) -> Self {
         self.answer(|answer| answer.quirks.push(quirk))
     }
 }
@@ -274,15 +275,15 @@ impl Reply {
     }
 
     /// Returns what to do on the wire for a request.
-    pub(super) fn performance(&self, exchange: &Exchange) -> Performance {
+    pub(super) fn performance(&self, exchange: &ModelExchange) -> WireReply {
         let mut performance = match &self.kind {
-            Kind::Silent => Performance::headless(Act::Hang),
+            Kind::Silent => WireReply::headless(WireAction::Hang),
             Kind::Fault(fault) => perform::failed(*fault, exchange),
             Kind::Error { status, code, message } => perform::refused(*status, code, message, exchange),
             Kind::Status(status, body) => {
-                Performance::whole(*status, "application/json", body.clone().into_bytes())
+                WireReply::whole(*status, "application/json", body.clone().into_bytes())
             }
-            Kind::Raw(content_type, body) => Performance::whole(200, content_type, body.clone()),
+            Kind::Raw(content_type, body) => WireReply::whole(200, content_type, body.clone()),
             Kind::Answer(answer) => perform::answered(answer, exchange),
         };
         if let Some(head) = &mut performance.head {
@@ -299,7 +300,7 @@ impl Reply {
             performance.acts = in_chunks(performance.acts, bytes);
         }
         if self.hangs {
-            performance.acts.push(Act::Hang);
+            performance.acts.push(WireAction::Hang);
         }
         performance
     }

@@ -2,20 +2,20 @@
 
 use super::SeenRequest;
 use super::behaviour::Behaviour;
-use super::exchange::{Dialect, Exchange};
+use super::exchange::{Dialect, ModelExchange};
 use super::reply::Reply;
 use super::{chat, messages};
 
 /// A reply, and what of the request it depends on.
-pub(super) struct Routed {
+pub(super) struct RoutedReply {
     pub(super) reply: Reply,
-    pub(super) exchange: Exchange,
+    pub(super) exchange: ModelExchange,
     /// Whether the request broke the rules of its format.
     pub(super) is_invalid: bool,
 }
 
 /// Finds the reply to a request.
-pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize) -> Routed {
+pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize) -> RoutedReply {
     let path = request.path.split('?').next().unwrap_or_default();
     let is_messages = path.starts_with("/v1/messages") || request.header("anthropic-version").is_some();
     let dialect = if is_messages { Dialect::Messages } else { Dialect::Chat };
@@ -36,13 +36,13 @@ pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize)
             _ => (Reply::error(404, not_found(dialect), "no such address"), true),
         },
     };
-    let exchange = Exchange::read(dialect, behaviour.vendor(), number, &request.body);
+    let exchange = ModelExchange::read(dialect, behaviour.vendor(), number, &request.body);
     let request_id = match dialect {
         Dialect::Chat => "x-request-id",
         Dialect::Messages => "request-id",
     };
     let reply = reply.header(request_id, &messages::errors::request_id(number));
-    Routed { reply, exchange, is_invalid }
+    RoutedReply { reply, exchange, is_invalid }
 }
 
 fn unwelcome(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Option<Reply> {

@@ -13,7 +13,7 @@ use super::gate::Gate;
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     Text(String),
     Reasoning(String),
     Pause(Duration),
@@ -26,7 +26,7 @@ pub(super) enum Step {
 
 /// How a script ends.
 #[derive(Debug, Clone)]
-enum Ending {
+enum ScriptEnding {
     Answer,
     Fail(ModelFailure),
     Hang,
@@ -37,14 +37,14 @@ enum Ending {
 /// One answer, written down in order; ends with an answer unless told otherwise.
 #[derive(Debug, Clone)]
 pub struct Script {
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
     proposals: Vec<RawToolProposal>,
     finish: Option<FinishReason>,
     usage: Option<TokenUsage>,
     continuation: Option<String>,
     response_id: Option<String>,
     answered_by: Option<ModelName>,
-    ending: Ending,
+    ending: ScriptEnding,
 }
 
 impl Default for Script {
@@ -65,21 +65,21 @@ impl Script {
             continuation: None,
             response_id: None,
             answered_by: None,
-            ending: Ending::Answer,
+            ending: ScriptEnding::Answer,
         }
     }
 
     /// Says a piece of text.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
-        self.steps.push(Step::Text(text.to_owned()));
+        self.steps.push(ScriptStep::Text(text.to_owned()));
         self
     }
 
     /// Shows a piece of reasoning.
     #[must_use]
     pub fn reasoning(mut self, text: &str) -> Self {
-        self.steps.push(Step::Reasoning(text.to_owned()));
+        self.steps.push(ScriptStep::Reasoning(text.to_owned()));
         self
     }
 
@@ -106,14 +106,14 @@ impl Script {
     /// Waits by the clock.
     #[must_use]
     pub fn pause(mut self, span: Duration) -> Self {
-        self.steps.push(Step::Pause(span));
+        self.steps.push(ScriptStep::Pause(span));
         self
     }
 
     /// Waits for the test.
     #[must_use]
     pub fn hold(mut self, gate: &Gate) -> Self {
-        self.steps.push(Step::Hold(gate.clone()));
+        self.steps.push(ScriptStep::Hold(gate.clone()));
         self
     }
 
@@ -151,7 +151,7 @@ impl Script {
     /// Ends with exactly this failure.
     #[must_use]
     pub fn fail_with(mut self, failure: ModelFailure) -> Self {
-        self.ending = Ending::Fail(failure);
+        self.ending = ScriptEnding::Fail(failure);
         self
     }
 
@@ -165,25 +165,25 @@ impl Script {
     /// Never ends.
     #[must_use]
     pub fn hang(mut self) -> Self {
-        self.ending = Ending::Hang;
+        self.ending = ScriptEnding::Hang;
         self
     }
 
     /// Ends with neither answer nor failure, as no provider should.
     #[must_use]
     pub fn end_silently(mut self) -> Self {
-        self.ending = Ending::Silence;
+        self.ending = ScriptEnding::Silence;
         self
     }
 
     /// Ends in a panic, as no provider should.
     #[must_use]
     pub fn panic(mut self) -> Self {
-        self.ending = Ending::Panic;
+        self.ending = ScriptEnding::Panic;
         self
     }
 
-    pub(super) fn into_steps(self, asked: &ModelRef, number: usize) -> Vec<Step> {
+    pub(super) fn into_steps(self, asked: &ModelRef, number: usize) -> Vec<ScriptStep> {
         let model = &asked.model;
         let mut steps = self.steps;
         let continuation = self.continuation.map(|body| ProviderContinuation {
@@ -193,7 +193,7 @@ impl Script {
         });
         let natural = if self.proposals.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         match self.ending {
-            Ending::Answer => steps.push(Step::Answer(ModelAnswer {
+            ScriptEnding::Answer => steps.push(ScriptStep::Answer(ModelAnswer {
                 response_id: Content::new(self.response_id.unwrap_or_else(|| format!("scripted-{number}"))),
                 answered_by: self.answered_by.unwrap_or_else(|| model.clone()),
                 finish: self.finish.unwrap_or(natural),
@@ -201,10 +201,10 @@ impl Script {
                 proposals: self.proposals,
                 continuation,
             })),
-            Ending::Fail(failure) => steps.push(Step::Fail(failure)),
-            Ending::Hang => steps.push(Step::Hang),
-            Ending::Silence => {}
-            Ending::Panic => steps.push(Step::Panic),
+            ScriptEnding::Fail(failure) => steps.push(ScriptStep::Fail(failure)),
+            ScriptEnding::Hang => steps.push(ScriptStep::Hang),
+            ScriptEnding::Silence => {}
+            ScriptEnding::Panic => steps.push(ScriptStep::Panic),
         }
         steps
     }

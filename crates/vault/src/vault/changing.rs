@@ -9,15 +9,17 @@ use palyra_ports::secret_store::{check_hosts, check_principals, check_value};
 use palyra_ports::{NewSecret, RootKind, SecretChange, SecretName, SecretRecord, SecretStoreError};
 use palyra_types::{Content, PrincipalId, Seq};
 
-use super::{Carried, Ready, SECRETS_MAX, State, Vault, beside, damaged, file_of, key_of, not_found, record};
-use crate::envelope::{BoundTo, Envelope, Key};
+use super::{
+    Carried, ReadyKeys, SECRETS_MAX, Vault, VaultState, beside, damaged, file_of, key_of, not_found, record,
+};
+use crate::envelope::{BoundTo, Envelope, VaultKey};
 use crate::files::{self, WriteDurability};
-use crate::root::{self, Root, disk};
-use crate::staged::{Change, Staged};
+use crate::root::{self, RootState, disk};
+use crate::staged::{FolderChange, StagedChange};
 
 pub(super) fn stage(
     vault: &Vault,
-    ready: &mut Ready,
+    ready: &mut ReadyKeys,
     change: SecretChange,
     since: Seq,
 ) -> Result<Option<SecretRecord>, SecretStoreError> {
@@ -26,22 +28,22 @@ pub(super) fn stage(
         SecretChange::Put(secret) => sealed(put(vault, secret)?)?,
         SecretChange::Bind { name, hosts } => {
             check_hosts(&hosts)?;
-            sealed(bound(vault, name, Rebinding::Hosts(&hosts))?)?
+            sealed(bound(vault, name, SecretRebinding::Hosts(&hosts))?)?
         }
         SecretChange::Share { name, principals } => {
             check_principals(&principals)?;
-            sealed(bound(vault, name, Rebinding::Principals(&principals))?)?
+            sealed(bound(vault, name, SecretRebinding::Principals(&principals))?)?
         }
         SecretChange::Remove(name) => match vault.load(&name) {
             Err(error @ SecretStoreError::NotFound { .. }) => return Err(error),
-            Ok(_) | Err(_) => (Change::Remove(name.as_str().to_owned()), None),
+            Ok(_) | Err(_) => (FolderChange::Remove(name.as_str().to_owned()), None),
         },
         SecretChange::Passphrase(passphrase) => {
             ready.next = Some(sealed_anew(vault, &passphrase)?);
-            (Change::Passphrase, None)
+            (FolderChange::Passphrase, None)
         }
     };
-    Staged::new(change, since).store(&vault.folder)?;
+    StagedChange::new(change, since).store(&vault.folder)?;
     Ok(record)
 }
 
@@ -51,16 +53,16 @@ struct NamedEnvelope {
     envelope: Envelope,
 }
 
-fn sealed(named: NamedEnvelope) -> Result<(Change, Option<SecretRecord>), SecretStoreError> {
+fn sealed(named: NamedEnvelope) -> Result<(FolderChange, Option<SecretRecord>), SecretStoreError> {
     let record = record(named.name, &named.envelope)?;
-    Ok((Change::Seal(named.envelope), Some(record)))
+    Ok((FolderChange::Seal(named.envelope), Some(record)))
 }
 
 /// Returns the key that new values are sealed under; the first of them brings it about.
-fn key_to_seal(vault: &Vault) -> Result<Key, SecretStoreError> {
+fn key_to_seal(vault: &Vault) -> Result<VaultKey, SecretStoreError> {
     {
         let state = vault.state();
-        if !matches!(state.root, Root::NotYet) {
+        if !matches!(state.root, RootState::NotYet) {
             return key_of(&state).cloned();
         }
     }
@@ -68,11 +70,11 @@ fn key_to_seal(vault: &Vault) -> Result<Key, SecretStoreError> {
     // Somebody may have put a key or secrets there meanwhile.
     let (kind, found) = root::find(&vault.folder, super::names(&vault.folder).map(|names| names.len()));
     let root = match found {
-        Root::NotYet => Root::Key(root::make(&vault.folder, &*vault.entropy)?),
-        found @ (Root::Key(_) | Root::Locked(_)) => found,
+        RootState::NotYet => RootState::Key(root::make(&vault.folder, &*vault.entropy)?),
+        found @ (RootState::Key(_) | RootState::Locked(_)) => found,
     };
     let mut state = vault.state_to_change();
-    *state = State { kind, root };
+    *state = VaultState { kind, root };
     key_of(&state).cloned()
 }
 
@@ -104,7 +106,7 @@ fn put(vault: &Vault, secret: NewSecret) -> Result<NamedEnvelope, SecretStoreErr
 
 /// What a secret is bound to that was not before.
 #[derive(Debug, Clone, Copy)]
-enum Rebinding<'a> {
+enum SecretRebinding<'a> {
     /// Nothing.
     None,
     /// These hosts.
@@ -116,10 +118,10 @@ enum Rebinding<'a> {
 fn bound(
     vault: &Vault,
     name: SecretName,
-    rebinding: Rebinding<'_>,
+    rebinding: SecretRebinding<'_>,
 ) -> Result<NamedEnvelope, SecretStoreError> {
     let state = vault.state();
-    if matches!(state.root, Root::NotYet) {
+    if matches!(state.root, RootState::NotYet) {
         return Err(not_found(&name));
     }
     let key = key_of(&state)?;
@@ -130,8 +132,8 @@ fn bound(
 /// The keys that a secret is opened and sealed with.
 #[derive(Clone, Copy)]
 struct KeyChange<'a> {
-    before: &'a Key,
-    after: &'a Key,
+    before: &'a VaultKey,
+    after: &'a VaultKey,
 }
 
 /// Seals a secret anew: its value, version and time stay.
@@ -139,15 +141,15 @@ fn again(
     vault: &Vault,
     keys: KeyChange<'_>,
     name: &SecretName,
-    rebinding: Rebinding<'_>,
+    rebinding: SecretRebinding<'_>,
 ) -> Result<Envelope, SecretStoreError> {
     let envelope = vault.load(name)?;
     let value = envelope.open(keys.before, name).map_err(|_| damaged(name))?;
     let sent_as = envelope.sent_as().map_err(|_| damaged(name))?;
     let (hosts, principals) = match rebinding {
-        Rebinding::None => (&envelope.hosts, &envelope.principals),
-        Rebinding::Hosts(hosts) => (hosts, &envelope.principals),
-        Rebinding::Principals(principals) => (&envelope.hosts, principals),
+        SecretRebinding::None => (&envelope.hosts, &envelope.principals),
+        SecretRebinding::Hosts(hosts) => (hosts, &envelope.principals),
+        SecretRebinding::Principals(principals) => (&envelope.hosts, principals),
     };
     let (version, changed) = (envelope.version, envelope.changed);
     let bound = BoundTo { name, version, hosts, principals, sent_as: &sent_as, changed };
@@ -155,11 +157,11 @@ fn again(
 }
 
 /// Seals everything under the key of a passphrase, in the folder beside.
-fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<Key, SecretStoreError> {
+fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<VaultKey, SecretStoreError> {
     let before = match &vault.state().root {
-        Root::NotYet => None,
-        Root::Key(key) => Some(key.clone()),
-        Root::Locked(why) => return Err(SecretStoreError::Locked { why: why.clone() }),
+        RootState::NotYet => None,
+        RootState::Key(key) => Some(key.clone()),
+        RootState::Locked(why) => return Err(SecretStoreError::Locked { why: why.clone() }),
     };
     files::make_folder(&vault.folder).map_err(disk("made"))?;
     let (after, file) = root::with_passphrase(passphrase.expose(), &*vault.entropy)?;
@@ -168,7 +170,7 @@ fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<Key, Secre
     if let Some(before) = before {
         let keys = KeyChange { before: &before, after: &after };
         for name in vault.names()? {
-            let bytes = bytes_of(&again(vault, keys, &name, Rebinding::None)?)?;
+            let bytes = bytes_of(&again(vault, keys, &name, SecretRebinding::None)?)?;
             let made = files::write(&beside, &file_of(&name), &bytes);
             made.and_then(WriteDurability::durable).map_err(disk("written"))?;
         }
@@ -178,24 +180,28 @@ fn sealed_anew(vault: &Vault, passphrase: &Content<String>) -> Result<Key, Secre
     Ok(after)
 }
 
-pub(super) fn carry_out(vault: &Vault, ready: &mut Ready) -> Result<Carried, SecretStoreError> {
-    let Some(staged) = Staged::load(&vault.folder).map_err(disk("read"))? else {
+pub(super) fn carry_out(vault: &Vault, ready: &mut ReadyKeys) -> Result<Carried, SecretStoreError> {
+    let Some(staged) = StagedChange::load(&vault.folder).map_err(disk("read"))? else {
         return Ok(Carried::Nothing);
     };
     let name = staged.change.name();
     let (made, carried) = match (staged.change, name) {
-        (Change::Seal(envelope), Some(name)) => {
+        (FolderChange::Seal(envelope), Some(name)) => {
             (files::write(&vault.folder, &file_of(&name), &bytes_of(&envelope)?), Carried::Other)
         }
-        (Change::Remove(_), Some(name)) => {
+        (FolderChange::Remove(_), Some(name)) => {
             (files::remove(&vault.folder, &file_of(&name)), Carried::Removed(name))
         }
-        (Change::Passphrase, _) => return change_places(vault, ready.next.take()).map(|()| Carried::Other),
+        (FolderChange::Passphrase, _) => {
+            return change_places(vault, ready.next.take()).map(|()| Carried::Other);
+        }
         // No such name was ever made ready.
-        (Change::Seal(_) | Change::Remove(_), None) => (Ok(WriteDurability::Durable), Carried::Nothing),
+        (FolderChange::Seal(_) | FolderChange::Remove(_), None) => {
+            (Ok(WriteDurability::Durable), Carried::Nothing)
+        }
     };
     match made.map_err(disk("written"))? {
-        WriteDurability::Durable => Staged::forget(&vault.folder).map_err(disk("written"))?,
+        WriteDurability::Durable => StagedChange::forget(&vault.folder).map_err(disk("written"))?,
         // It is in force. What is ready is on the disk, and carries it out once more after a power cut.
         WriteDurability::InForce(_) => {}
     }
@@ -203,18 +209,18 @@ pub(super) fn carry_out(vault: &Vault, ready: &mut Ready) -> Result<Carried, Sec
 }
 
 /// Lets the folder that was sealed anew take its place; what was ready goes with the one before.
-fn change_places(vault: &Vault, next: Option<Key>) -> Result<(), SecretStoreError> {
+fn change_places(vault: &Vault, next: Option<VaultKey>) -> Result<(), SecretStoreError> {
     let beside = beside(&vault.folder);
     if !root::has_passphrase(&beside) {
-        Staged::forget(&vault.folder).map_err(disk("written"))?;
+        StagedChange::forget(&vault.folder).map_err(disk("written"))?;
         let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(disk("sealed again")(gone));
     }
     {
         let mut state = vault.state_to_change();
         files::exchange(&vault.folder, &beside).map_err(disk("written"))?;
-        let locked = || Root::Locked("its passphrase was not given yet".to_owned());
-        *state = State { kind: RootKind::Passphrase, root: next.map_or_else(locked, Root::Key) };
+        let locked = || RootState::Locked("its passphrase was not given yet".to_owned());
+        *state = VaultState { kind: RootKind::Passphrase, root: next.map_or_else(locked, RootState::Key) };
     }
     // It is in force. What is left beside is sealed under the key before, and goes with it: at the next change or start,
     // if not now. What a power cut takes back is still ready there.
@@ -222,12 +228,12 @@ fn change_places(vault: &Vault, next: Option<Key>) -> Result<(), SecretStoreErro
     Ok(())
 }
 
-pub(super) fn give_up(vault: &Vault, ready: &mut Ready) -> Result<(), SecretStoreError> {
-    *ready = Ready::default();
-    if Staged::load(&vault.folder).map_err(disk("read"))?.is_some() {
+pub(super) fn give_up(vault: &Vault, ready: &mut ReadyKeys) -> Result<(), SecretStoreError> {
+    *ready = ReadyKeys::default();
+    if StagedChange::load(&vault.folder).map_err(disk("read"))?.is_some() {
         // What was carried out already has to stay when this is gone.
         files::sync_folder(&vault.folder).map_err(disk("written"))?;
-        Staged::forget(&vault.folder).map_err(disk("written"))?;
+        StagedChange::forget(&vault.folder).map_err(disk("written"))?;
     }
     files::remove_folder(&beside(&vault.folder)).map_err(disk("removed"))
 }

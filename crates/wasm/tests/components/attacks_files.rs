@@ -10,7 +10,7 @@ use palyra_ports::{ComponentStoreError, ProcessLimits};
 use palyra_types::ErrorCode;
 use palyra_wasm::COMPILE_LIMITS;
 
-use crate::component::{About, ECHO, Wat};
+use crate::component::{ComponentAbout, ECHO, Wat};
 use crate::files;
 use crate::shelf::{Shelf, native};
 
@@ -118,7 +118,8 @@ async fn a_component_without_files_finds_no_folder() {
     let shelf = writing().await;
     std::fs::remove_file(shelf.work().join("plain.txt")).unwrap();
     for capability in [4, 0] {
-        let about = About { name: "save", contract: 1, capabilities: vec![(capability, String::new())] };
+        let about =
+            ComponentAbout { name: "save", contract: 1, capabilities: vec![(capability, String::new())] };
         shelf.add(&Wat { about, ..files::writes() }).await;
         assert_eq!(
             shelf.call("save", "plain.txt").await.failure,
@@ -145,7 +146,7 @@ async fn a_component_that_was_changed_on_the_disk_does_not_run() {
     let shelf = writing().await;
     let examined = shelf.examine(&files::writes().bytes()).await.unwrap();
     // Another component in its place, with native code and all: nothing of it runs.
-    let about = About { name: "save", contract: 1, capabilities: vec![(1, String::new())] };
+    let about = ComponentAbout { name: "save", contract: 1, capabilities: vec![(1, String::new())] };
     let other = Wat { about, ..Wat::running(ECHO) };
     let other = shelf.examine(&other.bytes()).await.unwrap();
     let (kept, of_other) = (shelf.kept(&examined), shelf.kept(&other));
@@ -166,7 +167,7 @@ async fn a_component_that_takes_the_compiler_too_long_ends_the_compiler_only() {
     let ended = shelf.examine(&bomb).await.unwrap_err();
     assert!(matches!(ended, ComponentStoreError::Limit { .. }), "{ended}");
     // The control: the same shelf goes on, and its compiler compiles what is small.
-    let about = About { contract: 1, ..About::default() };
+    let about = ComponentAbout { contract: 1, ..ComponentAbout::default() };
     let small = Wat { about, ..Wat::running(ECHO) };
     assert_eq!(shelf.examine(&small.bytes()).await.unwrap().description.name.as_str(), "echo");
 }

@@ -9,7 +9,7 @@ use palyra_ports::{
     FetchResponse,
 };
 use palyra_testkit::FakeClock;
-pub(crate) use palyra_testkit::component_text::{About, ECHO, Wat};
+pub(crate) use palyra_testkit::component_text::{ComponentAbout, ECHO, Wat};
 use palyra_types::{PrincipalId, Redacted};
 use palyra_wasm::{
     CallError, CallLimits, CallReach, CallRequest, CompiledComponent, Engine, MemoryValues, Ports,

@@ -1,6 +1,6 @@
 //! Components that ask a host and write a file: what they import, and the code that does it.
 
-use crate::component::{About, Wat};
+use crate::component::{ComponentAbout, Wat};
 
 /// Imports of the component: asking, and files.
 const IMPORTS: &str = r#"
@@ -88,7 +88,7 @@ const SAVING: &str = r#"
 /// A component that writes `written` to the path it is told.
 pub(crate) fn writes() -> Wat {
     Wat {
-        about: About { name: "save", contract: 1, capabilities: vec![(1, String::new())] },
+        about: ComponentAbout { name: "save", contract: 1, capabilities: vec![(1, String::new())] },
         ..reaching("(call $save (local.get $ptr) (local.get $len) (i32.const 3000) (i32.const 7))")
     }
 }
@@ -109,7 +109,7 @@ pub(crate) fn links() -> Wat {
 
 /// A component that opens the path it is told as often as it says of itself, and holds all of it.
 pub(crate) fn opens(times: &'static str) -> Wat {
-    let about = About { name: times, ..writes().about };
+    let about = ComponentAbout { name: times, ..writes().about };
     Wat {
         about,
         // The name is `open_`, and the number in four digits; it lies at 2304.
@@ -180,7 +180,7 @@ pub(crate) fn moves() -> Wat {
 pub(crate) fn saves(address: &str, host: &str) -> Wat {
     Wat {
         given: address.to_owned(),
-        about: About {
+        about: ComponentAbout {
             name: "save_page",
             contract: 1,
             capabilities: vec![(1, String::new()), (2, host.to_owned())],

@@ -10,12 +10,12 @@ use palyra_types::component::ComponentCapability;
 use palyra_types::tool::{EffectContract, Isolation, ToolExecutor, ToolName};
 use palyra_wasm::{COMPILE_LIMITS, KeepValues};
 
-use crate::component::{About, ECHO, Wat};
+use crate::component::{ComponentAbout, ECHO, Wat};
 use crate::files;
 use crate::shelf::{Shelf, native, record, supervision};
 
 fn echo() -> Wat {
-    let about = About { name: "echo_back", contract: 1, ..About::default() };
+    let about = ComponentAbout { name: "echo_back", contract: 1, ..ComponentAbout::default() };
     Wat { about, ..Wat::running(ECHO) }
 }
 
@@ -161,7 +161,7 @@ async fn a_failure_has_its_code() {
         ("(call $answer (i32.const 1) (local.get $ptr) (local.get $len))", ErrorCode::ToolFailed),
         ("(unreachable)", ErrorCode::ComponentTrapped),
     ] {
-        let about = About { name: "fails", contract: 1, ..About::default() };
+        let about = ComponentAbout { name: "fails", contract: 1, ..ComponentAbout::default() };
         shelf.add(&Wat { about, ..Wat::running(run) }).await;
         assert_eq!(shelf.call("fails", "no").await.failure, Some(code), "{run}");
     }
@@ -170,7 +170,7 @@ async fn a_failure_has_its_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_cancelled_ends() {
     let shelf = Shelf::new();
-    let about = About { name: "spins", contract: 1, ..About::default() };
+    let about = ComponentAbout { name: "spins", contract: 1, ..ComponentAbout::default() };
     shelf.add(&Wat { about, ..Wat::running("(loop $l (br $l)) (unreachable)") }).await;
     let supervision = supervision();
     let cancel = supervision.cancel.clone();
@@ -186,7 +186,7 @@ async fn what_is_no_component_is_told_apart() {
     let shelf = Shelf::new();
     let refused = shelf.examine(b"not wasm at all").await.unwrap_err();
     assert!(matches!(refused, ComponentStoreError::Invalid { .. }), "{refused}");
-    let nameless = About { name: "No Name", ..About::default() };
+    let nameless = ComponentAbout { name: "No Name", ..ComponentAbout::default() };
     let refused = shelf.examine(&Wat { about: nameless, ..Wat::running(ECHO) }.bytes()).await.unwrap_err();
     assert!(refused.to_string().contains("is not a tool name"), "{refused}");
 }

@@ -12,13 +12,13 @@ use palyra_types::event::{ApprovalEvent, JournalEvent, TapeEvent};
 use palyra_types::{ApprovalId, PrincipalId, Redacted, RunId, Timestamp};
 
 use super::{
-    ApprovalRow, Approvals, BY_APPROVAL, EXPIRING, OF_PRINCIPAL, OF_RUN, PENDING_OF_PRINCIPAL,
+    ApprovalFamily, ApprovalRow, BY_APPROVAL, EXPIRING, OF_PRINCIPAL, OF_RUN, PENDING_OF_PRINCIPAL,
     PENDING_OR_DECIDED, key, of_principal, of_run, waits_or_not,
 };
 use crate::families::id_query::IdQuery;
 use crate::family::{
-    IndexKey, KeyRange, LogView, RowId, RowStore, Scan, ScanOrder, StoreFault, all_rows, find_row, scan_rows,
-    scan_wanted,
+    IndexKey, KeyRange, LogView, RowId, RowScan, RowStore, ScanOrder, StoreFault, all_rows, find_row,
+    scan_rows, scan_wanted,
 };
 
 /// A waiting approval and its time.
@@ -41,7 +41,7 @@ pub fn record(
     log: &mut dyn LogView,
     approval: ApprovalId,
 ) -> Result<Option<ApprovalRecord>, StoreFault> {
-    let found = find_row::<Approvals>(rows, BY_APPROVAL, &key(approval))?;
+    let found = find_row::<ApprovalFamily>(rows, BY_APPROVAL, &key(approval))?;
     found.map(|(_, row)| to_record(log, row)).transpose()
 }
 
@@ -59,8 +59,8 @@ pub fn records(
     for (index, key) in sources(query) {
         let after = query.before.map(|before| (key.clone(), RowId::from(before)));
         let range = KeyRange::of_prefix(key);
-        let scan = Scan { index, range, after, order: ScanOrder::Descending, limit };
-        found.extend(scan_wanted::<Approvals>(rows, scan, |row| is_wanted(query, row))?);
+        let scan = RowScan { index, range, after, order: ScanOrder::Descending, limit };
+        found.extend(scan_wanted::<ApprovalFamily>(rows, scan, |row| is_wanted(query, row))?);
     }
     found.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
     found.truncate(limit);
@@ -161,7 +161,7 @@ fn decision(
 /// [`StoreFault`] when the store fails.
 pub fn waiting(rows: &mut dyn RowStore) -> Result<Vec<(PrincipalId, usize)>, StoreFault> {
     let mut waiting: BTreeMap<PrincipalId, usize> = BTreeMap::new();
-    for (_, row) in all_rows::<Approvals>(rows, PENDING_OF_PRINCIPAL)? {
+    for (_, row) in all_rows::<ApprovalFamily>(rows, PENDING_OF_PRINCIPAL)? {
         *waiting.entry(row.principal).or_default() += 1;
     }
     Ok(waiting.into_iter().collect())
@@ -173,7 +173,7 @@ pub fn waiting(rows: &mut dyn RowStore) -> Result<Vec<(PrincipalId, usize)>, Sto
 /// [`StoreFault`] when the store fails.
 pub fn next_to_expire(rows: &mut dyn RowStore, limit: usize) -> Result<Vec<ExpiringApproval>, StoreFault> {
     let (all, limit) = (KeyRange::of_prefix(IndexKey::new()), limit.clamp(1, RECORD_PAGE_ROWS_MAX));
-    let found = scan_rows::<Approvals>(rows, EXPIRING, all, ScanOrder::Ascending, limit)?;
+    let found = scan_rows::<ApprovalFamily>(rows, EXPIRING, all, ScanOrder::Ascending, limit)?;
     let due = found.into_iter().filter_map(|(_, row)| {
         let (approval, run) = (row.approval, row.run);
         row.expires.map(|expires| ExpiringApproval { approval, run, expires })
@@ -191,8 +191,8 @@ pub fn ids(rows: &mut dyn RowStore, query: &IdQuery) -> Result<Vec<[u8; 16]>, St
         range.until = IndexKey::new().bytes(below);
     }
     let limit = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
-    let scan = Scan { index: BY_APPROVAL, range, after: None, order: ScanOrder::Descending, limit };
-    let found = scan_wanted::<Approvals>(rows, scan, |row| {
+    let scan = RowScan { index: BY_APPROVAL, range, after: None, order: ScanOrder::Descending, limit };
+    let found = scan_wanted::<ApprovalFamily>(rows, scan, |row| {
         query.principal.is_none_or(|principal| row.principal == principal)
             && query.fragment.matches(row.approval.to_bytes())
     })?;

@@ -8,18 +8,22 @@ use palyra_types::tool::EffectContract;
 use palyra_types::{EffectId, RunId, Seq};
 
 use super::{
-    BY_CALL, BY_JOB, CHANGING, EffectKey, EffectRow, Effects, OF_PRINCIPAL, OPEN_JOB, STARTED, UNKNOWN, key,
-    of_principal, of_run,
+    BY_CALL, BY_JOB, CHANGING, EffectFamily, EffectKey, EffectRow, OF_PRINCIPAL, OPEN_JOB, STARTED, UNKNOWN,
+    key, of_principal, of_run,
 };
 use crate::family::{
-    Cache, IndexKey, KeyRange, RowStore, Scan, ScanOrder, StoreFault, scan_rows, scan_wanted,
+    FamilyCache, IndexKey, KeyRange, RowScan, RowStore, ScanOrder, StoreFault, scan_rows, scan_wanted,
 };
 
 /// Returns whether the outcome of an effect is unknown, in the writer's transaction.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
-pub fn is_unknown(rows: &mut Cache<'_, Effects>, run: RunId, effect: EffectId) -> Result<bool, StoreFault> {
+pub fn is_unknown(
+    rows: &mut FamilyCache<'_, EffectFamily>,
+    run: RunId,
+    effect: EffectId,
+) -> Result<bool, StoreFault> {
     Ok(rows.find(BY_CALL, &key(EffectKey { run, effect }))?.is_some_and(|(_, row)| row.is_unknown()))
 }
 
@@ -35,8 +39,8 @@ pub fn records(rows: &mut dyn RowStore, query: &EffectQuery) -> Result<Vec<Effec
             let until = query.before.map(|before| prefix.clone().number(before.0));
             let mut range = KeyRange::of_prefix(prefix);
             range.until = until.unwrap_or(range.until);
-            let scan = Scan { index, range, after: None, order: ScanOrder::Descending, limit };
-            scan_wanted::<Effects>(rows, scan, wanted)?
+            let scan = RowScan { index, range, after: None, order: ScanOrder::Descending, limit };
+            scan_wanted::<EffectFamily>(rows, scan, wanted)?
         }
         None => {
             let (index, prefix) = match (query.only, query.run) {
@@ -45,8 +49,8 @@ pub fn records(rows: &mut dyn RowStore, query: &EffectQuery) -> Result<Vec<Effec
                 (_, None) => (BY_CALL, IndexKey::new()),
             };
             let range = KeyRange::of_prefix(prefix);
-            let scan = Scan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
-            let mut found = scan_wanted::<Effects>(rows, scan, wanted)?;
+            let scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
+            let mut found = scan_wanted::<EffectFamily>(rows, scan, wanted)?;
             found.sort_by_key(|(_, row)| std::cmp::Reverse(row.started.map(|(_, _, seq)| seq)));
             found.truncate(limit);
             found
@@ -83,7 +87,7 @@ fn is_wanted(query: &EffectQuery, row: &EffectRow) -> bool {
 /// [`StoreFault`] when the store fails.
 pub fn last_job(rows: &mut dyn RowStore) -> Result<JobNumber, StoreFault> {
     let all = KeyRange::of_prefix(IndexKey::new());
-    let last = scan_rows::<Effects>(rows, BY_JOB, all, ScanOrder::Descending, 1)?;
+    let last = scan_rows::<EffectFamily>(rows, BY_JOB, all, ScanOrder::Descending, 1)?;
     let number = last.first().and_then(|(_, row)| row.job).map(|job| JobNumber(job.number()));
     Ok(number.unwrap_or_default())
 }
@@ -94,7 +98,7 @@ pub fn last_job(rows: &mut dyn RowStore) -> Result<JobNumber, StoreFault> {
 /// [`StoreFault`] when the store fails.
 pub fn settled_of_run(rows: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq>, StoreFault> {
     let range = KeyRange::of_prefix(of_run(run));
-    let found = scan_rows::<Effects>(rows, BY_CALL, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<EffectFamily>(rows, BY_CALL, range, ScanOrder::Ascending, usize::MAX)?;
     let mut settled: Vec<Seq> =
         found.into_iter().filter_map(|(_, row)| row.settled).map(|(_, seq)| seq).collect();
     settled.sort_unstable();

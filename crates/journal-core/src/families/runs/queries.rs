@@ -6,13 +6,13 @@ use palyra_types::session::SessionRef;
 use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq};
 
 use super::{
-    BY_IDEMPOTENCY, BY_RUN, OF_PRINCIPAL, OF_SESSION, OPEN, RunRow, Runs, idempotency_key, key,
+    BY_IDEMPOTENCY, BY_RUN, OF_PRINCIPAL, OF_SESSION, OPEN, RunFamily, RunRow, idempotency_key, key,
     principal_key, session_key,
 };
 use crate::families::id_query::IdQuery;
 use crate::family::{
-    Cache, IndexKey, KeyRange, RowId, RowStore, Scan, ScanOrder, StoreFault, all_rows, find_row, scan_rows,
-    scan_wanted,
+    FamilyCache, IndexKey, KeyRange, RowId, RowScan, RowStore, ScanOrder, StoreFault, all_rows, find_row,
+    scan_rows, scan_wanted,
 };
 
 /// Runs that recovery takes up at one start, at most; the rest wait in the journal.
@@ -31,7 +31,7 @@ pub struct SessionTextQuery {
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails; so for every query.
-pub fn cached_row(rows: &mut Cache<'_, Runs>, run: RunId) -> Result<Option<RunRow>, StoreFault> {
+pub fn cached_row(rows: &mut FamilyCache<'_, RunFamily>, run: RunId) -> Result<Option<RunRow>, StoreFault> {
     Ok(rows.find(BY_RUN, &key(run))?.map(|(_, row)| row))
 }
 
@@ -45,9 +45,9 @@ pub fn has_other_in_progress(
     run: RunId,
 ) -> Result<bool, StoreFault> {
     let range = KeyRange::of_prefix(session_key(session));
-    let scan = Scan { index: OPEN, range, after: None, order: ScanOrder::Ascending, limit: 1 };
+    let scan = RowScan { index: OPEN, range, after: None, order: ScanOrder::Ascending, limit: 1 };
     let is_other = |row: &RunRow| row.record.state == RunLifecycleState::InProgress && row.record.run != run;
-    Ok(!scan_wanted::<Runs>(rows, scan, is_other)?.is_empty())
+    Ok(!scan_wanted::<RunFamily>(rows, scan, is_other)?.is_empty())
 }
 
 /// Returns a run.
@@ -55,7 +55,7 @@ pub fn has_other_in_progress(
 /// # Errors
 /// See [`cached_row`].
 pub fn record(rows: &mut dyn RowStore, run: RunId) -> Result<Option<RunRecord>, StoreFault> {
-    Ok(find_row::<Runs>(rows, BY_RUN, &key(run))?.map(|(_, row)| row.record))
+    Ok(find_row::<RunFamily>(rows, BY_RUN, &key(run))?.map(|(_, row)| row.record))
 }
 
 /// Returns the run that was started with a key.
@@ -67,7 +67,7 @@ pub fn first_run_of_key(
     principal: PrincipalId,
     digest: IdempotencyDigest,
 ) -> Result<Option<RunId>, StoreFault> {
-    let found = find_row::<Runs>(rows, BY_IDEMPOTENCY, &idempotency_key(principal, digest))?;
+    let found = find_row::<RunFamily>(rows, BY_IDEMPOTENCY, &idempotency_key(principal, digest))?;
     Ok(found.map(|(_, row)| row.record.run))
 }
 
@@ -86,9 +86,9 @@ pub fn records(rows: &mut dyn RowStore, query: &RunQuery) -> Result<Vec<RunRecor
     };
     let after = query.before.map(|before| (key.clone(), RowId::from(before)));
     let range = KeyRange::of_prefix(key);
-    let scan = Scan { index, range, after, order: ScanOrder::Descending, limit };
+    let scan = RowScan { index, range, after, order: ScanOrder::Descending, limit };
     let is_wanted = |row: &RunRow| query.only != RunFilter::Finished || row.record.state.is_terminal();
-    let found = scan_wanted::<Runs>(rows, scan, is_wanted)?;
+    let found = scan_wanted::<RunFamily>(rows, scan, is_wanted)?;
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
 }
 
@@ -99,7 +99,7 @@ fn open_of_principal(
     limit: usize,
 ) -> Result<Vec<RunRecord>, StoreFault> {
     let range = KeyRange::of_prefix(principal_key(query.principal));
-    let mut found = scan_rows::<Runs>(rows, OPEN, range, ScanOrder::Ascending, usize::MAX)?;
+    let mut found = scan_rows::<RunFamily>(rows, OPEN, range, ScanOrder::Ascending, usize::MAX)?;
     found.retain(|(id, _)| query.before.is_none_or(|before| Seq::from(*id) < before));
     found.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
     found.truncate(limit);
@@ -111,7 +111,7 @@ fn open_of_principal(
 /// # Errors
 /// See [`cached_row`].
 pub fn open(rows: &mut dyn RowStore) -> Result<Vec<RunRecord>, StoreFault> {
-    let mut found = all_rows::<Runs>(rows, OPEN)?;
+    let mut found = all_rows::<RunFamily>(rows, OPEN)?;
     found.sort_by_key(|(id, _)| *id);
     found.truncate(OPEN_RUNS_MAX);
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
@@ -123,7 +123,7 @@ pub fn open(rows: &mut dyn RowStore) -> Result<Vec<RunRecord>, StoreFault> {
 /// See [`cached_row`].
 pub fn of_session(rows: &mut dyn RowStore, session: SessionRef) -> Result<Vec<(RunRecord, Seq)>, StoreFault> {
     let range = KeyRange::of_prefix(session_key(session));
-    let found = scan_rows::<Runs>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<RunFamily>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
     Ok(found.into_iter().map(|(_, row)| (row.record, row.last_seq)).collect())
 }
 
@@ -133,7 +133,7 @@ pub fn of_session(rows: &mut dyn RowStore, session: SessionRef) -> Result<Vec<(R
 /// See [`cached_row`].
 pub fn of_principal(rows: &mut dyn RowStore, principal: PrincipalId) -> Result<Vec<RunId>, StoreFault> {
     let range = KeyRange::of_prefix(principal_key(principal));
-    let found = scan_rows::<Runs>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<RunFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
     Ok(found.into_iter().map(|(_, row)| row.record.run).collect())
 }
 
@@ -145,8 +145,8 @@ fn one_of_session(
     wanted: impl Fn(&RunRow) -> bool,
 ) -> Result<Option<RunRow>, StoreFault> {
     let range = KeyRange::of_prefix(session_key(session));
-    let scan = Scan { index: OF_SESSION, range, after: None, order, limit: 1 };
-    Ok(scan_wanted::<Runs>(rows, scan, wanted)?.into_iter().next().map(|(_, row)| row))
+    let scan = RowScan { index: OF_SESSION, range, after: None, order, limit: 1 };
+    Ok(scan_wanted::<RunFamily>(rows, scan, wanted)?.into_iter().next().map(|(_, row)| row))
 }
 
 fn holds(row: &RunRow, needle: &str) -> bool {
@@ -194,8 +194,8 @@ pub fn ids(rows: &mut dyn RowStore, query: &IdQuery) -> Result<Vec<[u8; 16]>, St
         range.until = IndexKey::new().bytes(below);
     }
     let limit = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
-    let scan = Scan { index: BY_RUN, range, after: None, order: ScanOrder::Descending, limit };
-    let found = scan_wanted::<Runs>(rows, scan, |row| {
+    let scan = RowScan { index: BY_RUN, range, after: None, order: ScanOrder::Descending, limit };
+    let found = scan_wanted::<RunFamily>(rows, scan, |row| {
         query.principal.is_none_or(|principal| row.record.principal == principal)
             && query.fragment.matches(row.record.run.to_bytes())
     })?;

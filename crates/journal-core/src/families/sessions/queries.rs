@@ -7,16 +7,16 @@ use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionFilter, SessionQue
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{PrincipalId, Redacted, SessionId, Timestamp};
 
-use super::{BY_KEY, BY_SESSION, Sessions, key, named, of_principal};
+use super::{BY_KEY, BY_SESSION, SessionFamily, key, named, of_principal};
 use crate::families::id_query::IdQuery;
-use crate::family::{Cache, IndexKey, KeyRange, RowStore, ScanOrder, StoreFault, find_row, scan_rows};
+use crate::family::{FamilyCache, IndexKey, KeyRange, RowStore, ScanOrder, StoreFault, find_row, scan_rows};
 
 /// Returns whether neither the session nor another one with its key exists, in the writer's transaction.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
 pub fn is_absent(
-    rows: &mut Cache<'_, Sessions>,
+    rows: &mut FamilyCache<'_, SessionFamily>,
     session: SessionRef,
     text: Option<&str>,
 ) -> Result<bool, StoreFault> {
@@ -35,7 +35,7 @@ pub fn record(
     rows: &mut dyn RowStore,
     session: SessionRef,
 ) -> Result<Option<OrchestratorSessionRecord>, StoreFault> {
-    Ok(find_row::<Sessions>(rows, BY_SESSION, &key(session))?.map(|(_, row)| row.record))
+    Ok(find_row::<SessionFamily>(rows, BY_SESSION, &key(session))?.map(|(_, row)| row.record))
 }
 
 /// Returns the session that a principal calls by this key.
@@ -47,7 +47,7 @@ pub fn record_by_key(
     principal: PrincipalId,
     text: &str,
 ) -> Result<Option<OrchestratorSessionRecord>, StoreFault> {
-    Ok(find_row::<Sessions>(rows, BY_KEY, &named(principal, text))?.map(|(_, row)| row.record))
+    Ok(find_row::<SessionFamily>(rows, BY_KEY, &named(principal, text))?.map(|(_, row)| row.record))
 }
 
 /// Returns a page of a principal's sessions, most recently used first. `has_input` says whether an input of a session
@@ -61,7 +61,7 @@ pub fn records(
     mut has_input: impl FnMut(&mut dyn RowStore, SessionRef, &str) -> Result<bool, StoreFault>,
 ) -> Result<Vec<OrchestratorSessionRecord>, StoreFault> {
     let range = KeyRange::of_prefix(of_principal(query.principal));
-    let found = scan_rows::<Sessions>(rows, BY_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<SessionFamily>(rows, BY_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
     let mut found: Vec<OrchestratorSessionRecord> =
         found.into_iter().map(|(_, row)| row.record).filter(|record| is_wanted(query, record)).collect();
     found.sort_unstable_by_key(|record| std::cmp::Reverse(place(record)));
@@ -106,7 +106,7 @@ fn is_wanted(query: &SessionQuery, record: &OrchestratorSessionRecord) -> bool {
 /// [`StoreFault`] when the store fails.
 pub fn ids(rows: &mut dyn RowStore, query: &IdQuery) -> Result<Vec<[u8; 16]>, StoreFault> {
     let range = KeyRange::of_prefix(query.principal.map_or_else(IndexKey::new, of_principal));
-    let found = scan_rows::<Sessions>(rows, BY_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = scan_rows::<SessionFamily>(rows, BY_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
     let ids = found.into_iter().map(|(_, row)| row.record.session.id.to_bytes());
     let is_below = |id: &[u8; 16]| query.below.is_none_or(|below| *id < below);
     let mut ids: Vec<[u8; 16]> = ids.filter(|id| is_below(id) && query.fragment.matches(*id)).collect();

@@ -5,7 +5,7 @@ use palyra_types::{LogId, Seq};
 use tempfile::TempDir;
 
 use super::*;
-use crate::connection::{Access, connect};
+use crate::connection::{ConnectionAccess, connect};
 
 struct Scene {
     folder: TempDir,
@@ -27,13 +27,13 @@ impl Scene {
         self.folder.path().join("journal.db")
     }
 
-    fn open(&self) -> Sealer {
-        Sealer::open(&self.database(), Sealing::On, &self.entropy).unwrap().unwrap()
+    fn open(&self) -> PayloadSealer {
+        PayloadSealer::open(&self.database(), PayloadSealing::On, &self.entropy).unwrap().unwrap()
     }
 
     /// A log in which payloads under these keys lie.
     fn log(&self, keys: &[i64]) -> Connection {
-        let connection = connect(&self.database(), Access::Write).unwrap();
+        let connection = connect(&self.database(), ConnectionAccess::Write).unwrap();
         connection
             .execute_batch("CREATE TABLE IF NOT EXISTS payload(key_id INTEGER); DELETE FROM payload")
             .unwrap();
@@ -44,7 +44,7 @@ impl Scene {
     }
 
     fn unsealed(&self, (key_id, sealed): &(i64, Vec<u8>)) -> Option<Vec<u8>> {
-        let connection = connect(&self.database(), Access::Write).unwrap();
+        let connection = connect(&self.database(), ConnectionAccess::Write).unwrap();
         let sql = "SELECT unseal(?1, ?2, ?3, 3, -1)";
         connection.query_row(sql, (key_id, sealed, [5_u8; 16]), |row| row.get(0)).unwrap()
     }
@@ -53,10 +53,10 @@ impl Scene {
 #[test]
 fn nothing_is_made_where_nothing_is_sealed() {
     let scene = Scene::new();
-    assert!(Sealer::open(&scene.database(), Sealing::Off, &scene.entropy).unwrap().is_none());
+    assert!(PayloadSealer::open(&scene.database(), PayloadSealing::Off, &scene.entropy).unwrap().is_none());
     assert_eq!(std::fs::read_dir(scene.folder.path()).unwrap().count(), 0);
     let sealed = scene.open().seal(principal(1), PLACE, b"text").unwrap();
-    let off = Sealer::open(&scene.database(), Sealing::Off, &scene.entropy).unwrap().unwrap();
+    let off = PayloadSealer::open(&scene.database(), PayloadSealing::Off, &scene.entropy).unwrap().unwrap();
     assert!(!off.seals());
     assert_eq!(scene.unsealed(&sealed).as_deref(), Some(&b"text"[..]), "what was sealed is still read");
 }
@@ -138,7 +138,7 @@ fn keys_without_their_root_are_not_written_over() {
             None => std::fs::remove_file(&root).unwrap(),
             Some(other) => std::fs::write(&root, other).unwrap(),
         }
-        let refused = Sealer::open(&scene.database(), Sealing::On, &scene.entropy);
+        let refused = PayloadSealer::open(&scene.database(), PayloadSealing::On, &scene.entropy);
         assert!(matches!(refused, Err(SealError::NoRoot)));
         assert_eq!(scene.unsealed(&sealed), None);
     }

@@ -6,14 +6,14 @@
 use serde_json::{Value, json};
 
 use super::wire;
-use crate::model_server::exchange::{Exchange, Vendor};
+use crate::model_server::exchange::{ModelExchange, Vendor};
 use crate::model_server::fault::Fault;
 use crate::model_server::refusal::Refusal;
 
-type Refused = (u16, Value, Vec<(String, String)>);
+type ErrorResponse = (u16, Value, Vec<(String, String)>);
 
 /// Returns status, body and headers of a refusal.
-pub(in crate::model_server) fn refusal(fault: Fault, exchange: &Exchange) -> Refused {
+pub(in crate::model_server) fn refusal(fault: Fault, exchange: &ModelExchange) -> ErrorResponse {
     let refusal = said(fault, exchange);
     let headers = match fault {
         Fault::RateLimit(_) => rate_headers(exchange.vendor),
@@ -23,7 +23,7 @@ pub(in crate::model_server) fn refusal(fault: Fault, exchange: &Exchange) -> Ref
 }
 
 /// Returns the event that tells of a refusal inside a stream.
-pub(in crate::model_server) fn event(fault: Fault, exchange: &Exchange) -> Vec<u8> {
+pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
     let refusal = said(fault, exchange);
     let error = shaped(exchange.vendor, &refusal);
     let value = match exchange.vendor {
@@ -67,7 +67,7 @@ fn shaped(vendor: Vendor, refusal: &Refusal) -> Value {
 
 /// Says a fault in the words of the vendor; those who serve their own models know no accounts, and
 /// speak as OpenAI does where they would not refuse at all.
-fn said(fault: Fault, exchange: &Exchange) -> Refusal {
+fn said(fault: Fault, exchange: &ModelExchange) -> Refusal {
     let own = match exchange.vendor {
         Vendor::OpenAi => None,
         Vendor::OpenRouter => open_router(fault, exchange),
@@ -78,7 +78,7 @@ fn said(fault: Fault, exchange: &Exchange) -> Refusal {
     own.unwrap_or_else(|| open_ai(fault, exchange))
 }
 
-fn open_ai(fault: Fault, exchange: &Exchange) -> Refusal {
+fn open_ai(fault: Fault, exchange: &ModelExchange) -> Refusal {
     const INVALID: &str = "invalid_request_error";
     let model = &exchange.model;
     match fault {
@@ -120,7 +120,7 @@ fn open_ai(fault: Fault, exchange: &Exchange) -> Refusal {
     }
 }
 
-fn open_router(fault: Fault, exchange: &Exchange) -> Option<Refusal> {
+fn open_router(fault: Fault, exchange: &ModelExchange) -> Option<Refusal> {
     let model = &exchange.model;
     Some(match fault {
         Fault::Auth => Refusal::new(401, "auth", "User not found."),
@@ -137,7 +137,7 @@ fn open_router(fault: Fault, exchange: &Exchange) -> Option<Refusal> {
     })
 }
 
-fn vllm(fault: Fault, exchange: &Exchange) -> Option<Refusal> {
+fn vllm(fault: Fault, exchange: &ModelExchange) -> Option<Refusal> {
     let model = &exchange.model;
     Some(match fault {
         Fault::Auth => Refusal::new(401, "UnauthorizedError", "Unauthorized"),
@@ -174,7 +174,7 @@ fn llama_cpp(fault: Fault) -> Option<Refusal> {
     })
 }
 
-fn ollama(fault: Fault, exchange: &Exchange) -> Option<Refusal> {
+fn ollama(fault: Fault, exchange: &ModelExchange) -> Option<Refusal> {
     let model = &exchange.model;
     Some(match fault {
         Fault::UnknownModel => Refusal::new(

@@ -3,17 +3,17 @@
 use serde_json::{Value, json};
 
 use super::wire::{call_deltas, chunk, finish_reason, reasoning_field, usage_chunk};
-use crate::model_server::act::Act;
-use crate::model_server::answer::{Answer, Part, Quirk};
-use crate::model_server::exchange::Exchange;
+use crate::model_server::act::WireAction;
+use crate::model_server::answer::{Answer, AnswerQuirk, Part};
+use crate::model_server::exchange::ModelExchange;
 
 /// Returns the stream of an answer, up to where it breaks.
-pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> Vec<Act> {
+pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     let event = |mut value: Value| {
-        if answer.has(Quirk::UnknownFields) {
+        if answer.has(AnswerQuirk::UnknownFields) {
             value["x_trace"] = json!({"shard": [1, {"deep": null}], "note": "\u{2028}"});
         }
-        Act::Send(format!("data: {value}\n\n").into_bytes())
+        WireAction::Send(format!("data: {value}\n\n").into_bytes())
     };
     let delta = |delta: &Value| event(chunk(exchange, delta, None));
     let mut acts = Vec::new();
@@ -33,17 +33,17 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         }
         acts.push(event(chunk(exchange, &json!({}), Some(answer.word(finish_reason)))));
     }
-    if exchange.wants_usage && !answer.has(Quirk::NoUsage) {
+    if exchange.wants_usage && !answer.has(AnswerQuirk::NoUsage) {
         acts.push(event(usage_chunk(answer, exchange)));
     }
-    if !answer.has(Quirk::NoDone) {
-        acts.push(Act::Send(b"data: [DONE]\n\n".to_vec()));
+    if !answer.has(AnswerQuirk::NoDone) {
+        acts.push(WireAction::Send(b"data: [DONE]\n\n".to_vec()));
     }
     acts
 }
 
 /// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
-pub(in crate::model_server) fn endless_call(exchange: &Exchange, bytes: usize) -> (Vec<u8>, Vec<u8>) {
+pub(in crate::model_server) fn endless_call(exchange: &ModelExchange, bytes: usize) -> (Vec<u8>, Vec<u8>) {
     let event = |delta: &Value| format!("data: {}\n\n", chunk(exchange, delta, None)).into_bytes();
     let begin = call_deltas(0, "read_file", "{\"path\":\"").iter().flat_map(event).collect();
     let fragment = json!({"index": 0, "function": {"arguments": "a".repeat(bytes)}});

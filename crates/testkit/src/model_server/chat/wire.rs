@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::answer::{Answer, Quirk, Stop, Tokens};
-use crate::model_server::exchange::{Exchange, Vendor};
+use crate::model_server::answer::{Answer, AnswerQuirk, Stop, Tokens};
+use crate::model_server::exchange::{ModelExchange, Vendor};
 
 const CREATED: u64 = 1_700_000_000;
 
 /// Makes a chunk of a stream.
-pub(super) fn chunk(exchange: &Exchange, delta: &Value, finish: Option<&str>) -> Value {
+pub(super) fn chunk(exchange: &ModelExchange, delta: &Value, finish: Option<&str>) -> Value {
     let mut chunk = frame(exchange, "chat.completion.chunk");
     chunk["choices"] = json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
     if exchange.wants_usage {
@@ -18,7 +18,7 @@ pub(super) fn chunk(exchange: &Exchange, delta: &Value, finish: Option<&str>) ->
 }
 
 /// Makes the chunk that tells the usage.
-pub(super) fn usage_chunk(answer: &Answer, exchange: &Exchange) -> Value {
+pub(super) fn usage_chunk(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut chunk = frame(exchange, "chat.completion.chunk");
     chunk["choices"] = json!([]);
     chunk["usage"] = usage(answer.used(exchange.input_bytes));
@@ -26,7 +26,7 @@ pub(super) fn usage_chunk(answer: &Answer, exchange: &Exchange) -> Value {
 }
 
 /// Makes the whole answer to a request that does not stream.
-pub(in crate::model_server) fn document(answer: &Answer, exchange: &Exchange) -> Value {
+pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut message = json!({"role": "assistant", "content": answer.text(), "refusal": null});
     let thought = answer.thought();
     if !thought.is_empty() {
@@ -43,7 +43,7 @@ pub(in crate::model_server) fn document(answer: &Answer, exchange: &Exchange) ->
     let finish = answer.word(finish_reason);
     document["choices"] =
         json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": finish}]);
-    if !answer.has(Quirk::NoUsage) {
+    if !answer.has(AnswerQuirk::NoUsage) {
         document["usage"] = usage(answer.used(exchange.input_bytes));
     }
     document
@@ -86,7 +86,7 @@ pub(in crate::model_server) fn model_list(models: &[String]) -> Value {
     json!({"object": "list", "data": models.collect::<Vec<_>>()})
 }
 
-pub(super) fn frame(exchange: &Exchange, object: &str) -> Value {
+pub(super) fn frame(exchange: &ModelExchange, object: &str) -> Value {
     json!({
         "id": format!("chatcmpl-test-{}", exchange.number),
         "object": object,

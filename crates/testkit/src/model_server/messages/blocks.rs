@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::signature::{is_sealed, sign};
-use super::verdict::{Verdict, is_tool_name, known_fields, wrong};
+use super::verdict::{RequestVerdict, is_tool_name, known_fields, wrong};
 use crate::model_server::image::{IMAGE_BYTES_MAX, ImageFlaw, flaw};
 
 /// Who says a message.
@@ -14,7 +14,7 @@ pub(super) enum Role {
 }
 
 /// Checks a block of a message.
-pub(super) fn check(place: &str, role: Role, model: &str, block: &Value) -> Verdict {
+pub(super) fn check(place: &str, role: Role, model: &str, block: &Value) -> RequestVerdict {
     use Role::{Assistant, User};
     let kind = block["type"].as_str().unwrap_or_default();
     match (kind, role) {
@@ -44,7 +44,7 @@ pub(super) fn check(place: &str, role: Role, model: &str, block: &Value) -> Verd
 }
 
 /// Checks a block of text.
-pub(super) fn text(place: &str, block: &Value) -> Verdict {
+pub(super) fn text(place: &str, block: &Value) -> RequestVerdict {
     fields(place, block, &["type", "text", "cache_control", "citations"])?;
     match block["text"].as_str() {
         None => wrong(format!("{place}.text.text: Field required")),
@@ -56,7 +56,7 @@ pub(super) fn text(place: &str, block: &Value) -> Verdict {
     }
 }
 
-fn tool_use(place: &str, block: &Value) -> Verdict {
+fn tool_use(place: &str, block: &Value) -> RequestVerdict {
     fields(place, block, &["type", "id", "name", "input", "cache_control", "caller"])?;
     let id = block["id"].as_str().unwrap_or_default();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
@@ -73,7 +73,7 @@ fn tool_use(place: &str, block: &Value) -> Verdict {
     Ok(())
 }
 
-fn tool_result(place: &str, block: &Value) -> Verdict {
+fn tool_result(place: &str, block: &Value) -> RequestVerdict {
     fields(place, block, &["type", "tool_use_id", "content", "is_error", "cache_control"])?;
     let failed = match block.get("is_error") {
         None => false,
@@ -104,7 +104,7 @@ fn tool_result(place: &str, block: &Value) -> Verdict {
 }
 
 /// Reasoning comes back byte by byte as it was given out, or not at all.
-fn thinking(place: &str, model: &str, block: &Value) -> Verdict {
+fn thinking(place: &str, model: &str, block: &Value) -> RequestVerdict {
     fields(place, block, &["type", "thinking", "signature"])?;
     let Some(thought) = block["thinking"].as_str() else {
         return wrong(format!("{place}.thinking.thinking: Field required"));
@@ -116,14 +116,14 @@ fn thinking(place: &str, model: &str, block: &Value) -> Verdict {
     }
 }
 
-fn source(place: &str, block: &Value) -> Verdict {
+fn source(place: &str, block: &Value) -> RequestVerdict {
     if block["source"]["type"].is_string() {
         return Ok(());
     }
     wrong(format!("{place}.{}.source: Field required", block["type"].as_str().unwrap_or_default()))
 }
 
-fn image(place: &str, block: &Value) -> Verdict {
+fn image(place: &str, block: &Value) -> RequestVerdict {
     fields(place, block, &["type", "source", "cache_control", "transformations"])?;
     source(place, block)?;
     let text = |field: &str| block["source"][field].as_str().unwrap_or_default();
@@ -153,7 +153,7 @@ fn image(place: &str, block: &Value) -> Verdict {
     }
 }
 
-fn fields(place: &str, block: &Value, known: &[&str]) -> Verdict {
+fn fields(place: &str, block: &Value, known: &[&str]) -> RequestVerdict {
     let kind = block["type"].as_str().unwrap_or_default();
     let names = block.as_object().into_iter().flat_map(serde_json::Map::keys);
     known_fields(&format!("{place}.{kind}"), names, known)

@@ -3,25 +3,25 @@
 use serde_json::Value;
 
 use super::blocks::{self, Role};
-use super::verdict::{Verdict, known_fields, wrong};
+use super::verdict::{RequestVerdict, known_fields, wrong};
 use crate::model_server::refusal::Refusal;
 
 /// One message, its content as a list of blocks.
-struct Turn<'a> {
+struct ChatTurn<'a> {
     at: usize,
     role: Role,
     blocks: Vec<&'a Value>,
 }
 
 /// Checks `system` and `messages` of a body.
-pub(super) fn check(body: &Value) -> Verdict {
+pub(super) fn check(body: &Value) -> RequestVerdict {
     system(body)?;
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     if messages.is_empty() {
         return wrong("messages: at least one message is required".to_owned());
     }
     let model = body["model"].as_str().unwrap_or_default();
-    let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
+    let mut turns: Vec<ChatTurn<'_>> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let turn = turn(at, message)?;
         alternates(turns.last(), &turn)?;
@@ -40,7 +40,7 @@ pub(super) fn check(body: &Value) -> Verdict {
     reasoning(body, &turns)
 }
 
-fn system(body: &Value) -> Verdict {
+fn system(body: &Value) -> RequestVerdict {
     match body.get("system") {
         None | Some(Value::String(_)) => Ok(()),
         Some(Value::Array(blocks)) => {
@@ -56,7 +56,7 @@ fn system(body: &Value) -> Verdict {
     }
 }
 
-fn turn(at: usize, message: &Value) -> Result<Turn<'_>, Refusal> {
+fn turn(at: usize, message: &Value) -> Result<ChatTurn<'_>, Refusal> {
     let fields = message.as_object().into_iter().flat_map(serde_json::Map::keys);
     known_fields(&format!("messages.{at}"), fields, &["role", "content"])?;
     let role = match message["role"].as_str() {
@@ -66,7 +66,7 @@ fn turn(at: usize, message: &Value) -> Result<Turn<'_>, Refusal> {
     };
     let blocks: Vec<&Value> = match &message["content"] {
         Value::String(text) if text.trim().is_empty() => Vec::new(),
-        Value::String(_) => return Ok(Turn { at, role, blocks: Vec::new() }),
+        Value::String(_) => return Ok(ChatTurn { at, role, blocks: Vec::new() }),
         Value::Array(blocks) => blocks.iter().collect(),
         _ => return wrong(format!("messages.{at}.content: Input should be a valid list")),
     };
@@ -75,10 +75,10 @@ fn turn(at: usize, message: &Value) -> Result<Turn<'_>, Refusal> {
             "messages.{at}: all messages must have non-empty content except for the optional final assistant message"
         ));
     }
-    Ok(Turn { at, role, blocks })
+    Ok(ChatTurn { at, role, blocks })
 }
 
-fn alternates(before: Option<&Turn<'_>>, turn: &Turn<'_>) -> Verdict {
+fn alternates(before: Option<&ChatTurn<'_>>, turn: &ChatTurn<'_>) -> RequestVerdict {
     let role = match turn.role {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -95,7 +95,7 @@ fn alternates(before: Option<&Turn<'_>>, turn: &Turn<'_>) -> Verdict {
 }
 
 /// Every call has exactly one result, at the head of the next message.
-fn pairs(turns: &[Turn<'_>]) -> Verdict {
+fn pairs(turns: &[ChatTurn<'_>]) -> RequestVerdict {
     let mut all_ids: Vec<&str> = Vec::new();
     for (place, turn) in turns.iter().enumerate() {
         let open = if place == 0 { Vec::new() } else { ids(&turns[place - 1], "tool_use", "id") };
@@ -120,7 +120,7 @@ fn pairs(turns: &[Turn<'_>]) -> Verdict {
     Ok(())
 }
 
-fn results(turn: &Turn<'_>, open: &[&str]) -> Verdict {
+fn results(turn: &ChatTurn<'_>, open: &[&str]) -> RequestVerdict {
     let at = turn.at;
     let mut seen: Vec<&str> = Vec::new();
     let mut other = false;
@@ -150,13 +150,13 @@ fn results(turn: &Turn<'_>, open: &[&str]) -> Verdict {
     Ok(())
 }
 
-fn ids<'a>(turn: &Turn<'a>, kind: &str, field: &str) -> Vec<&'a str> {
+fn ids<'a>(turn: &ChatTurn<'a>, kind: &str, field: &str) -> Vec<&'a str> {
     let of_kind = turn.blocks.iter().filter(|block| block["type"] == kind);
     of_kind.map(|block| block[field].as_str().unwrap_or_default()).collect()
 }
 
 /// Where a model waits for results, its reasoning is wanted back first, or not at all.
-fn reasoning(body: &Value, turns: &[Turn<'_>]) -> Verdict {
+fn reasoning(body: &Value, turns: &[ChatTurn<'_>]) -> RequestVerdict {
     let [.., asked, last] = turns else { return Ok(()) };
     if ids(last, "tool_result", "tool_use_id").is_empty() {
         return Ok(());

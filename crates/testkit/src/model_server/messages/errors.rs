@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::events::framed;
-use crate::model_server::exchange::Exchange;
+use crate::model_server::exchange::ModelExchange;
 use crate::model_server::fault::Fault;
 use crate::model_server::refusal::Refusal;
 
 /// Returns status, body and headers of a refusal.
 pub(in crate::model_server) fn refusal(
     fault: Fault,
-    exchange: &Exchange,
+    exchange: &ModelExchange,
 ) -> (u16, Value, Vec<(String, String)>) {
     let refusal = said(fault, &exchange.model);
     let headers: &[(&str, &str)] = match fault {
@@ -26,7 +26,7 @@ pub(in crate::model_server) fn refusal(
 }
 
 /// Returns the event that tells of a refusal inside a stream.
-pub(in crate::model_server) fn event(fault: Fault, exchange: &Exchange) -> Vec<u8> {
+pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
     let refusal = said(fault, &exchange.model);
     framed(&plain(exchange.number, refusal.kind, &refusal.message))
 }

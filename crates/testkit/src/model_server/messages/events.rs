@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 use super::signature::{seal, sign};
 use super::wire::{Kind, begun, ending, kind_of, tool_use};
-use crate::model_server::act::Act;
-use crate::model_server::answer::{Answer, Part, Quirk};
-use crate::model_server::exchange::Exchange;
+use crate::model_server::act::WireAction;
+use crate::model_server::answer::{Answer, AnswerQuirk, Part};
+use crate::model_server::exchange::ModelExchange;
 
 /// Returns the stream of an answer, up to where it breaks.
-pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> Vec<Act> {
+pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     let mut acts = Vec::new();
     for _ in 0..answer.times() {
         let mut stream = Stream { answer, exchange, acts, index: 0, open: None };
         stream.send(json!({"type": "message_start", "message": begun(answer, exchange)}));
-        if answer.has(Quirk::UnknownFields) {
+        if answer.has(AnswerQuirk::UnknownFields) {
             stream.strangers();
         }
         for part in &answer.parts {
@@ -36,7 +36,7 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
         acts = stream.acts;
     }
     let mut stream = Stream { answer, exchange, acts, index: 0, open: None };
-    if !answer.has(Quirk::NoDone) {
+    if !answer.has(AnswerQuirk::NoDone) {
         stream.send(json!({"type": "message_stop"}));
     }
     stream.acts
@@ -45,25 +45,25 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &Exchange) -> V
 /// A stream in the making.
 struct Stream<'a> {
     answer: &'a Answer,
-    exchange: &'a Exchange,
-    acts: Vec<Act>,
+    exchange: &'a ModelExchange,
+    acts: Vec<WireAction>,
     /// The index of the open block, or of the next.
     index: usize,
-    open: Option<Open>,
+    open: Option<OpenBlock>,
 }
 
 /// A block that has begun and not ended.
-struct Open {
+struct OpenBlock {
     kind: Option<Kind>,
     text: String,
 }
 
 impl Stream<'_> {
     fn send(&mut self, mut event: Value) {
-        if self.answer.has(Quirk::UnknownFields) {
+        if self.answer.has(AnswerQuirk::UnknownFields) {
             event["x_trace"] = json!({"shard": [1, {"deep": null}], "note": "\u{2028}"});
         }
-        self.acts.push(Act::Send(framed(&event)));
+        self.acts.push(WireAction::Send(framed(&event)));
     }
 
     fn part(&mut self, part: &Part) {
@@ -109,7 +109,7 @@ impl Stream<'_> {
         if self.index == 0 {
             self.send(json!({"type": "ping"}));
         }
-        self.open = Some(Open { kind, text: String::new() });
+        self.open = Some(OpenBlock { kind, text: String::new() });
     }
 
     fn delta(&mut self, delta: &Value) {

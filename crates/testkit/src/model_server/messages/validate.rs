@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::conversation;
-use super::verdict::{Verdict, is_tool_name, known_fields, wrong};
+use super::verdict::{RequestVerdict, is_tool_name, known_fields, wrong};
 use crate::model_server::SeenRequest;
 use crate::model_server::refusal::Refusal;
 
@@ -47,7 +47,7 @@ pub(in crate::model_server) fn complaint(request: &SeenRequest) -> Option<Refusa
     check(request).err()
 }
 
-fn check(request: &SeenRequest) -> Verdict {
+fn check(request: &SeenRequest) -> RequestVerdict {
     if request.body_bytes > REQUEST_BYTES_MAX {
         return Err(Refusal::new(413, "request_too_large", "Request exceeds the maximum size"));
     }
@@ -73,7 +73,7 @@ pub(super) enum Version {
 }
 
 /// Checks a body.
-pub(super) fn body(version: Version, body: &Value) -> Verdict {
+pub(super) fn body(version: Version, body: &Value) -> RequestVerdict {
     let Some(fields) = body.as_object() else {
         return wrong("The request body is not valid JSON".to_owned());
     };
@@ -105,7 +105,7 @@ pub(super) fn body(version: Version, body: &Value) -> Verdict {
     conversation::check(body)
 }
 
-fn output_cap(body: &Value) -> Verdict {
+fn output_cap(body: &Value) -> RequestVerdict {
     match body.get("max_tokens").map(Value::as_u64) {
         None => wrong("max_tokens: Field required".to_owned()),
         Some(None | Some(0)) => wrong("max_tokens: Input should be greater than or equal to 1".to_owned()),
@@ -116,7 +116,7 @@ fn output_cap(body: &Value) -> Verdict {
     }
 }
 
-fn thinking(body: &Value) -> Verdict {
+fn thinking(body: &Value) -> RequestVerdict {
     let Some(thinking) = body.get("thinking") else { return Ok(()) };
     let kind = thinking["type"].as_str().unwrap_or_default();
     match kind {
@@ -147,7 +147,7 @@ fn thinking(body: &Value) -> Verdict {
     }
 }
 
-fn tools(tools: &Value) -> Verdict {
+fn tools(tools: &Value) -> RequestVerdict {
     const KNOWN: [&str; 9] = [
         "type",
         "name",
@@ -187,7 +187,7 @@ fn tools(tools: &Value) -> Verdict {
     Ok(())
 }
 
-fn output_config(config: &Value) -> Verdict {
+fn output_config(config: &Value) -> RequestVerdict {
     let fields = config.as_object().into_iter().flat_map(serde_json::Map::keys);
     known_fields("output_config", fields, &["effort", "format"])?;
     let Some(format) = config.get("format").filter(|format| !format.is_null()) else { return Ok(()) };

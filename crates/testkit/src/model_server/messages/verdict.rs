@@ -5,7 +5,7 @@ use crate::model_server::refusal::Refusal;
 const TOOL_NAME_CHARS_MAX: usize = 128;
 
 /// What is wrong with a request, or nothing.
-pub(super) type Verdict = Result<(), Refusal>;
+pub(super) type RequestVerdict = Result<(), Refusal>;
 
 /// Makes the refusal of a wrong request.
 pub(super) fn wrong<T>(message: String) -> Result<T, Refusal> {
@@ -17,7 +17,7 @@ pub(super) fn known_fields<'a>(
     place: &str,
     names: impl Iterator<Item = &'a String>,
     known: &[&str],
-) -> Verdict {
+) -> RequestVerdict {
     let dot = if place.is_empty() { "" } else { "." };
     match names.into_iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => wrong(format!("{place}{dot}{name}: Extra inputs are not permitted")),

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::signature::{seal, sign};
-use crate::model_server::answer::{Answer, Part, Quirk, Stop, Tokens};
-use crate::model_server::exchange::Exchange;
+use crate::model_server::answer::{Answer, AnswerQuirk, Part, Stop, Tokens};
+use crate::model_server::exchange::ModelExchange;
 
 /// Makes the whole answer to a request that does not stream.
-pub(in crate::model_server) fn document(answer: &Answer, exchange: &Exchange) -> Value {
+pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut message = begun(answer, exchange);
     let mut content: Vec<Value> = Vec::new();
     for (kind, text) in joined(&answer.parts) {
@@ -33,7 +33,7 @@ pub(in crate::model_server) fn document(answer: &Answer, exchange: &Exchange) ->
 }
 
 /// Makes a message of which nothing is said yet.
-pub(super) fn begun(answer: &Answer, exchange: &Exchange) -> Value {
+pub(super) fn begun(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut usage = usage(answer.used(exchange.input_bytes));
     usage["output_tokens"] = 1.into();
     usage["service_tier"] = "standard".into();
@@ -51,19 +51,19 @@ pub(super) fn begun(answer: &Answer, exchange: &Exchange) -> Value {
 }
 
 /// Makes the event that tells why a message stops and what it used in all.
-pub(super) fn ending(answer: &Answer, exchange: &Exchange) -> Value {
+pub(super) fn ending(answer: &Answer, exchange: &ModelExchange) -> Value {
     let delta = json!({
         "stop_reason": answer.word(stop_reason), "stop_sequence": null, "stop_details": stop_details(answer),
     });
     let mut event = json!({"type": "message_delta", "delta": delta});
-    if !answer.has(Quirk::NoUsage) {
+    if !answer.has(AnswerQuirk::NoUsage) {
         event["usage"] = usage(answer.used(exchange.input_bytes));
     }
     event
 }
 
 /// Makes the block of a call, its input still to come.
-pub(super) fn tool_use(exchange: &Exchange, at: usize, tool: &str) -> Value {
+pub(super) fn tool_use(exchange: &ModelExchange, at: usize, tool: &str) -> Value {
     // Ids are unique in a whole conversation.
     let id = format!("toolu_test_{}_{at}", exchange.number);
     json!({"type": "tool_use", "id": id, "name": tool, "input": {}})
