@@ -3,7 +3,9 @@
 //! Owns what a family declares and which of its rows have changed. Invariant: after [`RowCache::flush`] the store equals the cache; after
 //! [`RowCache::forget`] nothing is cached, so the next lookup goes to the store.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
 
 use super::declaration::{FamilyTable, RowsPerKey};
 use super::folded_entry::FoldedEntry;
@@ -56,20 +58,25 @@ enum StoreState<Row> {
 
 struct CachedRow<Row> {
     row: Row,
+    /// Its keys in the indexes with one row per key, `None` for the other ones.
+    unique_keys: Vec<Option<IndexKey>>,
     stored: StoreState<Row>,
 }
+
+/// Rows by key; nothing depends on the order, which is the same in every process.
+type RowsByKey = HashMap<IndexKey, RowId, BuildHasherDefault<DefaultHasher>>;
 
 /// The rows of a family that are in use.
 pub struct RowCache<F: Family> {
     rows: BTreeMap<RowId, CachedRow<F::Row>>,
     /// For each index with one row per key, the cached rows by key.
-    keys: Vec<BTreeMap<IndexKey, RowId>>,
+    keys: Vec<RowsByKey>,
     changed: Vec<RowId>,
 }
 
 impl<F: Family> Default for RowCache<F> {
     fn default() -> Self {
-        let keys = F::TABLE.indexes.iter().map(|_| BTreeMap::new()).collect();
+        let keys = F::TABLE.indexes.iter().map(|_| RowsByKey::default()).collect();
         Self { rows: BTreeMap::new(), keys, changed: Vec::new() }
     }
 }
@@ -137,19 +144,16 @@ impl<F: Family> RowCache<F> {
     /// Drops every row, changed or not.
     pub fn forget(&mut self) {
         self.rows.clear();
-        self.keys.iter_mut().for_each(BTreeMap::clear);
+        self.keys.iter_mut().for_each(RowsByKey::clear);
         self.changed.clear();
     }
 
     fn add(&mut self, id: RowId, row: F::Row, stored: StoreState<F::Row>) {
-        for (index, keys) in self.keys.iter_mut().enumerate() {
-            if F::TABLE.indexes[index].rows_per_key == RowsPerKey::One
-                && let Some(key) = F::index(&row, index)
-            {
-                keys.insert(key, id);
-            }
+        let unique_keys = unique_keys::<F>(&row);
+        for (keys, key) in self.keys.iter_mut().zip(&unique_keys) {
+            key.as_ref().and_then(|key| keys.insert(key.clone(), id));
         }
-        self.rows.insert(id, CachedRow { row, stored });
+        self.rows.insert(id, CachedRow { row, unique_keys, stored });
     }
 }
 
@@ -230,16 +234,16 @@ impl<F: Family> FamilyCache<'_, F> {
             return Ok(());
         }
         let Some(cached) = self.cached.rows.get_mut(&id) else { return Ok(()) };
-        let before = unique_keys::<F>(&cached.row);
         if matches!(cached.stored, StoreState::Same) {
             cached.stored = StoreState::Older(cached.row.clone());
             self.cached.changed.push(id);
         }
         change(&mut cached.row);
         let after = unique_keys::<F>(&cached.row);
-        for ((keys, old), new) in self.cached.keys.iter_mut().zip(before).zip(after) {
-            if old != new {
-                old.as_ref().and_then(|key| keys.remove(key));
+        if after != cached.unique_keys {
+            let before = std::mem::replace(&mut cached.unique_keys, after.clone());
+            for ((keys, old), new) in self.cached.keys.iter_mut().zip(before).zip(after) {
+                old.and_then(|key| keys.remove(&key));
                 new.and_then(|key| keys.insert(key, id));
             }
         }
