@@ -590,7 +590,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     }
 
     fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) {
-        let lines = question(prompt, risk, detail);
+        let lines = question(prompt, risk, detail, "");
         self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 

@@ -34,7 +34,7 @@ impl UrlRules {
         let file = file.map_or_else(|| "the configuration".to_owned(), |file| file.display().to_string());
         format!(
             "to permit it, write the line below in {file}, below the line `[egress]` (add that one where there is \
-             none), unless it is there already and not in force yet; then `palyra admin stop`, and the next command \
+             none), in place of an `allow_private` that is there; then `palyra admin stop`, and the next command \
              starts the daemon with it\n\nallow_private = {}",
             self.private_hosts.list_with(endpoint)
         )
@@ -70,8 +70,8 @@ mod tests {
             "in /etc/palyra.toml, below the line `[egress]`",
             "\n\nallow_private = [\"build.internal:8080\", \"127.0.0.1:8123\"]",
             "then `palyra admin stop`, and the next command starts",
-            // A line that was written since the daemon started is not to be written again.
-            "unless it is there already and not in force yet",
+            // Two lines of one name are a mistake.
+            "in place of an `allow_private` that is there",
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }

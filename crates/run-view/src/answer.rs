@@ -118,6 +118,11 @@ impl AnswerForm {
         vec![told, self.help()]
     }
 
+    /// Returns whether a line is one of the answers, or means to be.
+    pub fn is_answer(&self, line: &str) -> bool {
+        self.read(line) != TypedAnswer::Unclear
+    }
+
     /// Reads a line.
     pub fn read(&self, line: &str) -> TypedAnswer {
         let line = line.trim();

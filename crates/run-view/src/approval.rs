@@ -49,10 +49,20 @@ pub enum PreviewDetail {
     Full,
 }
 
-/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
-pub fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) -> Vec<StyledLine> {
+/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks. `elsewhere` is
+/// the folder of the run where the person is in another one, and empty otherwise.
+pub fn question(
+    prompt: &v1::ApprovalPrompt,
+    risk: &str,
+    detail: PreviewDetail,
+    elsewhere: &str,
+) -> Vec<StyledLine> {
     let mut lines = vec![StyledLine::plain(heading(prompt, risk))];
     let mut add = |text: String| lines.push(StyledLine::plain(text));
+    // The heading of a command names its folder.
+    if !elsewhere.is_empty() && !COMMANDS.contains(&prompt.tool.as_str()) {
+        add(format!("In the folder {elsewhere}"));
+    }
     if !prompt.asked_again.is_empty() {
         add(format!("Asked again because {}", prompt.asked_again));
     }
@@ -73,7 +83,7 @@ pub fn question(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) 
         lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
     }
     if detail == PreviewDetail::Prompt {
-        lines.extend(SessionOffer::of(prompt, risk).folder_line().map(StyledLine::plain));
+        lines.extend(SessionOffer::of(prompt, risk).folder_line(elsewhere).map(StyledLine::plain));
     }
     lines
 }
@@ -103,13 +113,18 @@ pub fn summary(prompt: &v1::ApprovalPrompt) -> String {
     if is_command { in_short_folder(&prompt.summary, &home) } else { prompt.summary.clone() }
 }
 
+/// Returns a folder with `~` for the home directory.
+pub fn short_folder(folder: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    let rest = folder.strip_prefix(home).filter(|_| home.starts_with('/'));
+    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    rest.map_or_else(|| folder.to_owned(), |rest| format!("~{rest}"))
+}
+
 /// Returns a line that ends with a folder, with `~` for the home directory in it.
 fn in_short_folder(line: &str, home: &str) -> String {
-    let home = home.trim_end_matches('/');
-    let short = line.rsplit_once(" in ").and_then(|(call, folder)| {
-        let rest = folder.strip_prefix(home).filter(|_| home.starts_with('/'))?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{call} in ~{rest}"))
-    });
+    let short =
+        line.rsplit_once(" in ").map(|(call, folder)| format!("{call} in {}", short_folder(folder, home)));
     short.unwrap_or_else(|| line.to_owned())
 }
 

@@ -16,7 +16,8 @@ mod times;
 
 pub use answer::{AnswerForm, SessionOffer, TypedAnswer, is_risky, place_of};
 pub use approval::{
-    PreviewDetail, approval_state_name, changes, decider, outcome, question, repeated, summary, time_left,
+    PreviewDetail, approval_state_name, changes, decider, outcome, question, repeated, short_folder, summary,
+    time_left,
 };
 pub use model_question::model_question;
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title};

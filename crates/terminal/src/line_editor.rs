@@ -76,14 +76,22 @@ impl LineEditor {
         Ok(Self { editor: Some(editor), history })
     }
 
-    /// Reads the next line. Must not be dropped before it returns: keys would be lost.
-    pub async fn read(&mut self, prompt: &str, output: &Output) -> Result<LineOutcome, OutputError> {
+    /// Reads the next line, which the history keeps unless `is_answer` says that it answers a question. Must not be dropped
+    /// before it returns: keys would be lost.
+    pub async fn read(
+        &mut self,
+        prompt: &str,
+        is_answer: impl Fn(&str) -> bool + Send + 'static,
+        output: &Output,
+    ) -> Result<LineOutcome, OutputError> {
         output.close_line();
         let Some(mut editor) = self.editor.take() else { return Ok(LineOutcome::End) };
         let (shown, history) = (prompt.to_owned(), self.history.clone());
         let read = tokio::task::spawn_blocking(move || {
             let typed = editor.readline(shown.as_str());
-            if let Ok(line) = &typed {
+            if let Ok(line) = typed.as_ref().map(String::as_str)
+                && !is_answer(line)
+            {
                 keep(&mut editor, line, history.as_deref());
             }
             (editor, typed)

@@ -166,9 +166,9 @@ error_codes! {
     JournalMissing = 2015, "journal_missing", DataLoss, "The journal's file is missing, but other files of the journal exist.",
         "restore `journal.db`; to start with an empty journal, move the state directory away";
     ModelAuth = 3001, "model_auth", UpstreamRefused, "The model provider refused the credential.",
-        "check the provider's key, then `palyra model test`";
+        "check the provider's key, then `palyra model test PROVIDER/MODEL`";
     ModelPermission = 3002, "model_permission", UpstreamRefused, "The credential may not use this model.",
-        "check the provider's key, then `palyra model test`";
+        "check the provider's key, then `palyra model test PROVIDER/MODEL`";
     ModelRateLimited = 3003, "model_rate_limited", LimitReached, "The model provider limits the rate of requests.",
         "try again in a while";
     ModelQuota = 3004, "model_quota", LimitReached, "The quota at the model provider is exhausted.",
@@ -176,15 +176,15 @@ error_codes! {
     ModelTransient = 3005, "model_transient", UpstreamUnavailable, "The model provider failed temporarily.",
         "try again in a while";
     ModelPermanent = 3006, "model_permanent", UpstreamRefused, "The model provider rejected the request; a retry does not help.",
-        "choose another with --model; `palyra model test` shows whether it answers at all";
+        "choose another with --model; `palyra model test PROVIDER/MODEL` shows whether it answers at all";
     ModelContextExceeded = 3007, "model_context_exceeded", Unprocessable, "The request is larger than the model's window.",
         "shorten the input, or start a new session";
     ModelContentPolicy = 3008, "model_content_policy", Unprocessable, "The model provider's content policy refused the request.",
         "rephrase the input, or remove the text that the filter rejects";
     ModelMalformed = 3009, "model_malformed", UpstreamUnavailable, "The model provider's answer does not follow its own format.",
-        "try again; `palyra model test` shows whether the server speaks the format it should";
+        "try again; `palyra model test PROVIDER/MODEL` shows whether the server speaks the format it should";
     ModelNetwork = 3010, "model_network", UpstreamUnavailable, "The model provider cannot be reached, or the connection broke.",
-        "check the provider's address and the network, then `palyra model test`";
+        "check the provider's address and the network, then `palyra model test PROVIDER/MODEL`";
     ModelTimeout = 3011, "model_timeout", DeadlineExceeded, "The model provider did not answer in time.",
         "try again in a while";
     ModelNotConfigured = 3012, "model_not_configured", NotFound, "No such model is configured.",

@@ -58,14 +58,31 @@ pub(super) const TYPED: &[(&[&str], &str, &str)] = &[
     (&["ps", "jobs"], "palyra runs list --open", "lists the runs that are not over"),
     (&["tail"], "palyra runs tail last", "shows the last run"),
     (&["show @"], "palyra runs show @", "shows that run"),
+    (&["grants"], "palyra approve grants", "lists the stored grants"),
+    (&["attach *"], "palyra run --attach * QUESTION", "attaches a file to a question"),
+    (
+        &["model remove *", "model rm *", "model delete *", "model remove", "model rm", "model delete"],
+        "palyra explain docs/providers.md",
+        "says how to remove a model: its section in the configuration file is deleted",
+    ),
+    (
+        &["policy add", "policy edit", "policy new", "policy create", "policy set"],
+        "palyra explain docs/policy.md",
+        "says how to write a rule; rules are files",
+    ),
     (&["cancel @", "kill @", "runs stop @", "runs kill @"], "palyra runs cancel @", "stops that run"),
     (&["cancel"], "palyra runs cancel last", "stops the last run"),
     (&["runs search *", "runs find *"], "palyra runs list --search *", "searches the runs"),
     (&["runs log @", "runs logs @"], "palyra runs tail @", "shows that run"),
     (
-        &["runs delete @", "runs erase @", "runs remove @"],
+        &["runs delete @", "runs erase @", "runs remove @", "erase @", "delete @"],
         "palyra journal erase @",
         "erases the content of that run",
+    ),
+    (
+        &["erase", "delete"],
+        "palyra journal erase last",
+        "erases the content of the last run, after a question",
     ),
     (&["admin log", "admin logs"], "palyra logs", "shows the log of the daemon"),
     (&["sessions ls"], "palyra sessions list", "lists the sessions"),
@@ -107,7 +124,7 @@ pub(super) const TYPED: &[(&[&str], &str, &str)] = &[
     (&["export"], "palyra journal export", "exports the journal"),
     (&["log"], "palyra logs", "shows the daemon's log"),
     (&["check"], "palyra doctor", "checks this installation"),
-    (&["rules"], "palyra policy show", "shows the rules in force"),
+    (&["rules", "policy list", "policy ls"], "palyra policy show", "shows the rules in force"),
 ];
 
 /// Whole command lines that lack something, as in [`TYPED`].
@@ -169,7 +186,7 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
             tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
             tips.push(format!(
-                "`palyra run {}` asks a model; a question in quotes needs no verb",
+                "`palyra run {}` asks a model; a question of several words in quotes needs no verb",
                 shell_word(word)
             ));
             tips.push("`palyra help` lists the verbs".to_owned());

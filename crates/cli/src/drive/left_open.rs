@@ -7,7 +7,7 @@ use palyra_wire::v1;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{AnswerForm, TypedAnswer};
+use palyra_run_view::AnswerForm;
 use palyra_screen_text::short_id;
 
 impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
@@ -24,12 +24,22 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Returns whether a line reads as an answer to an approval that was left for later. A line that begins with a blank
     /// does not.
     pub(crate) fn reads_as_left_answer(&self, line: &str) -> bool {
-        let Some(asked) = self.left_approval().filter(|_| !line.starts_with(char::is_whitespace)) else {
-            return false;
-        };
+        let form = self.left_form().filter(|_| !line.starts_with(char::is_whitespace));
+        form.is_some_and(|form| form.is_answer(line))
+    }
+
+    fn left_form(&self) -> Option<AnswerForm> {
+        let asked = self.left_approval()?;
         let prompt = asked.prompt.clone().unwrap_or_default();
-        let form = AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt);
-        form.read(line) != TypedAnswer::Unclear
+        Some(AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt))
+    }
+
+    /// Returns how lines answer the approval that is asked about, or was left for later.
+    pub(crate) fn open_form(&self) -> Option<AnswerForm> {
+        match &self.asking {
+            PendingQuestion::Approval { form, .. } => Some((**form).clone()),
+            PendingQuestion::Nothing | PendingQuestion::Words => self.left_form(),
+        }
     }
 
     /// Asks again what is open, and what was left for later; returns whether there is any such question.

@@ -12,8 +12,8 @@ use palyra_client::{Client, WatchedApproval};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-pub(crate) use self::answer::folder_of;
 use self::answer::{EditArgs, RememberArgs};
+pub(crate) use self::answer::{elsewhere, folder_of};
 use super::ids::{ApprovalName, GrantName, RunName};
 use super::open_questions::nothing_to_approve;
 use super::pages::{ItemSelection, read_list};
@@ -178,13 +178,14 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Show { approval, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let changed = answer::changes_since(&client, &approval).await?;
-            show(context, &approval, &changed, json.into())
+            let elsewhere = answer::elsewhere(&client, &approval.run_id).await;
+            show(context, &approval, &changed, &elsewhere, json.into())
         }
         ApproveVerb::Yes { approval: None, .. } => Err(answer::unnamed_call(&client, "yes").await?),
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
-            if !inbox::confirms_risky(context, &approval).await? {
+            if !inbox::confirms_risky(context, &client, &approval).await? {
                 return Ok(Exit::Withheld);
             }
             let request =
@@ -197,7 +198,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         }
         ApproveVerb::Always { approval, remember, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
-            if !inbox::confirms_risky(context, &approval).await? {
+            if !inbox::confirms_risky(context, &client, &approval).await? {
                 return Ok(Exit::Withheld);
             }
             let remember = Some(remember.grant_request());
@@ -274,8 +275,10 @@ async fn list(
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
     if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
         let id = short_id(&waiting.approval_id);
+        let here = deny_all::waits_here(client, approvals).await;
+        let all = if here { ", `palyra approve no --all` denies all of this folder" } else { "" };
         let note = format!(
-            "`palyra approve` asks about each; `palyra approve yes {id}` or `no {id}` answers one, `palyra approve no --all` denies all of this folder"
+            "`palyra approve` asks about each; `palyra approve yes {id}` or `no {id}` answers one{all}"
         );
         context.output.note(NoteKind::Info, &note);
     }
@@ -299,6 +302,7 @@ fn show(
     context: &Context,
     approval: &v1::Approval,
     changed: &[String],
+    elsewhere: &str,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
@@ -335,7 +339,7 @@ fn show(
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
     // In a pipe too: whoever reads it there decides by it.
-    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full);
+    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full, elsewhere);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
             let indent = if at == 0 { "" } else { "  " };

@@ -89,7 +89,9 @@ fn edited_in_file(file: &Path, words: &[String]) -> Failure {
     let is_key =
         |key: &str| key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let lines = match key.rsplit_once('.').filter(|_| is_key(key)) {
-        Some((section, name)) => format!("write `{name} = ...` there, below the line `[{section}]`"),
+        Some((section, name)) => format!(
+            "write `{name} = ...` there, below the line `[{section}]`, in place of a `{name}` that is there"
+        ),
         None => "write `name = value` there, below the line of its `[section]`".to_owned(),
     };
     Failure::Input {

@@ -110,6 +110,46 @@ fn what_a_call_says_cannot_steer_the_terminal() {
     assert!(!raw.contains("\u{1b}]52") && !raw.contains('\u{202e}'), "{raw:?}");
 }
 
+#[test]
+fn an_approval_answered_from_another_folder_names_the_folder_of_the_run() {
+    let home = home();
+    home.palyra(&["run", "create notes.txt with hello"]).expect(3);
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.current_dir(home.state_dir());
+        command
+    };
+    let folder = home.work().canonicalize().unwrap();
+    let folder = folder.display().to_string();
+    let listed = elsewhere(&["approve", "no", "--all"]).output().unwrap();
+    let told = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert!(told.contains("`palyra approve` asks about the 1 call of other folders"), "{told}");
+    let mut inbox = Pty::spawn(&elsewhere(&["approve"]), 200);
+    inbox.expect("[l]ater ");
+    let text = inbox.text();
+    let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
+    assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
+    assert!(text.contains(&format!("every further write_file below {place}, this session")), "{text}");
+    inbox.type_in("n\r");
+    inbox.ended();
+}
+
+#[test]
+fn a_reason_for_a_no_is_not_kept_among_the_lines_of_chats() {
+    let home = home();
+    let mut pty = Pty::spawn(&home.command(&["chat"]), 100);
+    pty.expect("> ");
+    pty.type_in("create zebra.txt with stripes\r");
+    pty.expect("[l]ater ");
+    pty.type_in("n the CANARY reason\r");
+    pty.expect("CANARY reason");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    let history = fs::read_to_string(home.state_dir().join("chat_history")).unwrap();
+    assert!(history.contains("create zebra.txt") && !history.contains("CANARY"), "{history}");
+}
+
 /// Returns the rows of a screen from the question on, with the prompt.
 fn question_rows(text: &str) -> Vec<String> {
     let from = text.rfind("? write_file").or_else(|| text.rfind("? edit_file")).unwrap();

@@ -54,6 +54,11 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
         (&["config", "set", "a", "b"], "`palyra config check`", "tip: a similar"),
         (&["approve", "yes", "--all"], "`palyra approve`", "-- --all"),
         (&["help", "undo"], "`palyra runs undo last`", "nothing is called"),
+        (&["erase", "last"], "`palyra journal erase last`", "asks a model"),
+        (&["grants"], "`palyra approve grants`", "asks a model"),
+        (&["attach", "logo.png"], "`palyra run --attach logo.png QUESTION`", "asks a model"),
+        (&["model", "remove", "local"], "`palyra explain docs/providers.md`", "tip: a similar"),
+        (&["policy", "add", "src"], "`palyra explain docs/policy.md`", "tip: a similar"),
     ] {
         let told = home.palyra(arguments).expect(2).err;
         assert!(told.contains(wanted) && !told.contains(unwanted), "{arguments:?}: {told}");

@@ -122,7 +122,7 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
             "`[egress]`",
             &setting,
             &file,
-            "unless it is there already",
+            "in place of an `allow_private` that is there",
             "palyra admin stop",
         ] {
             assert!(why.contains(part), "{part}: {why}");

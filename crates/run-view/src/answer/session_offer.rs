@@ -62,10 +62,16 @@ impl SessionOffer {
         Self::BelowFolder { tool: prompt.tool.clone(), folder, requested }
     }
 
-    /// Returns the line that says what the key `f` does; `None` where it is not offered.
-    pub fn folder_line(&self) -> Option<String> {
+    /// Returns the line that says what the key `f` does; `None` where it is not offered. `elsewhere` is the folder of the
+    /// run where the person is in another one, and empty otherwise.
+    pub fn folder_line(&self, elsewhere: &str) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
-        Some(format!("[f]older: yes, and every further {tool} {}, this session", place_of(folder)))
+        let place = match (folder.as_str(), elsewhere) {
+            (folder, "") => place_of(folder),
+            (".", elsewhere) => format!("below {elsewhere}"),
+            (folder, elsewhere) => format!("below {elsewhere}/{folder}/"),
+        };
+        Some(format!("[f]older: yes, and every further {tool} {place}, this session"))
     }
 }
 
@@ -117,7 +123,10 @@ mod tests {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
-            assert_eq!(offered.folder_line(), Some(told));
+            assert_eq!(offered.folder_line(""), Some(told.clone()));
+            let elsewhere =
+                if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };
+            assert!(offered.folder_line("~/shop").is_some_and(|line| line.contains(&elsewhere)));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
             let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();

@@ -52,7 +52,7 @@ fn prompt() -> v1::ApprovalPrompt {
 }
 
 fn texts(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) -> Vec<String> {
-    question(prompt, risk, detail).into_iter().map(|line| line.text).collect()
+    question(prompt, risk, detail, "").into_iter().map(|line| line.text).collect()
 }
 
 fn edit() -> v1::ApprovalPrompt {
@@ -164,7 +164,7 @@ fn everything_is_behind_one_key() {
         assert!(all.contains(&format!("Arguments: {}", prompt.arguments)), "{all:?}");
         assert!(prompt.preview.lines().all(|line| all.iter().any(|shown| shown == line)), "{all:?}");
     }
-    let changed = question(&edit(), "medium", PreviewDetail::Prompt);
+    let changed = question(&edit(), "medium", PreviewDetail::Prompt, "");
     let looks: Vec<LineLook> = changed.iter().map(|line| line.look).collect();
     assert_eq!(looks[1..5], [LineLook::Header, LineLook::Removed, LineLook::Added, LineLook::Plain]);
 }

@@ -26,7 +26,7 @@ fn told_as(echo: EchoMode, flow: TextFlow, events: Vec<Event>) -> (String, RunVi
                 ShownLine::Copied(line) => format!("[copied {line}]\n"),
                 ShownLine::Question { prompt, risk, .. } => {
                     let lines =
-                        question(&prompt, &risk, PreviewDetail::Prompt).into_iter().map(|line| line.text);
+                        question(&prompt, &risk, PreviewDetail::Prompt, "").into_iter().map(|line| line.text);
                     format!("[? {}]\n", lines.collect::<Vec<_>>().join("]\n[  "))
                 }
                 ShownLine::Printed(line) => format!("[printed {line}]\n"),

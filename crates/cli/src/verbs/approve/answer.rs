@@ -15,7 +15,7 @@ use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, dr
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::waiting_here;
-use palyra_run_view::{EchoMode, changes, outcome, repeated};
+use palyra_run_view::{EchoMode, changes, outcome, repeated, short_folder};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
@@ -241,6 +241,21 @@ pub(super) async fn changes_since(client: &Client, now: &v1::Approval) -> Result
 /// Returns the folder that a run works in, as a line; empty where that is not known.
 pub(super) async fn folder(client: &Client, run: &str) -> String {
     clean_line(&folder_of(client, run).await, FOLDER_CHARS_MAX)
+}
+
+/// Returns the folder that a run works in where that is another one than this process works in; empty otherwise.
+pub(crate) async fn elsewhere(client: &Client, run: &str) -> String {
+    let folder = folder_of(client, run).await;
+    if folder == current_folder() {
+        return String::new();
+    }
+    clean_line(&short_folder(&folder, &std::env::var("HOME").unwrap_or_default()), FOLDER_CHARS_MAX)
+}
+
+/// Returns the folder that this process works in; empty where that is not known.
+pub(super) fn current_folder() -> String {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+    here.and_then(|folder| folder.into_os_string().into_string().ok()).unwrap_or_default()
 }
 
 /// Returns the folder that a run works in; empty where that is not known.

@@ -5,7 +5,7 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::{folder_of, send};
+use super::answer::{current_folder, folder_of, send};
 use super::{no, row};
 use crate::context::Context;
 use crate::drive::OutputFormat;
@@ -41,9 +41,20 @@ pub(super) async fn run(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     context.require_local("approve no --all")?;
-    let waiting = waiting_here(client).await?;
+    let request = v1::ListApprovalsRequest { page_size: DENIED_MAX, ..Default::default() };
+    let approvals = client.call(request).await?.approvals;
+    let all = approvals.len();
+    let waiting = of_this_folder(client, approvals).await;
     if waiting.is_empty() {
-        context.output.note(NoteKind::Info, "nothing waits for an approval in this folder");
+        let elsewhere = match all {
+            0 => String::new(),
+            all => {
+                format!("; `palyra approve` asks about the {} of other folders", count(all as u64, "call"))
+            }
+        };
+        context
+            .output
+            .note(NoteKind::Info, &format!("nothing waits for an approval in this folder{elsewhere}"));
         return Ok(Exit::Done);
     }
     waiting.iter().for_each(|approval| context.output.row(&row(approval).join("  ")));
@@ -61,17 +72,26 @@ pub(super) async fn run(
     Ok(exit)
 }
 
-async fn waiting_here(client: &Client) -> Result<Vec<v1::Approval>, Failure> {
-    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
-    let here = here.and_then(|folder| folder.into_os_string().into_string().ok()).unwrap_or_default();
-    let request = v1::ListApprovalsRequest { page_size: DENIED_MAX, ..Default::default() };
+/// Returns whether one of these approvals waits for a run of this folder.
+pub(super) async fn waits_here(client: &Client, approvals: &[v1::Approval]) -> bool {
+    let here = current_folder();
+    for approval in approvals.iter().filter(|approval| approval.state() == v1::ApprovalState::Pending) {
+        if !here.is_empty() && folder_of(client, &approval.run_id).await == here {
+            return true;
+        }
+    }
+    false
+}
+
+async fn of_this_folder(client: &Client, approvals: Vec<v1::Approval>) -> Vec<v1::Approval> {
+    let here = current_folder();
     let mut waiting = Vec::new();
-    for approval in client.call(request).await?.approvals {
+    for approval in approvals {
         if !here.is_empty() && folder_of(client, &approval.run_id).await == here {
             waiting.push(approval);
         }
     }
-    Ok(waiting)
+    waiting
 }
 
 async fn confirmed(context: &Context, number: usize) -> Result<bool, Failure> {

@@ -3,7 +3,7 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::folder;
+use super::answer::{elsewhere, folder};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -36,7 +36,8 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = if left.is_empty() { left } else { format!(", {left}") };
         let run = short_id(&approval.run_id);
         context.output.note(NoteKind::Doubt, &format!("{} of {all}{left}, run {run}", at + 1));
-        show(context, approval, PreviewDetail::Prompt);
+        let elsewhere = elsewhere(client, &approval.run_id).await;
+        show(context, approval, PreviewDetail::Prompt, &elsewhere);
         match answer_one(context, client, &mut reader, approval).await? {
             InboxAnswer::Yes => {}
             InboxAnswer::Skipped => skipped += 1,
@@ -52,7 +53,11 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
 
 /// Shows a call of high risk at a terminal and asks for the word of its prompt; where no person is asked, or the risk is
 /// not high, the command itself is the yes.
-pub(super) async fn confirms_risky(context: &Context, approval: &v1::Approval) -> Result<bool, Failure> {
+pub(super) async fn confirms_risky(
+    context: &Context,
+    client: &Client,
+    approval: &v1::Approval,
+) -> Result<bool, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
     let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt);
     let Some(word) = form.word().filter(|_| approval.state() == v1::ApprovalState::Pending) else {
@@ -62,7 +67,8 @@ pub(super) async fn confirms_risky(context: &Context, approval: &v1::Approval) -
         return Ok(true);
     };
     context.interrupts.begin("");
-    show(context, approval, PreviewDetail::Full);
+    let elsewhere = elsewhere(client, &approval.run_id).await;
+    show(context, approval, PreviewDetail::Full, &elsewhere);
     let asked = format!("? {} risk: type {word} to run it", approval.risk_name());
     let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
     let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
@@ -94,7 +100,10 @@ async fn answer_one(
         let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
         match form.read(&typed) {
-            TypedAnswer::More => show(context, approval, PreviewDetail::Full),
+            TypedAnswer::More => {
+                let elsewhere = elsewhere(client, &approval.run_id).await;
+                show(context, approval, PreviewDetail::Full, &elsewhere);
+            }
             TypedAnswer::Skip => return Ok(InboxAnswer::Skipped),
             TypedAnswer::WordMissing => {
                 form.word_missing(&typed).iter().for_each(|line| context.output.note(NoteKind::Doubt, line));
@@ -120,8 +129,8 @@ async fn answer_one(
     }
 }
 
-fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail) {
+fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, elsewhere: &str) {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    let lines = question(&prompt, &approval.risk_name(), detail);
+    let lines = question(&prompt, &approval.risk_name(), detail, elsewhere);
     context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
 }

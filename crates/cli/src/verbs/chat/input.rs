@@ -59,7 +59,7 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
     let _as_it_is = AsItIs::keep(&context.interrupts);
     let mut pressed = false;
     loop {
-        match editor.read("> ", &context.output).await? {
+        match editor.read("> ", |_| false, &context.output).await? {
             LineOutcome::Text(line) => return Ok(Some(line)),
             LineOutcome::End => return Ok(None),
             LineOutcome::Interrupted if pressed => return Ok(None),

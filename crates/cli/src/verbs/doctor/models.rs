@@ -64,9 +64,13 @@ fn mend_of(provider: &str, error: &str) -> String {
         );
     }
     if error.contains("PLY-3001") || error.contains("PLY-3002") {
-        return format!("correct the key that `providers.{provider}.key` names, then `palyra model test`");
+        return format!(
+            "correct the key that `providers.{provider}.key` names, then `palyra model test {provider}/MODEL`"
+        );
     }
-    format!("start its server, or correct `providers.{provider}.base_url`; then `palyra model test`")
+    format!(
+        "start its server, or correct `providers.{provider}.base_url`; then `palyra model test {provider}/MODEL`"
+    )
 }
 
 /// Says so when this environment selects another model than the daemon's.

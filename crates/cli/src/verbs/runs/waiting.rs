@@ -5,6 +5,7 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::verbs::approve::elsewhere;
 use crate::verbs::open_questions::open_question;
 use palyra_run_view::{PreviewDetail, question};
 use palyra_screen_text::clean_text;
@@ -33,9 +34,10 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
         page_size: APPROVALS_SHOWN_MAX,
         ..Default::default()
     };
+    let elsewhere = elsewhere(client, &run.run_id).await;
     for approval in client.call(request).await?.approvals {
         let prompt = approval.prompt.clone().unwrap_or_default();
-        let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Unattended);
+        let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Unattended, &elsewhere);
         for (at, line) in lines.iter().flat_map(|line| line.text.split('\n')).enumerate() {
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;
