@@ -8,6 +8,7 @@ use futures::StreamExt;
 use palyra_ports::ModelProvider;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{ChatMessage, ModelPiece, ModelRef, ModelRequest};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolCatalog;
 
 /// A picture of one colour.
@@ -71,5 +72,6 @@ fn request(model: &ModelRef) -> ModelRequest {
         tools: Arc::new(ToolCatalog::default()),
         output_tokens_max: Some(OUTPUT_TOKENS_MAX),
         response_format: None,
+        sampling: SamplingOptions::default(),
     }
 }

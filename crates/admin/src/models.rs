@@ -10,6 +10,7 @@ use palyra_types::model::{
     ChatMessage, CleanedFailure, ModelFailure, ModelFailureClass, ModelPiece, ModelRef, ModelRequest,
     ProviderName, TokenUsage,
 };
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolCatalog;
 use palyra_types::{BootTime, Redacted};
 use tokio::sync::watch;
@@ -131,6 +132,7 @@ impl ModelsHandle {
             tools: Arc::new(ToolCatalog::default()),
             output_tokens_max: Some(64),
             response_format: None,
+            sampling: SamplingOptions::default(),
         };
         let clock = &self.clock;
         let started = clock.boot();

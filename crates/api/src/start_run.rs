@@ -6,6 +6,7 @@ use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
 use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::run::UserInput;
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::{Content, RunId, TapeSeq};
 use palyra_wire::v1::{Opened, StartRunRequest, StartRunResponse};
 
@@ -84,6 +85,7 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),
         output_tokens_max: None,
+        sampling: SamplingOptions::default(),
     })
 }
 

@@ -19,6 +19,7 @@ mod model_entries;
 mod policy_entries;
 mod proof_entries;
 mod run_entries;
+mod sampling;
 mod session_entries;
 mod component_entries;
 mod skill_entries;

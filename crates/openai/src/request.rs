@@ -9,7 +9,7 @@ mod content_parts;
 mod answer_format;
 mod offered_tools;
 pub mod requested_model;
-mod sampling;
+pub mod sampling;
 
 pub mod chat_request;
 mod response_items;

@@ -6,6 +6,7 @@
 
 pub(crate) mod exchange;
 pub(crate) mod features;
+pub(crate) mod sampling;
 pub(crate) mod answer_reader;
 pub(crate) mod sse;
 

@@ -20,6 +20,7 @@ use palyra_types::model::{
 use palyra_types::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLimits, RunPhase, Surface, UserInput,
 };
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolDecision, ToolExecutionOutcome, ToolExecutor, ToolName, ToolVerdict,
@@ -385,6 +386,7 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Scenari
         run_salt: [0; 32].into(),
         fallbacks: chain.collect::<Vec<_>>().into(),
         response_format: None,
+        sampling: SamplingOptions::default(),
     })))
 }
 

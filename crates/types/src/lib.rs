@@ -25,6 +25,7 @@ pub mod shell_line;
 pub mod argument_meaning;
 pub mod surface;
 pub mod model;
+pub mod sampling;
 pub mod tool;
 
 pub mod agent;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::RenderedAttachment;
+use crate::sampling::SamplingOptions;
 use crate::tool::{ToolCatalog, ToolName};
 use crate::{Content, ErrorCode, Redacted};
 
@@ -189,6 +190,8 @@ pub struct ModelRequest {
     pub output_tokens_max: Option<u32>,
     /// What the final answer has to look like; `None` for free text.
     pub response_format: Option<ResponseFormat>,
+    /// How its words are chosen.
+    pub sampling: SamplingOptions,
 }
 
 /// What a structured answer has to look like.

@@ -9,6 +9,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::ModelRef;
 use palyra_types::run::RunLimits;
+use palyra_types::sampling::{CallsPerAnswer, SamplingNumber, SamplingOptions};
 use palyra_types::skill::ActivatedSkill;
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
@@ -130,7 +131,22 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
             .map(|format| format.schema.expose().as_ref().to_owned())
             .unwrap_or_default(),
         skills: started.skills.iter().map(activated_skill).collect(),
+        sampling: sampling_options(&started.sampling),
     }
+}
+
+/// Returns the settings; `None` where everything is left to the provider.
+fn sampling_options(options: &SamplingOptions) -> Option<v1::SamplingOptions> {
+    let shown = v1::SamplingOptions {
+        temperature: options.temperature.map(SamplingNumber::value),
+        top_p: options.top_p.map(SamplingNumber::value),
+        stop: options.stop.iter().map(|text| text.expose().clone()).collect(),
+        seed: options.seed,
+        reasoning_effort: options.reasoning_effort.map_or(0, names::reasoning_effort),
+        verbosity: options.verbosity.map_or(0, names::answer_verbosity),
+        parallel_tool_calls: options.calls_per_answer.map(|calls| calls == CallsPerAnswer::Several),
+    };
+    (*options != SamplingOptions::default()).then_some(shown)
 }
 
 fn activated_skill(at_work: &ActivatedSkill) -> v1::ActivatedSkill {

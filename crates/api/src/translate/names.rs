@@ -12,6 +12,7 @@ use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
+use palyra_types::sampling::{AnswerVerbosity, ReasoningEffort};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, ToolExecutor, ToolVerdict,
 };
@@ -54,6 +55,20 @@ enumerations! {
         ModelSource::BuiltIn => BuiltIn,
         ModelSource::Environment => Environment,
         ModelSource::Configuration => Configuration,
+    }
+    pub(super) reasoning_effort(ReasoningEffort) -> ReasoningEffort {
+        ReasoningEffort::None => None,
+        ReasoningEffort::Minimal => Minimal,
+        ReasoningEffort::Low => Low,
+        ReasoningEffort::Medium => Medium,
+        ReasoningEffort::High => High,
+        ReasoningEffort::ExtraHigh => ExtraHigh,
+        ReasoningEffort::Max => Max,
+    }
+    pub(super) answer_verbosity(AnswerVerbosity) -> AnswerVerbosity {
+        AnswerVerbosity::Low => Low,
+        AnswerVerbosity::Medium => Medium,
+        AnswerVerbosity::High => High,
     }
     pub(crate) check_level(CheckLevel) -> CheckLevel {
         CheckLevel::Ok => Ok,

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{CallId, ModelRef, RawModelAnswer, RenderedCall, ToolResultStatus};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolSpec,
 };
@@ -39,6 +40,7 @@ fn request(tools: &[&str], input: &str) -> ModelRequest {
         tools: catalog(tools),
         output_tokens_max: None,
         response_format: None,
+        sampling: SamplingOptions::default(),
     }
 }
 

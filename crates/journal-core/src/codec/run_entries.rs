@@ -18,6 +18,7 @@ use super::field::{
     EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
     fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
+use super::sampling::{sampling_from_stored, sampling_to_stored};
 use super::skill_entries::{activated_from_stored, activated_to_stored};
 use super::stored_enums::StoredEnum;
 
@@ -41,6 +42,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
             approvers: started.approvers.to_stored(),
             taints: started.taints.0,
             skills: activated_to_stored(&started.skills),
+            sampling: sampling_to_stored(&started.sampling),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -53,6 +55,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
                 .response_format
                 .as_ref()
                 .map(|format| format.schema.expose().as_ref().to_owned()),
+            stop: started.sampling.stop.iter().map(|text| text.expose().clone()).collect(),
         },
     )
 }
@@ -88,6 +91,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         response_format: payload
             .response_schema
             .map(|schema| ResponseFormat { schema: Redacted::from_stored(schema.into()) }),
+        sampling: sampling_from_stored(facts.sampling.unwrap_or_default(), payload.stop)?,
     })))
 }
 

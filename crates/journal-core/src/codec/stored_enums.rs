@@ -8,6 +8,7 @@ use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
+use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, ToolConduct, ToolExecutor,
     ToolVerdict,
@@ -75,6 +76,9 @@ stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Fail
 stored_enum!(TerminationReason, Termination,
     FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy
     LoopStopped InternalError Interrupted);
+stored_enum!(ReasoningEffort, ReasoningEffort, None Minimal Low Medium High ExtraHigh Max);
+stored_enum!(AnswerVerbosity, AnswerVerbosity, Low Medium High);
+stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);

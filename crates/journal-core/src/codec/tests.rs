@@ -30,6 +30,9 @@ use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, Res
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
+use palyra_types::sampling::{
+    AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
+};
 use palyra_types::session::BranchPoint;
 use palyra_types::skill::{ActivatedSkill, SkillEvent, SkillFault};
 use palyra_types::tool::{
@@ -426,6 +429,18 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         let skill = SkillId::from_parts(8, 1);
         started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
     }
+    let mut sampled = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut sampled {
+        started.sampling = SamplingOptions {
+            temperature: Some(SamplingNumber::rounded(0.7)),
+            top_p: Some(SamplingNumber::rounded(0.0)),
+            stop: vec!["END".into(), "\n\n".into()],
+            seed: Some(-1),
+            reasoning_effort: Some(ReasoningEffort::ExtraHigh),
+            verbosity: Some(AnswerVerbosity::Low),
+            calls_per_answer: Some(CallsPerAnswer::One),
+        };
+    }
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
         let body = "[{\"at\":0}]".into();
@@ -460,6 +475,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-grown", as_before.unwrap()),
         (EventKind::RunStarted, "RunStarted-asking", started),
         (EventKind::RunStarted, "RunStarted-skilled", skilled),
+        (EventKind::RunStarted, "RunStarted-sampled", sampled),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),

@@ -1,7 +1,7 @@
 //! The object of a response, and the items of its output.
 //!
 //! Owns their shape. What a client sent with its request is repeated only in the answer to that request: the journal
-//! keeps the run, not the request's own settings.
+//! keeps the run with the settings of its model, not the request.
 
 use palyra_types::model::TokenUsage;
 use serde_json::{Map, Value, json};

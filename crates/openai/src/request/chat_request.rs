@@ -12,7 +12,9 @@ use crate::request::content_parts::MessageContent;
 use crate::request::fields::FieldReader;
 use crate::request::offered_tools::offered_tools;
 use crate::request::requested_model::NamedModel;
-use crate::request::sampling::{check_sampling, output_tokens};
+use crate::request::sampling::{
+    ClientSampling, output_tokens, reasoning_effort, sampling_options, verbosity,
+};
 
 /// Messages of one request, at most.
 pub const MESSAGES_MAX: usize = 8_192;
@@ -30,6 +32,8 @@ pub struct ChatRequest {
     pub schema: Option<Value>,
     /// Tokens of the answer, at most.
     pub output_tokens_max: Option<u64>,
+    /// How the words of the answer are chosen.
+    pub sampling: ClientSampling,
 }
 
 impl ChatRequest {
@@ -42,7 +46,11 @@ impl ChatRequest {
         let model = NamedModel::of(&fields)?;
         let messages = messages(&fields)?;
         check_calls(&messages)?;
-        check_sampling(&fields)?;
+        let sampling = ClientSampling {
+            reasoning_effort: reasoning_effort(&fields, "reasoning_effort")?,
+            verbosity: verbosity(&fields)?,
+            ..sampling_options(&fields)?
+        };
         check_outputs(&fields)?;
         offered_tools(&fields)?;
         Ok(Self {
@@ -51,6 +59,7 @@ impl ChatRequest {
             stream: stream(&fields)?,
             schema: answer_schema(fields.object("response_format")?, SchemaPlace::Member)?,
             output_tokens_max: output_tokens(&fields, &["max_completion_tokens", "max_tokens"])?,
+            sampling,
         })
     }
 }

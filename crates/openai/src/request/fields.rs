@@ -79,6 +79,25 @@ impl<'a> FieldReader<'a> {
         self.typed(name, &wanted, |value| value.as_f64().filter(|number| range.contains(number)))
     }
 
+    pub(crate) fn signed_integer(&self, name: &str) -> Result<Option<i64>, ErrorReply> {
+        self.typed(name, "an integer of 64 bits", Value::as_i64)
+    }
+
+    /// Reads one of some values, which have words.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &str,
+        values: &[T],
+        word: impl Fn(T) -> &'static str,
+    ) -> Result<Option<T>, ErrorReply> {
+        let words: Vec<&str> = values.iter().map(|value| word(*value)).collect();
+        let wanted = format!("one of {}", words.join(", "));
+        self.typed(name, &wanted, |text| {
+            let text = text.as_str()?;
+            values.iter().copied().find(|value| word(*value) == text)
+        })
+    }
+
     fn typed<T>(
         &self,
         name: &str,

@@ -15,7 +15,9 @@ use crate::request::fields::FieldReader;
 use crate::request::offered_tools::offered_tools;
 use crate::request::requested_model::NamedModel;
 use crate::request::response_items::input_item;
-use crate::request::sampling::{check_sampling, output_tokens};
+use crate::request::sampling::{
+    ClientSampling, output_tokens, reasoning_effort, sampling_options, verbosity,
+};
 
 /// Members that the answer to a request repeats.
 const ECHOED: &[&str] = &[
@@ -59,6 +61,8 @@ pub struct ResponseRequest {
     pub schema: Option<Value>,
     /// Tokens of the answer, at most.
     pub output_tokens_max: Option<u64>,
+    /// How the words of the answer are chosen.
+    pub sampling: ClientSampling,
     /// Hosted tools that were named and do not exist here.
     pub ignored_tools: Vec<String>,
     /// What the answer repeats.
@@ -76,9 +80,10 @@ impl ResponseRequest {
         let ignored_tools = offered_tools(&fields)?;
         let input = input(&fields)?;
         check_calls(&input)?;
-        check_sampling(&fields)?;
-        let text = fields.object("text")?;
-        let format = text.map(|text| text.object("format")).transpose()?.flatten();
+        let format = match fields.object("text")? {
+            Some(text) => text.object("format")?,
+            None => None,
+        };
         let streams = fields.flag("stream")?.unwrap_or(false);
         Ok(Self {
             model,
@@ -89,10 +94,22 @@ impl ResponseRequest {
             delivery: if streams { ResponseDelivery::Stream } else { ResponseDelivery::Whole },
             schema: answer_schema(format, SchemaPlace::Format)?,
             output_tokens_max: output_tokens(&fields, &["max_output_tokens"])?,
+            sampling: sampling(&fields)?,
             ignored_tools,
             echo: echo(&fields),
         })
     }
+}
+
+fn sampling(fields: &FieldReader<'_>) -> Result<ClientSampling, ErrorReply> {
+    let mut sampling = sampling_options(fields)?;
+    if let Some(reasoning) = fields.object("reasoning")? {
+        sampling.reasoning_effort = reasoning_effort(&reasoning, "effort")?;
+    }
+    if let Some(text) = fields.object("text")? {
+        sampling.verbosity = verbosity(&text)?;
+    }
+    Ok(sampling)
 }
 
 fn echo(fields: &FieldReader<'_>) -> RequestEcho {

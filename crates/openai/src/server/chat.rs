@@ -15,7 +15,8 @@ use crate::request::chat_request::ChatRequest;
 /// Answers a conversation.
 pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply> {
     let body = call.json().await?;
-    let ChatRequest { model, messages, stream, schema, output_tokens_max } = ChatRequest::parse(&body.value)?;
+    let ChatRequest { model, messages, stream, schema, output_tokens_max, sampling } =
+        ChatRequest::parse(&body.value)?;
     let hints = call.hints()?;
     let caller = call.caller();
     let timeout = hints.timeout;
@@ -26,6 +27,7 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         previous: None,
         schema,
         output_tokens_max,
+        sampling,
         hints,
         body: body.digest,
     };

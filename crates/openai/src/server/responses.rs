@@ -40,6 +40,7 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         previous: request.previous,
         schema: request.schema,
         output_tokens_max: request.output_tokens_max,
+        sampling: request.sampling,
         hints,
         body: body.digest,
     };

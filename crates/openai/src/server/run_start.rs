@@ -24,6 +24,7 @@ use crate::conversation::{ClientConversation, RunText};
 use crate::error_reply::ErrorReply;
 use crate::identifiers::ResponseId;
 use crate::request::requested_model::{NamedModel, RequestedModel};
+use crate::request::sampling::ClientSampling;
 
 /// Before the words of a client that asks on without the answer of the run before.
 const UNSEEN_ANSWER: &str =
@@ -38,6 +39,7 @@ pub(crate) struct RunRequest {
     /// The schema of the answer.
     pub(crate) schema: Option<Value>,
     pub(crate) output_tokens_max: Option<u64>,
+    pub(crate) sampling: ClientSampling,
     pub(crate) hints: ClientHints,
     /// Digest of the whole request.
     pub(crate) body: Content<String>,
@@ -226,6 +228,7 @@ impl OpenAiServices {
             agent: answering.agent,
             response_format: schema.map(|schema| ResponseFormat { schema: Content::new(schema.into()) }),
             output_tokens_max: request.output_tokens_max,
+            sampling: request.sampling.clone(),
             ..SubmitRequest::new(session, UserInput::text(Content::new(input.text)))
         };
         let (submitted, follower) = self.state.sessions.submit_followed(caller, submit).await?;

@@ -106,13 +106,42 @@ fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
     let daemon = HttpDaemon::start(&home);
     let said =
         ended(script(python(), "openai_sdk.py", &daemon, &token(&home)).spawn().unwrap()).expect(0).out;
-    let expected = "models text stream usage tools structured image errors session responses response_stream \
+    let expected = "models text stream usage tools structured image settings errors session responses response_stream \
                     background previous unstored input_items refused disconnect\n";
     assert_eq!(said, expected);
+    check_settings(&assistant);
     let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     assert!(runs.is_empty(), "the runs are those of another principal");
     gate.open();
     daemon.stop();
+}
+
+/// Checks that what the client set came to the model, in the request that asks with those words alone.
+fn check_settings(assistant: &ModelServer) {
+    let asked = |words: &str| {
+        let request = assistant.asked().into_iter().find(|request| {
+            let last = request.body["messages"].as_array().and_then(|messages| messages.last()).cloned();
+            last.is_some_and(|message| message["content"] == words)
+        });
+        request.expect("a request with these words").body.clone()
+    };
+    let body = asked("with settings");
+    for (name, value) in [
+        ("temperature", serde_json::json!(0.2)),
+        ("top_p", serde_json::json!(0.5)),
+        ("stop", serde_json::json!(["END"])),
+        ("seed", serde_json::json!(-7)),
+        ("reasoning_effort", serde_json::json!("low")),
+        ("verbosity", serde_json::json!("high")),
+        ("parallel_tool_calls", serde_json::json!(false)),
+        ("max_tokens", serde_json::json!(900)),
+    ] {
+        assert_eq!(body[name], value, "{name}");
+    }
+    let body = asked("respond with settings");
+    assert_eq!((&body["temperature"], &body["verbosity"]), (&serde_json::json!(0.3), &"low".into()));
+    assert_eq!((&body["reasoning_effort"], &body["max_tokens"]), (&"minimal".into(), &800.into()));
+    assert!(body.get("seed").is_none() && body.get("stop").is_none());
 }
 
 #[test]

@@ -8,12 +8,14 @@ mod turns;
 
 use palyra_types::argument_meaning::without_meanings;
 use palyra_types::model::ModelRequest;
+use palyra_types::sampling::{CallsPerAnswer, ReasoningEffort, SamplingOptions};
 use palyra_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
 use self::turns::{Reasoning, RenderedTurns};
 use super::config::ThinkingMode;
 use crate::wire_format::features::OptionalFeature;
+use crate::wire_format::sampling::accepted;
 use crate::wire_format::{names, schema};
 
 /// How a server is spoken to, beside what the request itself says.
@@ -29,7 +31,7 @@ pub(super) struct RenderOptions {
 
 /// Renders the body of `POST /v1/messages`, and tells what it wishes for.
 pub(super) fn render(request: &ModelRequest, manner: &RenderOptions) -> (Value, Vec<OptionalFeature>) {
-    let mut features = Vec::new();
+    let (sampling, mut features) = accepted(&known_settings(request), &manner.refused);
     let mut body = json!({
         "model": request.model.model.as_str(),
         "max_tokens": request.output_tokens_max.map_or(manner.output_tokens, |cap| cap.min(manner.output_tokens)),
@@ -64,8 +66,41 @@ pub(super) fn render(request: &ModelRequest, manner: &RenderOptions) -> (Value, 
         body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
         features.push(OptionalFeature::Reasoning);
     }
+    add_settings(&mut body, &sampling);
     body["messages"] = turns.into_messages();
     (body, features)
+}
+
+/// Returns the settings that the format has a field for.
+fn known_settings(request: &ModelRequest) -> SamplingOptions {
+    let SamplingOptions { reasoning_effort, calls_per_answer, .. } = request.sampling;
+    SamplingOptions {
+        seed: None,
+        verbosity: None,
+        reasoning_effort: reasoning_effort
+            .filter(|effort| !matches!(effort, ReasoningEffort::None | ReasoningEffort::Minimal)),
+        calls_per_answer: calls_per_answer
+            .filter(|calls| *calls == CallsPerAnswer::One && !request.tools.is_empty()),
+        ..request.sampling.clone()
+    }
+}
+
+fn add_settings(body: &mut Value, sampling: &SamplingOptions) {
+    if let Some(temperature) = sampling.temperature {
+        body["temperature"] = temperature.value().into();
+    }
+    if let Some(top_p) = sampling.top_p {
+        body["top_p"] = top_p.value().into();
+    }
+    if !sampling.stop.is_empty() {
+        body["stop_sequences"] = sampling.stop.iter().map(|text| text.expose().as_str()).collect();
+    }
+    if let Some(effort) = sampling.reasoning_effort {
+        body["output_config"]["effort"] = effort.as_str().into();
+    }
+    if sampling.calls_per_answer.is_some() {
+        body["tool_choice"] = json!({"type": "auto", "disable_parallel_tool_use": true});
+    }
 }
 
 fn tool(spec: &ToolSpec) -> Value {

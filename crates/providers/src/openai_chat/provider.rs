@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
+use palyra_types::sampling::SamplingOptions;
 use reqwest::Url;
 use reqwest::header::AUTHORIZATION;
 
@@ -16,13 +17,14 @@ use super::assembly::ChatAssembly;
 use super::config::{OpenAiChatConfig, ServerAddresses};
 use super::failure::ROWS;
 use super::models::models;
-use super::render::{OutputCapField, SchemaBy, render};
+use super::render::{OutputCapField, RenderOptions, SchemaBy, render};
 use crate::image_models::takes_images;
 use crate::wire_format::ProviderConfigError;
 use crate::wire_format::exchange::{self, RenderedRequest, WireFormat};
 use crate::wire_format::features::{OptionalFeature, RefusedFeatures};
 use crate::wire_format::images::ImageKnowledge;
 use crate::wire_format::link::{LinkParts, ServerLink};
+use crate::wire_format::sampling::accepted;
 use crate::wire_format::windows::Windows;
 
 /// The adapter; clones share their connections.
@@ -107,6 +109,12 @@ impl ModelProvider for OpenAiChatProvider {
     }
 }
 
+/// Returns the settings that the format has a field for: that about calls is refused where there are no tools.
+fn known_settings(request: &ModelRequest) -> SamplingOptions {
+    let calls_per_answer = request.sampling.calls_per_answer.filter(|_| !request.tools.is_empty());
+    SamplingOptions { calls_per_answer, ..request.sampling.clone() }
+}
+
 /// The format at one server.
 struct Chat {
     link: ServerLink,
@@ -152,14 +160,15 @@ impl WireFormat for Chat {
     fn render(&self, request: &ModelRequest, left_out: &[OptionalFeature]) -> RenderedRequest {
         let refused = left_out.contains(&OptionalFeature::Schema);
         let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
-        let mut features = match (&request.response_format, schema_by) {
-            (Some(_), SchemaBy::Field) => vec![OptionalFeature::Schema],
-            _ => Vec::new(),
-        };
+        let (sampling, mut features) = accepted(&known_settings(request), left_out);
+        if request.response_format.is_some() && schema_by == SchemaBy::Field {
+            features.push(OptionalFeature::Schema);
+        }
         let capped = request.output_tokens_max.is_some() && !left_out.contains(&OptionalFeature::OutputCap);
         let cap = if capped { self.addresses.cap } else { OutputCapField::None };
         features.extend(capped.then_some(OptionalFeature::OutputCap));
-        RenderedRequest { body: render(request, cap, schema_by), features }
+        let options = RenderOptions { cap, schema_by, sampling };
+        RenderedRequest { body: render(request, &options), features }
     }
 
     fn assembly(&self, _: &ModelRequest) -> ChatAssembly {

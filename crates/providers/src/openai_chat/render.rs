@@ -6,6 +6,9 @@
 use palyra_types::argument_meaning::without_meanings;
 use palyra_types::attachment::RenderedAttachment;
 use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat, ToolResultStatus};
+use palyra_types::sampling::{
+    AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
+};
 use palyra_types::tool::ToolSpec;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,6 +36,17 @@ pub(super) enum SchemaBy {
     Instruction,
 }
 
+/// What is sent beside the conversation, where servers differ.
+#[derive(Debug, Clone)]
+pub(super) struct RenderOptions {
+    /// The name of the cap on the answer.
+    pub(super) cap: OutputCapField,
+    /// Who makes the answer fit a schema.
+    pub(super) schema_by: SchemaBy,
+    /// How words are chosen, as far as the model knows it.
+    pub(super) sampling: SamplingOptions,
+}
+
 /// The body of `POST /chat/completions`, with its fields in the order of their names.
 #[derive(Serialize)]
 struct Body<'a> {
@@ -43,12 +57,26 @@ struct Body<'a> {
     messages: Vec<Value>,
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop: Vec<&'a str>,
     stream: bool,
     stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
     /// Most of a short conversation's body: written from the catalogue, never copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -70,10 +98,11 @@ struct FunctionSchema<'a> {
 }
 
 /// Renders the body of `POST /chat/completions`.
-pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: SchemaBy) -> String {
+pub(super) fn render(request: &ModelRequest, options: &RenderOptions) -> String {
+    let RenderOptions { cap, schema_by, sampling } = options;
     let mut system = request.system.expose().clone();
     let format = request.response_format.as_ref();
-    if let Some(format) = format.filter(|_| schema_by == SchemaBy::Instruction) {
+    if let Some(format) = format.filter(|_| *schema_by == SchemaBy::Instruction) {
         schema::instruct(&mut system, format);
     }
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
@@ -91,10 +120,17 @@ pub(super) fn render(request: &ModelRequest, cap: OutputCapField, schema_by: Sch
         max_tokens,
         messages,
         model: request.model.model.as_str(),
-        response_format: format.filter(|_| schema_by == SchemaBy::Field).map(response_format),
+        parallel_tool_calls: sampling.calls_per_answer.map(|calls| calls == CallsPerAnswer::Several),
+        reasoning_effort: sampling.reasoning_effort.map(ReasoningEffort::as_str),
+        response_format: format.filter(|_| *schema_by == SchemaBy::Field).map(response_format),
+        seed: sampling.seed,
+        stop: sampling.stop.iter().map(|text| text.expose().as_str()).collect(),
         stream: true,
         stream_options: StreamOptions { include_usage: true },
+        temperature: sampling.temperature.map(SamplingNumber::value),
         tools: request.tools.iter().map(tool).collect(),
+        top_p: sampling.top_p.map(SamplingNumber::value),
+        verbosity: sampling.verbosity.map(AnswerVerbosity::as_str),
     };
     serde_json::to_string(&body).expect("text and JSON can always be written")
 }

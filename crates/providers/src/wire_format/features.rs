@@ -22,10 +22,35 @@ pub(crate) enum OptionalFeature {
     Reasoning,
     /// That the answer ends at a cap; otherwise the run ends it.
     OutputCap,
+    /// How freely words are chosen.
+    Temperature,
+    /// From which part of the likely words one is chosen.
+    TopP,
+    /// That the answer ends before a text.
+    Stop,
+    /// Where chance begins.
+    Seed,
+    /// How much the model thinks.
+    Effort,
+    /// How long the answer is.
+    Verbosity,
+    /// How many tools one answer may call.
+    CallsPerAnswer,
 }
 
 impl OptionalFeature {
-    const ALL: [Self; 3] = [Self::Schema, Self::Reasoning, Self::OutputCap];
+    const ALL: [Self; 10] = [
+        Self::Schema,
+        Self::Reasoning,
+        Self::OutputCap,
+        Self::Temperature,
+        Self::TopP,
+        Self::Stop,
+        Self::Seed,
+        Self::Effort,
+        Self::Verbosity,
+        Self::CallsPerAnswer,
+    ];
 
     /// What servers name when they refuse it, in lower case.
     fn signs(self) -> &'static [&'static str] {
@@ -35,22 +60,27 @@ impl OptionalFeature {
             }
             Self::Reasoning => &["thinking", "reasoning"],
             Self::OutputCap => &["max_tokens", "max_completion_tokens", "max_output_tokens"],
+            Self::Temperature => &["temperature"],
+            Self::TopP => &["top_p"],
+            // The word alone says nothing.
+            Self::Stop => &["'stop'", "`stop`", "\"stop\"", "stop:", "supplied: stop", "stop_sequences"],
+            Self::Seed => &["'seed'", "`seed`", "\"seed\"", "seed:", "supplied: seed"],
+            // The member of some formats that holds it, where a server does not know that member.
+            Self::Effort => &["effort", "output_config:"],
+            Self::Verbosity => &["verbosity"],
+            Self::CallsPerAnswer => &["parallel_tool_calls", "parallel_tool_use"],
         }
     }
 
     /// Returns whether a failure of this class may be a refusal of it. A cap that does not fit the window beside the
     /// request is refused like a request that is too large.
     fn may_be_refused_by(self, class: ModelFailureClass) -> bool {
-        match self {
-            Self::Schema | Self::Reasoning => class == ModelFailureClass::Permanent,
-            Self::OutputCap => {
-                matches!(class, ModelFailureClass::Permanent | ModelFailureClass::ContextExceeded)
-            }
-        }
+        class == ModelFailureClass::Permanent
+            || (self == Self::OutputCap && class == ModelFailureClass::ContextExceeded)
     }
 }
 
-/// What servers say when it is one schema, or one cap, that they do not take, in lower case.
+/// What servers say when it is one value that they do not take, such as a schema or a cap, in lower case.
 const OF_ONE_VALUE: &[&str] = &[
     "invalid schema",
     "format.schema",
@@ -60,6 +90,7 @@ const OF_ONE_VALUE: &[&str] = &[
     "maximum",
     "less than",
     "exceed",
+    "supported values are",
 ];
 
 /// What models have refused.
@@ -153,6 +184,41 @@ mod tests {
         assert_eq!(refusals.of(&model), [], "a smaller one may do");
         assert_eq!(learn(permanent, "Unsupported parameter: 'max_tokens'"), Some(OptionalFeature::OutputCap));
         assert_eq!(refusals.of(&model), [OptionalFeature::OutputCap]);
+    }
+
+    #[test]
+    fn settings_are_refused_by_their_names_and_for_good_unless_it_is_their_value() {
+        let model = ModelName::new("m");
+        for (detail, refused, is_remembered) in [
+            ("temperature: Extra inputs are not permitted", Some(OptionalFeature::Temperature), true),
+            (
+                "temperature: Input should be less than or equal to 1",
+                Some(OptionalFeature::Temperature),
+                false,
+            ),
+            ("Unsupported parameter: 'stop' is not supported", Some(OptionalFeature::Stop), true),
+            ("the server has to stop", None, false),
+            ("output_config.effort: unknown", Some(OptionalFeature::Effort), true),
+            ("output_config: Extra inputs are not permitted", Some(OptionalFeature::Effort), true),
+            ("output_config.format: unknown", Some(OptionalFeature::Schema), true),
+            (
+                "Unsupported value: 'reasoning_effort' does not support 'max'. Supported values are: 'low'",
+                Some(OptionalFeature::Effort),
+                false,
+            ),
+        ] {
+            let refusals = RefusedFeatures::default();
+            let features = [
+                OptionalFeature::Temperature,
+                OptionalFeature::Stop,
+                OptionalFeature::Effort,
+                OptionalFeature::Schema,
+                OptionalFeature::Reasoning,
+            ];
+            let failure = failure(ModelFailureClass::Permanent, detail);
+            assert_eq!(refusals.learn(&model, &features, &failure), refused, "{detail}");
+            assert_eq!(!refusals.of(&model).is_empty(), is_remembered, "{detail}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use palyra_types::model::{
     CallId, ChatMessage, FinishReason, ModelFailureClass, ModelRequest, ProviderContinuation, RawModelAnswer,
     RenderedCall, ResponseFormat, ToolResultStatus,
 };
+use palyra_types::sampling::{SamplingNumber, SamplingOptions};
 use palyra_types::tool::ToolName;
 
 use crate::support::{KEY, Subject, messages_at, read};
@@ -214,6 +215,32 @@ async fn a_cap_that_a_server_refuses_is_left_out() {
             given.end.expect("an answer");
             assert_eq!((given.texts.concat().as_str(), server.counts().requests), ("Whole", requests));
         }
+    }
+}
+
+#[tokio::test]
+async fn a_setting_that_a_model_refuses_is_left_out_from_then_on() {
+    for subject in Subject::BARE {
+        let behaviour = Behaviour::by(|body| match body.get("temperature") {
+            Some(_) => Reply::error(400, "invalid_request_error", "`temperature` is not supported"),
+            None => Reply::text("Fine"),
+        });
+        let (server, provider) = subject.served(behaviour).await;
+        let sampling = SamplingOptions {
+            temperature: Some(SamplingNumber::rounded(0.7)),
+            top_p: Some(SamplingNumber::rounded(0.5)),
+            ..SamplingOptions::default()
+        };
+        let request = ModelRequest { sampling, ..subject.request("Say it") };
+        for requests in [2, 3] {
+            read(provider.as_ref(), &request).await.end.expect("an answer");
+            assert_eq!(server.counts().requests, requests, "{subject:?}: the refusal is remembered");
+        }
+        assert!(
+            server.asked().iter().all(|asked| asked.body["top_p"] == 0.5),
+            "{subject:?}: it is not refused"
+        );
+        assert_eq!(server.counts().invalid, 0);
     }
 }
 

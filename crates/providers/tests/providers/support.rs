@@ -13,6 +13,7 @@ use palyra_testkit::FakeClock;
 use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
 use palyra_types::Redacted;
 use palyra_types::model::{ChatMessage, ModelFailure, ModelPiece, ModelRef, ModelRequest, RawModelAnswer};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName, ToolSpec,
 };
@@ -28,6 +29,7 @@ pub(crate) fn request(model: &str, input: &str) -> ModelRequest {
         tools: Arc::new(ToolCatalog::new(vec![tool("read_file")])),
         output_tokens_max: Some(100),
         response_format: None,
+        sampling: SamplingOptions::default(),
     }
 }
 

@@ -11,6 +11,7 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, RunLimits, UserInput};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::skill::ActivatedSkill;
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::tool::Taints;
@@ -134,6 +135,7 @@ struct ValidatedSubmit {
     request: SubmitRequest,
     prepared: PreparedInput,
     response_format: Option<ResponseFormat>,
+    sampling: SamplingOptions,
     earlier: Option<RunStarted>,
     follow: FollowMode,
     notes: Vec<String>,
@@ -154,6 +156,7 @@ impl ValidatedSubmit {
             .as_ref()
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
+        let sampling = check_sampling(engine, caller, &request.sampling)?;
         if request.workspace_root.is_some()
             && caller.actor.surface.profile().workspace_root != WorkspaceRootSource::Client
         {
@@ -166,7 +169,7 @@ impl ValidatedSubmit {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
             return Err(RequestError::InvalidArgument { what });
         }
-        Ok(Self { request, response_format, prepared, earlier, follow, notes: Vec::new() })
+        Ok(Self { request, response_format, sampling, prepared, earlier, follow, notes: Vec::new() })
     }
 
     /// Follows a run that is about to be accepted, if that is wished.
@@ -223,6 +226,7 @@ impl ValidatedSubmit {
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
             response_format: self.response_format.clone(),
+            sampling: self.sampling.clone(),
             run_salt: engine.ports.entropy.bytes32().into(),
         };
         let spec = RunSpec { run, session, started };
@@ -250,6 +254,23 @@ fn check_format(
     AnswerSchema::compile(schema.expose())
         .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
     Ok(ResponseFormat { schema })
+}
+
+/// Refuses settings with a text that holds a secret.
+fn check_sampling(
+    engine: &Engine,
+    caller: Caller,
+    options: &SamplingOptions<Content<String>>,
+) -> Result<SamplingOptions, RequestError> {
+    let checked = |text: &Content<String>| {
+        engine
+            .ports
+            .recorder
+            .check(caller.actor.principal, text.clone())
+            .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "a text to stop at" })
+    };
+    let stop = options.stop.iter().map(checked).collect::<Result<_, _>>()?;
+    Ok(options.with_stop(stop))
 }
 
 /// Refuses a workspace whose path holds a secret.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palyra_types::approval::ApproverPresence;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Content, Redacted, RunId, SessionId, TapeSeq};
 
@@ -94,6 +95,8 @@ pub struct SubmitRequest {
     pub agent: Option<String>,
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
+    /// How the words of its answers are chosen.
+    pub sampling: SamplingOptions<Content<String>>,
     /// Tokens that the model may write over all turns; never more than the configured limit.
     pub output_tokens_max: Option<u64>,
 }
@@ -113,6 +116,7 @@ impl SubmitRequest {
             model: None,
             agent: None,
             response_format: None,
+            sampling: SamplingOptions::default(),
             output_tokens_max: None,
         }
     }

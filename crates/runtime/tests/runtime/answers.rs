@@ -10,6 +10,7 @@ use palyra_testkit::{Gate, Script, ScriptedProvider};
 use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, FinishReason, ModelRef, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{InputDelivery, RunLifecycleState, TerminationReason};
+use palyra_types::sampling::{CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions};
 use palyra_types::{Content, ErrorCode, Redacted, RunId};
 
 use crate::rig::{Rig, by_key, request, settle, soon};
@@ -103,6 +104,34 @@ async fn what_is_left_of_the_limit_is_sent_where_a_window_has_room_for_it() {
     assert_eq!(rig.finished(run).await.reason, Some(TerminationReason::FinalAnswer));
     let asked: Vec<_> = rig.model.requests().iter().map(|asked| asked.output_tokens_max).collect();
     assert_eq!(asked, [None, Some(6_000), Some(10)]);
+}
+
+fn settings(rig: &Rig) -> Vec<SamplingOptions> {
+    rig.model.requests().iter().map(|asked| asked.sampling.clone()).collect()
+}
+
+#[tokio::test]
+async fn the_settings_of_a_run_reach_each_of_its_requests_also_after_a_restart() {
+    let rig = Rig::start().await;
+    let sampling = SamplingOptions {
+        temperature: Some(SamplingNumber::rounded(0.7)),
+        stop: vec!["END".into()],
+        seed: Some(-7),
+        reasoning_effort: Some(ReasoningEffort::Low),
+        calls_per_answer: Some(CallsPerAnswer::One),
+        ..SamplingOptions::default()
+    };
+    let wanted = sampling.with_stop(vec!["END".into()]);
+    rig.model.push(Script::new().call(LOOK, "{}"));
+    rig.model.push(Script::new().text("never").hold(&Gate::closed()));
+    let run = submit(&rig, SubmitRequest { sampling, ..request(by_key("k"), "go") }).await;
+    soon("the second request", rig.model.wait_until(|counts| counts.begun == 2)).await;
+    assert_eq!(settings(&rig), [wanted.clone(), wanted.clone()]);
+    let rig = rig.restarted().await;
+    rig.finished(run).await;
+    let next = rig.submit("k", "the settings are those of one run").await.run;
+    rig.finished(next).await;
+    assert_eq!(settings(&rig), [wanted, SamplingOptions::default()]);
 }
 
 const SCHEMA: &str =

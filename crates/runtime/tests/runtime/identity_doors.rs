@@ -22,6 +22,7 @@ use palyra_types::component::ComponentCapability;
 use palyra_types::event::content::ContentClass;
 use palyra_types::model::ResponseFormat;
 use palyra_types::posture::Posture;
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolName;
 use palyra_types::{Content, Redacted};
 
@@ -77,6 +78,7 @@ const DOORS: &[(&str, Door)] = &[
     ("run_started.input.attachments.media_type", Request("its media type")),
     ("run_started.model", Daemon),
     ("run_started.response_format.schema", Request("the schema of the answer")),
+    ("run_started.sampling.stop", Request("a text to stop at")),
     ("run_started.workspace_root", Request("the path of the workspace")),
     ("secret_bound.hosts", Request("the host of the secret")),
     ("secret_bound.secret", Earlier),
@@ -151,6 +153,10 @@ async fn refused_rules(rig: &Rig, found: &mut BTreeSet<String>) {
     }
 }
 
+fn stops_at(text: &str) -> SamplingOptions<Content<String>> {
+    SamplingOptions { stop: vec![text.into()], ..SamplingOptions::default() }
+}
+
 async fn refused_inputs(rig: &Rig, found: &mut BTreeSet<String>) {
     let go = || request(by_key("k"), "go");
     let schema = Content::new(format!(r#"{{"title":"{SECRET}"}}"#).into());
@@ -162,6 +168,7 @@ async fn refused_inputs(rig: &Rig, found: &mut BTreeSet<String>) {
     let cases = [
         request(by_key(SECRET), "go"),
         SubmitRequest { response_format: Some(ResponseFormat { schema }), ..go() },
+        SubmitRequest { sampling: stops_at(SECRET), ..go() },
         SubmitRequest { workspace_root: Some(Redacted::cleaned(format!("/{SECRET}").into()).into()), ..go() },
         SubmitRequest { files: vec![file], ..go() },
     ];

@@ -22,6 +22,9 @@ use palyra_types::event::{
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
+use palyra_types::sampling::{
+    AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
+};
 use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::tool::{Isolation, Parallelism, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
 use palyra_types::{
@@ -242,10 +245,23 @@ impl RandomAppends {
             fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
             response_format: self
                 .maybe(|me| ResponseFormat { schema: Redacted::cleaned(me.text().into_exposed().into()) }),
+            sampling: self.maybe(Self::sampling).unwrap_or_default(),
         };
         let entry = run.entry(TapeEvent::Run(RunEvent::Started(started)));
         self.runs.push(run);
         entry
+    }
+
+    fn sampling(&mut self) -> SamplingOptions {
+        SamplingOptions {
+            temperature: self.maybe(|me| SamplingNumber { millionths: me.number() }),
+            top_p: self.maybe(|me| SamplingNumber { millionths: me.number() }),
+            stop: self.maybe(Self::text).into_iter().collect(),
+            seed: self.maybe(|me| i64::from(me.number()) - 2),
+            reasoning_effort: self.maybe(|me| me.one_of(ReasoningEffort::ALL)),
+            verbosity: self.maybe(|me| me.one_of(AnswerVerbosity::ALL)),
+            calls_per_answer: self.maybe(|me| me.one_of(&[CallsPerAnswer::One, CallsPerAnswer::Several])),
+        }
     }
 
     fn tape_entry(&mut self) -> NewEntry {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef};
+use palyra_types::sampling::SamplingOptions;
 use palyra_types::{BootTime, Timestamp};
 
 use super::*;
@@ -36,6 +37,7 @@ fn request() -> Arc<ModelRequest> {
         tools: Arc::default(),
         output_tokens_max: None,
         response_format: None,
+        sampling: SamplingOptions::default(),
     })
 }
 

@@ -14,6 +14,7 @@ use crate::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
     UserInput,
 };
+use crate::sampling::SamplingOptions;
 use crate::skill::ActivatedSkill;
 use crate::tool::Taints;
 use crate::{AgentId, ErrorCode, PrincipalId, Redacted};
@@ -87,6 +88,8 @@ pub struct RunStarted {
     pub fallbacks: Redacted<Vec<ModelRef>>,
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat>,
+    /// How the words of its answers are chosen.
+    pub sampling: SamplingOptions,
     /// Key of this run's content digests.
     pub run_salt: Redacted<[u8; 32]>,
 }
@@ -150,7 +153,7 @@ content_rows! {
     fn run_started(walk, started: RunStarted) {
         let RunStarted {
             agent: _, surface: _, limits: _, config_digest: _, idempotency: _, delivery: _, approvers: _,
-            taints: _, skills: _, input, workspace_root, model, fallbacks, response_format, run_salt,
+            taints: _, skills: _, input, workspace_root, model, fallbacks, response_format, sampling, run_salt,
         } = started;
         walk.user_input(input);
         walk.path(Identity, "workspace_root", workspace_root);
@@ -163,7 +166,15 @@ content_rows! {
         walk.maybe(response_format, |walk, ResponseFormat { schema }| {
             walk.json(Identity, "response_format.schema", schema);
         });
+        walk.sampling(sampling);
         walk.within(run_salt, |walk, salt| walk.opaque(Fixed, "run_salt", salt));
+    }
+
+    fn sampling(walk, options: SamplingOptions) {
+        let SamplingOptions {
+            temperature: _, top_p: _, stop, seed: _, reasoning_effort: _, verbosity: _, calls_per_answer: _,
+        } = options;
+        walk.each(stop, |walk, text| walk.text(Identity, "sampling.stop", text));
     }
 
     fn user_input(walk, input: UserInput) {

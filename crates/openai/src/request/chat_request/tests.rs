@@ -1,5 +1,6 @@
 //! What a request for a chat completion may hold.
 
+use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber};
 use serde_json::json;
 
 use super::*;
@@ -34,13 +35,43 @@ fn members_that_clients_send_are_accepted() {
 }
 
 #[test]
+fn settings_of_the_model_are_read() {
+    let members = json!({
+        "stop": ["a", "\n"], "temperature": 0.2, "top_p": 0.5, "seed": -3, "parallel_tool_calls": false,
+        "reasoning_effort": "minimal", "verbosity": "high",
+    });
+    let expected = ClientSampling {
+        temperature: Some(SamplingNumber::rounded(0.2)),
+        top_p: Some(SamplingNumber::rounded(0.5)),
+        stop: vec!["a".into(), "\n".into()],
+        seed: Some(-3),
+        reasoning_effort: Some(ReasoningEffort::Minimal),
+        verbosity: Some(AnswerVerbosity::High),
+        calls_per_answer: Some(CallsPerAnswer::One),
+    };
+    assert_eq!(with(&members).unwrap().sampling, expected);
+    assert_eq!(with(&json!({ "stop": "END" })).unwrap().sampling.stop, ["END".into()]);
+    let absent = json!({ "stop": null, "temperature": null, "seed": null, "reasoning_effort": null });
+    assert_eq!(with(&absent).unwrap().sampling, ClientSampling::default());
+}
+
+#[test]
 fn members_that_cannot_be_served_are_refused_by_name() {
     let cases = [
         (json!({ "n": 2 }), "n"),
         (json!({ "modalities": ["text", "audio"] }), "modalities"),
         (json!({ "logprobs": true }), "logprobs"),
         (json!({ "temperature": 3 }), "temperature"),
+        (json!({ "temperature": -0.1 }), "temperature"),
+        (json!({ "top_p": 1.1 }), "top_p"),
         (json!({ "stop": 1 }), "stop"),
+        (json!({ "stop": "" }), "stop"),
+        (json!({ "stop": ["a", "b", "c", "d", "e"] }), "stop"),
+        (json!({ "stop": ["a", 1] }), "stop"),
+        (json!({ "seed": 1.5 }), "seed"),
+        (json!({ "reasoning_effort": "huge" }), "reasoning_effort"),
+        (json!({ "verbosity": "none" }), "verbosity"),
+        (json!({ "parallel_tool_calls": "no" }), "parallel_tool_calls"),
         (json!({ "stream": "yes" }), "stream"),
         (json!({ "messages": [] }), "messages"),
         (json!({ "messages": "hi" }), "messages"),

@@ -1,6 +1,7 @@
 //! What a request for a response may hold.
 
 use palyra_types::RunId;
+use palyra_types::sampling::{AnswerVerbosity, ReasoningEffort, SamplingNumber};
 use serde_json::json;
 
 use super::*;
@@ -93,12 +94,16 @@ fn members_that_clients_send_are_accepted_and_some_are_repeated() {
         "include": ["reasoning.encrypted_content"], "prompt_cache_key": "k", "client_metadata": {}, "service_tier": "auto",
         "text": { "verbosity": "low", "format": { "type": "json_schema", "name": "n", "schema": { "type": "object" } } },
         "truncation": "auto", "metadata": { "a": "b" }, "max_output_tokens": 9, "instructions": "be brief",
+        "reasoning": { "effort": "high", "summary": "auto" }, "temperature": 0.5,
     });
     let request = with(&members).unwrap();
     assert_eq!(request.schema, Some(json!({ "type": "object" })));
     assert_eq!((request.output_tokens_max, request.instructions.as_deref()), (Some(9), Some("be brief")));
     assert_eq!(request.echo.members["metadata"], json!({ "a": "b" }));
     assert_eq!(request.echo.members["truncation"], "auto");
+    assert_eq!(request.sampling.reasoning_effort, Some(ReasoningEffort::High));
+    assert_eq!(request.sampling.verbosity, Some(AnswerVerbosity::Low));
+    assert_eq!(request.sampling.temperature, Some(SamplingNumber::rounded(0.5)));
 }
 
 #[test]
@@ -111,6 +116,11 @@ fn members_of_the_wrong_type_are_refused_by_name() {
         (json!({ "input": [7] }), "input[0]"),
         (json!({ "text": { "format": { "type": "json_schema", "schema": {} } } }), "text.format.name"),
         (json!({ "stream": 1 }), "stream"),
+        (json!({ "reasoning": "high" }), "reasoning"),
+        (json!({ "reasoning": { "effort": "huge" } }), "reasoning.effort"),
+        (json!({ "text": { "verbosity": "none" } }), "text.verbosity"),
+        (json!({ "temperature": 2.1 }), "temperature"),
+        (json!({ "max_output_tokens": 0 }), "max_output_tokens"),
     ] {
         assert_eq!(with(&members).unwrap_err().param(), Some(param), "{members}");
     }

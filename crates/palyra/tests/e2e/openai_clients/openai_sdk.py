@@ -121,6 +121,32 @@ def image():
 
 
 @part
+def settings():
+    """What reached the model is looked at from outside."""
+    answer = ask(
+        "with settings",
+        temperature=0.2,
+        top_p=0.5,
+        stop=["END"],
+        seed=-7,
+        reasoning_effort="low",
+        verbosity="high",
+        parallel_tool_calls=False,
+        max_completion_tokens=900,
+    )
+    assert answer.choices[0].message.content == "You said: with settings", answer
+    answer = client.responses.create(
+        model="palyra",
+        input="respond with settings",
+        temperature=0.3,
+        reasoning={"effort": "minimal"},
+        text={"verbosity": "low"},
+        max_output_tokens=800,
+    )
+    assert (answer.temperature, answer.reasoning.effort) == (0.3, "minimal"), answer
+
+
+@part
 def errors():
     def fails(kind, code=None, **more):
         try:
@@ -139,6 +165,7 @@ def errors():
     fails(openai.NotFoundError, "model_not_found", model="nowhere/gpt-4o")
     fails(openai.BadRequestError, n=2)
     fails(openai.BadRequestError, temperature=9)
+    fails(openai.BadRequestError, reasoning_effort="huge")
     try:
         openai.OpenAI(api_key="sk-wrong", max_retries=0).models.list()
         raise AssertionError("a wrong key is taken")

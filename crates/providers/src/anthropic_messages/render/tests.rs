@@ -8,6 +8,7 @@ use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::model::{
     CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
 };
+use palyra_types::sampling::{AnswerVerbosity, SamplingNumber};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
 };
@@ -27,6 +28,7 @@ fn request(messages: Vec<ChatMessage>) -> ModelRequest {
         tools: Arc::default(),
         output_tokens_max: None,
         response_format: None,
+        sampling: SamplingOptions::default(),
     }
 }
 
@@ -294,4 +296,38 @@ fn files_come_before_the_words() {
         found[0]["content"],
         json!([{"type": "image", "source": source}, text(framed), text(named), marked(text("Look"))])
     );
+}
+
+#[test]
+fn settings_that_the_format_knows_are_sent_and_others_are_left_out() {
+    let mut request = request(vec![user("Hi")]);
+    request.tools = Arc::new(ToolCatalog::new(vec![spec("a", json!({}))]));
+    request.sampling = SamplingOptions {
+        temperature: Some(SamplingNumber::rounded(0.7)),
+        top_p: Some(SamplingNumber::rounded(0.25)),
+        stop: vec!["END".into()],
+        seed: Some(7),
+        reasoning_effort: Some(ReasoningEffort::High),
+        verbosity: Some(AnswerVerbosity::Low),
+        calls_per_answer: Some(CallsPerAnswer::One),
+    };
+    request.response_format =
+        Some(ResponseFormat { schema: Redacted::cleaned(r#"{"type":"object"}"#.into()) });
+    let (body, features) = render(&request, &manner());
+    assert_eq!((&body["temperature"], &body["top_p"]), (&json!(0.7), &json!(0.25)));
+    assert_eq!(body["stop_sequences"], json!(["END"]));
+    assert_eq!(body["output_config"]["effort"], "high");
+    assert_eq!(body["output_config"]["format"]["type"], "json_schema");
+    assert_eq!(body["tool_choice"], json!({"type": "auto", "disable_parallel_tool_use": true}));
+    assert!(body.get("seed").is_none() && body.get("verbosity").is_none());
+    assert!(features.contains(&OptionalFeature::Effort) && features.contains(&OptionalFeature::Schema));
+    let refused = vec![OptionalFeature::Temperature, OptionalFeature::Stop];
+    request.sampling.reasoning_effort = Some(ReasoningEffort::Minimal);
+    request.sampling.calls_per_answer = Some(CallsPerAnswer::Several);
+    let (body, _) = render(&request, &RenderOptions { refused, ..manner() });
+    for name in ["temperature", "stop_sequences", "tool_choice"] {
+        assert!(body.get(name).is_none(), "{name}");
+    }
+    assert!(body["output_config"].get("effort").is_none());
+    assert_eq!(body["top_p"], 0.25);
 }

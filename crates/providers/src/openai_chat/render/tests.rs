@@ -19,6 +19,7 @@ fn request(messages: Vec<ChatMessage>) -> ModelRequest {
         tools: Arc::default(),
         output_tokens_max: None,
         response_format: None,
+        sampling: SamplingOptions::default(),
     }
 }
 
@@ -49,7 +50,8 @@ fn rendered_call(id: &str, tool: &str, arguments: &str) -> RenderedCall {
 
 /// Renders, and looks whether the fields stand in the order of their names, as they always did.
 fn rendered(request: &ModelRequest, cap: OutputCapField) -> Value {
-    let text = render(request, cap, SchemaBy::Field);
+    let options = RenderOptions { cap, schema_by: SchemaBy::Field, sampling: request.sampling.clone() };
+    let text = render(request, &options);
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value.to_string(), text);
     value
@@ -124,4 +126,30 @@ fn the_cap_goes_by_two_names() {
     request.output_tokens_max = Some(9);
     let rendered = rendered(&request, OutputCapField::MaxCompletionTokens);
     assert_eq!((rendered.get("max_tokens"), rendered["max_completion_tokens"].as_u64()), (None, Some(9)));
+}
+
+#[test]
+fn settings_have_the_names_of_the_format() {
+    let mut request = request(Vec::new());
+    request.sampling = SamplingOptions {
+        temperature: Some(SamplingNumber::rounded(0.7)),
+        top_p: Some(SamplingNumber::rounded(0.25)),
+        stop: vec!["END".into()],
+        seed: Some(-7),
+        reasoning_effort: Some(ReasoningEffort::ExtraHigh),
+        verbosity: Some(AnswerVerbosity::Low),
+        calls_per_answer: Some(CallsPerAnswer::One),
+    };
+    let rendered = rendered(&request, OutputCapField::None);
+    for (name, value) in [
+        ("temperature", json!(0.7)),
+        ("top_p", json!(0.25)),
+        ("stop", json!(["END"])),
+        ("seed", json!(-7)),
+        ("reasoning_effort", json!("xhigh")),
+        ("verbosity", json!("low")),
+        ("parallel_tool_calls", json!(false)),
+    ] {
+        assert_eq!(rendered[name], value, "{name}");
+    }
 }
