@@ -7,7 +7,6 @@ use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, 
 use palyra_types::Content;
 use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
-use palyra_types::sampling::SamplingOptions;
 
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
@@ -93,7 +92,7 @@ impl ContextSource<'_> {
             tools: Arc::clone(&catalog.tools),
             output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens),
             response_format: started.and_then(|started| started.response_format.clone()),
-            sampling: started.map_or_else(SamplingOptions::default, |started| started.sampling.clone()),
+            sampling: started.map(|started| started.sampling.clone()).unwrap_or_default(),
         };
         let statics = vec![
             StaticText { sha256: instructions_digest, body: instructions },

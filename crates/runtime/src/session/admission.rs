@@ -1,12 +1,11 @@
 //! From a caller's request to a run that a session can take: checks, session, agent, model, workspace.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_admin::AdminError;
 use palyra_admin::Caller;
 use palyra_policy::AnswerSchema;
-use palyra_ports::{AppendError, SecretFound};
+use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
@@ -29,6 +28,7 @@ use crate::session::resolve::{self, SessionTarget};
 use crate::session::steering::{NO_ACTIVE_RUN, SteerOutcome, steer};
 use crate::tape::TapeFollower;
 
+const WORKSPACE_PATH: &str = "the path of the workspace";
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
 
@@ -163,7 +163,7 @@ impl ValidatedSubmit {
             return Err(RequestError::WorkspaceRefused);
         }
         if let Some(root) = &request.workspace_root {
-            check_root(engine, caller, root.clone())?;
+            identity(engine, caller, root.clone(), WORKSPACE_PATH)?;
         }
         if request.delivery == InputDelivery::Steer && request.session.reset == ResetMode::Reset {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
@@ -201,7 +201,7 @@ impl ValidatedSubmit {
         let wanted = request.workspace_root.clone().or_else(former);
         let workspace = engine.ports.workspaces.choose(wanted.as_ref(), session)?;
         // A link may lead to a folder of another name.
-        let workspace_root = check_root(engine, caller, workspace.root)?;
+        let workspace_root = identity(engine, caller, workspace.root, WORKSPACE_PATH)?;
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
         let run = engine.ports.entropy.new_id(now);
@@ -248,9 +248,7 @@ fn check_format(
     caller: Caller,
     format: &ResponseFormat<Content<Arc<str>>>,
 ) -> Result<ResponseFormat, RequestError> {
-    let schema = engine.ports.recorder.check(caller.actor.principal, format.schema.clone());
-    let schema = schema
-        .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "the schema of the answer" })?;
+    let schema = identity(engine, caller, format.schema.clone(), "the schema of the answer")?;
     AnswerSchema::compile(schema.expose())
         .map_err(|error| RequestError::InvalidArgument { what: error.to_string() })?;
     Ok(ResponseFormat { schema })
@@ -262,27 +260,19 @@ fn check_sampling(
     caller: Caller,
     options: &SamplingOptions<Content<String>>,
 ) -> Result<SamplingOptions, RequestError> {
-    let checked = |text: &Content<String>| {
-        engine
-            .ports
-            .recorder
-            .check(caller.actor.principal, text.clone())
-            .map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field: "a text to stop at" })
-    };
-    let stop = options.stop.iter().map(checked).collect::<Result<_, _>>()?;
-    Ok(options.with_stop(stop))
+    let checked = |text: &Content<String>| identity(engine, caller, text.clone(), "a text to stop at");
+    Ok(options.with_stop(options.stop.iter().map(checked).collect::<Result<_, _>>()?))
 }
 
-/// Refuses a workspace whose path holds a secret.
-fn check_root(
+/// Refuses a value that holds a secret and may not be changed.
+fn identity<T: CheckedText>(
     engine: &Engine,
     caller: Caller,
-    root: Content<PathBuf>,
-) -> Result<Redacted<PathBuf>, RequestError> {
-    let checked = engine.ports.recorder.check(caller.actor.principal, root);
-    checked.map_err(|SecretFound { .. }| {
-        AdminError::SecretInIdentity { field: "the path of the workspace" }.into()
-    })
+    value: Content<T>,
+    field: &'static str,
+) -> Result<Redacted<T>, RequestError> {
+    let checked = engine.ports.recorder.check(caller.actor.principal, value);
+    checked.map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field }.into())
 }
 
 /// Names the images of which the model learns the name alone, and the setting that changes this.
