@@ -13,6 +13,7 @@ pub mod shadows;
 pub mod epochs;
 pub mod resets;
 pub mod bookmarks;
+pub mod deleted_responses;
 pub mod undos;
 pub mod input_keys;
 
@@ -42,6 +43,7 @@ families! {
     epochs: epochs::EpochFamily,
     resets: resets::ResetFamily,
     bookmarks: bookmarks::BookmarkFamily,
+    deleted_responses: deleted_responses::DeletedResponseFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

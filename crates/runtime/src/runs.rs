@@ -1,10 +1,11 @@
-//! Runs, for callers: looking, answering, cancelling, bookmarks.
+//! Runs, for callers: looking, answering, cancelling, bookmarks, responses that clients delete.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_admin::{Caller, check_short_text};
 use palyra_journal_core::families::bookmarks::of_principal;
+use palyra_journal_core::families::deleted_responses::is_deleted;
 use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
@@ -337,6 +338,27 @@ impl RunsHandle {
 }
 
 impl RunsHandle {
+    /// Returns the run of a response that the caller has not deleted.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`], also for a deleted response and for another principal's run.
+    pub async fn get_response(&self, caller: Caller, run: RunId) -> Result<RunRecord, RequestError> {
+        let principal = caller.actor.principal;
+        let is_gone = self.ports.families.query(move |rows, _| is_deleted(rows, principal, run)).await?;
+        if is_gone { Err(RequestError::RunNotFound) } else { self.get(caller, run).await }
+    }
+
+    /// Deletes the response of a run: it is no longer found. The run goes on and stays.
+    ///
+    /// # Errors
+    /// Those of [`RunsHandle::get_response`]; [`RequestError::Append`].
+    pub async fn delete_response(&self, caller: Caller, run: RunId) -> Result<(), RequestError> {
+        self.get_response(caller, run).await?;
+        let deleted = SessionEvent::ResponseDeleted { run };
+        self.ports.recorder.record_act_now(caller.actor, caller.actor.principal, deleted).await?;
+        Ok(())
+    }
+
     /// Returns the caller's bookmarks, oldest first.
     ///
     /// # Errors
@@ -368,12 +390,8 @@ impl RunsHandle {
             return Err(RequestError::InvalidArgument { what });
         }
         let placed = SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name });
-        Ok(self
-            .ports
-            .recorder
-            .record_now(caller.actor.principal, Some(record.session), placed)
-            .await
-            .map(drop)?)
+        self.ports.recorder.record_now(caller.actor.principal, Some(record.session), placed).await?;
+        Ok(())
     }
 
     /// Removes a bookmark of the caller by its name, or the number of the entry that placed it.

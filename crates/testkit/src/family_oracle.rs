@@ -9,7 +9,7 @@ mod sessions;
 mod waits;
 mod tape_entry;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
@@ -55,6 +55,8 @@ pub struct FamilyOracle {
     pub input_keys: BTreeMap<(PrincipalId, IdempotencyDigest), RunId>,
     /// Bookmarks that were not removed, by the entry that placed them, with their principal.
     pub bookmarks: BTreeMap<Seq, (PrincipalId, Bookmark)>,
+    /// Responses that their principal deleted.
+    pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -68,7 +70,7 @@ pub struct FamilyOracle {
     /// Runs by id.
     pub runs: BTreeMap<RunId, RunRecord>,
     /// Kinds outside tapes.
-    pub kinds: std::collections::BTreeSet<u16>,
+    pub kinds: BTreeSet<u16>,
     /// The number of the newest epoch.
     pub epoch: u32,
 }
@@ -125,6 +127,9 @@ impl FamilyOracle {
             }
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
+            }
+            JournalEvent::Session(SessionEvent::ResponseDeleted { run }) => {
+                self.deleted_responses.insert((entry.principal, *run));
             }
             JournalEvent::Effect(EffectEvent::UndoRequested(requested)) => self.undos.push(requested.clone()),
             JournalEvent::Effect(EffectEvent::UndoFinished { undo, .. }) => {

@@ -17,6 +17,7 @@ pub mod attachments;
 pub mod bookmarks;
 pub mod content;
 pub mod crowd;
+pub mod deleted_responses;
 pub mod guards;
 pub mod jobs;
 pub mod paging;
@@ -76,6 +77,7 @@ macro_rules! journal_conformance_tests {
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,
             bookmarks: bookmarks_stay_until_their_principal_removes_them,
+            deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,
             crowd: appends_from_many_tasks_keep_each_runs_order,

@@ -73,6 +73,7 @@ decoders! {
         PostureChanged => policy::decode_posture(facts, payload),
         BookmarkPlaced => session::decode_bookmark_placed(facts, payload),
         BookmarkRemoved => session::decode_bookmark_removed(facts),
+        ResponseDeleted => session::decode_response_deleted(facts),
         JobStarted => job::decode_started(facts),
         JobEnded => job::decode_ended(facts),
         ShadowCounted => policy::decode_shadow(facts),

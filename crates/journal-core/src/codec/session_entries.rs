@@ -25,6 +25,9 @@ pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
         SessionEvent::BookmarkRemoved(bookmark) => {
             facts_only(&store::BookmarkRemovedFacts { version: VERSION, bookmark: bookmark.0 })
         }
+        SessionEvent::ResponseDeleted { run } => {
+            facts_only(&store::ResponseDeletedFacts { version: VERSION, run: run.to_bytes().to_vec() })
+        }
     }
 }
 
@@ -135,4 +138,9 @@ pub(super) fn decode_bookmark_placed(facts: &[u8], payload: &[u8]) -> ReadResult
 pub(super) fn decode_bookmark_removed(facts: &[u8]) -> ReadResult<JournalEvent> {
     let removed = store::BookmarkRemovedFacts::decode(facts)?.bookmark;
     Ok(SessionEvent::BookmarkRemoved(Seq(removed)).into())
+}
+
+pub(super) fn decode_response_deleted(facts: &[u8]) -> ReadResult<JournalEvent> {
+    let run = store::ResponseDeletedFacts::decode(facts)?.run;
+    Ok(SessionEvent::ResponseDeleted { run: RunId::from_bytes(fixed(&run)?) }.into())
 }

@@ -243,6 +243,7 @@ fn outside_after_runs() -> Vec<JournalEvent> {
         }),
         SessionEvent::BookmarkPlaced(bookmark).into(),
         SessionEvent::BookmarkRemoved(Seq(40)).into(),
+        SessionEvent::ResponseDeleted { run: RunId::from_parts(8, 9) }.into(),
     ]
 }
 

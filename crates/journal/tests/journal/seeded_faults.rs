@@ -8,6 +8,7 @@ use palyra_journal_core::families::agents::AgentFamily;
 use palyra_journal_core::families::approvals::ApprovalFamily;
 use palyra_journal_core::families::bookmarks::BookmarkFamily;
 use palyra_journal_core::families::components::ComponentFamily;
+use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
@@ -23,8 +24,9 @@ use palyra_journal_core::families::stored_grants::StoredGrantFamily;
 use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
-    FAMILIES, FamilySet, agents, approvals, bookmarks, components, effects, epochs, input_keys, kinds_seen,
-    postures, principals, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
+    input_keys, kinds_seen, postures, principals, resets, runs, sessions, shadows, skills, stored_grants,
+    tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FoldedEntry, IndexKey, LogView, LoggedEntry, MemoryRows, PassedChanges, RowCache,
@@ -116,6 +118,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("component", lines(components::records(rows, &mut log)?, |one| one.added.name.expose().clone())),
         ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
         ("bookmark", bookmarks_of(rows, &mut log)?),
+        ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
         ("session_reset", lines(latest, |_| String::new())),
@@ -246,6 +249,16 @@ fn bookmarks_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<String
     Ok(lines(found.into_iter().flatten(), |(_, one)| one.name.expose().clone()))
 }
 
+/// Returns every response that random entries delete, with its principal.
+fn nameable_responses() -> impl Iterator<Item = (PrincipalId, RunId)> {
+    let runs = || (0..9).map(|n| RunId::from_parts(3, n)).chain((0..3).map(|n| RunId::from_parts(90, n)));
+    (0..10_u32).flat_map(move |n| runs().map(move |run| (samples::principal(n.into()), run)))
+}
+
+fn deleted_responses_of(rows: &mut dyn RowStore) -> Result<Vec<bool>, StoreFault> {
+    nameable_responses().map(|(principal, run)| deleted_responses::is_deleted(rows, principal, run)).collect()
+}
+
 fn expected_bookmarks(oracle: &FamilyOracle) -> Vec<(Seq, Bookmark)> {
     let of = |n: u32| {
         let of_owner =
@@ -263,6 +276,7 @@ fn expected(entries: &Entries) -> Answers {
     let latest = oracle.resets.iter().flat_map(|(session, seq)| {
         [oracle.reset_before(*session, *seq), oracle.reset_before(*session, Seq(u64::MAX >> 1))]
     });
+    let expected_deleted = nameable_responses().map(|response| oracle.deleted_responses.contains(&response));
     let mut skills: Vec<_> = oracle.skills.values().collect();
     skills.sort_by_key(|skill| skill.seq);
     let mut components: Vec<_> = oracle.components.values().collect();
@@ -281,6 +295,7 @@ fn expected(entries: &Entries) -> Answers {
         ("component", lines(components, |one| one.added.name.expose().clone())),
         ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
+        ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
         ("session_reset", lines(latest, |_| String::new())),
@@ -371,17 +386,31 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
             kind: PrincipalKind::Person,
             role: None,
         }),
+        SessionEvent::ResponseDeleted { run: RunId::from_parts(90, below(3).into()) }.into(),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
-        let removes = matches!(event, JournalEvent::Session(SessionEvent::BookmarkRemoved(_)));
+        let removes = matches!(
+            event,
+            JournalEvent::Session(SessionEvent::BookmarkRemoved(_) | SessionEvent::ResponseDeleted { .. })
+        );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
     };
     events.into_iter().map(entry).collect()
 }
 
-const EVENTS_PER_STEP: u64 = 9;
+const EVENTS_PER_STEP: u64 = 10;
+
+/// A session that was put away and taken up again.
+fn restored_session() -> Vec<NewEntry> {
+    let session = samples::session(samples::principal(0), 80);
+    let opened = samples::session_opened(session, None, Timestamp(6_000_000));
+    let about = |event: SessionEvent| NewEntry { event: event.into(), ..opened.clone() };
+    let archived = about(SessionEvent::Archived { session: session.id });
+    let restored = about(SessionEvent::Restored { session: session.id });
+    vec![opened, archived, restored]
+}
 
 /// A person with another role who is disabled and then named again, and a token of one scope.
 fn changed_person() -> Vec<NewEntry> {
@@ -434,6 +463,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
     journal.append(samples::append(changed_person())).await.unwrap();
+    journal.append(samples::append(restored_session())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
         let range = SeqRange { first: Seq(first), last: Seq(first + 2) };
@@ -627,6 +657,10 @@ fn faults_of_the_rest() -> Vec<Fault> {
                 rows.change((*placed).into(), |(_, owner)| *owner = None)
             }
             _ => BookmarkFamily::fold(rows, entry),
+        }),
+        fault!(DeletedResponseFamily, "nothing is deleted", |_, _| Ok(())),
+        fault!(DeletedResponseFamily, "another person deletes a response", |rows, entry| {
+            DeletedResponseFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
         }),
         fault!(UndoFamily, "an undo never ends", |rows, entry| match entry.event {
             JournalEvent::Effect(EffectEvent::UndoFinished { .. }) => Ok(()),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use palyra_runtime::RequestError;
 use palyra_types::event::{RunEvent, TapeEvent};
+use serde_json::json;
 
 use super::attached_clients::LeavePolicy;
 use super::models::model_name;
@@ -81,10 +82,11 @@ async fn with_references(
         let missing =
             || ErrorReply::invalid(message.path.clone(), "The item does not exist, or was not stored.");
         let (run, index) = parse_message_id(reference).ok_or_else(missing)?;
-        let items = match said_items(&call.services.state.tapes, call.caller(), run).await {
+        match call.services.state.runs.get_response(call.caller(), run).await {
             Err(RequestError::RunNotFound) => return Err(missing()),
-            items => items?,
+            found => found?,
         };
+        let items = said_items(&call.services.state.tapes, call.caller(), run).await?;
         let item = usize::try_from(index).ok().and_then(|index| items.into_iter().nth(index));
         known.insert(reference.clone(), item.ok_or_else(missing)?);
     }
@@ -106,11 +108,11 @@ async fn so_far(call: &OpenAiCall, mut stream: ResponseStream) -> Result<Respons
     Ok(stream)
 }
 
-/// Reads the id in the path: a response that was stored and belongs to the caller.
+/// Reads the id in the path: a response that was stored, belongs to the caller and was not deleted.
 async fn stored(call: &OpenAiCall) -> Result<ResponseId, ErrorReply> {
     let id = ResponseId::parse(&call.name).filter(|id| id.retention != ResponseRetention::Unstored);
     let id = id.ok_or_else(no_response)?;
-    match call.services.state.runs.get(call.caller(), id.run).await {
+    match call.services.state.runs.get_response(call.caller(), id.run).await {
         Ok(_) => Ok(id),
         Err(RequestError::RunNotFound) => Err(no_response()),
         Err(error) => Err(error.into()),
@@ -165,6 +167,18 @@ pub(crate) async fn cancel(call: OpenAiCall) -> Result<Response, ErrorReply> {
     let mut follower = call.services.attach(call.caller(), id.run).await?.follower;
     while follower.next().await?.is_some() {}
     Ok(object_response(&so_far(&call, stream).await?.object()))
+}
+
+/// Deletes a response: it is no longer found by its id. Its run stays in the journal.
+pub(crate) async fn delete(call: OpenAiCall) -> Result<Response, ErrorReply> {
+    let id = stored(&call).await?;
+    match call.services.state.runs.delete_response(call.caller(), id.run).await {
+        Ok(()) => {
+            Ok(object_response(&json!({ "id": id.to_string(), "object": "response", "deleted": true })))
+        }
+        Err(RequestError::RunNotFound) => Err(no_response()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Lists the inputs of a response.

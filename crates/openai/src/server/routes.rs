@@ -53,7 +53,10 @@ fn router(services: &OpenAiServices) -> Router {
         .route("/v1/models/{*id}", get(route!(services, models::get)))
         .route("/v1/chat/completions", post(route!(services, chat::create)))
         .route("/v1/responses", post(route!(services, responses::create)))
-        .route("/v1/responses/{id}", get(route!(services, responses::retrieve)))
+        .route(
+            "/v1/responses/{id}",
+            get(route!(services, responses::retrieve)).delete(route!(services, responses::delete)),
+        )
         .route("/v1/responses/{id}/cancel", post(route!(services, responses::cancel)))
         .route("/v1/responses/{id}/input_items", get(route!(services, responses::input_items)))
         .fallback(no_route)

@@ -175,7 +175,7 @@ impl OpenAiServices {
         previous: ResponseId,
     ) -> Result<ConversationPlace, ErrorReply> {
         let not_found = || ErrorReply::previous_response_not_found(&previous.to_string());
-        match self.state.runs.get(caller, previous.run).await {
+        match self.state.runs.get_response(caller, previous.run).await {
             Ok(record) => {
                 let run = PlacedRun { run: record.run, session: record.session };
                 Ok(match record.phase {

@@ -104,16 +104,22 @@ fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
     let faults = serve(&runtime, faults(&gate));
     let home = home_of(&assistant, &faults);
     let daemon = HttpDaemon::start(&home);
-    let said =
-        ended(script(python(), "openai_sdk.py", &daemon, &token(&home)).spawn().unwrap()).expect(0).out;
+    let token = token(&home);
+    let client = ended(script(python(), "openai_sdk.py", &daemon, &token).spawn().unwrap()).expect(0);
     let expected = "models text stream usage tools structured image settings errors session responses response_stream \
-                    background previous unstored input_items refused disconnect\n";
-    assert_eq!(said, expected);
+                    background previous unstored deleted input_items refused disconnect\n";
+    assert_eq!(client.out, expected);
     check_settings(&assistant);
     let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     assert!(runs.is_empty(), "the runs are those of another principal");
     gate.open();
     daemon.stop();
+    let daemon = HttpDaemon::start(&home);
+    let mut again = script(python(), "deleted.py", &daemon, &token);
+    let again = ended(again.args(client.err.split_whitespace()).spawn().unwrap()).expect(0);
+    assert_eq!(again.out, "gone\ngone\n", "{}", client.err);
+    daemon.stop();
+    home.palyra(&["journal", "verify"]).expect(0);
 }
 
 /// Checks that what the client set came to the model, in the request that asks with those words alone.

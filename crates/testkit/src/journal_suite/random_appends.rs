@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use palyra_journal_core::families::{self, agents, bookmarks, postures, principals, shadows, tokens};
+use palyra_journal_core::families::{
+    self, agents, bookmarks, deleted_responses, postures, principals, shadows, tokens,
+};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
 use palyra_ports::{JournalAppendRequest, NewEntry};
@@ -46,6 +48,8 @@ mod vault;
 use variants::{CONTRACTS, DECISIONS, FAILURES, FINISHES, REASONS, UNKNOWN};
 
 const PRINCIPALS: u64 = 3;
+/// Runs whose responses are deleted.
+const RESPONSES: u64 = 9;
 const TEXTS: [&str; 6] = ["", "x", "two words", "日本語 🦀 \u{0}\n", "{\"path\":\"../..\"}", "secret"];
 
 /// A source of appends.
@@ -103,6 +107,11 @@ impl RandomAppends {
             if !found.is_empty() {
                 all.push(exposed(&found, |(_, one)| one.name.expose().clone()));
             }
+        }
+        let deleted = deleted(journal).await;
+        // As with bookmarks.
+        if !deleted.is_empty() {
+            all.push(format!("{deleted:?}"));
         }
         for candidate in [None, Some([0; 32]), Some([1; 32])] {
             all.push(format!(
@@ -185,7 +194,11 @@ impl RandomAppends {
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
             let session_id = session.id;
-            let event = match self.below(6) {
+            let event = match self.below(7) {
+                6 => {
+                    SessionEvent::ResponseDeleted { run: RunId::from_parts(3, self.below(RESPONSES).into()) }
+                        .into()
+                }
                 4 => SessionEvent::BookmarkPlaced(self.bookmark()).into(),
                 5 => SessionEvent::BookmarkRemoved(Seq(self.below(self.made + 1))).into(),
                 0 => JournalEvent::Session(SessionEvent::Reset { session: session_id }),
@@ -524,6 +537,18 @@ impl RandomAppends {
     fn below(&mut self, end: u64) -> u64 {
         self.entropy.next_u64() % end
     }
+}
+
+/// Returns the deleted responses of the population.
+async fn deleted(journal: &impl ReadFamilies) -> Vec<(PrincipalId, RunId)> {
+    let mut deleted = Vec::new();
+    for n in 0..PRINCIPALS * RESPONSES {
+        let principal = samples::principal((n / RESPONSES).into());
+        let run = RunId::from_parts(3, (n % RESPONSES).into());
+        let reading = journal.query(move |rows, _| deleted_responses::is_deleted(rows, principal, run));
+        deleted.extend(reading.await.unwrap().then_some((principal, run)));
+    }
+    deleted
 }
 
 fn exposed<T: std::fmt::Debug>(rows: &[T], content: impl Fn(&T) -> String) -> String {

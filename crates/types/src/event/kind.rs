@@ -157,6 +157,7 @@ kinds! {
         ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         BookmarkPlaced = 0x8030, "bookmark_placed": Session(SessionEvent::BookmarkPlaced(_)),
         BookmarkRemoved = 0x8031, "bookmark_removed": Session(SessionEvent::BookmarkRemoved(_)),
+        ResponseDeleted = 0x8032, "response_deleted": Session(SessionEvent::ResponseDeleted { .. }),
         JobStarted = 0x8070, "job_started": Job(JobEvent::Started { .. }),
         JobEnded = 0x8071, "job_ended": Job(JobEvent::Ended { .. }),
         ShadowCounted = 0x8090, "shadow_counted": Policy(PolicyEvent::ShadowCounted { .. }),

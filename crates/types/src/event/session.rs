@@ -49,6 +49,11 @@ pub enum SessionEvent {
     BookmarkPlaced(Bookmark),
     /// The bookmark of an entry was removed.
     BookmarkRemoved(Seq),
+    /// The response that a run made for a client is no longer found by its id; the run stays.
+    ResponseDeleted {
+        /// The run.
+        run: RunId,
+    },
 }
 
 /// A name of a place in a tape.
@@ -75,7 +80,8 @@ content_rows! {
             SessionEvent::Archived { session: _ }
             | SessionEvent::Restored { session: _ }
             | SessionEvent::Reset { session: _ }
-            | SessionEvent::BookmarkRemoved(_) => {}
+            | SessionEvent::BookmarkRemoved(_)
+            | SessionEvent::ResponseDeleted { run: _ } => {}
             SessionEvent::BookmarkPlaced(Bookmark { run: _, tape_seq: _, name }) => walk.text(Prose, "name", name),
         }
     }

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 
 import httpx2
 import openai
@@ -250,6 +251,35 @@ def unstored():
             pass
         except openai.BadRequestError as error:
             assert error.code == "previous_response_not_found", error.code
+
+
+def missing(kind, call):
+    try:
+        call()
+    except kind as error:
+        assert type(error) is kind, error
+        return error
+    raise AssertionError("it can be used")
+
+
+@part
+def deleted():
+    stored = client.responses.create(model="palyra", input="delete me")
+    alone = client.responses.create(model="palyra", input="delete me, alone", background=True)
+    list(client.responses.retrieve(alone.id, stream=True))
+    unstored = client.responses.create(model="palyra", input="not stored", store=False)
+    answer = client.delete(f"/responses/{stored.id}", cast_to=httpx2.Response).json()
+    assert answer == {"id": stored.id, "object": "response", "deleted": True}, answer
+    client.responses.delete(alone.id)
+    for gone in (stored.id, alone.id, unstored.id):
+        missing(openai.NotFoundError, lambda: client.responses.retrieve(gone))
+        missing(openai.NotFoundError, lambda: list(client.responses.retrieve(gone, stream=True)))
+        missing(openai.NotFoundError, lambda: client.responses.cancel(gone))
+        missing(openai.NotFoundError, lambda: client.responses.input_items.list(gone))
+        missing(openai.NotFoundError, lambda: client.responses.delete(gone))
+        again = lambda: client.responses.create(model="palyra", input="x", previous_response_id=gone)
+        assert missing(openai.BadRequestError, again).code == "previous_response_not_found"
+    print(stored.id, alone.id, file=sys.stderr)
 
 
 @part
