@@ -32,6 +32,10 @@ fn of_code(code: ErrorCode, pause: Option<Duration>) -> ErrorReply {
             error.with_status(400).with_code("context_length_exceeded")
         }
         ErrorCode::ModelQuota => error.with_code("insufficient_quota"),
+        // A client that repeats other failures by itself takes this code as final: the next run would use up as much.
+        ErrorCode::TurnLimit | ErrorCode::ToolLimit | ErrorCode::TimeLimit => {
+            error.with_status(429).with_code("insufficient_quota")
+        }
         ErrorCode::ModelRateLimited => {
             let seconds = pause.unwrap_or(RATE_LIMIT_PAUSE).as_secs().max(1);
             let message = format!("{} Please try again in {seconds}s.", code.summary());
@@ -59,6 +63,15 @@ mod tests {
         let limited = failed(ErrorCode::ModelRateLimited);
         assert_eq!((limited.code(), limited.status()), (Some("rate_limit_exceeded"), 429));
         assert!(limited.message().contains("try again in 20s"), "{}", limited.message());
+    }
+
+    #[test]
+    fn a_run_that_used_up_its_limits_is_final() {
+        for code in [ErrorCode::TurnLimit, ErrorCode::ToolLimit, ErrorCode::TimeLimit] {
+            let error = failed(code);
+            assert_eq!((error.status(), error.code()), (429, Some("insufficient_quota")));
+            assert!(error.message().contains(&code.to_string()), "{}", error.message());
+        }
     }
 
     #[test]

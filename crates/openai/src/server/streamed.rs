@@ -138,3 +138,26 @@ impl EventSource {
         self.ready.extend(self.parts.shape.broken(error));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::ErrorCode;
+
+    use super::*;
+    use crate::identifiers::{ResponseId, ResponseRetention};
+    use crate::reply::chat_stream::UsageReport;
+    use crate::reply::response_object::{RequestEcho, ResponseFacts};
+    use crate::tape_fixture::run_id;
+
+    #[test]
+    fn a_stream_that_breaks_ends_with_an_error_in_chat_and_without_a_terminal_event_in_a_response() {
+        let error = ErrorReply::of_code(ErrorCode::ShuttingDown, "The daemon stops.");
+        let chat = EventShape::Chat(ChatStream::new(run_id(), "palyra", UsageReport::Included));
+        assert_eq!(chat.broken(&error), [StreamEvent::unnamed(error.body())]);
+        let id = ResponseId { run: run_id(), retention: ResponseRetention::Stored };
+        let model = "palyra".to_owned();
+        let facts = ResponseFacts { id, model, created: 0, echo: RequestEcho::default() };
+        let stream = Box::new(ResponseStream::new(facts));
+        assert_eq!(EventShape::Response { stream, after: None }.broken(&error), []);
+    }
+}

@@ -106,7 +106,7 @@ fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
     let daemon = HttpDaemon::start(&home);
     let token = token(&home);
     let client = ended(script(python(), "openai_sdk.py", &daemon, &token).spawn().unwrap()).expect(0);
-    let expected = "models text stream usage tools structured image settings errors session responses response_stream \
+    let expected = "models text stream usage tools structured image settings errors failures session responses response_stream \
                     background previous unstored deleted input_items refused disconnect\n";
     assert_eq!(client.out, expected);
     check_settings(&assistant);

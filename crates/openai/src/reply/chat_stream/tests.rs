@@ -67,6 +67,9 @@ fn with_usage_every_chunk_has_the_member_and_the_last_has_no_choice() {
     assert!(before.iter().all(|chunk| chunk["usage"].is_null() && chunk.get("usage").is_some()));
     assert_eq!(last["choices"], json!([]));
     assert_eq!(last["usage"]["total_tokens"], 14);
+    let silent = ChatStream::new(run_id(), "palyra", UsageReport::Included).heartbeat();
+    let silent = objects(&[silent]).pop().unwrap();
+    assert!(silent["usage"].is_null() && silent.get("usage").is_some(), "in silence too");
 }
 
 #[test]

@@ -147,6 +147,15 @@ def settings():
     assert (answer.temperature, answer.reasoning.effort) == (0.3, "minimal"), answer
 
 
+def missing(kind, call):
+    try:
+        call()
+    except kind as error:
+        assert type(error) is kind, error
+        return error
+    raise AssertionError("it can be used")
+
+
 @part
 def errors():
     def fails(kind, code=None, **more):
@@ -156,6 +165,7 @@ def errors():
             assert type(error) is kind, error
             assert code is None or error.code == code, error.code
             assert error.response.headers["x-should-retry"] == "false"
+            assert error.request_id.startswith("req_"), error.request_id
             return
         raise AssertionError(f"no {kind}")
 
@@ -172,12 +182,35 @@ def errors():
         raise AssertionError("a wrong key is taken")
     except openai.AuthenticationError as error:
         assert error.code == "invalid_api_key", error.code
+        assert error.request_id.startswith("req_"), error.request_id
     try:
         for _ in ask("fail in a stream", model="faults/quota", stream=True):
             pass
         raise AssertionError("no error in the stream")
     except openai.APIError as error:
         assert error.code == "insufficient_quota", error.code
+
+
+@part
+def failures():
+    """A response that fails ends with `response.failed`, and says why when it is read again."""
+
+    def create(text, **more):
+        return client.responses.create(input=text, **more)
+
+    events = list(create("fail in events", model="faults/quota", stream=True))
+    kinds = [event.type for event in events]
+    assert kinds[0] == "response.created" and kinds[-1] == "response.failed", kinds
+    assert not {"error", "response.completed", "response.incomplete"} & set(kinds), kinds
+    failed = events[-1].response
+    assert (failed.status, failed.error.code) == ("failed", "insufficient_quota"), failed
+    again = client.responses.retrieve(failed.id)
+    assert (again.status, again.error) == ("failed", failed.error), again
+    whole = missing(openai.RateLimitError, lambda: create("fail at once", model="faults/quota"))
+    assert whole.code == "insufficient_quota", whole.code
+    alone = create("fail alone", model="faults/context", background=True)
+    last = list(client.responses.retrieve(alone.id, stream=True))[-1]
+    assert (last.type, last.response.error.code) == ("response.failed", "context_length_exceeded"), last
 
 
 @part
@@ -251,15 +284,6 @@ def unstored():
             pass
         except openai.BadRequestError as error:
             assert error.code == "previous_response_not_found", error.code
-
-
-def missing(kind, call):
-    try:
-        call()
-    except kind as error:
-        assert type(error) is kind, error
-        return error
-    raise AssertionError("it can be used")
 
 
 @part
