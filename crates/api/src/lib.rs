@@ -23,6 +23,7 @@ mod tapes;
 
 mod sessions;
 pub mod approvals;
+mod attention;
 mod effects;
 mod policy;
 mod postures;

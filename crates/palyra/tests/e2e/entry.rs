@@ -65,8 +65,13 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     assert!(here.lines().count() <= 24, "{here}");
     let json = &home.palyra(&["status", "--json"]).expect(0).json()[0];
     assert_eq!((&json["running"], &json["waiting_here"]["approvals"]), (&true.into(), &1.into()), "{json}");
+    let attention = || home.palyra(&["api", "ListAttention"]).expect(0).json().remove(0);
+    let item = &attention()["items"][0];
+    assert_eq!((&item["kind"], &item["run_waits"]), (&"approval".into(), &true.into()), "{item}");
+    assert_eq!(item["about"], "write_file: creates `a.txt` (3 bytes)", "{item}");
     home.palyra(&["approve", "yes", "last"]).expect(0);
     home.palyra(&["runs", "wait", "last"]).expect(0);
+    assert_eq!(attention()["items"].as_array().map_or(0, Vec::len), 0);
     assert!(home.palyra(&["status"]).expect(0).out.contains("waits     nothing waits for you\n"));
 }
 

@@ -8,11 +8,8 @@ use palyra_client::Client;
 use palyra_wire::v1;
 
 use crate::failure::Failure;
-use crate::verbs::open_questions::{open_question, waits_for_words};
+use crate::verbs::open_questions::open_question;
 use palyra_screen_text::short_id;
-
-/// Things of one kind that are counted, at most.
-const PAGE_SIZE_MAX: u32 = 500;
 
 /// How much waits in one place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,84 +50,39 @@ pub(super) struct WaitingWork {
     pub(super) question: Option<(String, String)>,
 }
 
-/// What kind of thing waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WaitingKind {
-    Approval,
-    Question,
-    UnknownOutcome,
-}
-
 impl WaitingWork {
     /// Asks the daemon. Without a folder, as over TCP, all of it is elsewhere.
     pub(super) async fn look(client: &Client, folder: Option<&Path>) -> Result<Self, Failure> {
-        let approvals = v1::ListApprovalsRequest { page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let open = v1::RunFilter::Open.into();
-        let runs = v1::ListRunsRequest { only: open, page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let unknown = v1::EffectFilter::Unknown.into();
-        let effects =
-            v1::ListEffectsRequest { only: unknown, page_size: PAGE_SIZE_MAX, ..Default::default() };
-        let (approvals, runs, effects) =
-            tokio::join!(client.call(approvals), client.call(runs), client.call(effects));
-        let waiting_runs: Vec<v1::Run> =
-            runs?.runs.into_iter().filter(|run| run.phase() == v1::RunPhase::Waiting).collect();
-        let mut items: Vec<(String, WaitingKind)> = approvals?
-            .approvals
-            .into_iter()
-            .map(|approval| (approval.run_id, WaitingKind::Approval))
-            .collect();
-        // What waits for an approval or an outcome is counted as that.
-        let others = waiting_runs.iter().filter(|run| waits_for_words(run));
-        items.extend(others.map(|run| (run.run_id.clone(), WaitingKind::Question)));
-        items.extend(effects?.effects.into_iter().map(|effect| (effect.run_id, WaitingKind::UnknownOutcome)));
-        let here = match folder {
-            Some(folder) => runs_here(client, &items, folder).await?,
-            None => BTreeSet::new(),
-        };
-        let newest = waiting_runs.iter().find(|run| run.waiting_for() == v1::WaitReason::Question);
-        let question = match newest {
-            Some(run) => open_question(client, run).await?.map(|asked| (short_id(&run.run_id), asked)),
+        let workspace_root = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
+        let items = client.call(v1::ListAttentionRequest { workspace_root }).await?.items;
+        let newest = items.iter().find(|item| item.kind() == v1::AttentionKind::Question);
+        let question = match newest.and_then(|item| item.run_id.parse().ok()) {
+            Some(id) => {
+                let run = client.get_run(id).await?;
+                open_question(client, &run).await?.map(|asked| (short_id(&run.run_id), asked))
+            }
             None => None,
         };
-        Ok(Self { question, ..Self::counted(&items, &here, waiting_runs.len() as u64) })
+        Ok(Self { question, ..Self::counted(&items) })
     }
 
-    fn counted(items: &[(String, WaitingKind)], here: &BTreeSet<String>, waiting_runs: u64) -> Self {
-        let mut waiting = Self { waiting_runs, ..Self::default() };
-        for (run, item) in items {
-            let place = if here.contains(run) { &mut waiting.here } else { &mut waiting.elsewhere };
-            match item {
-                WaitingKind::Approval => place.approvals += 1,
-                WaitingKind::Question => place.questions += 1,
-                WaitingKind::UnknownOutcome => place.doubts += 1,
+    fn counted(items: &[v1::AttentionItem]) -> Self {
+        let waiting_runs: BTreeSet<&str> =
+            items.iter().filter(|item| item.run_waits).map(|item| item.run_id.as_str()).collect();
+        let mut waiting = Self { waiting_runs: waiting_runs.len() as u64, ..Self::default() };
+        for item in items {
+            let place = if item.here { &mut waiting.here } else { &mut waiting.elsewhere };
+            match item.kind() {
+                v1::AttentionKind::Approval => place.approvals += 1,
+                v1::AttentionKind::UnknownOutcome => place.doubts += 1,
+                v1::AttentionKind::Question
+                | v1::AttentionKind::Loop
+                | v1::AttentionKind::UnknownEntry
+                | v1::AttentionKind::Unspecified => place.questions += 1,
             }
         }
         waiting
     }
-}
-
-/// Returns the runs of the items that work in this folder.
-async fn runs_here(
-    client: &Client,
-    items: &[(String, WaitingKind)],
-    folder: &Path,
-) -> Result<BTreeSet<String>, Failure> {
-    let mut here = runs_in(client, v1::RunFilter::Open, folder).await?;
-    // An outcome may stay unknown after its run has finished.
-    if items.iter().any(|(run, kind)| *kind == WaitingKind::UnknownOutcome && !here.contains(run)) {
-        here.extend(runs_in(client, v1::RunFilter::Finished, folder).await?);
-    }
-    Ok(here)
-}
-
-async fn runs_in(client: &Client, only: v1::RunFilter, folder: &Path) -> Result<BTreeSet<String>, Failure> {
-    let request = v1::ListRunsRequest {
-        only: only.into(),
-        page_size: PAGE_SIZE_MAX,
-        workspace_root: folder.display().to_string(),
-        ..Default::default()
-    };
-    Ok(client.call(request).await?.runs.into_iter().map(|run| run.run_id).collect())
 }
 
 #[cfg(test)]
@@ -139,17 +91,22 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted_by_place() {
-        let items = [
-            ("a", WaitingKind::Approval),
-            ("a", WaitingKind::UnknownOutcome),
-            ("b", WaitingKind::Question),
-            ("c", WaitingKind::Approval),
-        ];
-        let items = items.map(|(run, item)| (run.to_owned(), item));
-        let here = BTreeSet::from(["a".to_owned()]);
-        let waiting = WaitingWork::counted(&items, &here, 3);
+        let item = |run: &str, kind: v1::AttentionKind, here, run_waits| v1::AttentionItem {
+            run_id: run.to_owned(),
+            kind: kind.into(),
+            here,
+            run_waits,
+            ..Default::default()
+        };
+        let waiting = WaitingWork::counted(&[
+            item("a", v1::AttentionKind::Approval, true, true),
+            item("a", v1::AttentionKind::UnknownOutcome, true, true),
+            item("b", v1::AttentionKind::Question, false, true),
+            item("c", v1::AttentionKind::Approval, false, true),
+            item("d", v1::AttentionKind::UnknownOutcome, false, false),
+        ]);
         assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, doubts: 1 });
-        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 0 });
+        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 1 });
         assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 3);
     }
 }
