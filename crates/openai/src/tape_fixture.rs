@@ -10,7 +10,6 @@ use palyra_types::event::{
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, ResponseFormat, TokenUsage};
 use palyra_types::run::{InputDelivery, RunLimits, TerminationReason, UserInput};
-use palyra_types::sampling::SamplingOptions;
 use palyra_types::surface::Surface;
 use palyra_types::tape::{ContentState, OrchestratorTapeRecord};
 use palyra_types::tool::Taints;
@@ -55,7 +54,7 @@ impl TapeBuilder {
             model: Redacted::default(),
             fallbacks: Redacted::default(),
             response_format,
-            sampling: SamplingOptions::default(),
+            sampling: Box::default(),
             run_salt: Redacted::default(),
         };
         self.push(TapeEvent::Run(RunEvent::Started(started)))

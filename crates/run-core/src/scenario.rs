@@ -20,7 +20,6 @@ use palyra_types::model::{
 use palyra_types::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLimits, RunPhase, Surface, UserInput,
 };
-use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolDecision, ToolExecutionOutcome, ToolExecutor, ToolName, ToolVerdict,
@@ -386,7 +385,7 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Scenari
         run_salt: [0; 32].into(),
         fallbacks: chain.collect::<Vec<_>>().into(),
         response_format: None,
-        sampling: SamplingOptions::default(),
+        sampling: Box::default(),
     })))
 }
 

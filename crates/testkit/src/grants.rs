@@ -15,7 +15,6 @@ use palyra_types::effect::{EffectPlan, FileBefore, PreImage, RawPreImage};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
-use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Parallelism, Taints, ToolConduct, ToolDecision,
     ToolName, ToolVerdict,
@@ -174,7 +173,7 @@ impl GrantRequest {
             run_salt: Redacted::cleaned([0; 32]),
             fallbacks: Redacted::default(),
             response_format: None,
-            sampling: SamplingOptions::default(),
+            sampling: Box::default(),
         }
     }
 

@@ -91,7 +91,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         response_format: payload
             .response_schema
             .map(|schema| ResponseFormat { schema: Redacted::from_stored(schema.into()) }),
-        sampling: sampling_from_stored(facts.sampling.unwrap_or_default(), payload.stop)?,
+        sampling: Box::new(sampling_from_stored(facts.sampling.unwrap_or_default(), payload.stop)?),
     })))
 }
 

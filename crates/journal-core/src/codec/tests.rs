@@ -430,18 +430,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         let skill = SkillId::from_parts(8, 1);
         started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
     }
-    let mut sampled = run.started("What is this?").event;
-    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut sampled {
-        started.sampling = SamplingOptions {
-            temperature: Some(SamplingNumber::rounded(0.7)),
-            top_p: Some(SamplingNumber::rounded(0.0)),
-            stop: vec!["END".into(), "\n\n".into()],
-            seed: Some(-1),
-            reasoning_effort: Some(ReasoningEffort::ExtraHigh),
-            verbosity: Some(AnswerVerbosity::Low),
-            calls_per_answer: Some(CallsPerAnswer::One),
-        };
-    }
+    let sampled = sampled_start(&mut run);
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
         let body = "[{\"at\":0}]".into();
@@ -483,6 +472,23 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     ];
     kinds.extend(grown_permissions());
     kinds
+}
+
+/// A start with every setting of a model request.
+fn sampled_start(run: &mut SampleRun) -> JournalEvent {
+    let mut sampled = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut sampled {
+        *started.sampling = SamplingOptions {
+            temperature: Some(SamplingNumber::rounded(0.7)),
+            top_p: Some(SamplingNumber::rounded(0.0)),
+            stop: vec!["END".into(), "\n\n".into()],
+            seed: Some(-1),
+            reasoning_effort: Some(ReasoningEffort::ExtraHigh),
+            verbosity: Some(AnswerVerbosity::Low),
+            calls_per_answer: Some(CallsPerAnswer::One),
+        };
+    }
+    sampled
 }
 
 /// Stored grants and bindings of secrets, with what they have by now.

@@ -83,7 +83,7 @@ fn what_was_taken_is_handed_out_once_and_in_each_callers_order() {
         loop {
             match queue.take(None) {
                 WriterWork::Group(group) => {
-                    seen.extend(group.iter().map(|one| one.append.payload_bytes as u64))
+                    seen.extend(group.iter().map(|one| one.append.payload_bytes as u64));
                 }
                 WriterWork::End => break,
                 WriterWork::Rebuild(_)

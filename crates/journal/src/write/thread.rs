@@ -191,7 +191,7 @@ impl Writer {
         }
         match checkpoints.run(self.log.connection(), wal_bytes) {
             Ok(super::checkpoint::CheckpointOutcome::All) => {
-                WriterCounters::set(&self.counters.wal_bytes_used, 0)
+                WriterCounters::set(&self.counters.wal_bytes_used, 0);
             }
             Ok(super::checkpoint::CheckpointOutcome::HeldUp) => {}
             Err(error) => self.quarantine(&GroupError::Store(error)),

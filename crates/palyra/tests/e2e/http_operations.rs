@@ -179,6 +179,7 @@ impl Operations {
             "GET /api/v1/approvals-export",
             "GET /api/v1/grants",
             "GET /api/v1/runs",
+            "GET /api/v1/attention",
         ] {
             self.plain(template, &Value::Null);
         }

@@ -92,7 +92,7 @@ impl ContextSource<'_> {
             tools: Arc::clone(&catalog.tools),
             output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens),
             response_format: started.and_then(|started| started.response_format.clone()),
-            sampling: started.map(|started| started.sampling.clone()).unwrap_or_default(),
+            sampling: started.map(|started| (*started.sampling).clone()).unwrap_or_default(),
         };
         let statics = vec![
             StaticText { sha256: instructions_digest, body: instructions },

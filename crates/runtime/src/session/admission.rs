@@ -226,7 +226,7 @@ impl ValidatedSubmit {
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
             response_format: self.response_format.clone(),
-            sampling: self.sampling.clone(),
+            sampling: Box::new(self.sampling.clone()),
             run_salt: engine.ports.entropy.bytes32().into(),
         };
         let spec = RunSpec { run, session, started };

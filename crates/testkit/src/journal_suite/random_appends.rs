@@ -258,7 +258,7 @@ impl RandomAppends {
             fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
             response_format: self
                 .maybe(|me| ResponseFormat { schema: Redacted::cleaned(me.text().into_exposed().into()) }),
-            sampling: self.maybe(Self::sampling).unwrap_or_default(),
+            sampling: self.maybe(Self::sampling).unwrap_or_default().into(),
         };
         let entry = run.entry(TapeEvent::Run(RunEvent::Started(started)));
         self.runs.push(run);

@@ -16,7 +16,6 @@ use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason, UserInput,
 };
-use palyra_types::sampling::SamplingOptions;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
@@ -126,7 +125,7 @@ impl SampleRun {
             run_salt: Redacted::cleaned([9; 32]),
             fallbacks: Redacted::default(),
             response_format: None,
-            sampling: SamplingOptions::default(),
+            sampling: Box::default(),
         };
         self.entry(TapeEvent::Run(RunEvent::Started(started)))
     }

@@ -128,7 +128,7 @@ fn within(fault: Fault, exchange: &ModelExchange, mut acts: Vec<WireAction>) -> 
         Fault::Silence | Fault::Stall => acts.push(WireAction::Hang),
         Fault::HtmlPage(_) => acts.push(WireAction::Send(PAGE.into())),
         Fault::CutJson => {
-            acts.push(WireAction::Send(format!("data: {}\n\n", cut_json(exchange)).into_bytes()))
+            acts.push(WireAction::Send(format!("data: {}\n\n", cut_json(exchange)).into_bytes()));
         }
         Fault::BrokenEvents => acts.push(garbage()),
         Fault::ResetMidFrame => {

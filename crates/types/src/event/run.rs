@@ -89,7 +89,7 @@ pub struct RunStarted {
     /// What the final answer has to look like.
     pub response_format: Option<ResponseFormat>,
     /// How the words of its answers are chosen.
-    pub sampling: SamplingOptions,
+    pub sampling: Box<SamplingOptions>,
     /// Key of this run's content digests.
     pub run_salt: Redacted<[u8; 32]>,
 }
