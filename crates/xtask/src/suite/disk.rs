@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use super::command;
 
 const GIB: u64 = 1 << 30;
-/// What the whole suite puts below `target` in a fresh clone, and the working space of the failure suites.
-const NEEDED: u64 = 24 * GIB;
+/// What the whole suite puts below `target` in a fresh clone (10 GiB by the build alone), and room for the failure suites.
+const NEEDED: u64 = 16 * GIB;
 
 /// Refuses to begin where the target folder has less room than a build from nothing and its tests take.
 ///
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_disk_too_small_for_the_build_is_refused_with_both_numbers() {
         let refused = check(8 * GIB, 0).expect_err("8 GiB are too few").to_string();
-        assert!(refused.contains("8 GiB are free") && refused.contains("needs 24"), "{refused}");
+        assert!(refused.contains("8 GiB are free") && refused.contains("needs 16"), "{refused}");
         assert!(check(NEEDED, 0).is_ok());
         assert!(check(8 * GIB, 16 * GIB).is_ok(), "what is built already need not be built");
     }
