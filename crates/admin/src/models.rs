@@ -99,6 +99,7 @@ impl ModelsHandle {
         let provider = directory
             .provider(&model)
             .ok_or_else(|| AdminError::ModelNotConfigured { model: model.to_string() })?;
+        provider.end_pause();
         let deadline = self.clock.boot().after(TEST_SPAN_MAX);
         let answer = self.ask(Arc::clone(provider), model.clone());
         let too_slow = self.clock.sleep_until(deadline);

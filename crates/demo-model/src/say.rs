@@ -305,8 +305,8 @@ pub(super) fn introduction(offered: impl Fn(ToolAbility) -> bool) -> String {
         }
     }
     text.push_str(
-        "\n\nFor real answers, connect a model: `palyra model add`, or set OPENAI_BASE_URL (and OPENAI_API_KEY); where \
-         the configuration names me, `palyra model use --unset` lets that variable count.",
+        "\n\nFor real answers, connect a model: `palyra model add`, or set OPENAI_BASE_URL (and OPENAI_API_KEY); if \
+         the configuration file names me, that variable counts after `palyra model use --unset`.",
     );
     text
 }

@@ -126,8 +126,8 @@ impl PolicyExplanation {
         lines.extend(self.nearest.iter().find_map(NearRule::hint).map(str::to_owned));
         let (unattended, execute, all) = self.considered;
         lines.push(format!(
-            "of {all} rules, {unattended} decide whether this tool runs without asking, and {execute} whether it runs after a \
-             person agreed; those were checked"
+            "checked: {unattended} of the {all} rules say whether this tool runs without asking, {execute} whether it runs \
+             after a person agreed"
         ));
         lines
     }

@@ -17,6 +17,9 @@ pub trait ModelProvider: Send + Sync {
     /// Takes note that a test has shown that a model sees images. What a configuration says comes first.
     fn note_images_seen(&self, _model: &ModelName) {}
 
+    /// Ends a pause after failures before its time, since a person asks whether the provider works again.
+    fn end_pause(&self) {}
+
     /// Asks which models there are.
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>>;
 

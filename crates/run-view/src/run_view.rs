@@ -679,9 +679,9 @@ impl RunView {
         }
     }
 
-    /// Returns whether the person who asked watches the answer.
+    /// Returns whether the person who asked watches the answer; what a chat follows is its person's, typed before or elsewhere.
     fn is_own_terminal(&self) -> bool {
-        self.flow == TextFlow::Live && self.echo == EchoMode::No
+        self.flow == TextFlow::Live && (self.echo == EchoMode::No || self.in_chat)
     }
 
     /// Names the command that takes the changes of this run back, where it made some.

@@ -431,7 +431,7 @@ impl Chat<'_> {
         }
         self.note(
             NoteKind::Info,
-            "/branch NUMBER goes on in a new session after that entry, /branch here after all",
+            "/branch NUMBER begins a new session that has everything up to that entry; /branch here, one that has all",
         );
         Ok(())
     }
@@ -533,6 +533,9 @@ impl Chat<'_> {
             }
             return Ok(());
         }
+        // A provider's name means the model of it that is listed, as for `palyra model use`.
+        let listed = models.iter().find(|model| model.split_once('/').is_some_and(|(of, _)| of == name));
+        let name = listed.map_or(name, String::as_str);
         let Some((provider, _)) = name.split_once('/') else {
             return Err(Failure::Usage(format!("a model is named as provider/model, such as {}", models[0])));
         };

@@ -22,6 +22,8 @@ use palyra_terminal::NoteKind;
 const ABOUT_CHARS_MAX: usize = 80;
 /// Letters of a name that can be compared with ids.
 const PART_LETTERS_MIN: usize = 3;
+/// Letters of an id that tables show.
+const SHORT_ID_LETTERS: usize = 6;
 /// The newest sessions, whose ids are compared with a name.
 const SESSIONS_COMPARED_MAX: u32 = 200;
 
@@ -288,9 +290,18 @@ pub(crate) async fn find_session(
     match resolve_name(client, text).await {
         Ok(id) => Ok(by_id(id)),
         Err(Failure::Local { code: ErrorCode::SessionNotFound, .. })
-            if missing == MissingSession::Create && !text.starts_with("last") =>
+            if missing == MissingSession::Create
+                && !text.starts_with("last")
+                && text.len() > SHORT_ID_LETTERS =>
         {
             Ok(by_key)
+        }
+        // A question in a session that was not meant cannot be taken back.
+        Err(Failure::Local { code: code @ ErrorCode::SessionNotFound, message, .. })
+            if missing == MissingSession::Create && !text.starts_with("last") =>
+        {
+            let mend = "`palyra sessions list` shows what there is; the name of a new session has at least one small letter";
+            Err(Failure::WithMend { code, message, mend: mend.to_owned() })
         }
         Err(failure) => Err(failure),
     }

@@ -11,14 +11,17 @@ use palyra_wire::v1;
 use serde_json::{Value, json};
 
 use super::logs::{is_elsewhere, log_file};
-use crate::context::Context;
+use crate::context::{Context, GlobalArgs};
+use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{age, date};
-use palyra_screen_text::{bytes, count};
+use palyra_screen_text::{bytes, clean_line, count};
 use waiting::{WaitingCounts, WaitingWork};
 
 const SANDBOX_CHECK: &str = "tool_isolation";
+/// Characters of a mistake of the configuration.
+const MISTAKE_CHARS_MAX: usize = 200;
 /// Below a line that names a tier.
 const TIERS_PAGE: &str =
     "tier C restricts programs most, tier B less (`palyra explain docs/sandbox.md#the-tiers`)";
@@ -80,6 +83,7 @@ impl StatusReport {
         // Somebody with a token may not see the configuration.
         let origin = config.ok().and_then(|config| config.model_origin).unwrap_or_default();
         self.model(&status.default_model, &origin);
+        self.config(&context.daemon, &context.global);
         self.waiting(&waiting, status.open_runs);
         self.sandbox(&status.checks);
         self.journal(&journal);
@@ -201,10 +205,28 @@ impl StatusReport {
         self.add("daemon", "not running; `palyra run ...` starts it");
         self.set("running", false.into());
         self.places(&state_dir, context.is_local());
-        let own = (context.daemon.own_model)(context.global.config.as_deref());
-        self.add("model", format!("{}, once it runs", own.name));
-        self.set("model", own.name.into());
+        if !self.config(&context.daemon, &context.global) {
+            let own = (context.daemon.own_model)(context.global.config.as_deref());
+            self.add("model", format!("{}, once it runs", own.name));
+            self.set("model", own.name.into());
+        }
         Ok(())
+    }
+
+    /// Names the first mistake of this machine's configuration; returns whether there is any.
+    fn config(&mut self, daemon: &DaemonHooks, global: &GlobalArgs) -> bool {
+        if global.connect.is_some() {
+            return false;
+        }
+        let verdict = (daemon.check_config)(global.config.as_deref());
+        let Some(first) = verdict.mistakes.first() else { return false };
+        let file = verdict.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+        let place = if first.in_environment || file.is_empty() { "the environment" } else { &file };
+        self.add("config", format!("{place} has mistakes, and no daemon starts with it"));
+        self.add("", clean_line(&first.message, MISTAKE_CHARS_MAX));
+        self.add("", "`palyra config check` shows all of them");
+        self.set("config_mistakes", verdict.mistakes.len().into());
+        true
     }
 }
 

@@ -69,6 +69,11 @@ fn a_session_that_does_not_exist_is_named_before_it_begins() {
     let like = home.palyra(&["run", "--session", &short[..3], "hello"]).expect(0).err;
     assert!(like.contains(&format!("did you mean {short}?")), "{like}");
 
+    let sessions = || home.palyra(&["sessions", "list", "--json"]).expect(0).json().len();
+    let before = sessions();
+    let slip = home.palyra(&["run", "--session", "ZZZZ", "hello"]).expect(1).err;
+    assert!(slip.contains("no session begins or ends with `ZZZZ`") && sessions() == before, "{slip}");
+
     let missing = home.palyra(&["runs", "show", "ZZZZ"]).expect(1).err;
     assert_eq!(missing.matches("palyra runs list").count(), 1, "{missing}");
     let branch = home.palyra(&["sessions", "branch", "last"]).expect(0);

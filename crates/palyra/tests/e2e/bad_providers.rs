@@ -182,3 +182,23 @@ fn a_server_that_never_answers_is_left_by_a_cancel_and_the_session_goes_on() {
         home.palyra(&["journal", "verify"]).expect(0);
     }
 }
+
+#[test]
+fn a_test_of_a_model_asks_a_server_also_while_requests_to_it_pause() {
+    let runtime = runtime();
+    let broken = Behaviour::times(6, Fault::Reset);
+    let server = serve(&runtime, broken.then_times(9, Reply::text("Well again.")));
+    let home = home_with(&server);
+    home.palyra(&["run", "--session", "s", "one"]).expect(1);
+    let second = home.palyra(&["run", "--session", "s", "two"]).expect(1).err;
+    assert!(second.contains("requests to all of its models pause"), "{second}");
+    let asked = server.asked().len();
+    home.palyra(&["model", "test"]);
+    assert!(server.asked().len() > asked, "the pause is no reason not to test");
+    for _ in server.asked().len()..6 {
+        home.palyra(&["model", "test"]);
+    }
+    let well = home.palyra(&["model", "test"]).expect(0);
+    assert!(well.out.contains("answers"), "{}", well.out);
+    assert_eq!(home.palyra(&["run", "--session", "s", "three"]).expect(0).out, "Well again.\n");
+}

@@ -43,6 +43,13 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     assert!(none.out.starts_with("daemon    not running; `palyra run ...` starts it\n"), "{}", none.out);
     assert_eq!(home.palyra(&["status", "--json"]).expect(0).json()[0]["running"], false);
     assert!(!home.state_dir().exists(), "no daemon is started to look");
+    home.write("broken.toml", "[egress]\nallow_private = []\nallow_private = []\n");
+    let broken = home.palyra(&["--config", "broken.toml", "status"]).expect(0).out;
+    for line in
+        ["broken.toml has mistakes, and no daemon starts with it", "duplicate key", "`palyra config check`"]
+    {
+        assert!(broken.contains(line), "{line}: {broken}");
+    }
 
     home.palyra(&["run", "create a.txt with one"]).expect(3);
     let other = home.work().join("other");

@@ -206,6 +206,7 @@ fn a_file_that_the_run_made_is_removed_and_that_is_said() {
         "{}",
         preview.err
     );
+    assert!(preview.err.contains("+++ /dev/null") && !preview.err.contains("mode "), "{}", preview.err);
     assert!(home.work().join("tea.txt").exists());
     let undone = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert_eq!(

@@ -96,6 +96,13 @@ impl CircuitBreaker {
         }
     }
 
+    /// Ends a pause before its time: the next request is the probe.
+    pub(crate) fn end_pause(&mut self, now: BootTime) {
+        if let BreakerState::Open { until } = &mut self.state {
+            *until = now;
+        }
+    }
+
     /// Admits a request.
     ///
     /// # Errors

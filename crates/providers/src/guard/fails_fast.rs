@@ -47,6 +47,11 @@ impl ModelProvider for FailsFast {
         self.inner.note_images_seen(model);
     }
 
+    fn end_pause(&self) {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).end_pause(self.clock.boot());
+        self.inner.end_pause();
+    }
+
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         self.inner.models()
     }

@@ -73,6 +73,10 @@ impl ModelProvider for LeasedProvider {
         self.inner.note_images_seen(model);
     }
 
+    fn end_pause(&self) {
+        self.inner.end_pause();
+    }
+
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
         self.inner.models()
     }

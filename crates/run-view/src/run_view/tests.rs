@@ -604,6 +604,14 @@ fn a_run_that_changed_a_file_names_the_command_that_takes_it_back() {
     // Not on a pipe, not for a watcher, and not for a run that only looked or failed.
     assert!(!told_as(EchoMode::No, TextFlow::Whole, events()).0.contains(hint));
     assert!(!told(EchoMode::Tape, events()).0.contains(hint));
+    assert!(!told(EchoMode::Inputs, events()).0.contains(hint));
+    // What a chat follows is of its person, also where it was typed before.
+    let mut of_chat = RunView::new(EchoMode::Inputs, TextFlow::Live);
+    of_chat.in_chat = true;
+    let entries =
+        events().into_iter().map(|event| v1::TapeEntry { event: Some(event), ..Default::default() });
+    let shown: Vec<ShownLine> = entries.flat_map(|entry| of_chat.absorb(&entry)).collect();
+    assert!(matches!(shown.last(), Some(ShownLine::Note(_, text)) if text.contains(hint)), "{shown:?}");
     assert!(!told(EchoMode::No, vec![started(&[]), succeeded(1, 2), ended()]).0.contains(hint));
     let failed = Event::ToolFinished(v1::ToolFinished { effect_id: 1, ..Default::default() });
     assert!(!told(EchoMode::No, vec![started(&["a"]), failed, ended()]).0.contains(hint));

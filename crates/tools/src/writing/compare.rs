@@ -39,12 +39,14 @@ fn compare_one(workspace: &Workspace, file: &RestoreImage) -> ComparedFile {
         return refused(format!("it is too long to be shown whole: {} bytes", bytes.len()));
     }
     let from = if found == SlotContent::Absent { "/dev/null" } else { &shown_path };
-    let shown = difference(now, bytes, from, &shown_path);
+    let is_removed = matches!(file.before, FileBefore::Absent);
+    let to = if is_removed { "/dev/null" } else { &shown_path };
+    let shown = difference(now, bytes, from, to);
     if shown.len() >= PREVIEW_BYTES_MAX {
         return refused("its difference is too long to be shown whole".to_owned());
     }
     let modes = match &found {
-        SlotContent::File(_) if now_mode == mode => String::new(),
+        SlotContent::File(_) if is_removed || now_mode == mode => String::new(),
         SlotContent::File(_) => format!("mode {now_mode:04o} becomes {mode:04o}\n"),
         SlotContent::Absent => {
             format!("mode {mode:04o}{}\n", if mode & 0o111 == 0 { "" } else { ", can be run" })

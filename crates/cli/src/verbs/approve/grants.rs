@@ -12,8 +12,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{date, time_left};
 use palyra_screen_text::clean_line;
-use palyra_screen_text::short_id;
+use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, Output};
+
+/// Longer than any path that a shell is likely to be in.
+const FOLDER_CHARS_MAX: usize = 1_000;
+const CALLS_CHARS_MAX: usize = 400;
 
 /// Lists stored grants.
 pub(super) async fn list(
@@ -31,29 +35,35 @@ pub(super) async fn list(
         context.output.note(NoteKind::Info, "no stored grants: every call that asks, asks");
         return Ok(Exit::Done);
     }
-    context.table(["GRANT", "WHERE", "USES", "UNTIL", "CALLS"], grants.iter().map(row).collect())?;
+    for grant in &grants {
+        for line in lines(grant) {
+            context.output.line(&line)?;
+        }
+    }
     Ok(Exit::Done)
 }
 
-fn row(grant: &v1::StoredGrant) -> [String; 5] {
+/// Returns a grant in lines that wrap: what it opens must not be cut off.
+fn lines(grant: &v1::StoredGrant) -> [String; 2] {
     let folder = match (grant.any_workspace, grant.workspace.as_str()) {
-        (true, _) => "any folder".to_owned(),
+        (true, _) => "in any folder".to_owned(),
         (false, "") => "nowhere: needs to be given again".to_owned(),
-        (false, folder) => clean_line(folder, 80),
+        (false, folder) => format!("in {}", clean_line(folder, FOLDER_CHARS_MAX)),
     };
     let session = &grant.session_id;
     let place = if session.is_empty() { folder } else { format!("{folder}, session {}", short_id(session)) };
     let uses = match grant.uses_max {
-        0 => grant.uses.to_string(),
-        most => format!("{} of {most}", grant.uses),
+        0 => format!("used {}", count(grant.uses.into(), "time")),
+        most => format!("used {} of {most} times", grant.uses),
     };
     let until = match (grant.revoked, grant.expires) {
         (Some(revoked), _) => format!("revoked {}", date(Some(revoked))),
         (None, None) if session.is_empty() => "no end".to_owned(),
-        (None, None) => "the session ends".to_owned(),
+        (None, None) => "until the session ends".to_owned(),
         (None, expires) => time_left(expires),
     };
-    [short_id(&grant.grant_id), place, uses, until, clean_line(&calls(grant), 120)]
+    let calls = clean_line(&calls(grant), CALLS_CHARS_MAX);
+    [format!("{}  {calls}", short_id(&grant.grant_id)), format!("        {place}; {uses}; {until}")]
 }
 
 /// Returns which calls a grant covers, in words.
@@ -101,24 +111,25 @@ mod tests {
             rules: vec![rule("path", Shape::Beneath("drafts".to_owned())), rule("content", Shape::Any(true))],
             ..Default::default()
         };
+        let shown = |grant: &v1::StoredGrant| lines(grant).map(|line| line.trim().to_owned());
         assert_eq!(
-            row(&grant),
-            ["G", "/home/me/desk", "1 of 5", "no end", "write_file(path below drafts, any content)"]
+            shown(&grant),
+            ["G  write_file(path below drafts, any content)", "in /home/me/desk; used 1 of 5 times; no end"]
         );
         let fetches = v1::StoredGrant {
             tool: "http_fetch".to_owned(),
             rules: vec![rule("url", Shape::Origin("https://api.example".to_owned()))],
             ..grant.clone()
         };
-        assert_eq!(row(&fetches)[4], "http_fetch(url on https://api.example)");
+        assert_eq!(shown(&fetches)[0], "G  http_fetch(url on https://api.example)");
         let everywhere = v1::StoredGrant { workspace: String::new(), any_workspace: true, ..grant.clone() };
-        assert_eq!(row(&everywhere)[1], "any folder");
+        assert_eq!(shown(&everywhere)[1], "in any folder; used 1 of 5 times; no end");
         let old = v1::StoredGrant { workspace: String::new(), ..grant.clone() };
-        assert_eq!(row(&old)[1], "nowhere: needs to be given again");
-        let session = v1::StoredGrant { session_id: "S".to_owned(), ..grant };
-        assert_eq!(
-            (&*row(&session)[1], &*row(&session)[3]),
-            ("/home/me/desk, session S", "the session ends")
-        );
+        assert!(shown(&old)[1].starts_with("nowhere: needs to be given again"));
+        let session = v1::StoredGrant { session_id: "S".to_owned(), uses_max: 0, ..grant.clone() };
+        assert_eq!(shown(&session)[1], "in /home/me/desk, session S; used 1 time; until the session ends");
+        let deep = format!("/home/me/{}", "projects/".repeat(20));
+        let grant = v1::StoredGrant { workspace: deep.clone(), ..grant };
+        assert!(shown(&grant)[1].contains(&deep), "what it opens is not cut");
     }
 }

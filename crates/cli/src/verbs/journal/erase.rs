@@ -166,6 +166,11 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     };
     let exit = tell(context, &run(false).await?, args.how.json.into())?;
     typed_lines::forget(context, typed)?;
+    if let Some(Subject::RunId(run)) = &request.subject {
+        let run = short_id(run);
+        let message = format!("`last` passes over an erased run from now on; its id, {run}, still names it");
+        context.output.note(NoteKind::Info, &message);
+    }
     Ok(exit)
 }
 

@@ -74,8 +74,10 @@ impl WaitingWork {
             let place = if item.here { &mut waiting.here } else { &mut waiting.elsewhere };
             match item.kind() {
                 v1::AttentionKind::Approval => place.approvals += 1,
-                v1::AttentionKind::UnknownOutcome => place.doubts += 1,
-                v1::AttentionKind::Question
+                v1::AttentionKind::UnknownOutcome if item.effect_id > 0 => place.doubts += 1,
+                // Without a call it is a run that goes on with words.
+                v1::AttentionKind::UnknownOutcome
+                | v1::AttentionKind::Question
                 | v1::AttentionKind::Loop
                 | v1::AttentionKind::UnknownEntry
                 | v1::AttentionKind::Unspecified => place.questions += 1,
@@ -96,6 +98,7 @@ mod tests {
             kind: kind.into(),
             here,
             run_waits,
+            effect_id: u32::from(kind == v1::AttentionKind::UnknownOutcome),
             ..Default::default()
         };
         let waiting = WaitingWork::counted(&[
@@ -108,5 +111,9 @@ mod tests {
         assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, doubts: 1 });
         assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 1 });
         assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 3);
+        let settled =
+            v1::AttentionItem { effect_id: 0, ..item("e", v1::AttentionKind::UnknownOutcome, true, true) };
+        let waiting = WaitingWork::counted(&[settled]);
+        assert_eq!(waiting.here, WaitingCounts { approvals: 0, questions: 1, doubts: 0 });
     }
 }

@@ -195,3 +195,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pause_that_a_person_ends_leaves_one_probe() {
+    let mut breaker = opened(at(0));
+    breaker.end_pause(at(5));
+    let probe = breaker.admit(at(5)).expect("the probe");
+    breaker.end_pause(at(6));
+    assert_eq!(breaker.admit(at(6)), Err(Duration::ZERO), "a probe is on its way");
+    breaker.settle(probe, HealthSign::Down, at(6));
+    assert_eq!(breaker.refusal(at(6)), Some(SPAN));
+    let mut closed = CircuitBreaker::new(3, SPAN);
+    closed.end_pause(at(1));
+    assert_eq!(closed.refusal(at(1)), None);
+}
