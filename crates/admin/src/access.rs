@@ -95,6 +95,11 @@ impl AccessHandle {
         Arc::clone(&self.known.borrow())
     }
 
+    /// Returns all principals and tokens, now and after each change.
+    pub(crate) fn watch_known(&self) -> watch::Receiver<Arc<AccessSnapshot>> {
+        self.known.clone()
+    }
+
     /// Returns what a token proves; `None` when it is unknown, revoked or over, or its principal is disabled.
     ///
     /// Digests are compared, so timing tells nothing about a token's text.

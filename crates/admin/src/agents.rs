@@ -1,5 +1,7 @@
 //! The registry of agents: changed by events, read as a snapshot.
 
+mod changes;
+
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -15,6 +17,10 @@ use tokio::sync::{Mutex, watch};
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::{AdminError, OpenError};
 use crate::parts::AdminPorts;
+
+pub use changes::{
+    AGENT_NAME_CHARS_MAX, AGENTS_MAX, AgentChange, INSTRUCTIONS_BYTES_MAX, WORKSPACE_ROOTS_MAX,
+};
 
 /// Knows every agent. The agent `main` always exists.
 #[derive(Clone)]
@@ -147,7 +153,7 @@ async fn save_default(
 
 /// Returns a profile without settings: all tools, the configured model.
 fn shipped_profile(name: &'static str) -> AgentProfile {
-    AgentProfile { name: name.into(), instructions: "".into(), model: None, tools: None }
+    AgentProfile { name: name.into(), instructions: "".into(), ..AgentProfile::default() }
 }
 
 async fn save(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
-    SecretStore, SkillFolders, ToolRuntime,
+    SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 
 /// One adapter per port.
@@ -32,6 +32,8 @@ pub struct AdminPorts {
     pub skills: Arc<dyn SkillFolders>,
     /// Looks at components, and offers them.
     pub components: Arc<dyn ComponentStore>,
+    /// Knows which folders may be workspaces.
+    pub workspaces: Arc<dyn Workspaces>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.

@@ -9,6 +9,7 @@ use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::ReadError;
 use tokio::sync::watch;
 
+use crate::access::{AccessHandle, AccessSnapshot};
 use crate::agents::AgentRegistry;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
@@ -29,6 +30,8 @@ pub struct AdminViews {
     pub skills: Arc<SkillRegistry>,
     /// Agent profiles.
     pub agents: AgentRegistry,
+    /// Principals and their roles.
+    pub access: watch::Receiver<Arc<AccessSnapshot>>,
 }
 
 impl AdminViews {
@@ -39,6 +42,7 @@ impl AdminViews {
     pub async fn load(
         ports: &Arc<AdminPorts>,
         agents: AgentRegistry,
+        access: &AccessHandle,
         policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
         drain: Drain,
     ) -> Result<Self, ReadError> {
@@ -51,6 +55,7 @@ impl AdminViews {
             grants: Arc::new(grants),
             skills: Arc::new(skills),
             agents,
+            access: access.watch_known(),
         })
     }
 }

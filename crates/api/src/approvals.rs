@@ -254,7 +254,12 @@ impl OperationHandlers {
         let approval = translate::id("approval_id", &message.approval_id)?;
         let record = self.state.approvals.get(caller, approval).await?;
         let decided_by_name = record.decided_by.map(|by| self.name_of(caller, by)).unwrap_or_default();
-        let approval = v1::Approval { decided_by_name, ..translate::approval(&record) };
+        let mut approval = v1::Approval { decided_by_name, ..translate::approval(&record) };
+        for approver in &mut approval.approvers {
+            if let Ok(person) = approver.parse() {
+                *approver = self.name_of(caller, person);
+            }
+        }
         Ok(v1::GetApprovalResponse { approval: Some(approval) })
     }
 

@@ -4,21 +4,32 @@
 //! approval or that call.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
+use palyra_runtime::approvals::ApprovalsHandle;
+use palyra_runtime::runs::RunsHandle;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{RunId, SessionId, Timestamp};
 use palyra_wire::v1;
+use palyra_wire::v1::watch_attention_response::Step;
+use tokio::sync::{mpsc, watch};
+use tracing::Instrument;
 
 use crate::api_error::ApiError;
-use crate::operations::OperationHandlers;
+use crate::operations::{OperationHandlers, ResponseStream, response_stream};
 use crate::translate;
+
+/// The longest silence on a watch.
+const HEARTBEAT_SPAN: Duration = Duration::from_secs(10);
+/// The shortest time between two looks for one watch.
+const LOOK_SPAN_MIN: Duration = Duration::from_millis(100);
 
 impl OperationHandlers {
     /// Answers `ListAttention`.
@@ -27,10 +38,85 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::ListAttentionRequest,
     ) -> Result<v1::ListAttentionResponse, ApiError> {
+        AttentionReader::of(self, caller, message.workspace_root).list().await
+    }
+
+    /// Answers `WatchAttention`: sends the list, and again when it is another one, while the client listens.
+    pub async fn watch_attention(
+        &self,
+        caller: Caller,
+        message: v1::WatchAttentionRequest,
+    ) -> Result<ResponseStream<v1::WatchAttentionResponse>, ApiError> {
+        // Before the first list is read, so that no change falls in between.
+        let changes = self.state.tapes.attention_changes();
+        let reader = AttentionReader::of(self, caller, message.workspace_root);
+        let (response_tx, steps) = mpsc::channel(1);
+        let stop = self.stop.clone();
+        let work = async move {
+            let ended = tokio::select! {
+                biased;
+                () = stop.cancelled() => Err(ApiError::shutting_down()),
+                () = response_tx.closed() => return,
+                ended = send_lists(&reader, changes, &response_tx) => ended,
+            };
+            if let Err(refusal) = ended {
+                // Fails only when nobody listens any more.
+                let _ = response_tx.send(Err(refusal)).await;
+            }
+        };
+        tokio::spawn(work.in_current_span());
+        Ok(response_stream(steps))
+    }
+}
+
+/// Sends the list, and again when it is another one; returns when the client has left.
+async fn send_lists(
+    reader: &AttentionReader,
+    mut changes: watch::Receiver<u64>,
+    response_tx: &mpsc::Sender<Result<v1::WatchAttentionResponse, ApiError>>,
+) -> Result<(), ApiError> {
+    let mut shown = None;
+    loop {
+        let list = reader.list().await?;
+        let step = (shown.as_ref() != Some(&list)).then(|| Step::List(list.clone()));
+        shown = Some(list);
+        if step.is_some() && response_tx.send(Ok(v1::WatchAttentionResponse { step })).await.is_err() {
+            return Ok(());
+        }
+        // Commits that come close together are one look.
+        tokio::time::sleep(LOOK_SPAN_MIN).await;
+        while let Err(_silence) = tokio::time::timeout(HEARTBEAT_SPAN, changes.changed()).await {
+            let step = Some(Step::Heartbeat(v1::AttentionHeartbeat {}));
+            if response_tx.send(Ok(v1::WatchAttentionResponse { step })).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Reads what waits, for one caller.
+struct AttentionReader {
+    approvals: ApprovalsHandle,
+    runs: RunsHandle,
+    caller: Caller,
+    /// The folder whose items are marked.
+    folder: Option<PathBuf>,
+}
+
+impl AttentionReader {
+    fn of(handlers: &OperationHandlers, caller: Caller, folder: String) -> Self {
+        let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
+        let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
+        let state = &handlers.state;
+        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), caller, folder }
+    }
+
+    async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
+        let caller = self.caller;
         let limit = RECORD_PAGE_ROWS_MAX;
+        let principal = caller.actor.principal;
         let approvals =
             ApprovalQuery { principal: None, run: None, only: ApprovalFilter::Pending, before: None, limit };
-        let principal = caller.actor.principal;
         let runs = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
         let effects = EffectQuery {
             principal: Some(principal),
@@ -39,14 +125,13 @@ impl OperationHandlers {
             before: None,
             limit,
         };
-        let approvals = self.state.approvals.list(caller, approvals).await?;
-        let runs = self.state.runs.list(caller, runs, None).await?;
-        let effects = self.state.runs.effects(caller, effects).await?;
+        let approvals = self.approvals.list(caller, approvals).await?;
+        let runs = self.runs.list(caller, runs, None).await?;
+        let effects = self.runs.effects(caller, effects).await?;
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
         let mut items = items(&approvals.records, &runs.runs, &effects);
-        let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
-        if knows_folders && !message.workspace_root.is_empty() {
-            let here = self.runs_here(caller, &effects, PathBuf::from(message.workspace_root)).await?;
+        if let Some(folder) = &self.folder {
+            let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
                 item.here = here.contains(&item.run_id);
             }
@@ -56,14 +141,10 @@ impl OperationHandlers {
 
     /// Returns the runs of a folder that can have items: those that are open, and those of sessions with an unknown outcome,
     /// which can be over.
-    async fn runs_here(
-        &self,
-        caller: Caller,
-        effects: &[EffectRecord],
-        folder: PathBuf,
-    ) -> Result<BTreeSet<String>, ApiError> {
-        let principal = caller.actor.principal;
+    async fn runs_here(&self, effects: &[EffectRecord], folder: &Path) -> Result<BTreeSet<String>, ApiError> {
+        let caller = self.caller;
         let limit = RECORD_PAGE_ROWS_MAX;
+        let principal = caller.actor.principal;
         let open = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
         let sessions: BTreeSet<SessionId> = effects.iter().map(|effect| effect.session).collect();
         let over = sessions.into_iter().map(|session| RunQuery {
@@ -73,7 +154,7 @@ impl OperationHandlers {
         });
         let mut here = BTreeSet::new();
         for query in std::iter::once(open.clone()).chain(over) {
-            let page = self.state.runs.list(caller, query, Some(folder.clone())).await?;
+            let page = self.runs.list(caller, query, Some(folder.to_owned())).await?;
             here.extend(page.runs.into_iter().map(|run| run.run.to_string()));
         }
         Ok(here)
@@ -87,11 +168,13 @@ fn items(
     effects: &[EffectRecord],
 ) -> Vec<v1::AttentionItem> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
+    let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
     let mut waiting = BTreeSet::new();
     for run in runs {
         let RunPhase::Waiting(reason) = run.phase else { continue };
         waiting.insert(run.run);
-        let Some(kind) = kind_of(reason) else { continue };
+        let has_effect = unsettled.contains(&run.run);
+        let Some(kind) = kind_of(reason, has_effect) else { continue };
         let item = v1::AttentionItem {
             kind: kind.into(),
             run_id: run.run.to_string(),
@@ -126,9 +209,11 @@ fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {
     (record.created, item)
 }
 
-/// Returns what a run waits for that has no item of its own.
-fn kind_of(reason: WaitReason) -> Option<v1::AttentionKind> {
+/// Returns what a run waits for that has no item of its own. One that was halted over an unknown outcome waits for words
+/// after its call is settled.
+fn kind_of(reason: WaitReason, has_unknown_effect: bool) -> Option<v1::AttentionKind> {
     match reason {
+        WaitReason::OutcomeUnknown if !has_unknown_effect => Some(v1::AttentionKind::UnknownOutcome),
         WaitReason::Question => Some(v1::AttentionKind::Question),
         WaitReason::LoopCheck => Some(v1::AttentionKind::Loop),
         WaitReason::UnknownKind => Some(v1::AttentionKind::UnknownEntry),
@@ -148,4 +233,45 @@ fn unknown_outcome(record: &EffectRecord, waiting: &BTreeSet<RunId>) -> (Timesta
         ..Default::default()
     };
     (record.started, item)
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::run::{InputDelivery, RunLifecycleState};
+    use palyra_types::{AgentId, PrincipalId, Redacted, Seq, TapeSeq};
+
+    use super::*;
+
+    fn waiting(run: u64, reason: WaitReason) -> RunRecord {
+        RunRecord {
+            run: RunId::from_parts(run, 1),
+            session: SessionId::from_parts(1, 1),
+            principal: PrincipalId::from_parts(1, 1),
+            agent: AgentId::from_parts(1, 1),
+            delivery: InputDelivery::Queue,
+            state: RunLifecycleState::InProgress,
+            phase: RunPhase::Waiting(reason),
+            reason: None,
+            error: None,
+            last_tape_seq: TapeSeq(1),
+            first_seq: Seq(run),
+            created: Timestamp(0),
+            updated: Timestamp(0),
+            turns: 1,
+            tool_calls: 1,
+            unprepared: 0,
+            usage: Default::default(),
+            input_preview: Redacted::cleaned("go".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
+        let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
+        let listed = items(&[], &runs, &[]);
+        let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
+        let expected =
+            [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));
+        assert_eq!(found, expected);
+    }
 }

@@ -47,8 +47,9 @@ impl OperationHandlers {
         let after = translate::session_cursor(&message.page_token)?;
         let search = (!message.search.is_empty()).then(|| Content::new(message.search));
         let only = translate::session_filter(message.only)?;
-        let query =
-            SessionQuery { principal: caller.actor.principal, after, search: search.clone(), only, limit };
+        let surface = translate::surface_filter(message.surface)?;
+        let principal = caller.actor.principal;
+        let query = SessionQuery { principal, after, search: search.clone(), only, surface, limit };
         let records = self.state.sessions.list(caller, query).await?;
         let next_page_token = translate::sessions_cursor_after(&records, limit);
         let ids = records.iter().map(|record| record.session.id).collect();

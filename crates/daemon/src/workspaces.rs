@@ -7,7 +7,7 @@
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use palyra_ports::{WorkspaceChoice, WorkspaceError, Workspaces};
+use palyra_ports::{FolderRefusal, WorkspaceChoice, WorkspaceError, Workspaces};
 use palyra_types::session::SessionRef;
 use palyra_types::{Content, PrincipalId};
 
@@ -65,13 +65,9 @@ impl Workspaces for StateWorkspaces {
         let Some(wanted) = wanted else {
             return Ok(WorkspaceChoice { root: Content::new(self.own(session)?), note: None });
         };
-        let refused = match wanted.expose().canonicalize() {
-            Ok(root) if !root.is_dir() => "it is not a folder",
-            Ok(root) => match self.refuses(&root) {
-                None => return Ok(WorkspaceChoice { root: Content::new(root), note: None }),
-                Some(reason) => reason,
-            },
-            Err(_) => "it does not exist, or the daemon may not enter it",
+        let refused = match self.real_folder(wanted.expose()) {
+            Ok(root) => return Ok(WorkspaceChoice { root: Content::new(root), note: None }),
+            Err(refused) => refused,
         };
         let root = self.own(session)?;
         let note =
@@ -79,10 +75,20 @@ impl Workspaces for StateWorkspaces {
         Ok(WorkspaceChoice { root: Content::new(root), note: Some(note) })
     }
 
+    fn real_folder(&self, folder: &Path) -> Result<PathBuf, FolderRefusal> {
+        let Ok(root) = folder.canonicalize() else {
+            return Err(FolderRefusal("it does not exist, or the daemon may not enter it"));
+        };
+        if !root.is_dir() {
+            return Err(FolderRefusal("it is not a folder"));
+        }
+        self.refuses(&root).map_or(Ok(root), |reason| Err(FolderRefusal(reason)))
+    }
+
     fn is_of_folder(&self, folder: &Path, root: &Path, _session: SessionRef) -> bool {
-        match folder.canonicalize() {
-            Ok(real) if real.is_dir() && self.refuses(&real).is_none() => real == root,
-            Ok(_) | Err(_) => root.starts_with(self.state_dir.join(FOLDER)),
+        match self.real_folder(folder) {
+            Ok(real) => real == root,
+            Err(_) => root.starts_with(self.state_dir.join(FOLDER)),
         }
     }
 }

@@ -68,7 +68,7 @@ fn first_things() -> JournalAppendRequest {
         name: "main".into(),
         instructions: "Be brief.".into(),
         model: Some(samples::model()),
-        tools: None,
+        ..AgentProfile::default()
     };
     samples::append(vec![
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {

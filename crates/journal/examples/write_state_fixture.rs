@@ -204,6 +204,7 @@ const TERMS: ApprovalTerms = ApprovalTerms {
     at_expiry: AtExpiry::Park,
     separation: SeparationRule::AnotherPerson,
     needed: 2,
+    approvers: None,
 };
 
 /// A call that asked, was allowed by a person and attests it; the approval left a grant behind.
@@ -333,7 +334,7 @@ fn first_entries() -> JournalAppendRequest {
         name: "main".into(),
         instructions: "Be brief.".into(),
         model: Some(samples::model()),
-        tools: None,
+        ..AgentProfile::default()
     };
     samples::append(vec![
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {

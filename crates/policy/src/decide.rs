@@ -4,6 +4,7 @@
 //! Invariant: the only way to [`ToolVerdict::Allow`] leads through all of them.
 
 use palyra_types::Redacted;
+use palyra_types::access::PrincipalRecord;
 use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::{
@@ -40,6 +41,8 @@ pub struct CallEvidence<'a> {
     pub workspace: Option<&'a str>,
     /// The workspace's files that the call runs, once it is prepared.
     pub programs: ProgramsFound,
+    /// The known principals, for rules that name who may decide.
+    pub people: &'a [PrincipalRecord],
 }
 
 /// What the redactor found in the arguments of a call.
@@ -110,7 +113,10 @@ pub(crate) fn examine_tool_call(
         };
     };
     match evaluate_tool_proposal_security(snapshot, tool, schema, call, evidence) {
-        Ok(judged) => ExaminedCall { obstacle: judged.obstacle(), decision: decided(snapshot, tool, judged) },
+        Ok(judged) => {
+            let obstacle = judged.obstacle();
+            ExaminedCall { obstacle, decision: decided(snapshot, tool, judged, evidence.people) }
+        }
         Err(refusal) => ExaminedCall { decision: refused(snapshot, Some(tool), refusal), obstacle: None },
     }
 }
@@ -220,7 +226,12 @@ fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
     Err(Refusal { reason, explanation: format!("the arguments of `{}` {why}", tool.name) })
 }
 
-fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: JudgedRequest) -> ToolDecision {
+fn decided(
+    snapshot: &ToolCallPolicySnapshot,
+    tool: &ToolSpec,
+    judged: JudgedRequest,
+    people: &[PrincipalRecord],
+) -> ToolDecision {
     let mut explanation = explanation(snapshot, tool, &judged);
     if judged.judgement.verdict != ToolVerdict::Deny {
         explanation.push_str(&read_only_told(&judged.judgement.read_only));
@@ -229,11 +240,13 @@ fn decided(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: JudgedReq
         explanation.push_str(&format!("; posture: {posture}"));
     }
     let JudgedRequest { judgement, request, .. } = judged;
+    let named = judgement.terms.approvers.is_some();
+    let approvers = named.then(|| snapshot.policies().terms(&judgement.policies).approvers(people)).flatten();
     ToolDecision {
         verdict: judgement.verdict,
         reason: judgement.reason,
         risk: request.risk(),
-        approval: judgement.terms,
+        approval: ApprovalTerms { approvers, ..judgement.terms },
         grant: (judgement.reason == DecisionReason::Granted).then_some(request.grant).flatten(),
         request: Redacted::cleaned(request.to_json()),
         ..refused(snapshot, Some(tool), Refusal { reason: judgement.reason, explanation })
@@ -264,7 +277,7 @@ fn refused(snapshot: &ToolCallPolicySnapshot, tool: Option<&ToolSpec>, refusal: 
 fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &JudgedRequest) -> String {
     let name = &tool.name;
     let by = by_policies(snapshot, &judged.judgement.policies);
-    let again = "repeating the call changes nothing";
+    let again = "the same call would be denied again";
     match judged.judgement.reason {
         DecisionReason::Permitted => format!("`{name}` is permitted by {by}"),
         DecisionReason::NeedsApproval => match &judged.coverage {

@@ -209,7 +209,7 @@ pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -
 
 /// Whether one yes of anybody is all that is wanted: only such a yes can be given in advance.
 fn is_plain(terms: ApprovalTerms) -> bool {
-    terms.needed == 1 && terms.separation == SeparationRule::AnyPerson
+    terms.needed == 1 && terms.separation == SeparationRule::AnyPerson && terms.approvers.is_none()
 }
 
 fn asked<'i>(

@@ -85,4 +85,4 @@ pub use tool_runtime::{
     Supervision, ToolRuntime,
 };
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
-pub use workspaces::{WorkspaceChoice, WorkspaceError, Workspaces};
+pub use workspaces::{FolderRefusal, WorkspaceChoice, WorkspaceError, Workspaces};

@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_types::model::{ModelRef, ProviderName};
+use palyra_types::run::UserInput;
 
 use crate::model_provider::ModelProvider;
 
+/// The provider that takes no settings.
+const BUILT_IN_PROVIDER: &str = "demo";
 /// Models that failed the test with a picture, at most; more are forgotten, which costs another test.
 const BLIND_MODELS_MAX: usize = 256;
 
@@ -121,5 +124,33 @@ impl ModelDirectory {
     #[must_use]
     pub fn suggestions(&self) -> &[String] {
         &self.suggestions
+    }
+
+    /// Names the images of which the model learns the name alone, and the setting that changes this.
+    #[must_use]
+    pub fn note_unseen_images(&self, input: &UserInput, model: &ModelRef) -> Option<String> {
+        let images = input.attachments.iter().filter(|file| file.is_image());
+        let names: Vec<&str> = images.map(|file| file.name.expose().as_str()).collect();
+        let provider = self.provider(model)?;
+        if names.is_empty() || provider.model_info(&model.model).capabilities.images {
+            return None;
+        }
+        let names = names.join(", ");
+        if model.provider.as_str() == BUILT_IN_PROVIDER {
+            return Some(format!("{model} takes no images, so only the name of {names} was sent"));
+        }
+        let provider = &model.provider;
+        if self.is_blind(model) {
+            return Some(format!(
+                "{model} did not understand the test picture, so only the name of {names} was sent; \
+                 `images = true` below `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends \
+                 it all the same"
+            ));
+        }
+        Some(format!(
+            "{model} is not known to take images, so only the name of {names} was sent; `images = true` below \
+             `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends it all the same; where no \
+             test has shown the model a picture yet, `palyra model test {model}` does"
+        ))
     }
 }

@@ -1,5 +1,6 @@
 //! Which sessions and runs to read; `journal-core` reads them.
 
+use palyra_types::surface::Surface;
 use palyra_types::{Content, PrincipalId, Redacted, Seq, SessionId};
 
 /// Rows of one page, at most.
@@ -55,6 +56,8 @@ pub struct SessionQuery {
     pub search: Option<Content<String>>,
     /// Which of them.
     pub only: SessionFilter,
+    /// Only those whose first run came from here.
+    pub surface: Option<Surface>,
     /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
     pub limit: usize,
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use palyra_types::session::SessionRef;
-use palyra_types::{Content, ErrorCode};
+use palyra_types::{Content, ErrorCode, Redacted};
 
 /// Knows which folders may be workspaces on this machine.
 pub trait Workspaces: Send + Sync {
@@ -17,6 +17,25 @@ pub trait Workspaces: Send + Sync {
         wanted: Option<&Content<PathBuf>>,
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError>;
+
+    /// Returns the real path of a folder that may be a workspace.
+    ///
+    /// # Errors
+    /// Why this one may not be.
+    fn real_folder(&self, folder: &Path) -> Result<PathBuf, FolderRefusal> {
+        let real = folder.canonicalize();
+        let real = real.map_err(|_| FolderRefusal("it does not exist, or the daemon may not enter it"))?;
+        if real.is_dir() { Ok(real) } else { Err(FolderRefusal("it is not a folder")) }
+    }
+
+    /// Returns the real path of a folder that is one of some roots or below one; `None` for every other folder.
+    fn below_roots(&self, folder: &Path, roots: &[Redacted<PathBuf>]) -> Option<Content<PathBuf>> {
+        let real = self.real_folder(folder).ok()?;
+        let is_below = |root: &Redacted<PathBuf>| {
+            self.real_folder(root.expose()).is_ok_and(|root| real.starts_with(root))
+        };
+        roots.iter().any(is_below).then(|| Content::new(real))
+    }
 
     /// Returns whether a run of this session that has `root` is one of the folder that a client names: that folder, or,
     /// where it may not be a workspace, a folder of the session's own.
@@ -33,6 +52,11 @@ pub struct WorkspaceChoice {
     /// Why it is not the one asked for, to be shown to the person.
     pub note: Option<String>,
 }
+
+/// Why a folder may not be a workspace, as the end of a sentence: "it is not a folder".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FolderRefusal(pub &'static str);
 
 /// No folder could be provided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -333,17 +333,26 @@ impl ApprovalsHandle {
         ApprovalWatcher::new(self.clone(), caller, run)
     }
 
-    /// One's own, and as an owner all.
+    /// Returns whether the caller may see an approval: of an own run, as an owner, or as one who decides it.
     fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        caller.actor.principal == self.owner
-            || caller.actor.principal == record.principal
-            || caller.is_owner()
+        self.is_concerned(caller, record) || self.is_named(caller, record) == Some(true)
     }
 
-    /// The person of the run and owners decide, with a credential that may. The run itself sees to it that it is another
-    /// person, or several, where a rule wants that.
+    fn is_concerned(&self, caller: Caller, record: &ApprovalRecord) -> bool {
+        [self.owner, record.principal].contains(&caller.actor.principal) || caller.is_owner()
+    }
+
+    /// Returns whether a rule names the caller; `None` where it names no one.
+    fn is_named(&self, caller: Caller, record: &ApprovalRecord) -> Option<bool> {
+        let approvers = record.terms.approvers?;
+        Some(self.engine.views.access.borrow().is_one_of(caller.actor.principal, &approvers))
+    }
+
+    /// Named approvers decide, else the person of the run and owners, with a credential that may. The run itself checks that
+    /// it is another person, or several, where a rule says so.
     fn may_decide(&self, caller: Caller, record: &ApprovalRecord) -> bool {
-        caller.scopes.contains(AccessScope::Approve) && self.sees(caller, record)
+        let decides = self.is_named(caller, record).unwrap_or_else(|| self.is_concerned(caller, record));
+        decides && caller.scopes.contains(AccessScope::Approve)
     }
 
     fn changes(&self) -> tokio::sync::broadcast::Receiver<ApprovalChange> {

@@ -29,8 +29,10 @@ pub enum RequestError {
         /// The default model in force.
         model: String,
     },
-    /// A workspace came over a transport that may not choose one.
-    #[error("a workspace can only be chosen over the daemon's Unix socket")]
+    /// A workspace came over a transport that may not choose it.
+    #[error(
+        "this folder is not one of the agent's workspace roots, nor below one; any folder can be named over the daemon's Unix socket only"
+    )]
     WorkspaceRefused,
     /// The tape has not reached that number.
     #[error("the tape ends at {last}, before the number to attach after")]

@@ -103,7 +103,7 @@ pub async fn start_with_policy(
     background.at_start("vault_changes", settle_vault(&vault)).await;
     let agents = AgentRegistry::open(Arc::clone(&admin_ports), owner).await?;
     let hub = TapeHub::default();
-    let views = AdminViews::load(&admin_ports, agents.clone(), policy, drain.clone()).await?;
+    let views = AdminViews::load(&admin_ports, agents.clone(), &access, policy, drain.clone()).await?;
     let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
     let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
     background.at_start("skill_copies", views.skills.check_all()).await;

@@ -186,7 +186,6 @@ impl IdsHandle {
         table: IdTable,
         id: [u8; 16],
     ) -> Result<Option<IdMatch>, RequestError> {
-        let _families = &self.engine.ports.families;
         match table {
             IdTable::Runs => {
                 let run = RunId::from_bytes(id);
@@ -273,7 +272,14 @@ impl IdsHandle {
         folder: Option<&Path>,
     ) -> Result<Vec<IdMatch>, RequestError> {
         let (principal, limit) = (caller.actor.principal, RECORD_PAGE_ROWS_MAX);
-        let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit };
+        let query = SessionQuery {
+            principal,
+            after: None,
+            search: None,
+            only: SessionFilter::All,
+            surface: None,
+            limit,
+        };
         let mut left = back;
         let families = &self.engine.ports.families;
         let sessions = families.query(move |rows, _| sessions::records(rows, &query, runs::has_input));

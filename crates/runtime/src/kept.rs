@@ -166,7 +166,9 @@ impl KeptFiles<'_> {
             let call = ToolCall { tool: tool.clone(), arguments, context: context.clone() };
             let decision = decide_tool_call(&self.engine.views.policy.snapshot(), &call, &evidence);
             let terms = &decision.approval;
-            let wants_others = terms.separation == SeparationRule::AnotherPerson || terms.needed > 1;
+            let wants_others = terms.separation == SeparationRule::AnotherPerson
+                || terms.needed > 1
+                || terms.approvers.is_some();
             match decision.verdict {
                 ToolVerdict::Deny if self.may_change_git(&decision) => None,
                 ToolVerdict::Deny => {

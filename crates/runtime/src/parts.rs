@@ -87,6 +87,7 @@ impl RuntimePorts {
             secrets: Arc::clone(&self.secrets),
             skills: Arc::clone(&self.skills),
             components: Arc::clone(&self.components),
+            workspaces: Arc::clone(&self.workspaces),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

@@ -19,7 +19,7 @@ use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, Seq, TapeSeq};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::RequestError;
@@ -35,6 +35,8 @@ type SharedEntry = Arc<OrchestratorTapeRecord>;
 pub(crate) struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<SharedEntry>>>>,
     closed: Arc<TapeClosure>,
+    /// Counts commits after which something else may wait for a person.
+    attention: Arc<watch::Sender<u64>>,
 }
 
 /// Why no entry will come any more, on any tape. Tells followers in the order in which they came, which a watch
@@ -64,6 +66,9 @@ impl ErasureSubscriber for TapeHub {
 impl TapeHub {
     /// Shows committed entries to whoever follows the run.
     pub(crate) fn publish(&self, run: RunId, entries: Vec<OrchestratorTapeRecord>) {
+        if entries.iter().any(|entry| entry.event.may_end_or_begin_a_wait()) {
+            self.attention_changed();
+        }
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = live.get(&run) {
             for entry in entries {
@@ -77,6 +82,12 @@ impl TapeHub {
     pub(crate) fn invalidate(&self, run: RunId) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
+        self.attention_changed();
+    }
+
+    /// Says that something else may wait for a person.
+    pub(crate) fn attention_changed(&self) {
+        self.attention.send_modify(|commits| *commits += 1);
     }
 
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
@@ -113,6 +124,12 @@ pub struct TapeHandle {
 impl TapeHandle {
     pub(crate) fn new(ports: Arc<RuntimePorts>, hub: TapeHub) -> Self {
         Self { ports, hub }
+    }
+
+    /// Changes whenever something else may wait for a person, of any principal.
+    #[must_use]
+    pub fn attention_changes(&self) -> watch::Receiver<u64> {
+        self.hub.attention.subscribe()
     }
 
     /// Follows a run from the entry after `after` to its last.

@@ -1,4 +1,6 @@
-//! Agent profiles: a name, instructions, a model and the tools it may use.
+//! Agent profiles: a name, instructions, a model, the tools it may use and where it works.
+
+use std::path::PathBuf;
 
 use crate::model::ModelRef;
 use crate::tool::ToolName;
@@ -10,8 +12,8 @@ pub const DEFAULT_AGENT_NAME: &str = "main";
 /// The name of the agent that has no tools: a model alone.
 pub const TOOLLESS_AGENT_NAME: &str = "model-alone";
 
-/// What an agent is told and given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What an agent is and may use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentProfile {
     /// Its name, unique among agents that are not archived: `[a-z][a-z0-9-]*`, at most 64 characters.
     pub name: Redacted<String>,
@@ -21,6 +23,9 @@ pub struct AgentProfile {
     pub model: Option<ModelRef>,
     /// The tools it may use; `None` for all in the catalogue.
     pub tools: Option<Vec<ToolName>>,
+    /// The folders in which its runs may work that come from another surface than the daemon's socket; the first is the one
+    /// that such a run gets unless it names another. Empty: each session has a folder of its own.
+    pub workspace_roots: Vec<Redacted<PathBuf>>,
 }
 
 /// A profile as stored.

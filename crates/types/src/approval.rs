@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 pub use crate::approval_terms::{
     APPROVAL_SPAN_DEFAULT, APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, ApproverPresence,
-    AtExpiry, SeparationRule,
+    ApproverSet, AtExpiry, NAMED_APPROVERS_MAX, SeparationRule,
 };
 
 use crate::digest::ContentDigest;

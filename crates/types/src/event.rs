@@ -89,6 +89,19 @@ pub enum TapeEvent {
     },
 }
 
+impl TapeEvent {
+    /// Returns whether a run may begin or end to wait for a person with this entry. Words of a model and printed output, which
+    /// are most of a tape, change nothing about that.
+    #[must_use]
+    pub fn may_end_or_begin_a_wait(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Approval(_) | Self::Unknown { .. } => true,
+            Self::Tool(event) => !matches!(event, ToolEvent::Output(_)),
+            Self::Model(_) => false,
+        }
+    }
+}
+
 /// Makes an event of the whole from an event of one of its groups.
 macro_rules! groups {
     ($whole:ident: $($group:ident($event:ident)),* $(,)?) => {

@@ -1,5 +1,6 @@
 //! Conversations.
 
+use crate::surface::Surface;
 use crate::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 /// Names a session: ids given by clients are scoped to their principal.
@@ -30,6 +31,8 @@ pub struct OrchestratorSessionRecord {
     pub runs: u64,
     /// The latest run.
     pub last_run: Option<RunId>,
+    /// Where the input of its first run came from, which says what kind of conversation it is; `None` before that run.
+    pub surface: Option<Surface>,
     /// The entry of the latest reset: history before it is not shown to models.
     pub reset_at: Option<Seq>,
     /// Where it branched off another session.

@@ -4,6 +4,7 @@ use palyra_journal_core::families::{principals, tokens};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::ReadError;
 use palyra_types::access::{Credential, PrincipalRecord, Role, TokenRecord};
+use palyra_types::approval::ApproverSet;
 use palyra_types::{PrincipalId, Timestamp};
 
 /// What is known of principals and tokens.
@@ -43,6 +44,12 @@ impl AccessSnapshot {
     #[must_use]
     pub fn role_of(&self, principal: &PrincipalRecord) -> Role {
         if self.local == Some(principal.id) { Role::Owner } else { principal.role }
+    }
+
+    /// Returns whether a principal is one of some approvers, by role or by name.
+    #[must_use]
+    pub fn is_one_of(&self, id: PrincipalId, approvers: &ApproverSet) -> bool {
+        self.principal(id).is_some_and(|known| approvers.contains(id, self.role_of(known)))
     }
 
     pub(super) fn id_of(&self, name: &str) -> Option<PrincipalId> {

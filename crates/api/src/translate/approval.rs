@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalVoted,
-    ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord,
+    ApproverSet, ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord,
 };
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectState, UndoResult, UndoneFile};
 use palyra_types::{Content, PrincipalId, Redacted};
@@ -69,7 +69,13 @@ pub(crate) fn approval(record: &ApprovalRecord) -> v1::Approval {
         prompt: Some(prompt(&record.prompt)),
         note: record.note.expose().clone(),
         decided_by_name: String::new(),
+        approvers: record.terms.approvers.iter().flat_map(approvers).collect(),
     }
+}
+
+fn approvers(set: &ApproverSet) -> Vec<String> {
+    let roles = set.roles().map(|role| format!("role:{role}"));
+    roles.chain(set.people().map(|person| person.to_string())).collect()
 }
 
 /// Returns a stored grant as lists show it.

@@ -87,6 +87,17 @@ pub(super) fn surface(surface: Surface) -> i32 {
     surface.into()
 }
 
+/// Reads of which surface a list is.
+pub(crate) fn surface_filter(number: i32) -> Result<Option<Surface>, InvalidValue> {
+    if number == i32::from(v1::Surface::Unspecified) {
+        return Ok(None);
+    }
+    let found = Surface::ALL.into_iter().find(|one| surface(*one) == number);
+    found
+        .map(Some)
+        .ok_or(InvalidValue { field: "surface", wanted: "a surface, such as openai or local_socket" })
+}
+
 /// Returns who acted; the name is for those who may know it.
 pub(super) fn acted_by(actor: ActorIdentity) -> v1::ActedBy {
     v1::ActedBy {

@@ -7,7 +7,7 @@ use palyra_types::session::OrchestratorSessionRecord;
 use palyra_wire::v1;
 
 use super::names;
-use super::plain::{error_code, run_state, timestamp, token_usage};
+use super::plain::{error_code, run_state, surface, timestamp, token_usage};
 
 /// Returns a run.
 pub(crate) fn run(record: &RunRecord) -> v1::Run {
@@ -56,6 +56,7 @@ pub(crate) fn session(record: &OrchestratorSessionRecord) -> v1::Session {
             session_id: at.session.to_string(),
         }),
         archived: record.archived.and_then(timestamp),
+        surface: record.surface.map(surface).unwrap_or_default(),
         ..v1::Session::default()
     }
 }
@@ -70,5 +71,11 @@ pub(crate) fn agent(record: &AgentRecord) -> v1::Agent {
         model: profile.model.as_ref().map(ToString::to_string).unwrap_or_default(),
         tools: profile.tools.iter().flatten().map(ToString::to_string).collect(),
         archived: record.archived.is_some(),
+        workspace_roots: profile
+            .workspace_roots
+            .iter()
+            .map(|root| root.expose().display().to_string())
+            .collect(),
+        only_these_tools: profile.tools.is_some(),
     }
 }

@@ -61,7 +61,7 @@ fn first_entries() -> Vec<NewEntry> {
         NewEntry { time: Timestamp(1), principal, session: None, run: None, event }
     };
     let profile =
-        AgentProfile { name: "main".into(), instructions: "Be brief.".into(), model: None, tools: None };
+        AgentProfile { name: "main".into(), instructions: "Be brief.".into(), ..AgentProfile::default() };
     vec![
         own(JournalEvent::Access(AccessEvent::PrincipalRegistered {
             principal: samples::principal(0),

@@ -1,5 +1,6 @@
 //! `palyra admin`: people, tokens, secrets, agents, what a shell and a manual want to know, the daemon's end.
 
+mod agents;
 mod complete;
 mod completions;
 mod confirm;
@@ -11,15 +12,12 @@ mod vault;
 
 use clap::Subcommand;
 use palyra_client::ClientError;
-use palyra_wire::json::to_json;
-use palyra_wire::v1;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
 /// People, tokens, secrets, agents, completions, manuals, the daemon itself.
@@ -37,13 +35,8 @@ pub(crate) enum AdminVerb {
     /// Secrets for servers, which are never shown
     #[command(subcommand)]
     Vault(vault::VaultVerb),
-    /// List agents
-    #[command(after_help = "Example:\n  palyra admin agents --json")]
-    Agents {
-        /// One line of JSON each
-        #[arg(long)]
-        json: bool,
-    },
+    /// List agents, and create, change or archive them
+    Agents(agents::AgentsArgs),
     /// List what the daemon does by itself, with the last outcome of each task
     Tasks(tasks::TasksArgs),
     /// Print completions for a shell
@@ -69,25 +62,13 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Tokens(verb) => tokens::run(context, &context.connect().await?, verb).await,
         AdminVerb::Confirm(args) => confirm::run(context, &args).await,
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
-        AdminVerb::Agents { json } => agents(context, json.into()).await,
+        AdminVerb::Agents(args) => agents::run(context, args).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Tasks(args) => tasks::run(context, args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,
     }
-}
-
-async fn agents(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
-    let agents = context.connect().await?.list_agents().await?;
-    if format == OutputFormat::Json {
-        agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
-        return Ok(Exit::Done);
-    }
-    let row = |agent: v1::Agent| [agent.name, short_id(&agent.agent_id), agent.model, agent.instructions];
-    let rows = agents.into_iter().map(row).collect();
-    context.table(["NAME", "AGENT", "MODEL", "INSTRUCTIONS"], rows)?;
-    Ok(Exit::Done)
 }
 
 async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {

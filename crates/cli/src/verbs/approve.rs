@@ -21,7 +21,9 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left};
+use palyra_run_view::{
+    ERASED_MARK, PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left,
+};
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
 use palyra_terminal::{NoteKind, Output};
@@ -293,8 +295,11 @@ fn row(approval: &v1::Approval) -> [String; 5] {
         },
         state => approval_state_name(state).to_owned(),
     };
-    let call = approval.prompt.as_ref().map(|prompt| format!("{}: {}", prompt.tool, summary(prompt)));
-    let call = clean_line(&call.unwrap_or_default(), SUMMARY_CHARS_MAX);
+    let call = match &approval.prompt {
+        Some(prompt) if !prompt.tool.is_empty() => format!("{}: {}", prompt.tool, summary(prompt)),
+        _ => ERASED_MARK.to_owned(),
+    };
+    let call = clean_line(&call, SUMMARY_CHARS_MAX);
     [short_id(&approval.approval_id), state, approval.risk_name().into_owned(), age(approval.created), call]
 }
 
@@ -313,10 +318,7 @@ fn show(
         0 | 1 => String::new(),
         needed => format!("{} of {needed} people said yes", approval.voters.len()),
     };
-    let who = match approval.separation() {
-        v1::ApprovalSeparation::AnotherPerson => "another person than the user of the run",
-        v1::ApprovalSeparation::AnyPerson | v1::ApprovalSeparation::Unspecified => "",
-    };
+    let who = who_decides(approval);
     for (name, value) in [
         ("approval", approval.approval_id.clone()),
         ("state", approval_state_name(approval.state()).to_owned()),
@@ -324,7 +326,7 @@ fn show(
         ("asked", date(approval.created)),
         ("time", time_to_answer(approval)),
         ("needs", needs),
-        ("by", who.to_owned()),
+        ("by", who),
         ("decided", date(approval.decided)),
         ("decider", decider(approval)),
         ("note", clean_line(&approval.note, 400)),
@@ -338,7 +340,10 @@ fn show(
         context.output.line(&format!("{begin:<10}{line}"))?;
     }
     let prompt = approval.prompt.clone().unwrap_or_default();
-    // In a pipe too: whoever reads it there decides by it.
+    if prompt.tool.is_empty() {
+        return Ok(context.output.line(ERASED_MARK).map(|()| Exit::Done)?);
+    }
+    // In a pipe too: a person who reads it there decides by it.
     let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full, elsewhere);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
@@ -347,6 +352,20 @@ fn show(
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns who decides, where a rule says so.
+fn who_decides(approval: &v1::Approval) -> String {
+    let another = match approval.separation() {
+        v1::ApprovalSeparation::AnotherPerson => "another person than the user of the run",
+        v1::ApprovalSeparation::AnyPerson | v1::ApprovalSeparation::Unspecified => "",
+    };
+    let named = clean_line(&approval.approvers.join(", "), 200);
+    match (named.is_empty(), another) {
+        (true, another) => another.to_owned(),
+        (false, "") => named,
+        (false, another) => format!("{another}, of {named}"),
+    }
 }
 
 /// Returns how long an answer is waited for; empty once none is.

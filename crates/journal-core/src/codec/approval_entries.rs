@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palyra_types::approval::{
-    ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, ArgumentRule,
-    ArgumentShape, GrantBounds, GrantScope, StoredGrant,
+    ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalTerms, ApprovalVoted, ApproverSet,
+    ArgumentRule, ArgumentShape, GrantBounds, GrantScope, StoredGrant,
 };
 use palyra_types::event::{ApprovalEvent, ContentDigest, JournalEvent, PolicyEvent, TapeEvent};
 use palyra_types::run::Surface;
@@ -16,7 +16,8 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::field::{
-    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed_or_zero, micros, pair, unless_zero,
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, fixed_or_zero, micros, pair,
+    unless_zero,
 };
 use super::stored_enums::StoredEnum;
 
@@ -74,6 +75,10 @@ pub(super) fn terms_to_stored(terms: &ApprovalTerms) -> store::ApprovalTerms {
         at_expiry: terms.at_expiry.to_stored(),
         separation: terms.separation.to_stored(),
         needed: terms.needed,
+        approvers: terms.approvers.map(|set| store::ApproverSet {
+            roles: set.roles().map(|role| role.name().to_owned()).collect(),
+            people: set.people().map(|person| person.to_bytes().to_vec()).collect(),
+        }),
     }
 }
 
@@ -84,7 +89,19 @@ pub(super) fn terms_from_stored(terms: Option<store::ApprovalTerms>) -> ReadResu
         at_expiry: StoredEnum::from_stored(terms.at_expiry)?,
         separation: StoredEnum::from_stored(terms.separation)?,
         needed: terms.needed,
+        approvers: terms.approvers.map(approvers_from_stored).transpose()?,
     })
+}
+
+fn approvers_from_stored(stored: store::ApproverSet) -> ReadResult<ApproverSet> {
+    let mut set = ApproverSet::default();
+    for role in &stored.roles {
+        set = set.with_role(role.parse().map_err(|_| UnreadableEvent::Malformed)?);
+    }
+    for person in &stored.people {
+        set = set.with_person(PrincipalId::from_bytes(fixed(person)?));
+    }
+    Ok(set)
 }
 
 pub(super) fn encode_voted(voted: &ApprovalVoted) -> EncodedParts {

@@ -1,5 +1,9 @@
 //! Stored forms of entries outside runs: the log itself, agents.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{AgentEvent, EpochSealing, JournalEvent, LogEvent};
 use palyra_types::tool::ToolName;
@@ -89,6 +93,14 @@ pub fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, MalformedE
     store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| MalformedEvent)
 }
 
+fn path_bytes(path: &Redacted<PathBuf>) -> Vec<u8> {
+    path.expose().as_os_str().as_bytes().to_vec()
+}
+
+fn stored_path(bytes: Vec<u8>) -> Redacted<PathBuf> {
+    Redacted::from_stored(PathBuf::from(OsString::from_vec(bytes)))
+}
+
 fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
     store::AgentSavedPayload {
         name: profile.name.expose().clone(),
@@ -97,6 +109,7 @@ fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
         tools: profile.tools.as_ref().map(|tools| store::ToolNames {
             names: tools.iter().map(|tool| tool.as_str().to_owned()).collect(),
         }),
+        workspace_roots: profile.workspace_roots.iter().map(path_bytes).collect(),
     }
 }
 
@@ -106,5 +119,6 @@ fn profile_from_stored(stored: store::AgentSavedPayload) -> AgentProfile {
         instructions: Redacted::from_stored(stored.instructions),
         model: stored.model.as_ref().map(model_ref),
         tools: stored.tools.map(|tools| tools.names.iter().map(|name| ToolName::new(name)).collect()),
+        workspace_roots: stored.workspace_roots.into_iter().map(stored_path).collect(),
     }
 }

@@ -163,6 +163,7 @@ fn terms() -> ApprovalTerms {
         at_expiry: AtExpiry::Park,
         separation: SeparationRule::AnotherPerson,
         needed: 2,
+        approvers: None,
     }
 }
 
@@ -327,6 +328,7 @@ fn log_events() -> Vec<JournalEvent> {
         instructions: "Be brief.".into(),
         model: Some(samples::model()),
         tools: Some(vec![ToolName::new("read_file"), ToolName::new("search")]),
+        ..AgentProfile::default()
     };
     vec![
         JournalEvent::Log(LogEvent::Opened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] }),

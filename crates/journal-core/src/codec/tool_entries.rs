@@ -104,7 +104,7 @@ pub(super) fn decode_decided(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
 fn ask_from_stored(ask: &store::Ask) -> ReadResult<ApprovalAsk> {
     Ok(ApprovalAsk {
         approval: ApprovalId::from_bytes(fixed_or_zero(&ask.approval)?),
-        terms: terms_from_stored(ask.terms)?,
+        terms: terms_from_stored(ask.terms.clone())?,
     })
 }
 

@@ -4,6 +4,7 @@ mod queries;
 
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
+use palyra_types::surface::Surface;
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use crate::family::{
@@ -62,6 +63,9 @@ struct SessionFacts {
     archived: Option<i64>,
     #[prost(message, optional, tag = "10")]
     branched_from: Option<BranchFacts>,
+    /// The place of the surface in the list of all, from 1.
+    #[prost(uint32, optional, tag = "11")]
+    surface: Option<u32>,
 }
 
 const BY_SESSION: usize = 0;
@@ -91,6 +95,15 @@ fn text_of(cell: &ContentCell) -> Option<Option<Redacted<String>>> {
     }
 }
 
+fn surface_number(surface: Surface) -> u32 {
+    let place = Surface::ALL.iter().position(|one| *one == surface);
+    place.map_or(0, |place| place as u32 + 1)
+}
+
+fn surface_of(number: u32) -> Option<Surface> {
+    Surface::ALL.get((number as usize).checked_sub(1)?).copied()
+}
+
 fn branch_facts(branch: &BranchPoint) -> BranchFacts {
     BranchFacts {
         session: branch.session.to_bytes().to_vec(),
@@ -114,7 +127,7 @@ fn branch_of(facts: BranchFacts) -> Option<BranchPoint> {
 impl Family for SessionFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "session",
-        version: 1,
+        version: 2,
         indexes: &[
             FamilyIndex { name: "by_session", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_key", rows_per_key: RowsPerKey::One },
@@ -140,6 +153,7 @@ impl Family for SessionFamily {
             reset_at: record.reset_at.map(|seq| seq.0),
             archived: record.archived.map(|time| time.0),
             branched_from: record.branched_from.as_ref().map(branch_facts),
+            surface: record.surface.map(surface_number),
         })
     }
 
@@ -173,6 +187,10 @@ impl Family for SessionFamily {
                 None => None,
             },
             archived: facts.archived.map(Timestamp),
+            surface: match facts.surface {
+                Some(number) => Some(surface_of(number)?),
+                None => None,
+            },
         };
         Some(SessionRow { record, opened: stored.id.into(), labelled: label.source })
     }
@@ -216,6 +234,7 @@ fn opened(
         updated: entry.time,
         runs: 0,
         last_run: None,
+        surface: None,
         reset_at: None,
         branched_from: *branched_from,
         archived: None,
@@ -275,9 +294,10 @@ fn touched(
         return Ok(());
     }
     change(rows, entry, session, |row| {
-        if matches!(event, TapeEvent::Run(RunEvent::Started(_))) {
+        if let TapeEvent::Run(RunEvent::Started(started)) = event {
             row.record.runs += 1;
             row.record.last_run = Some(run);
+            row.record.surface.get_or_insert(started.surface);
         }
     })
 }

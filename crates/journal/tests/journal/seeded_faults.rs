@@ -176,7 +176,14 @@ fn all_sessions(
     for principal in principals {
         let mut after = None;
         loop {
-            let query = SessionQuery { principal, after, search: None, only: SessionFilter::All, limit: 7 };
+            let query = SessionQuery {
+                principal,
+                after,
+                search: None,
+                only: SessionFilter::All,
+                surface: None,
+                limit: 7,
+            };
             let page = sessions::records(rows, &query, |_, _, _| Ok(false))?;
             let Some(last) = page.last() else { break };
             after = Some((last.updated, last.session.id));

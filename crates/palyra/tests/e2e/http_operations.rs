@@ -186,10 +186,12 @@ impl Operations {
         let grants = self.home.palyra(&["approve", "grants", "--json"]).expect(0).json();
         let grant = grants[0]["grant_id"].as_str().unwrap();
         self.of("POST /api/v1/grants/{grant_id}/revoke", grant, &json!({}));
-        let mut watched = String::new();
-        get("GET /api/v1/approvals-watch", &self.token).send(self.port).read_line(&mut watched).unwrap();
-        assert!(watched.contains(" 200 "), "{watched}");
-        self.reached.insert("GET /api/v1/approvals-watch".to_owned());
+        for watch in ["GET /api/v1/approvals-watch", "GET /api/v1/attention-watch"] {
+            let mut watched = String::new();
+            get(watch, &self.token).send(self.port).read_line(&mut watched).unwrap();
+            assert!(watched.contains(" 200 "), "{watched}");
+            self.reached.insert(watch.to_owned());
+        }
     }
 
     fn people_and_secrets(&mut self) {
@@ -215,6 +217,16 @@ impl Operations {
         self.plain("POST /api/v1/vault/passphrase", &json!({ "passphrase": "lantern-of-amber" }));
         self.plain("POST /api/v1/vault/unlock", &json!({ "passphrase": "lantern-of-amber" }));
         self.plain("GET /api/v1/vault", &Value::Null);
+    }
+
+    fn agents(&mut self) {
+        let profile = json!({ "name": "reviewer", "instructions": "Change nothing." });
+        let made = self.plain("POST /api/v1/agents", &json!({ "profile": profile }))["agent"].clone();
+        let id = made["agent_id"].as_str().unwrap();
+        self.of("GET /api/v1/agents/{agent_id}", id, &Value::Null);
+        let change = json!({ "change": { "tools": { "names": ["read_file"] } } });
+        self.of("POST /api/v1/agents/{agent_id}", id, &change);
+        self.of("POST /api/v1/agents/{agent_id}/archive", id, &json!({}));
     }
 
     fn tools_and_policy(&mut self) {
@@ -303,6 +315,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.approvals();
     operations.effects();
     operations.people_and_secrets();
+    operations.agents();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();

@@ -280,3 +280,35 @@ fn what_is_the_daemons_own_is_so_over_every_surface() {
     drop(out);
     ended(daemon).expect(0);
 }
+
+#[test]
+fn only_those_whom_a_rule_names_decide_its_approvals() {
+    let home = Home::new();
+    let rule = |approvers: &str| {
+        format!(
+            "@id(\"named\")\n@reason(\"a rule names who decides\")\n@approvers(\"{approvers}\")\npermit (\n  principal,\n  \
+             action == Action::\"execute\",\n  resource in Capability::\"write_files\"\n);\n"
+        )
+    };
+    write_rules(&home, "mine.cedar", &rule("role:approver"));
+    home.palyra(&["policy", "check"]).expect(0);
+    let waits = asked(&home, "create a.txt with x");
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    assert!(shown.contains("by        role:approver\n"), "{shown}");
+    for verb in ["yes", "always", "no"] {
+        let refused = home.palyra(&["approve", verb, &waits.approval]).expect(3);
+        assert!(refused.err.contains("PLY-4103"), "an owner is not named, {verb}: {}", refused.err);
+    }
+    assert!(!home.work().join("a.txt").exists());
+    // The one who asked may always give up.
+    home.palyra(&["runs", "cancel", &waits.run]).expect(0);
+
+    write_rules(&home, "mine.cedar", &rule("role:approver, user:local"));
+    home.palyra(&["config", "reload"]).expect(0);
+    let waits = asked(&home, "create b.txt with x");
+    let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
+    assert!(shown.contains("by        role:approver, you\n"), "{shown}");
+    home.palyra(&["approve", "yes", &waits.approval]).expect(0);
+    tape(&home, &waits.run);
+    assert!(home.work().join("b.txt").exists());
+}

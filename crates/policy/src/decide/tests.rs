@@ -156,13 +156,13 @@ fn an_explanation_names_policies_and_reasons() {
         "write_file",
         r#"{"path": ".git/config"}"#,
         "Deny Forbidden: policy forbids this call of `write_file` by `never-into-git` \
-         (what lies in .git runs with the next git command); repeating the call changes nothing",
+         (what lies in .git runs with the next git command); the same call would be denied again",
     );
     check(
         "mystery",
         r#"{"text": "a"}"#,
         "Deny NoRulePermits: policy denies this call of `mystery`, no rule permits it; \
-         repeating the call changes nothing",
+         the same call would be denied again",
     );
     let decision =
         decide_tool_call(snapshot(), &raw("read_file", r#"{"path": "a", "from": 2}"#), &evidence());

@@ -215,7 +215,8 @@ impl PolicySet {
 
     /// Returns the strictest terms that any of the named policies states.
     pub(crate) fn terms(&self, ids: &[String]) -> StatedTerms {
-        let stated = ids.iter().filter_map(|id| self.known.get(id)).map(|known| known.annotations.terms);
+        let stated =
+            ids.iter().filter_map(|id| self.known.get(id)).map(|known| known.annotations.terms.clone());
         stated.fold(StatedTerms::default(), StatedTerms::and)
     }
 }

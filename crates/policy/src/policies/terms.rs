@@ -7,16 +7,21 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cedar_policy::{ActionConstraint, Effect, EntityUid, Policy};
+use palyra_types::access::{AccessScope, PrincipalRecord, Role};
 use palyra_types::approval::{
-    APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, AtExpiry, SeparationRule,
+    APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, ApproverSet, AtExpiry, NAMED_APPROVERS_MAX,
+    SeparationRule,
 };
 
 use crate::suggest::suggest;
 
 /// The shortest time that an approval may wait.
 const SPAN_MIN: Duration = Duration::from_secs(60);
-const NAMES: [&str; 7] = ["id", "reason", "note", "expires", "at_expiry", "approvals", "separation"];
-const TERMS: [&str; 4] = ["expires", "at_expiry", "approvals", "separation"];
+const NAMES: [&str; 8] =
+    ["id", "reason", "note", "expires", "at_expiry", "approvals", "approvers", "separation"];
+const TERMS: [&str; 5] = ["expires", "at_expiry", "approvals", "approvers", "separation"];
+/// How a role is named among approvers.
+const ROLE: &str = "role:";
 const ID_BYTES_MAX: usize = 100;
 
 /// What a policy says outside of Cedar.
@@ -28,12 +33,22 @@ pub(crate) struct PolicyAnnotations {
 }
 
 /// What a policy states about approvals; `None` where it is silent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StatedTerms {
     span: Option<Duration>,
     at_expiry: Option<AtExpiry>,
     separation: Option<SeparationRule>,
     needed: Option<u32>,
+    approvers: Option<BTreeSet<NamedApprover>>,
+}
+
+/// Who may decide, as a policy names them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NamedApprover {
+    /// All principals with a role, by its name.
+    Role(String),
+    /// One principal.
+    Person(String),
 }
 
 /// What is wrong with an annotation: what, how to mend it, and its name.
@@ -49,17 +64,32 @@ impl StatedTerms {
             at_expiry: either(self.at_expiry, other.at_expiry, expiry),
             separation: either(self.separation, other.separation, separation),
             needed: either(self.needed, other.needed, u32::max),
+            approvers: either(self.approvers, other.approvers, |a, b| &a & &b),
         }
     }
 
-    /// Returns the terms, with defaults where nothing is stated.
-    pub(crate) fn or_default(self) -> ApprovalTerms {
+    /// Returns who may decide, where that is stated. A name that no principal has adds none.
+    pub(crate) fn approvers(&self, people: &[PrincipalRecord]) -> Option<ApproverSet> {
+        let named = self.approvers.as_ref()?;
+        Some(named.iter().fold(ApproverSet::default(), |set, named| match named {
+            NamedApprover::Role(name) => name.parse().map_or(set, |role| set.with_role(role)),
+            NamedApprover::Person(name) => {
+                let found = people.iter().find(|person| *person.name.expose() == *name);
+                found.map_or(set, |person| set.with_person(person.id))
+            }
+        }))
+    }
+
+    /// Returns the terms, with defaults where nothing is stated. Who may decide is not known yet: that is
+    /// [`Self::approvers`].
+    pub(crate) fn or_default(&self) -> ApprovalTerms {
         let default = ApprovalTerms::default();
         ApprovalTerms {
             span: self.span.unwrap_or(default.span),
             at_expiry: self.at_expiry.unwrap_or(default.at_expiry),
             separation: self.separation.unwrap_or(default.separation),
             needed: self.needed.unwrap_or(default.needed),
+            approvers: self.approvers.as_ref().map(|_| ApproverSet::default()),
         }
     }
 }
@@ -80,8 +110,7 @@ pub(crate) fn read(
     for (name, _) in policy.annotations() {
         if !NAMES.contains(&name) {
             let near = suggest(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
-            let mend =
-                format!("{near}known are @id, @reason, @note, @expires, @at_expiry, @approvals, @separation");
+            let mend = format!("{near}known are {}", NAMES.map(|name| format!("@{name}")).join(", "));
             mistakes.push((format!("`@{name}` is not an annotation"), mend, name.to_owned()));
         } else if TERMS.contains(&name) && !can_ask(policy, execute) {
             let what = format!("`@{name}` has no effect on this policy");
@@ -157,6 +186,16 @@ fn stated(policy: &Policy, mistakes: &mut Vec<AnnotationMistake>) -> StatedTerms
             wrong("separation", value, mend);
         }
     }
+    if let Some(value) = policy.annotation("approvers") {
+        terms.approvers = approvers(value);
+        if terms.approvers.is_none() {
+            let mend = format!(
+                "write roles and names, such as @approvers(\"role:approver, user:alice\"): roles are owner, member and \
+                 approver, and at most {NAMED_APPROVERS_MAX} names are taken"
+            );
+            wrong("approvers", value, mend);
+        }
+    }
     if let Some(value) = policy.annotation("approvals") {
         let plain = value.bytes().all(|byte| byte.is_ascii_digit());
         let needed = value.parse().ok().filter(|needed| plain && (1..=APPROVALS_NEEDED_MAX).contains(needed));
@@ -168,6 +207,19 @@ fn stated(policy: &Policy, mistakes: &mut Vec<AnnotationMistake>) -> StatedTerms
         }
     }
     terms
+}
+
+fn approvers(value: &str) -> Option<BTreeSet<NamedApprover>> {
+    let named = value.split(',').map(str::trim).map(|name| match name.strip_prefix(ROLE) {
+        Some(role) => {
+            let role: Role = role.parse().ok()?;
+            role.scopes().contains(AccessScope::Approve).then(|| NamedApprover::Role(role.name().to_owned()))
+        }
+        None => name.contains(':').then(|| NamedApprover::Person(name.to_owned())),
+    });
+    let named: BTreeSet<_> = named.collect::<Option<_>>()?;
+    let people = named.iter().filter(|named| matches!(named, NamedApprover::Person(_)));
+    (people.count() <= NAMED_APPROVERS_MAX).then_some(named)
 }
 
 fn span(value: &str) -> Option<Duration> {

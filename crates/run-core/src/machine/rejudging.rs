@@ -173,6 +173,7 @@ fn wants_more(call: &ToolCallState, judged: &ToolDecision) -> bool {
     let other_person = |separation| matches!(separation, SeparationRule::AnotherPerson);
     judged.approval.needed > had.needed
         || (other_person(judged.approval.separation) && !other_person(had.separation))
+        || (judged.approval.approvers.is_some() && judged.approval.approvers != had.approvers)
 }
 
 /// Records that a call which was allowed has to be asked about by now, and asks.

@@ -23,7 +23,6 @@ use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::alarm::LoopTimer;
 use crate::error::RequestError;
 use crate::run::answer::{LiveAnswer, StreamProgress};
 use crate::run::call_evaluator::{CallEvaluator, salt_of};
@@ -42,6 +41,7 @@ use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
+use palyra_background::LoopTimer;
 
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);

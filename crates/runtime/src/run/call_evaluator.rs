@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use palyra_policy::{
     ActiveSkill, ArgumentsHold, CallEvidence, GrantedCall, PolicyRequest, ProgramsFound, SkillStanding,
@@ -188,7 +189,9 @@ impl<'a> CallEvaluator<'a> {
             ArgumentsHold::Nothing
         };
         let (skills, workspace) = (&self.skills[..], self.workspace());
-        let evidence = CallEvidence { grants, held, skills, workspace, programs };
+        let known = Arc::clone(&self.run_context.views.access.borrow());
+        let people = &known.principals;
+        let evidence = CallEvidence { grants, held, skills, workspace, programs, people };
         let context =
             CallContext { isolation: self.run_context.ports.tools.isolation(tool), ..self.context.clone() };
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };
@@ -219,7 +222,7 @@ impl<'a> CallEvaluator<'a> {
         if let Some(skill) = out {
             let message = format!(
                 "no tool can be used: the skill `{}` is not what was installed, and a person has to look at it \
-                 (`palyra tools skills`); repeating the call changes nothing",
+                 (`palyra tools skills`); the same call would be denied again",
                 skill.name
             );
             decision.explanation = self.run_context.ports.redactor.redact(message.into()).text;

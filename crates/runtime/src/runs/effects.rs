@@ -174,7 +174,10 @@ impl RunsHandle {
         };
         let guards = vec![Guard::EffectUnknown { run, effect }];
         match ports.recorder.record_act(actor, vec![entry], AppendClass::Ending, guards).await {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.engine.hub.attention_changed();
+                Ok(())
+            }
             Err(AppendError::GuardFailed { .. }) => Err(RequestError::EffectNotUnknown),
             Err(error) => Err(error.into()),
         }

@@ -22,7 +22,6 @@ use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::alarm::LoopTimer;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{ActorExit, DeliverReply, InputData, LiveRun, RunCommand, StallKind};
@@ -34,6 +33,7 @@ use crate::session::directory::{
 };
 use crate::session::loaded::{ArchiveState, LoadedSession, StateFreshness};
 use crate::session::request::{RecordedChange, SessionChange};
+use palyra_background::LoopTimer;
 
 mod runs;
 

@@ -1,5 +1,6 @@
 //! From a caller's request to a run that a session can take: checks, session, agent, model, workspace.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_admin::AdminError;
@@ -9,7 +10,7 @@ use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::run::{InputDelivery, RunLimits, UserInput};
+use palyra_types::run::{InputDelivery, RunLimits};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::skill::ActivatedSkill;
 use palyra_types::surface::WorkspaceRootSource;
@@ -31,9 +32,6 @@ use crate::tape::TapeFollower;
 const WORKSPACE_PATH: &str = "the path of the workspace";
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
 const RACES_MAX: u32 = 3;
-
-/// The provider that takes no settings.
-const BUILT_IN_PROVIDER: &str = "demo";
 
 /// What a caller wants beside the request itself.
 #[derive(Default)]
@@ -157,11 +155,6 @@ impl ValidatedSubmit {
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
         let sampling = check_sampling(engine, caller, &request.sampling)?;
-        if request.workspace_root.is_some()
-            && caller.actor.surface.profile().workspace_root != WorkspaceRootSource::Client
-        {
-            return Err(RequestError::WorkspaceRefused);
-        }
         if let Some(root) = &request.workspace_root {
             identity(engine, caller, root.clone(), WORKSPACE_PATH)?;
         }
@@ -197,8 +190,7 @@ impl ValidatedSubmit {
         };
         let agent = engine.views.agents.by_id(agent).ok_or(AdminError::AgentNotFound)?;
         let model = choose_model(engine, request, earlier, &agent)?;
-        let former = || earlier.map(|started| started.workspace_root.clone().into());
-        let wanted = request.workspace_root.clone().or_else(former);
+        let wanted = wanted_root(engine, caller, request, earlier, &agent)?;
         let workspace = engine.ports.workspaces.choose(wanted.as_ref(), session)?;
         // A link may lead to a folder of another name.
         let workspace_root = identity(engine, caller, workspace.root, WORKSPACE_PATH)?;
@@ -210,7 +202,7 @@ impl ValidatedSubmit {
             Some(_) => Vec::new(),
             None => engine.ports.models.borrow().fallbacks_of(&model),
         };
-        let unseen = unseen_images(engine, &self.prepared.input, &model);
+        let unseen = engine.ports.models.borrow().note_unseen_images(&self.prepared.input, &model);
         let started = RunStarted {
             agent: agent.id,
             surface: caller.actor.surface,
@@ -233,6 +225,26 @@ impl ValidatedSubmit {
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
         Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })
+    }
+}
+
+/// Returns the folder in which a run is to work, if one is named: by the client, an earlier run of its session, or its agent.
+fn wanted_root(
+    engine: &Engine,
+    caller: Caller,
+    request: &SubmitRequest,
+    earlier: Option<&RunStarted>,
+    agent: &AgentRecord,
+) -> Result<Option<Content<PathBuf>>, RequestError> {
+    let former = earlier.map(|started| started.workspace_root.clone().into());
+    let roots = &agent.profile.workspace_roots;
+    match (caller.actor.surface.profile().workspace_root, &request.workspace_root) {
+        (WorkspaceRootSource::Client, named) => Ok(named.clone().or(former)),
+        (WorkspaceRootSource::Agent, None) => Ok(former.or_else(|| roots.first().cloned().map(Into::into))),
+        (WorkspaceRootSource::Agent, Some(named)) => {
+            let found = engine.ports.workspaces.below_roots(named.expose(), roots);
+            found.map(Some).ok_or(RequestError::WorkspaceRefused)
+        }
     }
 }
 
@@ -273,34 +285,6 @@ fn identity<T: CheckedText>(
 ) -> Result<Redacted<T>, RequestError> {
     let checked = engine.ports.recorder.check(caller.actor.principal, value);
     checked.map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field }.into())
-}
-
-/// Names the images of which the model learns the name alone, and the setting that changes this.
-fn unseen_images(engine: &Engine, input: &UserInput, model: &ModelRef) -> Option<String> {
-    let images = input.attachments.iter().filter(|file| file.is_image());
-    let names: Vec<&str> = images.map(|file| file.name.expose().as_str()).collect();
-    let directory = engine.ports.models.borrow();
-    let provider = directory.provider(model)?;
-    if names.is_empty() || provider.model_info(&model.model).capabilities.images {
-        return None;
-    }
-    let names = names.join(", ");
-    if model.provider.as_str() == BUILT_IN_PROVIDER {
-        return Some(format!("{model} takes no images, so only the name of {names} was sent"));
-    }
-    let provider = &model.provider;
-    if directory.is_blind(model) {
-        return Some(format!(
-            "{model} did not understand the test picture, so only the name of {names} was sent; \
-             `images = true` below `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends \
-             it all the same"
-        ));
-    }
-    Some(format!(
-        "{model} is not known to take images, so only the name of {names} was sent; `images = true` below \
-         `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends it all the same; where no \
-         test has shown the model a picture yet, `palyra model test {model}` does"
-    ))
 }
 
 fn choose_model(

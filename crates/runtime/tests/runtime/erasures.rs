@@ -164,8 +164,8 @@ async fn an_agent_whose_profile_is_gone_may_use_no_tool() {
     let profile = AgentProfile {
         name: "careful".into(),
         instructions: "be careful".into(),
-        model: None,
         tools: Some(Vec::new()),
+        ..AgentProfile::default()
     };
     let event = JournalEvent::Agent(AgentEvent::Saved { agent, profile });
     let (time, principal) = (palyra_types::Timestamp(1), rig.me().actor.principal);

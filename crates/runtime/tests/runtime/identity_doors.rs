@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use palyra_admin::AdminError;
 use palyra_admin::access::TokenRequest;
+use palyra_admin::agents::AgentChange;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
@@ -20,7 +21,7 @@ use palyra_types::access::Role;
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
 use palyra_types::component::ComponentCapability;
 use palyra_types::event::content::ContentClass;
-use palyra_types::model::ResponseFormat;
+use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::posture::Posture;
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolName;
@@ -50,9 +51,10 @@ enum Door {
 use Door::{Call, Daemon, Earlier, Model, Request, Use};
 
 const DOORS: &[(&str, Door)] = &[
-    ("agent_saved.profile.model", Daemon),
-    ("agent_saved.profile.name", Daemon),
+    ("agent_saved.profile.model", Request("the model of the agent")),
+    ("agent_saved.profile.name", Request("the name of the agent")),
     ("agent_saved.profile.tools", Daemon),
+    ("agent_saved.profile.workspace_roots", Request("the path of the workspace root")),
     ("approval_requested.prompt.tool", Earlier),
     ("component_added.capabilities.http", Request("a host of the component")),
     ("component_added.capabilities.secret", Request("a secret's name in the component")),
@@ -187,6 +189,13 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     found.insert(named(access.create_token(rig.me(), request).await));
     found.insert(named(access.create_person(rig.me(), SECRET, Role::Member).await));
     found.insert(named(access.rename_person(rig.me(), rig.me().actor.principal, SECRET).await));
+    for change in [
+        AgentChange { name: Some(SECRET.to_owned()), ..AgentChange::default() },
+        AgentChange { model: Some(Some(ModelRef::new("demo", SECRET))), ..AgentChange::default() },
+        AgentChange { workspace_roots: Some(vec![format!("/{SECRET}").into()]), ..AgentChange::default() },
+    ] {
+        found.insert(named(rig.gateway.agents.create(rig.me(), change).await));
+    }
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -424,7 +424,7 @@ impl Rig {
     /// Lists sessions of the caller.
     pub(crate) async fn sessions(&self, only: SessionFilter) -> Vec<OrchestratorSessionRecord> {
         let principal = self.me().actor.principal;
-        let query = SessionQuery { principal, after: None, search: None, only, limit: 100 };
+        let query = SessionQuery { principal, after: None, search: None, only, surface: None, limit: 100 };
         self.gateway.sessions.list(self.me(), query).await.unwrap()
     }
 

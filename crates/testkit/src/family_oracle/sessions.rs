@@ -37,6 +37,7 @@ impl Sessions {
                     updated: entry.time,
                     runs: 0,
                     last_run: None,
+                    surface: None,
                     reset_at: None,
                     branched_from: *branched_from,
                     archived: None,
@@ -82,7 +83,10 @@ impl Sessions {
         );
         if let Some(session) = self.0.get_mut(&session).filter(|_| !speaking) {
             session.updated = entry.time;
-            if matches!(event, TapeEvent::Run(RunEvent::Started(_))) {
+            if let TapeEvent::Run(RunEvent::Started(started)) = event {
+                if session.runs == 0 {
+                    session.surface = Some(started.surface);
+                }
                 session.runs += 1;
                 session.last_run = Some(run);
             }

@@ -175,7 +175,7 @@ pub async fn sessions_are_found_by_their_words(factory: &impl JournalFactory) {
     journal.append(append(vec![archived(2), archived(3), restored(3)])).await.unwrap();
     let found = async |search: Option<&str>, only| {
         let search = search.map(Content::from);
-        let query = SessionQuery { principal, after: None, search, only, limit: 10 };
+        let query = SessionQuery { principal, after: None, search, only, surface: None, limit: 10 };
         let mut found: Vec<_> = journal.sessions(query).await.unwrap();
         found.sort_by_key(|record| record.session);
         found

@@ -80,8 +80,14 @@ impl RandomAppends {
             let principal = samples::principal(n.into());
             let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
             all.push(exposed(&journal.runs(query).await.unwrap(), |run| run.input_preview.expose().clone()));
-            let query =
-                SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit: 500 };
+            let query = SessionQuery {
+                principal,
+                after: None,
+                search: None,
+                only: SessionFilter::All,
+                surface: None,
+                limit: 500,
+            };
             let sessions = journal.sessions(query).await.unwrap();
             all.push(exposed(&sessions, |session| {
                 format!("{:?}", session.key.as_ref().map(Redacted::expose))
@@ -476,6 +482,7 @@ impl RandomAppends {
             instructions: self.text(),
             model: self.maybe(Self::model),
             tools: self.maybe(|me| (0..me.below(3)).map(|_| ToolName::new("read_file")).collect()),
+            workspace_roots: (0..self.below(3)).map(|_| Redacted::cleaned("/home/me/desk".into())).collect(),
         }
     }
 

@@ -165,7 +165,14 @@ pub async fn sessions_are_listed_by_last_use(factory: &impl JournalFactory) {
     };
     let reset = journal.append(append(vec![reset])).await.unwrap();
 
-    let query = SessionQuery { principal, after: None, search: None, only: SessionFilter::All, limit: 500 };
+    let query = SessionQuery {
+        principal,
+        after: None,
+        search: None,
+        only: SessionFilter::All,
+        surface: None,
+        limit: 500,
+    };
     let listed = journal.sessions(query.clone()).await.unwrap();
     let order: Vec<_> = listed.iter().map(|session| session.session).collect();
     assert_eq!(order, [1, 0, 4, 3, 2].map(|at| sessions[at]));
@@ -255,6 +262,7 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
         instructions: "be brief".into(),
         model: Some(samples::model()),
         tools: Some(vec![ToolName::new("read_file")]),
+        workspace_roots: vec![Redacted::cleaned("/home/me/desk".into())],
     };
     let [agent, other] = [5, 4].map(|n| AgentId::from_parts(n, 1));
     let token = TokenId::from_parts(9, 9);
@@ -312,8 +320,14 @@ pub async fn foreign_things_are_not_there(factory: &impl JournalFactory) {
     let theirs = palyra_types::session::SessionRef { principal: foreign, id: mine.id };
     assert_eq!(journal.session(theirs).await.unwrap(), None);
     assert_eq!(journal.session_by_key(foreign, "key".to_owned()).await.unwrap(), None);
-    let query =
-        SessionQuery { principal: foreign, after: None, search: None, only: SessionFilter::All, limit: 10 };
+    let query = SessionQuery {
+        principal: foreign,
+        after: None,
+        search: None,
+        only: SessionFilter::All,
+        surface: None,
+        limit: 10,
+    };
     assert!(journal.sessions(query).await.unwrap().is_empty());
     let query = RunQuery {
         principal: foreign,

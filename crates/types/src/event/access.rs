@@ -124,12 +124,15 @@ content_rows! {
     fn agent_event(walk, event: AgentEvent) {
         match event {
             AgentEvent::Saved { agent: _, profile } => {
-                let AgentProfile { name, instructions, model, tools } = profile;
+                let AgentProfile { name, instructions, model, tools, workspace_roots } = profile;
                 walk.text(Identity, "profile.name", name);
                 walk.text(Prose, "profile.instructions", instructions);
                 walk.maybe(model, |walk, model| walk.model(Identity, "profile.model", model));
                 walk.maybe(tools, |walk, tools| {
                     walk.each(tools, |walk, tool| walk.text(Identity, "profile.tools", tool));
+                });
+                walk.each(workspace_roots, |walk, root| {
+                    walk.path(Identity, "profile.workspace_roots", root);
                 });
             }
             AgentEvent::Archived { agent: _ } => {}

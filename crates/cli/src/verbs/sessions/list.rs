@@ -29,6 +29,9 @@ pub(crate) struct ListArgs {
     /// Archived ones too
     #[arg(long)]
     all: bool,
+    /// Only those that began here, such as openai, http or local_socket
+    #[arg(long, value_name = "SURFACE")]
+    surface: Option<String>,
     /// At most so many
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -111,14 +114,30 @@ fn nothing_found(args: &ListArgs) -> String {
     )
 }
 
+fn surface_named(name: &str) -> Result<v1::Surface, Failure> {
+    let known = |surface: &palyra_types::surface::Surface| surface.name() == name;
+    if palyra_types::surface::Surface::ALL.iter().any(known) {
+        let name = format!("SURFACE_{}", name.to_uppercase());
+        return Ok(v1::Surface::from_str_name(&name).unwrap_or_default());
+    }
+    let names = palyra_types::surface::Surface::ALL.map(palyra_types::surface::Surface::name).join(", ");
+    let shown = clean_line(name, SEARCH_CHARS_MAX);
+    Err(Failure::Usage(format!("there is no surface `{shown}`; there are {names}")))
+}
+
 async fn read(client: &Client, args: &ListArgs) -> Result<ListedItems<v1::Session>, Failure> {
     let only = match (args.archived, args.all) {
         (true, _) => v1::SessionFilter::Archived,
         (false, true) => v1::SessionFilter::All,
         (false, false) => v1::SessionFilter::Unspecified,
     };
-    let request =
-        v1::ListSessionsRequest { search: args.search.clone(), only: only.into(), ..Default::default() };
+    let surface = args.surface.as_deref().map(surface_named).transpose()?.unwrap_or_default();
+    let request = v1::ListSessionsRequest {
+        search: args.search.clone(),
+        only: only.into(),
+        surface: surface.into(),
+        ..Default::default()
+    };
     read_list(args.limit, ItemSelection::All, |page_size, page_token| {
         let request = v1::ListSessionsRequest { page_size, page_token, ..request.clone() };
         async move { client.call(request).await.map(|page| (page.sessions, page.next_page_token)) }

@@ -93,6 +93,7 @@ fn place(record: &OrchestratorSessionRecord) -> (Timestamp, SessionId) {
 
 fn is_wanted(query: &SessionQuery, record: &OrchestratorSessionRecord) -> bool {
     query.after.is_none_or(|after| place(record) < after)
+        && query.surface.is_none_or(|surface| record.surface == Some(surface))
         && match query.only {
             SessionFilter::Current => record.archived.is_none(),
             SessionFilter::Archived => record.archived.is_some(),

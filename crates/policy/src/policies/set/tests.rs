@@ -52,6 +52,10 @@ fn a_mistake_is_told_with_place_and_mend() {
         ("@approvals(\"9\")", "1 to 8"),
         ("@approvals(\"+2\")", "1 to 8"),
         ("@at_expiry(\"allow\")", "write @at_expiry(\"deny\") or @at_expiry(\"park\")"),
+        ("@approvers(\"alice\")", "role:approver, user:alice"),
+        ("@approvers(\"\")", "role:approver, user:alice"),
+        ("@approvers(\"role:viewer\")", "roles are owner, member and approver"),
+        ("@approvers(\"a:1, a:2, a:3, a:4, a:5\")", "at most 4 names"),
         ("@separation(\"me\")", "write @separation(\"any_person\")"),
     ] {
         check(&format!("@id(\"a\")\n{annotation}\npermit {SCOPE};"), "mine.cedar:2:1: @");

@@ -7,9 +7,10 @@ use std::time::Duration;
 use palyra_journal_core::families::undos;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
+use palyra_types::access::Role;
 use palyra_types::approval::{
     ApprovalPromptRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms, ApprovalVoted,
-    ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule, StoredGrant,
+    ApproverSet, ArgumentRule, ArgumentShape, AtExpiry, GrantBounds, GrantScope, SeparationRule, StoredGrant,
 };
 use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, FileBefore, PreImage, UndoRequested, UndoResult, UndoneFile,
@@ -21,7 +22,7 @@ use palyra_types::event::{
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::run::Surface;
 use palyra_types::tool::{ApprovalRiskLevel, Taints};
-use palyra_types::{ApprovalId, EffectId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, RunId, SessionId, StoredGrantId, UndoId};
 
 use super::{PRINCIPALS, RandomAppends, exposed, samples};
 use crate::JournalReads;
@@ -228,6 +229,10 @@ impl RandomAppends {
             at_expiry: self.one_of(&[AtExpiry::Deny, AtExpiry::Park]),
             separation: self.one_of(&[SeparationRule::AnyPerson, SeparationRule::AnotherPerson]),
             needed: 1 + self.number(),
+            approvers: self.maybe(|me| {
+                let set = ApproverSet::default().with_role(me.one_of(&Role::ALL));
+                set.with_person(PrincipalId::from_parts(1, me.below(4).into()))
+            }),
         }
     }
 

@@ -1,0 +1,235 @@
+//! `palyra admin agents`: what agents there are, and changing them.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_types::ErrorCode;
+use palyra_wire::json::to_json;
+use palyra_wire::v1;
+
+use crate::context::Context;
+use crate::drive::OutputFormat;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use palyra_screen_text::{clean_line, short_id};
+use palyra_terminal::{NoteKind, Output};
+
+const TEXT_CHARS_MAX: usize = 400;
+
+/// List agents
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  palyra admin agents\n  palyra admin agents update main --root ~/project"
+)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    verb: Option<AgentsVerb>,
+    /// One line of JSON each
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum AgentsVerb {
+    /// Show an agent
+    #[command(after_help = "Example:\n  palyra admin agents show main")]
+    Show {
+        /// The name, or the whole id
+        agent: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Create an agent
+    #[command(
+        after_help = "Example:\n  palyra admin agents create reviewer --instructions 'Review, and change nothing.' --tool read_file --tool search_text"
+    )]
+    Create {
+        /// The name: a letter, then letters, digits and hyphens, all small
+        name: String,
+        #[command(flatten)]
+        profile: ProfileArgs,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change an agent; runs that begin from now on have it as it is then
+    #[command(
+        after_help = "Examples:\n  palyra admin agents update main --root ~/project\n  palyra admin agents update main --no-roots"
+    )]
+    Update {
+        /// The name, or the whole id
+        agent: String,
+        /// The new name
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        profile: ProfileArgs,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Archive an agent: its sessions go on, and no new one begins with it
+    #[command(after_help = "Example:\n  palyra admin agents archive reviewer")]
+    Archive {
+        /// The name, or the whole id
+        agent: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What an agent is to be.
+#[derive(Debug, Args)]
+struct ProfileArgs {
+    /// Its instructions, put before every conversation
+    #[arg(long, value_name = "TEXT")]
+    instructions: Option<String>,
+    /// A file with its instructions
+    #[arg(long, value_name = "FILE", conflicts_with = "instructions")]
+    instructions_file: Option<PathBuf>,
+    /// The model it prefers, as provider/model; an empty text for the default
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// A tool that it may use; once for each
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
+    /// All tools
+    #[arg(long, conflicts_with = "tools")]
+    all_tools: bool,
+    /// No tools
+    #[arg(long, conflicts_with_all = ["tools", "all_tools"])]
+    no_tools: bool,
+    /// A folder in which its runs work that come over HTTP or TCP; once for each, the first is the usual one
+    #[arg(long = "root", value_name = "FOLDER")]
+    roots: Vec<PathBuf>,
+    /// No such folder: each session has one of its own
+    #[arg(long, conflicts_with = "roots")]
+    no_roots: bool,
+}
+
+impl ProfileArgs {
+    fn change(self, name: Option<String>) -> Result<v1::AgentChange, Failure> {
+        let instructions = match &self.instructions_file {
+            Some(file) => Some(
+                std::fs::read_to_string(file)
+                    .map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", file.display())))?,
+            ),
+            None => self.instructions,
+        };
+        let named = !self.tools.is_empty() || self.no_tools;
+        let tools =
+            (named || self.all_tools).then_some(v1::AgentTools { all: self.all_tools, names: self.tools });
+        let roots = self.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
+        let workspace_roots =
+            (!roots.is_empty() || self.no_roots).then_some(v1::AgentFolders { paths: roots });
+        Ok(v1::AgentChange { name, instructions, model: self.model, tools, workspace_roots })
+    }
+}
+
+/// The daemon's own folder is another one.
+fn absolute(folder: &Path) -> Result<String, Failure> {
+    let absolute = std::path::absolute(folder)
+        .map_err(|error| Failure::Usage(format!("{} cannot be used: {error}", folder.display())))?;
+    absolute
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Failure::Usage(format!("{} is not UTF-8, and cannot be sent", folder.display())))
+}
+
+/// Runs the verb.
+pub(super) async fn run(context: &Context, args: AgentsArgs) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let (agent, done, json) = match args.verb {
+        None => {
+            let agents = client.list_agents().await?;
+            if args.json {
+                agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
+            } else {
+                let head = ["NAME", "AGENT", "STATE", "MODEL", "INSTRUCTIONS"];
+                context.table(head, agents.into_iter().map(row).collect())?;
+            }
+            return Ok(Exit::Done);
+        }
+        Some(AgentsVerb::Show { agent, json }) => {
+            return show(&context.output, &find(&client, &agent).await?, json.into());
+        }
+        Some(AgentsVerb::Create { name, profile, json }) => {
+            let profile = Some(profile.change(Some(name))?);
+            (client.call(v1::CreateAgentRequest { profile }).await?.agent, "created", json)
+        }
+        Some(AgentsVerb::Update { agent, name, profile, json }) => {
+            let change = profile.change(name)?;
+            if change == v1::AgentChange::default() {
+                return Err(Failure::Usage("say what changes, such as --instructions or --root".to_owned()));
+            }
+            let agent_id = find(&client, &agent).await?.agent_id;
+            let request = v1::UpdateAgentRequest { agent_id, change: Some(change) };
+            (client.call(request).await?.agent, "changed; runs that begin from now on have it so", json)
+        }
+        Some(AgentsVerb::Archive { agent, json }) => {
+            let agent_id = find(&client, &agent).await?.agent_id;
+            let answer = client.call(v1::ArchiveAgentRequest { agent_id }).await?;
+            (answer.agent, "archived; its sessions go on", json)
+        }
+    };
+    let agent = agent.unwrap_or_default();
+    if json {
+        context.output.json(&to_json(&agent))?;
+    } else {
+        context.output.note(NoteKind::Good, &format!("{}: {done}", agent.name));
+    }
+    Ok(Exit::Done)
+}
+
+fn row(agent: v1::Agent) -> [String; 5] {
+    let state = if agent.archived { "archived" } else { "" };
+    [agent.name, short_id(&agent.agent_id), state.to_owned(), agent.model, agent.instructions]
+}
+
+fn show(output: &Output, agent: &v1::Agent, format: OutputFormat) -> Result<Exit, Failure> {
+    if format == OutputFormat::Json {
+        output.json(&to_json(agent))?;
+        return Ok(Exit::Done);
+    }
+    let tools = match (agent.only_these_tools, agent.tools.as_slice()) {
+        (false, _) => "all".to_owned(),
+        (true, []) => "none".to_owned(),
+        (true, names) => names.join(", "),
+    };
+    let roots = match agent.workspace_roots.as_slice() {
+        [] => "none: a run that does not come over the socket gets a folder of its session".to_owned(),
+        roots => roots.join(", "),
+    };
+    let model = if agent.model.is_empty() { "the default" } else { &agent.model };
+    for (name, value) in [
+        ("agent", agent.name.as_str()),
+        ("id", agent.agent_id.as_str()),
+        ("state", if agent.archived { "archived" } else { "in use" }),
+        ("model", model),
+        ("tools", &clean_line(&tools, TEXT_CHARS_MAX)),
+        ("roots", &clean_line(&roots, TEXT_CHARS_MAX)),
+        ("says", &clean_line(&agent.instructions, TEXT_CHARS_MAX)),
+    ] {
+        if !value.is_empty() {
+            output.line(&format!("{name:<10}{value}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns an agent that is named by name or whole id; of several of one name the one that is not archived.
+async fn find(client: &Client, named: &str) -> Result<v1::Agent, Failure> {
+    let agents = client.list_agents().await?;
+    let mut fits: Vec<_> =
+        agents.into_iter().filter(|agent| agent.name == named || agent.agent_id == named).collect();
+    fits.sort_by_key(|agent| agent.archived);
+    fits.into_iter().next().ok_or_else(|| Failure::WithMend {
+        code: ErrorCode::AgentNotFound,
+        message: format!("there is no agent `{}`", clean_line(named, 60)),
+        mend: "`palyra admin agents` lists the agents there are".to_owned(),
+    })
+}
