@@ -8,10 +8,12 @@
 
 mod drain;
 mod driver;
+mod loop_timer;
 mod status;
 
 pub use drain::{Drain, Working};
 pub use driver::{BackgroundDriver, BackgroundTask, NextTick, TickFailure};
+pub use loop_timer::LoopTimer;
 pub use status::{BackgroundStatus, FinishedTick, TaskState, TaskStatus};
 
 #[cfg(test)]

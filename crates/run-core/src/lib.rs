@@ -40,6 +40,8 @@ pub mod transcript;
 
 pub mod prompt;
 
+pub mod session_history;
+
 pub mod coalesce;
 
 #[cfg(test)]

@@ -10,8 +10,6 @@
 
 pub mod gateway;
 
-mod alarm;
-
 mod engine;
 mod run_context;
 mod pending_approvals;

@@ -12,18 +12,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_background::LoopTimer;
 use palyra_ports::AppendError;
-use palyra_run_core::prompt::PastRun;
+use palyra_run_core::session_history::PriorContext;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
 use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
-use palyra_types::tool::Taints;
 use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::alarm::LoopTimer;
 use crate::error::RequestError;
 use crate::run::answer::{LiveAnswer, StreamProgress};
 use crate::run::call_evaluator::{CallEvaluator, salt_of};
@@ -56,15 +55,6 @@ pub(crate) struct LiveRun {
     pub(crate) mailbox: RunMailbox,
     /// How it leaves; closed without a word when everything is torn down.
     pub(crate) exit: oneshot::Receiver<ActorExit>,
-}
-
-/// What a run knows of those before it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PriorContext {
-    /// What it sees of them, oldest first.
-    pub(crate) runs: Vec<PastRun>,
-    /// What they had read.
-    pub(crate) taints: Taints,
 }
 
 /// Starts a run's actor.

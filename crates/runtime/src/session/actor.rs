@@ -13,6 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_background::LoopTimer;
 use palyra_journal_core::families::input_keys;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError};
@@ -22,7 +23,6 @@ use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, RunId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::alarm::LoopTimer;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{ActorExit, DeliverReply, InputData, LiveRun, RunCommand, StallKind};

@@ -1,7 +1,7 @@
 //! A timer that is kept from one wait to the next.
 //!
 //! Setting one takes a lock that all tasks share and may wake the thread that waits for them all, so a loop that waits
-//! often for a deadline that moves away sets it anew only once it has rung.
+//! often for a deadline that moves away sets it again only once it has rung.
 
 use futures::future::BoxFuture;
 use palyra_ports::Clock;
@@ -9,14 +9,14 @@ use palyra_types::BootTime;
 
 /// A timer of one loop.
 #[derive(Default)]
-pub(crate) struct LoopTimer {
+pub struct LoopTimer {
     set: Option<(BootTime, BoxFuture<'static, ()>)>,
 }
 
 impl LoopTimer {
-    /// Waits until it rings: at the deadline, or at an earlier one that was waited for before. Who hears it looks at
-    /// the clock. Cancel-safe.
-    pub(crate) async fn ring(&mut self, clock: &dyn Clock, deadline: BootTime) {
+    /// Waits until it rings: at the deadline, or at an earlier one that was waited for before. The caller looks
+    /// at the clock. Cancel-safe.
+    pub async fn ring(&mut self, clock: &dyn Clock, deadline: BootTime) {
         let keep = self.set.take_if(|(at, _)| *at <= deadline);
         let (_, rings) = self.set.insert(keep.unwrap_or_else(|| (deadline, clock.sleep_until(deadline))));
         rings.await;
