@@ -133,6 +133,8 @@ fn kind_of(reason: WaitReason) -> Option<v1::AttentionKind> {
         WaitReason::LoopCheck => Some(v1::AttentionKind::Loop),
         WaitReason::UnknownKind => Some(v1::AttentionKind::UnknownEntry),
         WaitReason::Approval | WaitReason::OutcomeUnknown => None,
+        // A program brings what it waits for; no person can.
+        WaitReason::ClientTool => None,
     }
 }
 

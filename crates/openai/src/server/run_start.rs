@@ -253,7 +253,7 @@ impl OpenAiServices {
     ) -> Result<StartedRun, ErrorReply> {
         let delivery = match reason {
             WaitReason::Question | WaitReason::LoopCheck | WaitReason::OutcomeUnknown => InputDelivery::Queue,
-            WaitReason::Approval | WaitReason::UnknownKind => InputDelivery::Steer,
+            WaitReason::Approval | WaitReason::UnknownKind | WaitReason::ClientTool => InputDelivery::Steer,
         };
         let said = InputRequest {
             files: incoming(&input),

@@ -132,6 +132,8 @@ impl OpenAiServices {
                 ("a person has to say what became of a step", "`palyra runs effects` shows it")
             }
             WaitReason::UnknownKind => ("it needs a newer version", "`palyra runs show` shows it"),
+            // Its calls are the answer.
+            WaitReason::ClientTool => return Ok(None),
         };
         let sentence = format!(
             "This run waits: {what}. {how} (run {run}). Then send your next message in this conversation to get the answer."

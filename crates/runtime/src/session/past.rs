@@ -43,6 +43,8 @@ impl TaintsRead {
         } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
             let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
             self.taints = self.taints.with(of_call);
+        } else if matches!(event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
+            self.taints = self.taints.with(Taints::TOOL);
         }
     }
 }
