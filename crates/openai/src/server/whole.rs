@@ -68,7 +68,7 @@ pub(crate) struct WholeParts {
 impl OpenAiServices {
     /// Waits for the end of a run, or for a while where it waits for a person.
     pub(crate) async fn whole(&self, mut parts: WholeParts) -> Result<Value, ErrorReply> {
-        let mut reader = AnswerReader::new();
+        let mut reader = AnswerReader::new(parts.started.part);
         let began = Instant::now();
         let patience = parts.timeout.map(|span| began + span.saturating_sub(self.spans.client_reserve));
         let mut look_at = self.next_look(patience);
