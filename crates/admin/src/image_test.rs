@@ -70,6 +70,7 @@ fn request(model: &ModelRef) -> ModelRequest {
         system: "Answer with one word.".into(),
         messages: vec![ChatMessage::User { text, attachments }],
         tools: Arc::new(ToolCatalog::default()),
+        client_tools: None,
         output_tokens_max: Some(OUTPUT_TOKENS_MAX),
         response_format: None,
         sampling: SamplingOptions::default(),

@@ -131,6 +131,7 @@ impl ModelsHandle {
             system: "Answer with one short sentence.".into(),
             messages: vec![ChatMessage::user("Say hello.".into())],
             tools: Arc::new(ToolCatalog::default()),
+            client_tools: None,
             output_tokens_max: Some(64),
             response_format: None,
             sampling: SamplingOptions::default(),

@@ -84,6 +84,7 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         workspace_root: translate::workspace_root(message.workspace_root)?,
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),
+        client_tools: None,
         output_tokens_max: None,
         sampling: SamplingOptions::default(),
     })

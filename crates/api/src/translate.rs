@@ -7,6 +7,8 @@ mod event;
 
 mod approval;
 
+mod client_tools;
+
 mod records;
 
 mod journal_entry;

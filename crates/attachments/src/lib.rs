@@ -1,7 +1,10 @@
-//! Files that come with an input: whether they may come in, what they are, and what is recorded of them.
+//! Files that come with an input: whether they may come in, what they are, what is recorded of them, and which images a
+//! model is shown.
 //!
 //! Begin at [`admit_files`].
 
 mod admit_files;
+mod request_images;
 
 pub use admit_files::{AdmitFilesError, AdmittedFiles, IncomingFile, admit_files, check_sizes};
+pub use request_images::with_images;

@@ -12,6 +12,7 @@ mod actor;
 mod access_entries;
 mod approval_entries;
 mod attachments;
+mod client_tool_entries;
 mod effect_entries;
 mod job_entries;
 mod log_entries;

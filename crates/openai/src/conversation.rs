@@ -4,7 +4,10 @@
 //! which the daemon did not see. Such messages are claims of the client, and the text says so.
 //! Begin at [`ClientConversation::turns`].
 
-use palyra_types::Content;
+use std::collections::BTreeMap;
+
+use palyra_types::client_tool::{ClientCallId, ClientCallSpan};
+use palyra_types::{Content, RunId};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -38,6 +41,78 @@ pub struct RunText {
     pub text: String,
     /// Files that come with them.
     pub files: Vec<ClientFile>,
+}
+
+/// Results at the end of a conversation, of functions that the client performed.
+#[derive(Debug, Clone)]
+pub struct BroughtResults {
+    results: BTreeMap<String, BroughtResult>,
+    last: String,
+    /// Messages up to the last result; words can follow.
+    pub upto: usize,
+}
+
+#[derive(Debug, Clone)]
+struct BroughtResult {
+    output: String,
+    has_files: bool,
+    path: String,
+}
+
+impl BroughtResults {
+    /// Returns the last call that has a result; `None` where it is not one of ours.
+    #[must_use]
+    pub fn call(&self) -> Option<ClientCallId> {
+        ClientCallId::parse(&self.last)
+    }
+
+    /// Returns the member of the request that holds the last result.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.results.get(&self.last).map_or("input", |result| result.path.as_str())
+    }
+
+    /// Refuses the last result, because no call is known that it answers.
+    #[must_use]
+    pub fn unknown_call(&self) -> ErrorReply {
+        let text = format!("No tool call found for the output with the call id `{}`.", self.last);
+        ErrorReply::invalid(self.path(), text)
+    }
+
+    /// Returns what the functions of these calls returned.
+    ///
+    /// # Errors
+    /// [`ErrorReply`] that names the calls without a result, or a result that is not text.
+    pub fn outputs(
+        &self,
+        run: RunId,
+        span: ClientCallSpan,
+        missing_at: &str,
+    ) -> Result<Vec<Content<String>>, ErrorReply> {
+        let ids: Vec<String> =
+            span.numbers().map(|number| ClientCallId { run, number }.to_string()).collect();
+        let missing: Vec<&str> =
+            ids.iter().map(String::as_str).filter(|id| !self.results.contains_key(*id)).collect();
+        if !missing.is_empty() {
+            return Err(missing_outputs(missing_at, &missing));
+        }
+        let results = ids.iter().filter_map(|id| self.results.get(id));
+        results
+            .map(|result| match result.has_files {
+                false => Ok(Content::new(result.output.clone())),
+                true => {
+                    let text = "Results of functions are text: images and files are not supported there.";
+                    Err(ErrorReply::unsupported(result.path.clone(), text))
+                }
+            })
+            .collect()
+    }
+}
+
+/// Refuses a request that goes on without the results of calls.
+#[must_use]
+pub fn missing_outputs(path: &str, calls: &[&str]) -> ErrorReply {
+    ErrorReply::invalid(path, format!("No tool output found for the calls {}.", calls.join(", ")))
 }
 
 impl ClientConversation {
@@ -90,6 +165,36 @@ impl ClientConversation {
         }
         turns.retain(|turn| turn.asked > 0);
         turns
+    }
+
+    /// Returns the results at its end: those of the last calls, and words of the user behind them. `None` where the last
+    /// result was answered, and where words follow results of calls that are not ours.
+    #[must_use]
+    pub fn results(&self) -> Option<BroughtResults> {
+        let last = self.messages.iter().rposition(|message| message.answers.is_some())?;
+        let (block, behind) = self.messages.split_at(last + 1);
+        if behind.iter().any(|message| is_claim(&message)) {
+            return None;
+        }
+        let of_calls = |message: &&ClientMessage| message.answers.is_some() || !message.calls.is_empty();
+        let mut results = BTreeMap::new();
+        for message in block.iter().rev().take_while(of_calls) {
+            let Some(call) = &message.answers else { continue };
+            results.entry(call.clone()).or_insert(BroughtResult {
+                output: message.text.clone(),
+                has_files: !message.files.is_empty(),
+                path: message.path.clone(),
+            });
+        }
+        let last = self.messages.get(last)?.answers.clone()?;
+        let brought = BroughtResults { results, last, upto: block.len() };
+        (brought.call().is_some() || behind.is_empty()).then_some(brought)
+    }
+
+    /// Returns the words behind the first `known` messages, if there are any.
+    #[must_use]
+    pub fn words_after(&self, known: usize) -> Option<RunText> {
+        if self.messages.len() > known { self.input_after(known).ok() } else { None }
     }
 
     /// Returns the input for what follows the first `known` messages.

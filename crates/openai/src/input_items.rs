@@ -1,7 +1,8 @@
-//! The inputs of a run as items of a response, by the page.
+//! The inputs of a part of a run as items of a response, by the page.
 
 use palyra_types::RunId;
-use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::client_tool::ClientCallId;
+use palyra_types::event::{ClientToolsAnswered, RunEvent, TapeEvent};
 use palyra_types::run::UserInput;
 use palyra_types::tape::OrchestratorTapeRecord;
 use serde_json::{Value, json};
@@ -25,22 +26,46 @@ pub enum ItemOrder {
 #[derive(Debug)]
 pub struct InputItems {
     run: RunId,
+    part: u32,
+    reached: u32,
     items: Vec<Value>,
 }
 
 impl InputItems {
     /// Makes an empty list.
     #[must_use]
-    pub fn new(run: RunId) -> Self {
-        Self { run, items: Vec::new() }
+    pub fn new(run: RunId, part: u32) -> Self {
+        Self { run, part, reached: 0, items: Vec::new() }
     }
 
     /// Takes an entry of the tape.
     pub fn read(&mut self, entry: &OrchestratorTapeRecord) {
+        if let TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) = &entry.event {
+            self.reached = self.reached.saturating_add(1);
+            self.add_results(answered);
+        }
+        if self.reached != self.part {
+            return;
+        }
         if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
             self.add(&started.input);
         } else if let TapeEvent::Run(RunEvent::InputReceived { input, .. }) = &entry.event {
             self.add(input);
+        }
+    }
+
+    fn add_results(&mut self, answered: &ClientToolsAnswered) {
+        if self.reached != self.part {
+            return;
+        }
+        for (number, output) in answered.span.numbers().zip(&answered.outputs) {
+            self.items.push(json!({
+                "id": format!("fco_{}_c{number}", self.run),
+                "type": "function_call_output",
+                "call_id": ClientCallId { run: self.run, number }.to_string(),
+                "status": "completed",
+                "output": output.expose(),
+            }));
         }
     }
 
@@ -56,7 +81,7 @@ impl InputItems {
             content.push(part);
         }
         self.items.push(json!({
-            "id": input_id(self.run, index),
+            "id": input_id(self.run, self.part, index),
             "type": "message",
             "role": "user",
             "status": "completed",
@@ -83,5 +108,30 @@ impl InputItems {
             "last_id": id(page.last()),
             "has_more": rest.len() > page.len(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tape_fixture::{TapeBuilder, run_id};
+
+    #[test]
+    fn the_inputs_of_a_part_are_the_results_that_began_it() {
+        let tape =
+            TapeBuilder::new().asked().called(&["f", "g"]).brought(&["1", "2"]).asked().text("x").done();
+        let page = |part| {
+            let mut items = InputItems::new(run_id(), part);
+            tape.iter().for_each(|entry| items.read(entry));
+            items.page(ItemOrder::Ascending, 9, None)["data"].clone()
+        };
+        assert_eq!(page(0)[0]["content"][0]["text"], "what is asked");
+        let results = page(1);
+        assert_eq!(results.as_array().unwrap().len(), 2);
+        assert_eq!(results[1]["call_id"], format!("call_{}_c2", run_id()));
+        assert_eq!(
+            (&results[1]["type"], &results[1]["output"]),
+            (&json!("function_call_output"), &json!("2"))
+        );
     }
 }

@@ -10,6 +10,7 @@ pub mod identifiers;
 
 pub mod request;
 pub mod conversation;
+pub mod call_rounds;
 
 pub mod reply;
 pub mod models;

@@ -7,7 +7,7 @@ mod fields;
 pub mod client_message;
 mod content_parts;
 mod answer_format;
-mod offered_tools;
+pub mod offered_tools;
 pub mod requested_model;
 pub mod sampling;
 

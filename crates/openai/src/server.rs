@@ -14,6 +14,7 @@ mod run_texts;
 mod request_slots;
 mod place_search;
 mod run_start;
+mod client_results;
 
 mod streamed;
 mod whole;

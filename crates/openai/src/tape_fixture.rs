@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::approval::ApproverPresence;
+use palyra_types::client_tool::{ClientCallSpan, ClientToolCall, ClientToolsCalled};
 use palyra_types::event::{
-    AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, RunEvent, RunFinished,
-    RunStarted, TapeEvent,
+    AbandonCause, ClientToolsAnswered, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
+    RunEvent, RunFinished, RunStarted, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, ResponseFormat, TokenUsage};
 use palyra_types::run::{InputDelivery, RunLimits, TerminationReason, UserInput};
@@ -22,6 +23,8 @@ use palyra_types::{
 pub(crate) struct TapeBuilder {
     entries: Vec<OrchestratorTapeRecord>,
     attempt: u32,
+    called: u32,
+    last_calls: u32,
 }
 
 pub(crate) fn run_id() -> RunId {
@@ -105,6 +108,31 @@ impl TapeBuilder {
             continuation: None,
         };
         self.push(TapeEvent::Model(ModelEvent::Message(message)))
+    }
+
+    /// The model calls these functions of the client.
+    pub(crate) fn called(self, names: &[&'static str]) -> Self {
+        let count = u32::try_from(names.len()).unwrap();
+        let mut tape = self.answered(count, FinishReason::ToolCalls);
+        let span = ClientCallSpan { first: tape.called + 1, count };
+        (tape.called, tape.last_calls) = (tape.called + count, count);
+        let call = |name: &&'static str| ClientToolCall {
+            name: (*name).into(),
+            arguments: "{\"x\":1}".into(),
+            model_call: "secret_id".into(),
+        };
+        let calls = names.iter().map(call).collect();
+        let (attempt, expires) = (Attempt(tape.attempt), Timestamp(0));
+        let called = ClientToolsCalled { attempt, span, expires, calls };
+        tape.push(TapeEvent::Run(RunEvent::ClientToolsCalled(called)))
+    }
+
+    /// The client brings their results.
+    pub(crate) fn brought(self, outputs: &[&'static str]) -> Self {
+        let span = ClientCallSpan { first: self.called + 1 - self.last_calls, count: self.last_calls };
+        let outputs = outputs.iter().map(|output| (*output).into()).collect();
+        let answered = ClientToolsAnswered { span, idempotency: None, outputs };
+        self.push(TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)))
     }
 
     pub(crate) fn abandoned(self) -> Self {

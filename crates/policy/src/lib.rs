@@ -24,6 +24,7 @@ mod diff;
 
 mod answer;
 mod schema;
+mod wanted_answer;
 mod expanded;
 
 mod suggest;
@@ -63,3 +64,4 @@ pub use skills::{
     unknown_tools,
 };
 pub use snapshot::{CandidatePolicies, CompilePolicyError, SnapshotText, ToolCallPolicySnapshot};
+pub use wanted_answer::WantedAnswer;

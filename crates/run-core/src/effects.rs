@@ -58,6 +58,8 @@ impl EffectTracker {
                 let brought = self.bring.remove(&finished.effect).unwrap_or_default();
                 self.taints = self.taints.with(brought);
             }
+            // What a client's functions return is a tool's output that nothing here made.
+            TapeEvent::Run(RunEvent::ClientToolsAnswered(_)) => self.taints = self.taints.with(Taints::TOOL),
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, .. }) => {
                 self.bring.remove(effect);
                 self.unknown.insert(*effect);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
@@ -20,6 +21,8 @@ pub use approval_answer::{AnswerStage, ApprovalAnswer, JudgedAnswer, PreparedAns
 pub enum RunInput {
     /// The run is accepted.
     Start(Box<RunStarted>),
+    /// Its client performs functions of its own, in place of tools; between the start and the beginning.
+    OfferClientTools(Box<ClientToolOffer>),
     /// Its turn in the session has come.
     Begin,
     /// Answers [`Effect::AssembleContext`].
@@ -54,7 +57,7 @@ pub enum RunInput {
         answer: ModelAnswer,
         /// The model that was asked.
         model: ModelRef,
-        /// Its proposals with the verdicts on them, in order.
+        /// Its proposals with the verdicts on them, in order; none where they are calls of functions of the client.
         calls: Vec<JudgedCall>,
     },
     /// The model failed.
@@ -139,6 +142,10 @@ pub enum RunInput {
         /// Digest of the client's idempotency key.
         idempotency: Option<IdempotencyDigest>,
     },
+    /// The client brings the results of all calls of the last answer.
+    ClientToolsAnswered(Box<ClientResults>),
+    /// The client has not brought them in time.
+    ClientWaitExpired,
     /// A person says something to a run that works: the next model request shows it. A waiting run takes it as
     /// the answer; one that is over or about to stop refuses it as finished, one that has not begun as not
     /// waiting.
@@ -159,6 +166,19 @@ pub enum RunInput {
     Recovered,
     /// The runtime broke an invariant while working for this run.
     Broken,
+}
+
+/// What a client brings for the calls of functions that it performs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientResults {
+    /// The calls: exactly those that are awaited.
+    pub span: ClientCallSpan,
+    /// What the functions returned, in the order of the calls.
+    pub outputs: Vec<Redacted<String>>,
+    /// What the client offers from here on, if it is not what it offered before.
+    pub offer: Option<ClientToolOffer>,
+    /// Digest of the key of the request. Results that this run took before, by it, change nothing.
+    pub idempotency: Option<IdempotencyDigest>,
 }
 
 /// A proposal with its verdict.

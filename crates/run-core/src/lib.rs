@@ -22,6 +22,8 @@ pub mod machine;
 
 pub mod tool_calls;
 
+pub mod client_tools;
+
 pub mod approvals;
 
 pub mod effects;
@@ -40,6 +42,8 @@ pub mod transcript;
 
 pub mod prompt;
 
+pub mod session_history;
+
 pub mod coalesce;
 
 #[cfg(test)]
@@ -48,8 +52,8 @@ mod scenario;
 pub use approvals::PendingApproval;
 pub use grant::{ExecutionAttempt, Grant, Intent};
 pub use input::{
-    AnswerStage, ApprovalAnswer, Effect, JudgedAnswer, JudgedCall, MachineDecision, PrepareRefusal,
-    PreparedAnswer, PreparedEffect, RawPrepareRefusal, RejudgedCall, RunInput,
+    AnswerStage, ApprovalAnswer, ClientResults, Effect, JudgedAnswer, JudgedCall, MachineDecision,
+    PrepareRefusal, PreparedAnswer, PreparedEffect, RawPrepareRefusal, RejudgedCall, RunInput,
 };
 pub use machine::{JudgementNeed, RunConsumption, RunError, RunStateMachine};
 pub use tool_calls::ToolCallState;

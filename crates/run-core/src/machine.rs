@@ -19,6 +19,7 @@ use palyra_types::{Attempt, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Ti
 
 use crate::approvals::OpenApprovals;
 use crate::budget::{Budget, RunActivity};
+use crate::client_tools::ClientTools;
 use crate::effects::EffectTracker;
 use crate::input::{MachineDecision, RunInput};
 use crate::loop_guard::LoopCounts;
@@ -29,6 +30,7 @@ use steering::ReceivedInputs;
 mod decide;
 mod attempts;
 mod calls;
+mod client_calls;
 mod rejudging;
 mod approval_prompt;
 mod approvals;
@@ -91,6 +93,7 @@ pub struct RunStateMachine {
     model: ModelCall,
     tools: ToolCalls,
     approvals: OpenApprovals,
+    client: ClientTools,
     effects: EffectTracker,
     budget: Budget,
     loops: LoopCounts,
@@ -130,6 +133,7 @@ impl RunStateMachine {
             model: ModelCall::default(),
             tools: ToolCalls::default(),
             approvals: OpenApprovals::default(),
+            client: ClientTools::default(),
             effects: EffectTracker::default(),
             budget: Budget::default(),
             loops: LoopCounts::default(),
@@ -157,6 +161,7 @@ impl RunStateMachine {
         self.model.evolve(event, self.last, time);
         self.tools.evolve(event, time);
         self.approvals.evolve(event);
+        self.client.evolve(event);
         self.effects.evolve(event);
         self.loops.evolve(event);
         self.received.evolve(event);
@@ -192,7 +197,14 @@ impl RunStateMachine {
                     self.wait = Some(WaitReason::UnknownKind);
                 }
             }
-            TapeEvent::Model(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) => {}
+            TapeEvent::Run(
+                RunEvent::ClientToolsOffered(_)
+                | RunEvent::ClientToolsCalled(_)
+                | RunEvent::ClientToolsAnswered(_),
+            )
+            | TapeEvent::Model(_)
+            | TapeEvent::Tool(_)
+            | TapeEvent::Approval(_) => {}
         }
         self.budget.evolve(event, time, self.activity(time));
     }
@@ -329,7 +341,7 @@ impl RunStateMachine {
         }
         let question = || (!self.tools.open_questions().is_empty()).then_some(WaitReason::Question);
         let approval = || self.tools.any_asked().then_some(WaitReason::Approval);
-        self.wait.or_else(question).or_else(approval)
+        self.wait.or_else(question).or_else(approval).or_else(|| self.client.wait())
     }
 
     /// Returns whether the tape holds an entry that this version does not know. What it says may change

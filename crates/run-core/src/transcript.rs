@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
+use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
-    ApprovalEvent, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolProposed, UnknownOutcomeCause,
+    ApprovalEvent, ClientToolsAnswered, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolProposed,
+    UnknownOutcomeCause,
 };
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
@@ -51,12 +53,21 @@ enum TranscriptItem {
 
 #[derive(Debug, Clone)]
 struct TranscriptCall {
-    effect: EffectId,
+    key: CallKey,
     tool: ToolName,
     arguments: Redacted<String>,
     /// What a person wrote instead of the arguments.
     edited: Option<Redacted<String>>,
     result: Option<(ToolResultStatus, Redacted<String>)>,
+}
+
+/// What a call is found by within its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CallKey {
+    /// A call of a tool.
+    Effect(EffectId),
+    /// A call of a function of the client, by its number.
+    Client(u32),
 }
 
 impl Transcript {
@@ -105,7 +116,7 @@ impl Transcript {
             TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.verdict {
                 ToolVerdict::Allow | ToolVerdict::Ask => {}
                 ToolVerdict::Deny => {
-                    self.settle(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
+                    self.settle_effect(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
                 }
             },
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
@@ -113,7 +124,7 @@ impl Transcript {
                     None => ToolResultStatus::Succeeded,
                     Some(_) => ToolResultStatus::Failed,
                 };
-                self.settle(finished.effect, status, finished.output.clone());
+                self.settle_effect(finished.effect, status, finished.output.clone());
             }
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
                 let text = match cause {
@@ -122,18 +133,20 @@ impl Transcript {
                     | UnknownOutcomeCause::Cancelled
                     | UnknownOutcomeCause::ExecutorLost => OUTCOME_UNKNOWN,
                 };
-                self.settle(*effect, ToolResultStatus::Failed, text.into());
+                self.settle_effect(*effect, ToolResultStatus::Failed, text.into());
             }
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => self.reopen(asked.effect),
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
                 let (status, text) = told(*resolution);
-                self.settle(*effect, status, with_note(text, note));
+                self.settle_effect(*effect, status, with_note(text, note));
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answering = true;
                 self.items.append(&mut self.steering);
             }
+            TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => self.call_client(called),
+            TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => self.answer_client(answered),
             TapeEvent::Run(_)
             | TapeEvent::Model(_)
             | TapeEvent::Tool(_)
@@ -170,13 +183,34 @@ impl Transcript {
 
     fn propose(&mut self, proposed: &ToolProposed) {
         let name = proposed.tool.expose();
-        let call = TranscriptCall {
-            effect: proposed.effect,
+        self.push_call(TranscriptCall {
+            key: CallKey::Effect(proposed.effect),
             tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
             arguments: object_text(&proposed.arguments),
             edited: None,
             result: None,
-        };
+        });
+    }
+
+    fn call_client(&mut self, called: &ClientToolsCalled) {
+        for (number, call) in called.span.numbers().zip(&called.calls) {
+            self.push_call(TranscriptCall {
+                key: CallKey::Client(number),
+                tool: ToolName::new(call.name.expose()),
+                arguments: object_text(&call.arguments),
+                edited: None,
+                result: None,
+            });
+        }
+    }
+
+    fn answer_client(&mut self, answered: &ClientToolsAnswered) {
+        for (number, output) in answered.span.numbers().zip(&answered.outputs) {
+            self.settle(CallKey::Client(number), ToolResultStatus::Succeeded, output.clone());
+        }
+    }
+
+    fn push_call(&mut self, call: TranscriptCall) {
         match self.items.last_mut() {
             Some(TranscriptItem::Assistant { calls, .. }) => calls.push(call),
             Some(TranscriptItem::User { .. }) | None => self.items.push(TranscriptItem::Assistant {
@@ -209,7 +243,7 @@ impl Transcript {
         messages: &mut Vec<ChatMessage>,
     ) {
         let rendered = calls.iter().map(|call| RenderedCall {
-            call: self.call_id(call.effect),
+            call: self.call_id(call.key),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
         });
@@ -228,31 +262,38 @@ impl Transcript {
                 }
             };
             let tool = call.tool.clone();
-            messages.push(ChatMessage::ToolResult { call: self.call_id(call.effect), tool, text, status });
+            messages.push(ChatMessage::ToolResult { call: self.call_id(call.key), tool, text, status });
         }
     }
 
-    /// Effect numbers are unique within a run and runs within a request, so this pairs.
-    fn call_id(&self, effect: EffectId) -> CallId {
-        CallId(format!("call_{}_{effect}", self.run))
+    /// Numbers are unique within a run and runs within a request, so this pairs.
+    fn call_id(&self, key: CallKey) -> CallId {
+        CallId(match key {
+            CallKey::Effect(effect) => format!("call_{}_{effect}", self.run),
+            CallKey::Client(number) => ClientCallId { run: self.run, number }.to_string(),
+        })
     }
 
-    fn settle(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
-        if let Some(call) = self.call_mut(effect) {
+    fn settle_effect(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
+        self.settle(CallKey::Effect(effect), status, text);
+    }
+
+    fn settle(&mut self, key: CallKey, status: ToolResultStatus, text: Redacted<String>) {
+        if let Some(call) = self.call_mut(key) {
             call.result = Some((status, text));
         }
     }
 
     /// Forgets what was told of a call that a person is asked about again.
     fn reopen(&mut self, effect: EffectId) {
-        if let Some(call) = self.call_mut(effect) {
+        if let Some(call) = self.call_mut(CallKey::Effect(effect)) {
             call.result = None;
         }
     }
 
     /// Notes how an approval ended, as far as no decision says it.
     fn resolve(&mut self, resolved: &ApprovalResolved) {
-        let Some(call) = self.call_mut(resolved.effect) else { return };
+        let Some(call) = self.call_mut(CallKey::Effect(resolved.effect)) else { return };
         match resolved.state {
             ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
             ApprovalState::Withdrawn => call.result = Some((ToolResultStatus::Failed, WITHDRAWN.into())),
@@ -260,12 +301,12 @@ impl Transcript {
         }
     }
 
-    fn call_mut(&mut self, effect: EffectId) -> Option<&mut TranscriptCall> {
+    fn call_mut(&mut self, key: CallKey) -> Option<&mut TranscriptCall> {
         let calls = self.items.iter_mut().rev().filter_map(|item| match item {
             TranscriptItem::Assistant { calls, .. } => Some(calls),
             TranscriptItem::User { .. } => None,
         });
-        calls.flatten().find(|call| call.effect == effect)
+        calls.flatten().find(|call| call.key == key)
     }
 }
 

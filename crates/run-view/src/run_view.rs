@@ -284,17 +284,13 @@ impl RunView {
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.held(&mut shown),
-            Some(Event::CancelRequested(cancel)) => {
-                self.close_line(&mut shown);
-                // Whoever asked from here was told already.
-                if self.echo != EchoMode::No {
-                    shown.push(note(NoteKind::Info, format!("cancelling ({})", cancel.reason_name())));
-                }
-            }
+            Some(Event::ClientToolsCalled(called)) => self.client_called(called, &mut shown),
+            Some(Event::CancelRequested(cancel)) => self.cancelling(cancel, &mut shown),
             Some(Event::RunFinished(finished)) => {
                 self.ended(finished, &mut shown);
                 shown.extend(self.way_back(&entry.run_id));
             }
+            Some(Event::ClientToolsOffered(_) | Event::ClientToolsAnswered(_)) => self.may_wait = false,
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
             Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),
@@ -633,6 +629,20 @@ impl RunView {
         };
         let times = count(looped.repeats.into(), "time");
         shown.push(note(NoteKind::Doubt, format!("the run repeats itself: {what}, {times}")));
+    }
+
+    fn cancelling(&mut self, cancel: &v1::CancelRequested, shown: &mut Vec<ShownLine>) {
+        self.close_line(shown);
+        // Whoever asked from here was told already.
+        if self.echo != EchoMode::No {
+            shown.push(note(NoteKind::Info, format!("cancelling ({})", cancel.reason_name())));
+        }
+    }
+
+    fn client_called(&mut self, called: &v1::ClientToolsCalled, shown: &mut Vec<ShownLine>) {
+        self.may_wait = true;
+        self.close_line(shown);
+        shown.extend(tape_view::client_calls(called).map(|told| note(NoteKind::Info, told)));
     }
 
     fn held(&mut self, shown: &mut Vec<ShownLine>) {

@@ -39,9 +39,23 @@ pub(super) fn beside(event: &Event) -> Option<String> {
             format!("{verdict} by {} ({} risk): {why}", decided.decided_by_name(), decided.risk_name())
         }
         Event::ToolStarted(started) => format!("call {} started", started.effect_id),
+        Event::ClientToolsOffered(offered) => {
+            format!("the client offers {}", count(offered.tools.len() as u64, "function"))
+        }
+        Event::ClientToolsAnswered(answered) => {
+            format!("the client brought {}", count(answered.results.len() as u64, "result"))
+        }
         _ => return None,
     };
     Some(told)
+}
+
+/// Returns a line for each call of a function of the client.
+pub(super) fn client_calls(called: &v1::ClientToolsCalled) -> impl Iterator<Item = String> {
+    let told = |call: &v1::ClientToolCallInfo| {
+        format!("{}: the client performs it, and the run waits", clean_line(&call.name, WORDS_CHARS_MAX))
+    };
+    called.calls.iter().map(told)
 }
 
 /// Says which model is asked from now on, and why where no failure said so before.
@@ -135,6 +149,18 @@ mod tests {
         let told = "allowed by policy (low risk): `read_file` is permitted";
         assert_eq!(beside(&decided(v1::ToolVerdict::Allow)), Some(told.to_owned()));
         assert_eq!(beside(&decided(v1::ToolVerdict::Deny)), None);
+    }
+
+    #[test]
+    fn functions_of_the_client_are_named() {
+        let call = |name: &str| v1::ClientToolCallInfo { name: name.to_owned(), ..Default::default() };
+        let calls = vec![call("weather"), call("clock")];
+        let called = v1::ClientToolsCalled { calls, ..Default::default() };
+        let told: Vec<String> = client_calls(&called).collect();
+        assert_eq!(told[1], "clock: the client performs it, and the run waits");
+        let results = vec![v1::ClientToolResultInfo::default(); 2];
+        let answered = Event::ClientToolsAnswered(v1::ClientToolsAnswered { results });
+        assert_eq!(beside(&answered).as_deref(), Some("the client brought 2 results"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use palyra_journal_core::families::approvals;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::ReadError;
-use palyra_types::event::{ApprovalEvent, TapeEvent};
+use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{ApprovalId, PrincipalId, RunId, Timestamp};
 use tokio::sync::{Notify, broadcast};
@@ -55,10 +55,7 @@ impl PendingApprovals {
         let approval = match &record.event {
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
                 *lock(&self.waiting).entry(record.principal).or_default() += 1;
-                let timer = *lock(&self.timer);
-                if asked.expires.is_some_and(|expires| timer.is_none_or(|timer| expires < timer)) {
-                    self.sooner.notify_one();
-                }
+                asked.expires.into_iter().for_each(|expires| self.wake_for(expires));
                 asked.approval
             }
             TapeEvent::Approval(ApprovalEvent::Voted(voted)) => voted.approval,
@@ -68,6 +65,10 @@ impl PendingApprovals {
                 }
                 resolved.approval
             }
+            TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => {
+                self.wake_for(called.expires);
+                return;
+            }
             TapeEvent::Run(_)
             | TapeEvent::Model(_)
             | TapeEvent::Tool(_)
@@ -76,6 +77,14 @@ impl PendingApprovals {
         };
         // Nobody may be watching.
         let _ = self.changes.send(ApprovalChange { approval, run: record.run });
+    }
+
+    /// Wakes the expiry driver for a wait that is due before its timer.
+    fn wake_for(&self, expires: Timestamp) {
+        let timer = *lock(&self.timer);
+        if timer.is_none_or(|timer| expires < timer) {
+            self.sooner.notify_one();
+        }
     }
 
     /// Returns how many approvals wait for a principal.
@@ -93,7 +102,7 @@ impl PendingApprovals {
         *lock(&self.timer) = timer;
     }
 
-    /// Returns once an approval was asked that is due before the timer.
+    /// Returns once something waits that is due before the timer.
     pub(crate) async fn sooner(&self) {
         self.sooner.notified().await;
     }

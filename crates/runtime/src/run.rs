@@ -28,7 +28,7 @@ mod answering;
 
 pub(crate) mod replay;
 
-pub(crate) use actor::{LiveRun, PriorContext, spawn_run};
+pub(crate) use actor::{LiveRun, spawn_run};
 pub(crate) use call_evaluator::fresh_approval;
 pub(crate) use mailbox::{
     ActorExit, DeliverReply, DeliveryReceipt, FinishedRun, InputData, RunAcceptance, RunCommand, RunExit,

@@ -39,6 +39,7 @@ pub use crate::session::{InputReach, InputRequest};
 
 const BOOKMARKS_MAX: usize = 500;
 const BOOKMARK_CHARS_MAX: usize = 80;
+mod client_results;
 mod effects;
 
 /// Looks at runs and speaks to them.

@@ -10,6 +10,8 @@ mod handle;
 
 mod admission;
 
+pub(crate) mod client_tools;
+
 mod resolve;
 
 pub(crate) mod branch;
@@ -38,6 +40,6 @@ pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use palyra_attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use request::{
-    AdmissionKind, BranchRequest, CleanedSession, ExistingSession, InputReach, InputRequest, ResetMode,
-    ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,
+    AdmissionKind, BranchRequest, CleanedSession, ClientResultsRequest, ExistingSession, InputReach,
+    InputRequest, ResetMode, ResolvedSession, SessionChange, SessionSelector, SubmitReceipt, SubmitRequest,
 };

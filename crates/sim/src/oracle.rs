@@ -8,6 +8,8 @@
 
 mod run_view;
 
+mod client_calls;
+
 mod delivered;
 
 mod permission;

@@ -122,6 +122,11 @@ impl FamilyOracle {
                     self.input_keys.entry((entry.principal, *digest)).or_insert(run);
                 }
             }
+            JournalEvent::Tape(TapeEvent::Run(RunEvent::ClientToolsAnswered(answered))) => {
+                if let (Some((run, _)), Some(digest)) = (entry.run, answered.idempotency) {
+                    self.input_keys.entry((entry.principal, digest)).or_insert(run);
+                }
+            }
             JournalEvent::Session(SessionEvent::BookmarkPlaced(bookmark)) => {
                 self.bookmarks.insert(entry.seq, (entry.principal, bookmark.clone()));
             }

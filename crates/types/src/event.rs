@@ -27,7 +27,7 @@ pub use model::{
     AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
 };
 pub use policy::PolicyEvent;
-pub use run::{HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
+pub use run::{ClientToolsAnswered, HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
 pub use session::*;
 pub use tool::{
     ApprovalAsk, CallAttestation, DecidedBy, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,

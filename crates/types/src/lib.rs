@@ -27,6 +27,7 @@ pub mod surface;
 pub mod model;
 pub mod sampling;
 pub mod tool;
+pub mod client_tool;
 
 pub mod agent;
 pub mod attachment;

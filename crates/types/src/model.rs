@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::RenderedAttachment;
+use crate::client_tool::ClientToolOffer;
 use crate::sampling::SamplingOptions;
 use crate::tool::{ToolCatalog, ToolName};
 use crate::{Content, ErrorCode, Redacted};
@@ -142,6 +143,14 @@ pub enum ChatMessage {
     },
 }
 
+impl ModelRequest {
+    /// Returns whether there is something that the model can call.
+    #[must_use]
+    pub fn offers_calls(&self) -> bool {
+        !self.tools.is_empty() || self.client_tools.as_ref().is_some_and(|offer| !offer.tools.is_empty())
+    }
+}
+
 impl ChatMessage {
     /// Makes a person's message without files.
     #[must_use]
@@ -186,6 +195,8 @@ pub struct ModelRequest {
     pub messages: Vec<ChatMessage>,
     /// The tools on offer; may be empty.
     pub tools: Arc<ToolCatalog>,
+    /// The functions of a client on offer, in place of tools.
+    pub client_tools: Option<Arc<ClientToolOffer>>,
     /// Cap on the answer, in tokens; `None` leaves it to the provider.
     pub output_tokens_max: Option<u32>,
     /// What the final answer has to look like; `None` for free text.

@@ -60,6 +60,8 @@ pub enum WaitReason {
     Question,
     /// Its tape holds an entry that this version does not know: it can only be cancelled here.
     UnknownKind,
+    /// The program that asked for it performs functions of its own: their results let it go on.
+    ClientTool,
 }
 
 /// What clients see of a run.
@@ -140,6 +142,8 @@ pub enum CancelReason {
     TimeLimit,
     /// An interrupting input was accepted.
     Interrupted,
+    /// The client did not bring the results of its functions in time.
+    ClientToolExpired,
 }
 
 /// How an input meets a session whose run is active.

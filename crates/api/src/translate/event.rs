@@ -15,6 +15,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
 use super::approval;
+use super::client_tools;
 use super::names;
 use super::plain::{
     duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, timestamp, token_usage,
@@ -47,6 +48,11 @@ fn run_event(event: &RunEvent) -> Event {
             actor: actor.to_string(),
             reason: names::cancel_reason(*reason),
         }),
+        RunEvent::ClientToolsOffered(offer) => Event::ClientToolsOffered(client_tools::offered(offer)),
+        RunEvent::ClientToolsCalled(called) => Event::ClientToolsCalled(client_tools::called(called)),
+        RunEvent::ClientToolsAnswered(answered) => {
+            Event::ClientToolsAnswered(client_tools::answered(answered))
+        }
         RunEvent::Finished(finished) => Event::RunFinished(run_finished(finished)),
     }
 }

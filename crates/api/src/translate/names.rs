@@ -86,6 +86,7 @@ enumerations! {
         WaitReason::Approval => Approval,
         WaitReason::Question => Question,
         WaitReason::UnknownKind => UnknownKind,
+        WaitReason::ClientTool => ClientTool,
     }
     pub(super) termination_reason(TerminationReason) -> RunEndReason {
         TerminationReason::FinalAnswer => FinalAnswer,
@@ -108,6 +109,7 @@ enumerations! {
         CancelReason::User => User,
         CancelReason::TimeLimit => TimeLimit,
         CancelReason::Interrupted => Interrupted,
+        CancelReason::ClientToolExpired => ClientToolExpired,
     }
     pub(super) input_delivery(InputDelivery) -> InputDelivery {
         InputDelivery::Queue => Queue,

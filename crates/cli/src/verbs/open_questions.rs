@@ -66,7 +66,10 @@ pub(super) async fn nothing_to_approve(client: &Client) -> Result<String, Failur
 /// Returns whether a run waits for words of a person, and for no approval and no outcome.
 pub(super) fn waits_for_words(run: &v1::Run) -> bool {
     run.phase() == v1::RunPhase::Waiting
-        && !matches!(run.waiting_for(), v1::WaitReason::Approval | v1::WaitReason::OutcomeUnknown)
+        && !matches!(
+            run.waiting_for(),
+            v1::WaitReason::Approval | v1::WaitReason::OutcomeUnknown | v1::WaitReason::ClientTool
+        )
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ fn request(tools: &[&str], input: &str) -> ModelRequest {
         system: Redacted::default().into(),
         messages: vec![ChatMessage::user(Redacted::cleaned(input.to_owned()))],
         tools: catalog(tools),
+        client_tools: None,
         output_tokens_max: None,
         response_format: None,
         sampling: SamplingOptions::default(),

@@ -9,10 +9,10 @@ use palyra_types::event::{
 use super::decoders::decode_known;
 use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version};
 use super::{
-    access_entries as access, approval_entries as approval, component_entries as component,
-    effect_entries as effect, job_entries as job, log_entries as log, model_entries as model,
-    policy_entries as policy, proof_entries as proof, run_entries as run, session_entries as session,
-    skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
+    component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
+    model_entries as model, policy_entries as policy, proof_entries as proof, run_entries as run,
+    session_entries as session, skill_entries as skill, tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -98,6 +98,9 @@ fn encode_run(event: &RunEvent) -> EncodedParts {
         RunEvent::Held { cause } => run::encode_held(*cause),
         RunEvent::LoopDetected { guard, repeats } => run::encode_loop(*guard, *repeats),
         RunEvent::CancelRequested { actor, reason } => run::encode_cancel(*actor, *reason),
+        RunEvent::ClientToolsOffered(offer) => client_tool::encode_offered(offer),
+        RunEvent::ClientToolsCalled(called) => client_tool::encode_called(called),
+        RunEvent::ClientToolsAnswered(answered) => client_tool::encode_answered(answered),
         RunEvent::Finished(finished) => run::encode_finished(finished),
     }
 }

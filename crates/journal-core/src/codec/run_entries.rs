@@ -126,11 +126,11 @@ pub(super) fn decode_input(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent
     }))
 }
 
-fn idempotency_to_stored(digest: Option<IdempotencyDigest>) -> Vec<u8> {
+pub(super) fn idempotency_to_stored(digest: Option<IdempotencyDigest>) -> Vec<u8> {
     digest.map_or_else(Vec::new, |digest| digest.0.to_vec())
 }
 
-fn idempotency_from_stored(digest: &[u8]) -> ReadResult<Option<IdempotencyDigest>> {
+pub(super) fn idempotency_from_stored(digest: &[u8]) -> ReadResult<Option<IdempotencyDigest>> {
     match digest {
         [] => Ok(None),
         digest => Ok(Some(IdempotencyDigest(fixed(digest)?))),

@@ -71,7 +71,7 @@ stored_enum!(with zero CredentialKind, CredentialKind, Program PersonSession);
 stored_enum!(AccessScope, Scope, Runs RunsRead Approve Openai Memory Schedules Channel Metrics Admin);
 stored_enum!(HeldCause, HeldCause, LogReopened);
 stored_enum!(LoopGuard, LoopGuard, SameResult SameFailure Restarts);
-stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted);
+stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted ClientToolExpired);
 stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);
 stored_enum!(TerminationReason, Termination,
     FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy

@@ -1,4 +1,4 @@
-//! Idempotency keys of inputs that joined or answered a run: the first use counts.
+//! Idempotency keys of inputs and of a client's results that joined or answered a run: the first use counts.
 //!
 //! Keys of inputs that began a run are in that run's row.
 
@@ -74,16 +74,28 @@ impl Family for InputKeyFamily {
     }
 
     fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
-        let JournalEvent::Tape(TapeEvent::Run(RunEvent::InputReceived { idempotency: Some(digest), .. })) =
-            entry.event
-        else {
-            return Ok(());
-        };
+        let JournalEvent::Tape(TapeEvent::Run(event)) = entry.event else { return Ok(()) };
+        let Some(digest) = key_of(event) else { return Ok(()) };
         let Some((run, _)) = entry.run else { return Ok(()) };
-        match rows.find(BY_KEY, &key(entry.principal, *digest))? {
+        match rows.find(BY_KEY, &key(entry.principal, digest))? {
             Some(_) => Ok(()),
-            None => rows.insert(entry, InputKeyRow { principal: entry.principal, digest: *digest, run }),
+            None => rows.insert(entry, InputKeyRow { principal: entry.principal, digest, run }),
         }
+    }
+}
+
+fn key_of(event: &RunEvent) -> Option<IdempotencyDigest> {
+    match event {
+        RunEvent::InputReceived { idempotency, .. } => *idempotency,
+        RunEvent::ClientToolsAnswered(answered) => answered.idempotency,
+        // That of a run's beginning is in its row.
+        RunEvent::Started(_)
+        | RunEvent::LoopDetected { .. }
+        | RunEvent::Held { .. }
+        | RunEvent::CancelRequested { .. }
+        | RunEvent::ClientToolsOffered(_)
+        | RunEvent::ClientToolsCalled(_)
+        | RunEvent::Finished(_) => None,
     }
 }
 

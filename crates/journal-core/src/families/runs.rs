@@ -22,8 +22,8 @@ use crate::family::{
     IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 pub use queries::{
-    SessionTextQuery, cached_row, first_run_of_key, has_input, has_other_in_progress, ids, of_principal,
-    of_session, open, record, records, session_texts,
+    ExpiringClientWait, SessionTextQuery, cached_row, first_run_of_key, has_input, has_other_in_progress,
+    ids, next_client_waits, of_principal, of_session, open, record, records, session_texts,
 };
 use stored_numbers::{
     delivery_from_stored, phase_from_stored, reason_from_stored, source_from_stored, state_from_stored,
@@ -47,6 +47,8 @@ pub struct RunRow {
     pub idempotency: Option<IdempotencyDigest>,
     /// What it has under way.
     pub counts: RunCounts,
+    /// When it stops waiting for its client, if it called functions of the client.
+    pub client_expires: Option<Timestamp>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -105,6 +107,10 @@ struct RunFacts {
     held: i64,
     #[prost(sint64, tag = "27")]
     unprepared: i64,
+    #[prost(sint64, tag = "28")]
+    with_client: i64,
+    #[prost(sint64, optional, tag = "29")]
+    client_expires: Option<i64>,
 }
 
 const BY_RUN: usize = 0;
@@ -112,6 +118,7 @@ const BY_IDEMPOTENCY: usize = 1;
 const OF_PRINCIPAL: usize = 2;
 const OF_SESSION: usize = 3;
 const OPEN: usize = 4;
+const WITH_CLIENT: usize = 5;
 
 fn key(run: RunId) -> IndexKey {
     IndexKey::new().bytes(&run.to_bytes())
@@ -125,6 +132,10 @@ fn session_key(session: SessionRef) -> IndexKey {
     principal_key(session.principal).bytes(&session.id.to_bytes())
 }
 
+fn with_client_key(expires: Timestamp, run: RunId) -> IndexKey {
+    IndexKey::new().signed(expires.0).bytes(&run.to_bytes())
+}
+
 fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKey {
     principal_key(principal).bytes(&digest.0)
 }
@@ -132,13 +143,14 @@ fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKe
 impl Family for RunFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "run",
-        version: 1,
+        version: 2,
         indexes: &[
             FamilyIndex { name: "by_run", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_idempotency", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
             FamilyIndex { name: "of_session", rows_per_key: RowsPerKey::Many },
             FamilyIndex { name: "open", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "with_client", rows_per_key: RowsPerKey::Many },
         ],
         content: &[ContentColumn { name: "input_preview", source: ContentSource::Birth }],
     };
@@ -146,7 +158,7 @@ impl Family for RunFamily {
     type Row = RunRow;
 
     fn facts(row: &RunRow) -> Vec<u8> {
-        let RunRow { record, last_seq, idempotency, counts } = row;
+        let RunRow { record, last_seq, idempotency, counts, client_expires } = row;
         prost::Message::encode_to_vec(&RunFacts {
             run: record.run.to_bytes().to_vec(),
             principal: record.principal.to_bytes().to_vec(),
@@ -175,6 +187,8 @@ impl Family for RunFamily {
             asked: counts.asked,
             held: counts.held,
             unprepared: counts.unprepared,
+            with_client: counts.with_client,
+            client_expires: client_expires.map(|time| time.0),
         })
     }
 
@@ -197,11 +211,14 @@ impl Family for RunFamily {
             asked: facts.asked,
             held: facts.held,
             unprepared: facts.unprepared,
+            with_client: facts.with_client,
         };
+        let client_expires = facts.client_expires.map(Timestamp);
         let last_seq = Seq(facts.last_seq);
         let record = record_of(facts, stored.id.into(), Redacted::from_stored(preview.to_text()?))?;
         let unprepared = counts.shown_unprepared();
-        Some(RunRow { record: RunRecord { unprepared, ..record }, last_seq, idempotency, counts })
+        let record = RunRecord { unprepared, ..record };
+        Some(RunRow { record, last_seq, idempotency, counts, client_expires })
     }
 
     fn index(row: &RunRow, index: usize) -> Option<IndexKey> {
@@ -212,7 +229,11 @@ impl Family for RunFamily {
             BY_IDEMPOTENCY => row.idempotency.map(|digest| idempotency_key(record.principal, digest)),
             OF_PRINCIPAL => Some(principal_key(record.principal)),
             OF_SESSION => Some(session_key(session)),
-            _ => (!record.state.is_terminal()).then(|| session_key(session)),
+            OPEN => (!record.state.is_terminal()).then(|| session_key(session)),
+            _ => row
+                .client_expires
+                .filter(|_| !record.state.is_terminal())
+                .map(|expires| with_client_key(expires, record.run)),
         }
     }
 
@@ -282,6 +303,8 @@ fn fold_tape(
         row.last_seq = entry.seq;
         row.counts = row.counts.plus(change);
         row.counts.held = held(row.counts.held, event);
+        row.client_expires = client_expires(row.client_expires, event);
+        row.counts.with_client = row.client_expires.is_some().into();
         apply(&mut row.record, row.counts, event);
         row.settle_phase();
     })
@@ -320,6 +343,7 @@ fn first_row(
         last_seq: entry.seq,
         idempotency: started.and_then(|started| started.idempotency),
         counts: RunCounts::default(),
+        client_expires: None,
     }
 }
 
@@ -363,7 +387,13 @@ fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
                 record.phase = RunPhase::Waiting(WaitReason::UnknownKind);
             }
         }
-        TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
+        TapeEvent::Run(
+            RunEvent::Started(_)
+            | RunEvent::CancelRequested { .. }
+            | RunEvent::ClientToolsOffered(_)
+            | RunEvent::ClientToolsCalled(_)
+            | RunEvent::ClientToolsAnswered(_),
+        )
         | TapeEvent::Model(_)
         | TapeEvent::Tool(_)
         | TapeEvent::Approval(_) => {}
@@ -375,6 +405,15 @@ fn held(before: i64, event: &TapeEvent) -> i64 {
     match event {
         TapeEvent::Run(RunEvent::Held { .. }) => 1,
         TapeEvent::Run(RunEvent::InputReceived { .. }) => 0,
+        _ => before,
+    }
+}
+
+/// Returns until when the run waits for its client, given how it was before.
+fn client_expires(before: Option<Timestamp>, event: &TapeEvent) -> Option<Timestamp> {
+    match event {
+        TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => Some(called.expires),
+        TapeEvent::Run(RunEvent::ClientToolsAnswered(_)) => None,
         _ => before,
     }
 }

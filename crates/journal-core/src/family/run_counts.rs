@@ -21,6 +21,8 @@ pub struct RunCounts {
     /// Calls that have to be prepared, and are neither asked about nor started: a start works at them with
     /// any reason to wait. One that waits behind an exclusive call counts, too.
     pub unprepared: i64,
+    /// 1 while the client performs functions of its own.
+    pub with_client: i64,
 }
 
 impl RunCounts {
@@ -34,6 +36,7 @@ impl RunCounts {
             asked: self.asked.saturating_add(other.asked),
             held: self.held.saturating_add(other.held),
             unprepared: self.unprepared.saturating_add(other.unprepared),
+            with_client: self.with_client.saturating_add(other.with_client),
         }
     }
 
@@ -47,6 +50,7 @@ impl RunCounts {
             asked: self.asked.saturating_sub(other.asked),
             held: self.held.saturating_sub(other.held),
             unprepared: self.unprepared.saturating_sub(other.unprepared),
+            with_client: self.with_client.saturating_sub(other.with_client),
         }
     }
 
@@ -60,7 +64,8 @@ impl RunCounts {
     #[must_use]
     pub fn phase(self, state: RunLifecycleState, before: RunPhase) -> RunPhase {
         match before {
-            RunPhase::Running | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question)
+            RunPhase::Running
+            | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question | WaitReason::ClientTool)
                 if state == RunLifecycleState::InProgress =>
             {
                 self.of_working()
@@ -73,7 +78,8 @@ impl RunCounts {
                 | WaitReason::OutcomeUnknown
                 | WaitReason::UnknownKind
                 | WaitReason::Approval
-                | WaitReason::Question,
+                | WaitReason::Question
+                | WaitReason::ClientTool,
             ) => before,
         }
     }
@@ -85,6 +91,8 @@ impl RunCounts {
             RunPhase::Waiting(WaitReason::Question)
         } else if self.asked > 0 {
             RunPhase::Waiting(WaitReason::Approval)
+        } else if self.with_client > 0 {
+            RunPhase::Waiting(WaitReason::ClientTool)
         } else {
             RunPhase::Running
         }

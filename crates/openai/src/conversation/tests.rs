@@ -82,3 +82,77 @@ fn instructions_alone_are_the_input() {
 fn clients_trim_and_wrap_what_they_keep() {
     assert!(same_words(" a  b\n", "a b") && !same_words("a b", "a bc"));
 }
+
+fn run() -> RunId {
+    RunId::from_parts(1_700_000_000_000, 7)
+}
+
+fn own(number: u32) -> String {
+    ClientCallId { run: run(), number }.to_string()
+}
+
+fn calls(ids: &[&str]) -> ClientMessage {
+    let calls = ids.iter().map(|id| (*id).to_owned()).collect();
+    ClientMessage { calls, ..said(MessageRole::Assistant, "") }
+}
+
+fn result(id: &str, text: &str) -> ClientMessage {
+    ClientMessage {
+        answers: Some(id.to_owned()),
+        ..ClientMessage::words(MessageRole::Tool, text, "messages[9]")
+    }
+}
+
+fn brought(messages: Vec<ClientMessage>) -> Option<BroughtResults> {
+    ClientConversation::new(None, messages).results()
+}
+
+#[test]
+fn results_at_the_end_are_found_in_any_order() {
+    let (a, b, c) = (own(1), own(2), own(3));
+    let messages = vec![
+        said(MessageRole::User, "q"),
+        calls(&[&a, &b]),
+        result(&b, "2"),
+        result(&a, "1"),
+        calls(&[&c]),
+        result(&c, "3"),
+        said(MessageRole::User, "and this"),
+    ];
+    let found = brought(messages).unwrap();
+    assert_eq!((found.call().map(|call| call.number), found.upto, found.path()), (Some(3), 6, "messages[9]"));
+    let outputs = |first, count| {
+        let outputs = found.outputs(run(), ClientCallSpan { first, count }, "messages[1]").unwrap();
+        outputs.into_iter().map(Content::into_exposed).collect::<Vec<_>>()
+    };
+    assert_eq!((outputs(1, 2), outputs(3, 1)), (vec!["1".to_owned(), "2".to_owned()], vec!["3".to_owned()]));
+}
+
+#[test]
+fn a_missing_result_is_named_and_a_file_is_no_result() {
+    let span = ClientCallSpan { first: 1, count: 2 };
+    let found = brought(vec![result(&own(1), "1")]).unwrap();
+    let error = found.outputs(run(), span, "input").unwrap_err();
+    assert_eq!((error.status(), error.param()), (400, Some("input")));
+    assert!(error.message().contains(&own(2)) && !error.message().contains(&own(1)), "{}", error.message());
+    let file = ClientFile { name: "a".to_owned(), media_type: String::new(), bytes: Content::default() };
+    let found = brought(vec![ClientMessage { files: vec![file], ..result(&own(1), "1") }]).unwrap();
+    let error = found.outputs(run(), ClientCallSpan { first: 1, count: 1 }, "input").unwrap_err();
+    assert_eq!(error.code(), Some("unsupported_parameter"));
+}
+
+#[test]
+fn results_that_were_answered_are_history() {
+    let messages = vec![calls(&["x"]), result("x", "1"), said(MessageRole::Assistant, "done")];
+    assert!(brought([messages.clone(), vec![said(MessageRole::User, "on")]].concat()).is_none());
+    assert!(brought(vec![said(MessageRole::User, "q")]).is_none());
+    let foreign = &messages[..2];
+    assert!(
+        brought([foreign, &[said(MessageRole::User, "on")]].concat()).is_none(),
+        "reported by the client"
+    );
+    let found = brought(foreign.to_vec()).unwrap();
+    assert_eq!(found.call(), None);
+    let error = found.unknown_call();
+    assert_eq!((error.status(), error.param()), (400, Some("messages[9]")));
+}

@@ -7,16 +7,20 @@
 //! the item goes on behind them; where it says something else, the item is closed as superseded and another one follows.
 //! A run that has to answer by a schema shows its final answer alone, and only once it is complete.
 //!
+//! Where the client performs functions, a run has several parts: each is an answer of its own, and ends with the calls
+//! that the client is to perform, or with the run.
+//!
 //! Invariant: the steps are a pure function of the entries, and those of a part of a tape are the beginning of those of
 //! the whole. Begin at [`AnswerReader::read`].
 
 use std::time::Duration;
 
-use palyra_types::event::{ModelEvent, RunEvent, RunFinished, TapeEvent};
+use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
+use palyra_types::event::{ModelEvent, ModelMessage, RunEvent, RunFinished, TapeEvent};
 use palyra_types::model::{FinishReason, TokenUsage};
 use palyra_types::run::TerminationReason;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{Attempt, ErrorCode, Timestamp};
+use palyra_types::{Attempt, ErrorCode, RunId, Timestamp};
 
 /// Between two items of text.
 const ITEM_SEPARATOR: &str = "\n\n";
@@ -52,8 +56,28 @@ pub enum AnswerStep {
         /// Whether they count.
         state: ItemState,
     },
-    /// The run is over; nothing follows.
+    /// A function of the client is called: an item of its own.
+    FunctionCalled {
+        /// Which item.
+        item: u32,
+        /// Which call.
+        call: FunctionCall,
+    },
+    /// The answer is over; nothing follows.
     Ended(AnswerEnd),
+}
+
+/// A call that the client is to perform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionCall {
+    /// Names it.
+    pub id: ClientCallId,
+    /// Its place among the calls of the answer, from 0.
+    pub index: u32,
+    /// The function.
+    pub name: String,
+    /// The arguments, as the model wrote them.
+    pub arguments: String,
 }
 
 /// Whether the words of a closed item count.
@@ -70,7 +94,7 @@ pub enum ItemState {
 pub struct AnswerEnd {
     /// How.
     pub outcome: AnswerOutcome,
-    /// Tokens used by all its requests.
+    /// Tokens used by all requests of the answer.
     pub usage: TokenUsage,
 }
 
@@ -79,6 +103,8 @@ pub struct AnswerEnd {
 pub enum AnswerOutcome {
     /// The answer is whole.
     Complete,
+    /// The client is to perform functions.
+    FunctionCalls,
     /// The answer was cut off at a limit of tokens.
     Length,
     /// A filter of the provider cut the answer off.
@@ -111,9 +137,14 @@ struct OpenItem {
     shown: String,
 }
 
-/// Reads a tape, entry by entry.
+/// Reads one part of a tape, entry by entry.
 #[derive(Debug, Default)]
 pub struct AnswerReader {
+    /// The part that is read, and the one that the tape has reached.
+    wanted: u32,
+    reached: u32,
+    over: bool,
+    used: Option<TokenUsage>,
     timing: TextTiming,
     begun: bool,
     items: u32,
@@ -125,23 +156,44 @@ pub struct AnswerReader {
 }
 
 impl AnswerReader {
-    /// Makes a reader that has seen nothing.
+    /// Makes a reader of a part; the first one is 0.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(part: u32) -> Self {
+        Self { wanted: part, ..Self::default() }
+    }
+
+    /// Reads the next part from here on.
+    pub fn go_on(&mut self) {
+        *self = Self {
+            wanted: self.wanted.saturating_add(1),
+            reached: self.reached,
+            timing: self.timing,
+            ..Self::default()
+        };
     }
 
     /// Takes the next entry; returns what a client sees of it.
     pub fn read(&mut self, entry: &OrchestratorTapeRecord) -> Vec<AnswerStep> {
         let mut steps = Vec::new();
+        if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event
+            && started.response_format.is_some()
+        {
+            self.timing = TextTiming::FinalAnswer;
+        }
+        let begins =
+            matches!(entry.event, TapeEvent::Run(RunEvent::Started(_) | RunEvent::ClientToolsAnswered(_)));
+        if matches!(entry.event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
+            self.reached = self.reached.saturating_add(1);
+        }
+        if self.over || self.reached != self.wanted {
+            return steps;
+        }
+        if begins {
+            steps.push(AnswerStep::Accepted { created: entry.time });
+        }
         match &entry.event {
-            TapeEvent::Run(RunEvent::Started(started)) => {
-                if started.response_format.is_some() {
-                    self.timing = TextTiming::FinalAnswer;
-                }
-                steps.push(AnswerStep::Accepted { created: entry.time });
-            }
             TapeEvent::Run(RunEvent::Finished(finished)) => self.finish(finished, &mut steps),
+            TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => self.call(entry.run, called, &mut steps),
             TapeEvent::Run(_) | TapeEvent::Tool(_) | TapeEvent::Approval(_) | TapeEvent::Unknown { .. } => {}
             TapeEvent::Model(event) => self.model_event(entry.time, event, &mut steps),
         }
@@ -164,6 +216,7 @@ impl AnswerReader {
             ModelEvent::Message(message) => {
                 self.begin_attempt(message.attempt);
                 self.cut_off = message.finish == FinishReason::Length;
+                self.use_tokens(message);
                 self.complete(message.proposals, steps);
             }
             ModelEvent::AttemptAbandoned { retry_at, .. } => {
@@ -171,6 +224,28 @@ impl AnswerReader {
             }
             ModelEvent::Requested(_) | ModelEvent::Reasoning { .. } | ModelEvent::Switched { .. } => {}
         }
+    }
+
+    fn use_tokens(&mut self, message: &ModelMessage) {
+        self.used = Some(self.used.map_or(message.usage, |used| used.plus(message.usage)));
+    }
+
+    /// Ends the answer with calls.
+    fn call(&mut self, run: RunId, called: &ClientToolsCalled, steps: &mut Vec<AnswerStep>) {
+        for ((number, call), index) in called.span.numbers().zip(&called.calls).zip(0..) {
+            let item = self.items;
+            self.items = self.items.saturating_add(1);
+            let call = FunctionCall {
+                id: ClientCallId { run, number },
+                index,
+                name: call.name.expose().clone(),
+                arguments: call.arguments.expose().clone(),
+            };
+            steps.push(AnswerStep::FunctionCalled { item, call });
+        }
+        self.over = true;
+        let usage = self.used.unwrap_or_default();
+        steps.push(AnswerStep::Ended(AnswerEnd { outcome: AnswerOutcome::FunctionCalls, usage }));
     }
 
     fn begin_attempt(&mut self, attempt: Attempt) {
@@ -242,7 +317,10 @@ impl AnswerReader {
             | TerminationReason::LoopStopped
             | TerminationReason::InternalError => AnswerOutcome::Failed { code, pause: self.pause },
         };
-        steps.push(AnswerStep::Ended(AnswerEnd { outcome, usage: finished.usage }));
+        self.over = true;
+        // The run counts all of its parts.
+        let usage = if self.wanted == 0 { finished.usage } else { self.used.unwrap_or_default() };
+        steps.push(AnswerStep::Ended(AnswerEnd { outcome, usage }));
     }
 }
 

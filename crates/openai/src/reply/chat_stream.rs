@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::error_reply::ErrorReply;
 use crate::identifiers::completion_id;
-use crate::reply::answer_reader::{AnswerEnd, AnswerOutcome, AnswerStep};
+use crate::reply::answer_reader::{AnswerEnd, AnswerOutcome, AnswerStep, FunctionCall};
 use crate::reply::failure::failure;
 use crate::reply::server_event::StreamEvent;
 use crate::reply::usage::chat_usage;
@@ -31,10 +31,10 @@ pub struct ChatStream {
 }
 
 impl ChatStream {
-    /// Makes the stream of a run, for the model that the client named.
+    /// Makes the stream of a part of a run, for the model that the client named.
     #[must_use]
-    pub fn new(run: RunId, model: &str, usage: UsageReport) -> Self {
-        Self { id: completion_id(run), model: model.to_owned(), created: 0, usage }
+    pub fn new(run: RunId, part: u32, model: &str, usage: UsageReport) -> Self {
+        Self { id: completion_id(run, part), model: model.to_owned(), created: 0, usage }
     }
 
     /// Returns the chunks of a step.
@@ -45,6 +45,7 @@ impl ChatStream {
                 vec![self.choice(&json!({ "role": "assistant", "content": "" }), None)]
             }
             AnswerStep::TextAdded { text, .. } => vec![self.choice(&json!({ "content": text }), None)],
+            AnswerStep::FunctionCalled { call, .. } => self.call(call),
             AnswerStep::Started | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => Vec::new(),
             AnswerStep::Ended(end) => self.end(end),
         }
@@ -54,6 +55,15 @@ impl ChatStream {
     #[must_use]
     pub fn heartbeat(&self) -> StreamEvent {
         self.choice(&json!({}), None)
+    }
+
+    /// Id, type and name come once, in the first of two chunks: clients join what is repeated.
+    fn call(&self, call: &FunctionCall) -> Vec<StreamEvent> {
+        let FunctionCall { id, index, name, arguments } = call;
+        let begin = json!({ "index": index, "id": id.to_string(), "type": "function",
+            "function": { "name": name, "arguments": "" } });
+        let rest = json!({ "index": index, "function": { "arguments": arguments } });
+        [begin, rest].map(|call| self.choice(&json!({ "tool_calls": [call] }), None)).into()
     }
 
     fn end(&self, end: &AnswerEnd) -> Vec<StreamEvent> {
@@ -91,17 +101,19 @@ impl ChatStream {
 /// Gathers the steps of an answer into one object.
 #[derive(Debug)]
 pub struct ChatCompletion {
-    run: RunId,
+    id: String,
     model: String,
     created: u64,
     text: String,
+    calls: Vec<Value>,
 }
 
 impl ChatCompletion {
-    /// Makes the answer of a run, for the model that the client named.
+    /// Makes the answer of a part of a run, for the model that the client named.
     #[must_use]
-    pub fn new(run: RunId, model: &str) -> Self {
-        Self { run, model: model.to_owned(), created: 0, text: String::new() }
+    pub fn new(run: RunId, part: u32, model: &str) -> Self {
+        let id = completion_id(run, part);
+        Self { id, model: model.to_owned(), created: 0, text: String::new(), calls: Vec::new() }
     }
 
     /// Takes a step; returns the answer, or the error, at the end.
@@ -109,6 +121,11 @@ impl ChatCompletion {
         match step {
             AnswerStep::Accepted { created } => self.created = created.unix_ms() / 1_000,
             AnswerStep::TextAdded { text, .. } => self.text.push_str(text),
+            AnswerStep::FunctionCalled { call, .. } => self.calls.push(json!({
+                "id": call.id.to_string(),
+                "type": "function",
+                "function": { "name": call.name, "arguments": call.arguments },
+            })),
             AnswerStep::Started | AnswerStep::ItemOpened { .. } | AnswerStep::ItemClosed { .. } => {}
             AnswerStep::Ended(end) => return Some(self.end(end)),
         }
@@ -131,14 +148,21 @@ impl ChatCompletion {
     }
 
     fn object(&self, text: &str, finish: &str, usage: &Value) -> Value {
+        let mut message = json!({ "role": "assistant", "content": text, "refusal": null, "annotations": [] });
+        if !self.calls.is_empty() {
+            message["tool_calls"] = self.calls.clone().into();
+            if text.is_empty() {
+                message["content"] = Value::Null;
+            }
+        }
         json!({
-            "id": completion_id(self.run),
+            "id": self.id,
             "object": "chat.completion",
             "created": self.created,
             "model": self.model,
             "choices": [{
                 "index": 0,
-                "message": { "role": "assistant", "content": text, "refusal": null, "annotations": [] },
+                "message": message,
                 "logprobs": null,
                 "finish_reason": finish,
             }],
@@ -149,6 +173,7 @@ impl ChatCompletion {
 
 fn finish_reason(outcome: &AnswerOutcome) -> &'static str {
     match outcome {
+        AnswerOutcome::FunctionCalls => "tool_calls",
         AnswerOutcome::Length => "length",
         AnswerOutcome::ContentFilter => "content_filter",
         AnswerOutcome::Complete | AnswerOutcome::Cancelled | AnswerOutcome::Failed { .. } => "stop",

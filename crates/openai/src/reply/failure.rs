@@ -17,7 +17,10 @@ const RATE_LIMIT_PAUSE: Duration = Duration::from_secs(20);
 #[must_use]
 pub fn failure(outcome: &AnswerOutcome) -> Option<ErrorReply> {
     match outcome {
-        AnswerOutcome::Complete | AnswerOutcome::Length | AnswerOutcome::ContentFilter => None,
+        AnswerOutcome::Complete
+        | AnswerOutcome::FunctionCalls
+        | AnswerOutcome::Length
+        | AnswerOutcome::ContentFilter => None,
         AnswerOutcome::Cancelled => {
             Some(ErrorReply::of_code(ErrorCode::RunFinished, "The run was cancelled.").with_code("cancelled"))
         }

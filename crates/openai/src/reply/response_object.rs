@@ -7,8 +7,8 @@ use palyra_types::model::TokenUsage;
 use serde_json::{Map, Value, json};
 
 use crate::error_reply::ErrorReply;
-use crate::identifiers::{ResponseId, ResponseRetention, message_id};
-use crate::reply::answer_reader::{AnswerEnd, AnswerOutcome, ItemState};
+use crate::identifiers::{ResponseId, ResponseRetention, call_item_id, message_id};
+use crate::reply::answer_reader::{AnswerEnd, AnswerOutcome, FunctionCall, ItemState};
 use crate::reply::failure::failure;
 use crate::reply::usage::response_usage;
 
@@ -109,13 +109,16 @@ fn incomplete_reason(outcome: &AnswerOutcome) -> Option<Value> {
     match outcome {
         AnswerOutcome::Length => Some(json!({ "reason": "max_output_tokens" })),
         AnswerOutcome::ContentFilter => Some(json!({ "reason": "content_filter" })),
-        AnswerOutcome::Complete | AnswerOutcome::Cancelled | AnswerOutcome::Failed { .. } => None,
+        AnswerOutcome::Complete
+        | AnswerOutcome::FunctionCalls
+        | AnswerOutcome::Cancelled
+        | AnswerOutcome::Failed { .. } => None,
     }
 }
 
 fn end_status(outcome: &AnswerOutcome) -> &'static str {
     match outcome {
-        AnswerOutcome::Complete => "completed",
+        AnswerOutcome::Complete | AnswerOutcome::FunctionCalls => "completed",
         AnswerOutcome::Length | AnswerOutcome::ContentFilter => "incomplete",
         AnswerOutcome::Cancelled => "cancelled",
         AnswerOutcome::Failed { .. } => "failed",
@@ -126,7 +129,7 @@ fn end_status(outcome: &AnswerOutcome) -> &'static str {
 #[must_use]
 pub fn terminal_event(outcome: &AnswerOutcome) -> &'static str {
     match outcome {
-        AnswerOutcome::Complete => "response.completed",
+        AnswerOutcome::Complete | AnswerOutcome::FunctionCalls => "response.completed",
         AnswerOutcome::Length | AnswerOutcome::ContentFilter => "response.incomplete",
         AnswerOutcome::Cancelled | AnswerOutcome::Failed { .. } => "response.failed",
     }
@@ -148,6 +151,19 @@ pub fn closed_message(id: ResponseId, item: u32, text: &str, state: ItemState) -
     message(id, item, status, &[text_part(text)])
 }
 
+/// Returns a call, with so much of its arguments.
+#[must_use]
+pub fn function_call(call: &FunctionCall, arguments: &str, status: &str) -> Value {
+    json!({
+        "id": call_item_id(call.id),
+        "type": "function_call",
+        "status": status,
+        "call_id": call.id.to_string(),
+        "name": call.name,
+        "arguments": arguments,
+    })
+}
+
 /// Returns the part of a message that holds its words.
 #[must_use]
 pub fn text_part(text: &str) -> Value {
@@ -156,7 +172,7 @@ pub fn text_part(text: &str) -> Value {
 
 fn message(id: ResponseId, item: u32, status: &str, content: &[Value]) -> Value {
     json!({
-        "id": message_id(id.run, item),
+        "id": message_id(id.run, id.part, item),
         "type": "message",
         "status": status,
         "role": "assistant",

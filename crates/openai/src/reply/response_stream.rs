@@ -6,10 +6,11 @@
 
 use serde_json::{Value, json};
 
-use crate::identifiers::{ResponseId, ResponseRetention, message_id};
-use crate::reply::answer_reader::{AnswerEnd, AnswerStep, ItemState};
+use crate::identifiers::{ResponseId, ResponseRetention, call_item_id, message_id};
+use crate::reply::answer_reader::{AnswerEnd, AnswerStep, FunctionCall, ItemState};
 use crate::reply::response_object::{
-    ResponseFacts, ResponseStatus, closed_message, open_message, response_object, terminal_event, text_part,
+    ResponseFacts, ResponseStatus, closed_message, function_call, open_message, response_object,
+    terminal_event, text_part,
 };
 use crate::reply::server_event::{EventData, StreamEvent};
 
@@ -56,6 +57,7 @@ impl ResponseStream {
                 vec![self.part_event("response.output_text.delta", *item, data)]
             }
             AnswerStep::ItemClosed { item, text, state } => self.closed(*item, text, *state),
+            AnswerStep::FunctionCalled { item, call } => self.called(*item, call),
             AnswerStep::Ended(end) => {
                 self.status = ResponseStatus::Ended;
                 self.end = Some(end.clone());
@@ -120,6 +122,26 @@ impl ResponseStream {
         ]
     }
 
+    fn called(&mut self, item: u32, call: &FunctionCall) -> Vec<StreamEvent> {
+        let open = function_call(call, "", "in_progress");
+        let done = function_call(call, &call.arguments, "completed");
+        self.output.push(done.clone());
+        let at = |members: Value| {
+            let mut data = json!({ "item_id": call_item_id(call.id), "output_index": item });
+            if let (Some(data), Value::Object(members)) = (data.as_object_mut(), members) {
+                data.extend(members);
+            }
+            data
+        };
+        let whole = json!({ "arguments": call.arguments, "name": call.name });
+        vec![
+            self.numbered("response.output_item.added", json!({ "output_index": item, "item": open })),
+            self.numbered("response.function_call_arguments.delta", at(json!({ "delta": call.arguments }))),
+            self.numbered("response.function_call_arguments.done", at(whole)),
+            self.numbered("response.output_item.done", json!({ "output_index": item, "item": done })),
+        ]
+    }
+
     fn whole(&mut self, name: &'static str) -> StreamEvent {
         let response = self.object();
         self.numbered(name, json!({ "response": response }))
@@ -127,7 +149,8 @@ impl ResponseStream {
 
     fn part_event(&mut self, name: &'static str, item: u32, mut data: Value) -> StreamEvent {
         if let Some(members) = data.as_object_mut() {
-            members.insert("item_id".to_owned(), message_id(self.facts.id.run, item).into());
+            members
+                .insert("item_id".to_owned(), message_id(self.facts.id.run, self.facts.id.part, item).into());
             members.insert("output_index".to_owned(), item.into());
             members.insert("content_index".to_owned(), 0.into());
         }

@@ -10,7 +10,7 @@ use crate::request::answer_format::{SchemaPlace, answer_schema};
 use crate::request::client_message::{ClientMessage, MessageRole, check_calls};
 use crate::request::content_parts::MessageContent;
 use crate::request::fields::FieldReader;
-use crate::request::offered_tools::offered_tools;
+use crate::request::offered_tools::{FunctionPlace, OfferedFunctions, offered_tools};
 use crate::request::requested_model::NamedModel;
 use crate::request::sampling::{
     ClientSampling, output_tokens, reasoning_effort, sampling_options, verbosity,
@@ -34,6 +34,8 @@ pub struct ChatRequest {
     pub output_tokens_max: Option<u64>,
     /// How the words of the answer are chosen.
     pub sampling: ClientSampling,
+    /// Functions that the client performs; with them, the agent has no tools.
+    pub functions: Option<OfferedFunctions>,
 }
 
 impl ChatRequest {
@@ -45,14 +47,14 @@ impl ChatRequest {
         let fields = FieldReader::body(body)?;
         let model = NamedModel::of(&fields)?;
         let messages = messages(&fields)?;
-        check_calls(&messages)?;
+        check_calls(&messages, None)?;
         let sampling = ClientSampling {
             reasoning_effort: reasoning_effort(&fields, "reasoning_effort")?,
             verbosity: verbosity(&fields)?,
             ..sampling_options(&fields)?
         };
         check_outputs(&fields)?;
-        offered_tools(&fields)?;
+        let functions = offered_tools(&fields, FunctionPlace::Member)?.functions;
         Ok(Self {
             model,
             messages,
@@ -60,6 +62,7 @@ impl ChatRequest {
             schema: answer_schema(fields.object("response_format")?, SchemaPlace::Member)?,
             output_tokens_max: output_tokens(&fields, &["max_completion_tokens", "max_tokens"])?,
             sampling,
+            functions,
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use palyra_types::Content;
+use palyra_types::client_tool::ClientCallId;
+use palyra_types::{Content, RunId};
 
 use crate::error_reply::ErrorReply;
 
@@ -78,17 +79,20 @@ impl ClientMessage {
     }
 }
 
-/// Refuses a conversation in which a call has no result before the conversation goes on, or a result has no call.
+/// Refuses a conversation in which a call has no result before the conversation goes on, or a result has no call. With a
+/// previous response the calls can be its own.
 ///
 /// # Errors
 /// [`ErrorReply`] that names the message and the calls.
-pub fn check_calls(messages: &[ClientMessage]) -> Result<(), ErrorReply> {
+pub fn check_calls(messages: &[ClientMessage], previous: Option<RunId>) -> Result<(), ErrorReply> {
+    let of_previous =
+        |call: &str| previous.is_some() && ClientCallId::parse(call).map(|call| call.run) == previous;
     let mut open: BTreeSet<&str> = BTreeSet::new();
     let mut caller = "";
     for message in messages {
         match (&message.answers, message.role) {
             (Some(call), _) => {
-                if !open.remove(call.as_str()) {
+                if !open.remove(call.as_str()) && !of_previous(call) {
                     let text = format!("The result at `{}` answers no call: `{call}`.", message.path);
                     return Err(ErrorReply::invalid(message.path.clone(), text));
                 }
@@ -132,9 +136,12 @@ mod tests {
     #[test]
     fn results_come_in_any_order_and_before_the_conversation_goes_on() {
         let whole = [user(), call("messages[1]", &["a", "b"]), result("b"), result("a"), user()];
-        assert_eq!(check_calls(&whole), Ok(()));
+        assert_eq!(check_calls(&whole, None), Ok(()));
         assert_eq!(
-            check_calls(&[call("input[0]", &["a"]), call("input[1]", &["b"]), result("a"), result("b")]),
+            check_calls(
+                &[call("input[0]", &["a"]), call("input[1]", &["b"]), result("a"), result("b")],
+                None
+            ),
             Ok(())
         );
     }
@@ -145,7 +152,7 @@ mod tests {
             vec![user(), call("messages[1]", &["a", "b"]), result("a"), user()],
             vec![user(), call("messages[1]", &["b"])],
         ] {
-            let error = check_calls(&messages).unwrap_err();
+            let error = check_calls(&messages, None).unwrap_err();
             assert_eq!((error.status(), error.param()), (400, Some("messages[1]")));
             assert!(error.message().contains(": b."), "{}", error.message());
         }
@@ -153,7 +160,12 @@ mod tests {
 
     #[test]
     fn a_result_without_a_call_is_refused() {
-        let error = check_calls(&[user(), result("a")]).unwrap_err();
+        let error = check_calls(&[user(), result("a")], None).unwrap_err();
         assert_eq!(error.param(), Some("messages[9]"));
+        let run = RunId::from_parts(1, 1);
+        let own = ClientCallId { run, number: 1 }.to_string();
+        assert_eq!(check_calls(&[result(&own)], Some(run)), Ok(()), "it is a call of the previous response");
+        assert!(check_calls(&[result(&own)], None).is_err());
+        assert!(check_calls(&[result(&own)], Some(RunId::from_parts(1, 2))).is_err());
     }
 }

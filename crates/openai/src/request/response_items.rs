@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::error_reply::ErrorReply;
+use crate::identifiers::parse_call_item_id;
 use crate::request::client_message::{ClientMessage, MessageRole};
 use crate::request::content_parts::MessageContent;
 use crate::request::fields::FieldReader;
@@ -19,6 +20,9 @@ pub(crate) fn input_item(path: String, value: &Value) -> Result<Option<ClientMes
         "item_reference" => {
             let reference = fields.text("id")?.ok_or_else(|| fields.missing("id"))?;
             let message = ClientMessage::words(MessageRole::Assistant, "", path);
+            if let Some(call) = parse_call_item_id(reference) {
+                return Ok(Some(ClientMessage { calls: vec![call.to_string()], ..message }));
+            }
             Ok(Some(ClientMessage { reference: Some(reference.to_owned()), ..message }))
         }
         "function_call" | "custom_tool_call" => {

@@ -12,7 +12,7 @@ use crate::request::answer_format::{SchemaPlace, answer_schema};
 use crate::request::chat_request::MESSAGES_MAX;
 use crate::request::client_message::{ClientMessage, MessageRole, check_calls};
 use crate::request::fields::FieldReader;
-use crate::request::offered_tools::offered_tools;
+use crate::request::offered_tools::{FunctionPlace, OfferedFunctions, OfferedTools, offered_tools};
 use crate::request::requested_model::NamedModel;
 use crate::request::response_items::input_item;
 use crate::request::sampling::{
@@ -31,6 +31,8 @@ const ECHOED: &[&str] = &[
     "max_output_tokens",
     "parallel_tool_calls",
     "reasoning",
+    "tools",
+    "tool_choice",
 ];
 
 /// Whether the answer is streamed.
@@ -63,6 +65,8 @@ pub struct ResponseRequest {
     pub output_tokens_max: Option<u64>,
     /// How the words of the answer are chosen.
     pub sampling: ClientSampling,
+    /// Functions that the client performs; with them, the agent has no tools.
+    pub functions: Option<OfferedFunctions>,
     /// Hosted tools that were named and do not exist here.
     pub ignored_tools: Vec<String>,
     /// What the answer repeats.
@@ -77,9 +81,10 @@ impl ResponseRequest {
     pub fn parse(body: &Value) -> Result<Self, ErrorReply> {
         let fields = FieldReader::body(body)?;
         let model = NamedModel::of(&fields)?;
-        let ignored_tools = offered_tools(&fields)?;
+        let OfferedTools { functions, hosted } = offered_tools(&fields, FunctionPlace::Tool)?;
         let input = input(&fields)?;
-        check_calls(&input)?;
+        let previous = previous(&fields)?;
+        check_calls(&input, previous.map(|id| id.run))?;
         let format = match fields.object("text")? {
             Some(text) => text.object("format")?,
             None => None,
@@ -89,13 +94,14 @@ impl ResponseRequest {
             model,
             instructions: fields.text("instructions")?.filter(|text| !text.is_empty()).map(str::to_owned),
             input,
-            previous: previous(&fields)?,
+            previous,
             retention: retention(&fields)?,
             delivery: if streams { ResponseDelivery::Stream } else { ResponseDelivery::Whole },
             schema: answer_schema(format, SchemaPlace::Format)?,
             output_tokens_max: output_tokens(&fields, &["max_output_tokens"])?,
             sampling: sampling(&fields)?,
-            ignored_tools,
+            functions,
+            ignored_tools: hosted,
             echo: echo(&fields),
         })
     }

@@ -15,7 +15,7 @@ use crate::request::chat_request::ChatRequest;
 /// Answers a conversation.
 pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply> {
     let body = call.json().await?;
-    let ChatRequest { model, messages, stream, schema, output_tokens_max, sampling } =
+    let ChatRequest { model, messages, stream, schema, output_tokens_max, sampling, functions } =
         ChatRequest::parse(&body.value)?;
     let hints = call.hints()?;
     let caller = call.caller();
@@ -28,20 +28,22 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         schema,
         output_tokens_max,
         sampling,
+        functions,
         hints,
         body: body.digest,
     };
     let started = call.services.start(caller, request).await?;
     let guard = call.services.clients.attach(caller, started.run, LeavePolicy::Cancel);
     let run = started.run;
+    let part = started.part;
     let watch = call.watch();
     match stream {
         Some(usage) => {
-            let shape = EventShape::Chat(ChatStream::new(run, &name, usage));
+            let shape = EventShape::Chat(ChatStream::new(run, part, &name, usage));
             Ok(streamed(StreamParts { started, shape, watch, guard }))
         }
         None => {
-            let shape = ObjectShape::Chat(ChatCompletion::new(run, &name));
+            let shape = ObjectShape::Chat(ChatCompletion::new(run, part, &name));
             let parts = WholeParts { started, shape, watch, guard, caller, timeout };
             Ok(object_response(&call.services.whole(parts).await?))
         }

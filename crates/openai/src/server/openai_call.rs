@@ -18,6 +18,7 @@ use super::client_hints::ClientHints;
 use super::services::OpenAiServices;
 use crate::conversation::body_digest;
 use crate::error_reply::ErrorReply;
+use crate::identifiers::ResponseId;
 
 /// A call that passed the gate.
 pub(crate) struct OpenAiCall {
@@ -98,6 +99,14 @@ pub(crate) fn object_response(object: &Value) -> Response {
     let mut response = Response::new(Body::from(object.to_string()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// Returns the error of a previous response that does not exist; without one, another error.
+pub(crate) fn previous_or_unknown(
+    previous: Option<ResponseId>,
+    unknown: impl FnOnce() -> ErrorReply,
+) -> ErrorReply {
+    previous.map_or_else(unknown, |previous| ErrorReply::previous_response_not_found(&previous.to_string()))
 }
 
 /// Returns the error of a response that does not exist, or is not the caller's.

@@ -6,6 +6,7 @@
 use palyra_runtime::runs::RunsHandle;
 use palyra_runtime::{Caller, RequestError};
 use palyra_types::{Content, RunId};
+use sha2::{Digest as _, Sha256};
 
 /// Runs that began with the same words, at most.
 const SLOTS_MAX: u32 = 1 << 24;
@@ -20,6 +21,12 @@ impl RequestSlots {
     /// Names the runs of a digest.
     pub(crate) fn new(digest: &str) -> Self {
         Self { base: format!("openai:{digest}") }
+    }
+
+    /// Names the run of a key that the client chose; its number is 0.
+    pub(crate) fn of_client_key(key: &Content<String>) -> Self {
+        let digest: String = Sha256::digest(key.expose()).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self::new(&format!("key:{digest}"))
     }
 
     /// Returns the idempotency key of a number.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use palyra_runtime::RequestError;
 use palyra_types::event::{RunEvent, TapeEvent};
+use palyra_types::run::{RunPhase, WaitReason};
 use serde_json::json;
 
 use super::attached_clients::LeavePolicy;
@@ -42,11 +43,12 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         schema: request.schema,
         output_tokens_max: request.output_tokens_max,
         sampling: request.sampling,
+        functions: request.functions,
         hints,
         body: body.digest,
     };
     let started = call.services.start(caller, run_request).await?;
-    let id = ResponseId { run: started.run, retention: request.retention };
+    let id = ResponseId { run: started.run, part: started.part, retention: request.retention };
     let facts = ResponseFacts { id, model: request.model.name, created: 0, echo: request.echo };
     let stream = Box::new(ResponseStream::new(facts));
     let policy = match request.retention {
@@ -81,13 +83,13 @@ async fn with_references(
         let Some(reference) = &message.reference else { continue };
         let missing =
             || ErrorReply::invalid(message.path.clone(), "The item does not exist, or was not stored.");
-        let (run, index) = parse_message_id(reference).ok_or_else(missing)?;
-        match call.services.state.runs.get_response(call.caller(), run).await {
+        let said = parse_message_id(reference).ok_or_else(missing)?;
+        match call.services.state.runs.get_response(call.caller(), said.run).await {
             Err(RequestError::RunNotFound) => return Err(missing()),
             found => found?,
         };
-        let items = said_items(&call.services.state.tapes, call.caller(), run).await?;
-        let item = usize::try_from(index).ok().and_then(|index| items.into_iter().nth(index));
+        let items = said_items(&call.services.state.tapes, call.caller(), said.run, said.part).await?;
+        let item = usize::try_from(said.index).ok().and_then(|index| items.into_iter().nth(index));
         known.insert(reference.clone(), item.ok_or_else(missing)?);
     }
     conversation.with_references(|reference| {
@@ -97,8 +99,8 @@ async fn with_references(
 
 /// Returns a response as it is now.
 async fn so_far(call: &OpenAiCall, mut stream: ResponseStream) -> Result<ResponseStream, ErrorReply> {
-    let mut reader = AnswerReader::new();
-    let run = stream.id().run;
+    let ResponseId { run, part, .. } = stream.id();
+    let mut reader = AnswerReader::new(part);
     each_entry(&call.services.state.tapes, call.caller(), run, |entry| {
         for step in reader.read(entry) {
             stream.events(&step);
@@ -147,7 +149,7 @@ pub(crate) async fn retrieve(call: OpenAiCall) -> Result<Response, ErrorReply> {
             ErrorReply::invalid("starting_after", "`starting_after` is the number of an event.")
         })?),
     };
-    let started = call.services.attach(call.caller(), id.run).await?;
+    let started = call.services.attach(call.caller(), id.run, id.part).await?;
     let guard = call.services.clients.attach(call.caller(), id.run, LeavePolicy::Continue);
     let shape = EventShape::Response { stream: Box::new(stream), after };
     Ok(streamed(StreamParts { started, shape, watch: call.watch(), guard }))
@@ -164,7 +166,7 @@ pub(crate) async fn cancel(call: OpenAiCall) -> Result<Response, ErrorReply> {
     call.services.state.runs.cancel(call.caller(), id.run).await?;
     // The run ends by its own last entry, which is awaited: the answer says how.
     let stream = stream_again(&call, id).await?;
-    let mut follower = call.services.attach(call.caller(), id.run).await?.follower;
+    let mut follower = call.services.attach(call.caller(), id.run, id.part).await?.follower;
     while follower.next().await?.is_some() {}
     Ok(object_response(&so_far(&call, stream).await?.object()))
 }
@@ -174,11 +176,22 @@ pub(crate) async fn delete(call: OpenAiCall) -> Result<Response, ErrorReply> {
     let id = stored(&call).await?;
     match call.services.state.runs.delete_response(call.caller(), id.run).await {
         Ok(()) => {
+            end_unanswerable(&call, id).await?;
             Ok(object_response(&json!({ "id": id.to_string(), "object": "response", "deleted": true })))
         }
         Err(RequestError::RunNotFound) => Err(no_response()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Cancels the run of a deleted response that waits for its client: nothing can bring the results any more.
+async fn end_unanswerable(call: &OpenAiCall, id: ResponseId) -> Result<(), ErrorReply> {
+    let runs = &call.services.state.runs;
+    let record = runs.get(call.caller(), id.run).await?;
+    if record.phase == RunPhase::Waiting(WaitReason::ClientTool) {
+        runs.cancel(call.caller(), id.run).await?;
+    }
+    Ok(())
 }
 
 /// Lists the inputs of a response.
@@ -197,7 +210,7 @@ pub(crate) async fn input_items(call: OpenAiCall) -> Result<Response, ErrorReply
             })?
         }
     };
-    let mut items = InputItems::new(id.run);
+    let mut items = InputItems::new(id.run, id.part);
     each_entry(&call.services.state.tapes, call.caller(), id.run, |entry| items.read(entry)).await?;
     Ok(object_response(&items.page(order, limit, call.parameter("after"))))
 }

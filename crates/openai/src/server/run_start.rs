@@ -1,4 +1,5 @@
-//! From a request to a run and its tape: repeated, continued, branched, or new.
+//! From a request to a run and its tape: repeated, continued, branched, or new. Results of functions go on in
+//! `client_results.rs`.
 //!
 //! Invariant: a request that a client repeats by itself never starts a second run. The key of a run is made of the words
 //! of the conversation, so this holds after a restart as well. Begin at [`OpenAiServices::start`].
@@ -13,16 +14,17 @@ use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, RunPhase, UserInput, WaitReason};
 use palyra_types::{Content, RunId, TapeSeq};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::client_hints::ClientHints;
 use super::place_search::{AnswerSeen, ConversationPlace, PlacedRun, find_place};
 use super::recent_bodies::KnownBody;
 use super::request_slots::RequestSlots;
+use super::run_texts::call_rounds;
 use super::services::OpenAiServices;
 use crate::conversation::{ClientConversation, RunText};
 use crate::error_reply::ErrorReply;
 use crate::identifiers::ResponseId;
+use crate::request::offered_tools::OfferedFunctions;
 use crate::request::requested_model::{NamedModel, RequestedModel};
 use crate::request::sampling::ClientSampling;
 
@@ -40,14 +42,29 @@ pub(crate) struct RunRequest {
     pub(crate) schema: Option<Value>,
     pub(crate) output_tokens_max: Option<u64>,
     pub(crate) sampling: ClientSampling,
+    /// Functions that the client performs.
+    pub(crate) functions: Option<OfferedFunctions>,
     pub(crate) hints: ClientHints,
     /// Digest of the whole request.
     pub(crate) body: Content<String>,
 }
 
+impl RunRequest {
+    /// Returns the runs that began with the same words.
+    pub(crate) fn slots(&self) -> RequestSlots {
+        let scope = match self.previous {
+            Some(previous) => format!("{} after {}", self.model.name, previous.run),
+            None => self.model.name.clone(),
+        };
+        RequestSlots::new(&self.conversation.digest(&scope, self.conversation.messages().len()))
+    }
+}
+
 /// A run and its tape from the first entry.
 pub(crate) struct StartedRun {
     pub(crate) run: RunId,
+    /// The part of it that answers the request.
+    pub(crate) part: u32,
     pub(crate) follower: TapeFollower,
 }
 
@@ -69,8 +86,11 @@ impl OpenAiServices {
     /// Starts the run of a request, or finds the one that it started before.
     pub(crate) async fn start(&self, caller: Caller, request: RunRequest) -> Result<StartedRun, ErrorReply> {
         let answering = self.answering_model(&request.model).await?;
+        if let Some(brought) = request.conversation.results() {
+            return self.go_on(caller, &request, &brought).await;
+        }
         let (slots, number) = match self.repeated(caller, &request).await? {
-            RepeatedRequest::Of(run) => return self.attach(caller, run).await,
+            RepeatedRequest::Of(run) => return self.attach(caller, run, 0).await,
             RepeatedRequest::None { slots, number } => (slots, number),
         };
         let key = slots.key(number);
@@ -100,10 +120,15 @@ impl OpenAiServices {
         }
     }
 
-    /// Attaches to a run.
-    pub(crate) async fn attach(&self, caller: Caller, run: RunId) -> Result<StartedRun, ErrorReply> {
+    /// Attaches to a part of a run.
+    pub(crate) async fn attach(
+        &self,
+        caller: Caller,
+        run: RunId,
+        part: u32,
+    ) -> Result<StartedRun, ErrorReply> {
         let follower = self.state.tapes.follow(caller, run, TapeSeq::default()).await?;
-        Ok(StartedRun { run, follower })
+        Ok(StartedRun { run, part, follower })
     }
 
     async fn answering_model(&self, named: &NamedModel) -> Result<AnsweringModel, ErrorReply> {
@@ -124,9 +149,7 @@ impl OpenAiServices {
     /// Finds the run that the same request started before.
     async fn repeated(&self, caller: Caller, request: &RunRequest) -> Result<RepeatedRequest, ErrorReply> {
         if let Some(key) = &request.hints.idempotency_key {
-            let digest: String =
-                Sha256::digest(key.expose()).iter().map(|byte| format!("{byte:02x}")).collect();
-            let slots = RequestSlots::new(&format!("key:{digest}"));
+            let slots = RequestSlots::of_client_key(key);
             return Ok(match slots.run(&self.state.runs, caller, 0).await? {
                 Some(run) if self.bodies.compare(run, &request.body) == KnownBody::Other => {
                     let code = palyra_types::ErrorCode::IdempotencyConflict;
@@ -136,12 +159,7 @@ impl OpenAiServices {
                 None => RepeatedRequest::None { slots, number: 0 },
             });
         }
-        let scope = match request.previous {
-            Some(previous) => format!("{} after {}", request.model.name, previous.run),
-            None => request.model.name.clone(),
-        };
-        let messages = request.conversation.messages().len();
-        let slots = RequestSlots::new(&request.conversation.digest(&scope, messages));
+        let slots = request.slots();
         let number = slots.count(&self.state.runs, caller).await?;
         if let Some(last) = number.checked_sub(1)
             && let Some(run) = slots.run(&self.state.runs, caller, last).await?
@@ -177,6 +195,7 @@ impl OpenAiServices {
         let not_found = || ErrorReply::previous_response_not_found(&previous.to_string());
         match self.state.runs.get_response(caller, previous.run).await {
             Ok(record) => {
+                self.check_answered(caller, previous).await?;
                 let run = PlacedRun { run: record.run, session: record.session };
                 Ok(match record.phase {
                     RunPhase::Waiting(reason) => ConversationPlace::Waiting { run, known: 0, reason },
@@ -227,8 +246,10 @@ impl OpenAiServices {
             model: answering.model,
             agent: answering.agent,
             response_format: schema.map(|schema| ResponseFormat { schema: Content::new(schema.into()) }),
-            output_tokens_max: request.output_tokens_max,
+            // Of functions the client says with each request how long its answer can be.
+            output_tokens_max: request.output_tokens_max.filter(|_| request.functions.is_none()),
             sampling: request.sampling.clone(),
+            client_tools: self.offer(request),
             ..SubmitRequest::new(session, UserInput::text(Content::new(input.text)))
         };
         let (submitted, follower) = self.state.sessions.submit_followed(caller, submit).await?;
@@ -236,8 +257,8 @@ impl OpenAiServices {
             self.bodies.note(submitted.run, request.body.clone());
         }
         match follower {
-            Some(follower) => Ok(StartedRun { run: submitted.run, follower }),
-            None => self.attach(caller, submitted.run).await,
+            Some(follower) => Ok(StartedRun { run: submitted.run, part: 0, follower }),
+            None => self.attach(caller, submitted.run, 0).await,
         }
     }
 
@@ -253,7 +274,7 @@ impl OpenAiServices {
     ) -> Result<StartedRun, ErrorReply> {
         let delivery = match reason {
             WaitReason::Question | WaitReason::LoopCheck | WaitReason::OutcomeUnknown => InputDelivery::Queue,
-            WaitReason::Approval | WaitReason::UnknownKind => InputDelivery::Steer,
+            WaitReason::Approval | WaitReason::UnknownKind | WaitReason::ClientTool => InputDelivery::Steer,
         };
         let said = InputRequest {
             files: incoming(&input),
@@ -263,7 +284,8 @@ impl OpenAiServices {
             reach: InputReach::RunOrNew,
         };
         let receipt = self.state.runs.send_input(caller, run.run, said).await?;
-        self.attach(caller, receipt.run).await
+        let part = call_rounds(&self.state.tapes, caller, receipt.run).await?.latest_part();
+        self.attach(caller, receipt.run, part).await
     }
 }
 
@@ -272,7 +294,7 @@ enum RepeatedRequest {
     None { slots: RequestSlots, number: u32 },
 }
 
-fn incoming(input: &RunText) -> Vec<IncomingFile> {
+pub(crate) fn incoming(input: &RunText) -> Vec<IncomingFile> {
     let file = |file: &crate::request::client_message::ClientFile| IncomingFile {
         name: file.name.clone().into(),
         media_type: file.media_type.clone().into(),

@@ -2,9 +2,11 @@
 
 use palyra_runtime::tape::TapeHandle;
 use palyra_runtime::{Caller, RequestError};
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, TapeSeq};
 
+use crate::call_rounds::CallRounds;
 use crate::reply::answer_reader::{AnswerReader, AnswerStep};
 
 /// Entries of one page.
@@ -26,13 +28,14 @@ pub(crate) async fn each_entry(
     }
 }
 
-/// Returns the closed items of text of a run.
+/// Returns the closed items of text of a part of a run.
 pub(crate) async fn said_items(
     tapes: &TapeHandle,
     caller: Caller,
     run: RunId,
+    part: u32,
 ) -> Result<Vec<String>, RequestError> {
-    let mut reader = AnswerReader::new();
+    let mut reader = AnswerReader::new(part);
     let mut items = Vec::new();
     each_entry(tapes, caller, run, |entry| {
         for step in reader.read(entry) {
@@ -43,4 +46,38 @@ pub(crate) async fn said_items(
     })
     .await?;
     Ok(items)
+}
+
+/// Returns the closed items of text of the last part of a run: its answer.
+pub(crate) async fn last_said_items(
+    tapes: &TapeHandle,
+    caller: Caller,
+    run: RunId,
+) -> Result<Vec<String>, RequestError> {
+    let mut reader = AnswerReader::new(0);
+    let mut items = Vec::new();
+    each_entry(tapes, caller, run, |entry| {
+        if matches!(entry.event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
+            reader.go_on();
+            items.clear();
+        }
+        for step in reader.read(entry) {
+            if let AnswerStep::ItemClosed { text, .. } = step {
+                items.push(text);
+            }
+        }
+    })
+    .await?;
+    Ok(items)
+}
+
+/// Returns the parts that a run has now.
+pub(crate) async fn call_rounds(
+    tapes: &TapeHandle,
+    caller: Caller,
+    run: RunId,
+) -> Result<CallRounds, RequestError> {
+    let mut rounds = CallRounds::default();
+    each_entry(tapes, caller, run, |entry| rounds.read(entry)).await?;
+    Ok(rounds)
 }

@@ -20,6 +20,8 @@ pub struct OpenAiSpans {
     pub disconnect_grace: Duration,
     /// How long a request counts as repeated.
     pub repeat_window: Duration,
+    /// How long a run waits for the results of functions that its client performs.
+    pub client_tool_wait: Duration,
 }
 
 impl Default for OpenAiSpans {
@@ -29,6 +31,7 @@ impl Default for OpenAiSpans {
             client_reserve: Duration::from_secs(5),
             disconnect_grace: Duration::from_secs(5),
             repeat_window: Duration::from_secs(15 * 60),
+            client_tool_wait: Duration::from_secs(10 * 60),
         }
     }
 }

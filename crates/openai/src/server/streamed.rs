@@ -80,7 +80,8 @@ struct EventSource {
 
 /// Returns the response that streams an answer.
 pub(crate) fn streamed(parts: StreamParts) -> Response {
-    let source = EventSource { parts, reader: AnswerReader::new(), ready: VecDeque::new(), is_over: false };
+    let reader = AnswerReader::new(parts.started.part);
+    let source = EventSource { parts, reader, ready: VecDeque::new(), is_over: false };
     let chunks = futures::stream::unfold(source, |mut source| async move {
         let event = source.next().await?;
         Some((Ok::<_, Infallible>(event.encode()), source))
@@ -152,9 +153,9 @@ mod tests {
     #[test]
     fn a_stream_that_breaks_ends_with_an_error_in_chat_and_without_a_terminal_event_in_a_response() {
         let error = ErrorReply::of_code(ErrorCode::ShuttingDown, "The daemon stops.");
-        let chat = EventShape::Chat(ChatStream::new(run_id(), "palyra", UsageReport::Included));
+        let chat = EventShape::Chat(ChatStream::new(run_id(), 0, "palyra", UsageReport::Included));
         assert_eq!(chat.broken(&error), [StreamEvent::unnamed(error.body())]);
-        let id = ResponseId { run: run_id(), retention: ResponseRetention::Stored };
+        let id = ResponseId { run: run_id(), part: 0, retention: ResponseRetention::Stored };
         let model = "palyra".to_owned();
         let facts = ResponseFacts { id, model, created: 0, echo: RequestEcho::default() };
         let stream = Box::new(ResponseStream::new(facts));

@@ -68,7 +68,7 @@ pub(crate) struct WholeParts {
 impl OpenAiServices {
     /// Waits for the end of a run, or for a while where it waits for a person.
     pub(crate) async fn whole(&self, mut parts: WholeParts) -> Result<Value, ErrorReply> {
-        let mut reader = AnswerReader::new();
+        let mut reader = AnswerReader::new(parts.started.part);
         let began = Instant::now();
         let patience = parts.timeout.map(|span| began + span.saturating_sub(self.spans.client_reserve));
         let mut look_at = self.next_look(patience);
@@ -132,6 +132,8 @@ impl OpenAiServices {
                 ("a person has to say what became of a step", "`palyra runs effects` shows it")
             }
             WaitReason::UnknownKind => ("it needs a newer version", "`palyra runs show` shows it"),
+            // Its calls are the answer.
+            WaitReason::ClientTool => return Ok(None),
         };
         let sentence = format!(
             "This run waits: {what}. {how} (run {run}). Then send your next message in this conversation to get the answer."

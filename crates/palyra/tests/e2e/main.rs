@@ -13,6 +13,7 @@ mod first_minute;
 mod entry;
 mod openai_server;
 mod openai_clients;
+mod openai_functions;
 mod three_clients;
 mod sessions_under_fire;
 mod exit_codes;

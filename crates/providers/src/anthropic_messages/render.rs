@@ -7,6 +7,7 @@
 mod turns;
 
 use palyra_types::argument_meaning::without_meanings;
+use palyra_types::client_tool::{ClientTool, ClientToolChoice};
 use palyra_types::model::ModelRequest;
 use palyra_types::sampling::{CallsPerAnswer, ReasoningEffort, SamplingOptions};
 use palyra_types::tool::ToolSpec;
@@ -37,8 +38,9 @@ pub(super) fn render(request: &ModelRequest, manner: &RenderOptions) -> (Value, 
         "max_tokens": request.output_tokens_max.map_or(manner.output_tokens, |cap| cap.min(manner.output_tokens)),
         "stream": true,
     });
-    if !request.tools.is_empty() {
-        let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    if request.offers_calls() {
+        let of_client = request.client_tools.iter().flat_map(|offer| &offer.tools).map(client_tool);
+        let mut tools: Vec<Value> = request.tools.iter().map(tool).chain(of_client).collect();
         tools.iter_mut().next_back().into_iter().for_each(mark);
         body["tools"] = tools.into();
     }
@@ -67,6 +69,7 @@ pub(super) fn render(request: &ModelRequest, manner: &RenderOptions) -> (Value, 
         features.push(OptionalFeature::Reasoning);
     }
     add_settings(&mut body, &sampling);
+    choose_tool(&mut body, request);
     body["messages"] = turns.into_messages();
     (body, features)
 }
@@ -80,7 +83,7 @@ fn known_settings(request: &ModelRequest) -> SamplingOptions {
         reasoning_effort: reasoning_effort
             .filter(|effort| !matches!(effort, ReasoningEffort::None | ReasoningEffort::Minimal)),
         calls_per_answer: calls_per_answer
-            .filter(|calls| *calls == CallsPerAnswer::One && !request.tools.is_empty()),
+            .filter(|calls| *calls == CallsPerAnswer::One && request.offers_calls()),
         ..request.sampling.clone()
     }
 }
@@ -101,6 +104,39 @@ fn add_settings(body: &mut Value, sampling: &SamplingOptions) {
     if sampling.calls_per_answer.is_some() {
         body["tool_choice"] = json!({"type": "auto", "disable_parallel_tool_use": true});
     }
+}
+
+/// Adds which function of a client has to be called, to what is said about the number of calls. A model that reasons takes
+/// no such order: it is left out where reasoning is asked for.
+fn choose_tool(body: &mut Value, request: &ModelRequest) {
+    let Some(offer) = request.client_tools.as_deref().filter(|offer| !offer.tools.is_empty()) else { return };
+    let choice = match offer.choice {
+        ClientToolChoice::Auto => return,
+        ClientToolChoice::None => json!({"type": "none"}),
+        ClientToolChoice::Required | ClientToolChoice::Tool(_) if body.get("thinking").is_some() => return,
+        ClientToolChoice::Required => json!({"type": "any"}),
+        ClientToolChoice::Tool(_) => match offer.chosen() {
+            Some(tool) => json!({"type": "tool", "name": names::allowed(tool.name.expose())}),
+            None => return,
+        },
+    };
+    let one = body["tool_choice"].get("disable_parallel_tool_use").cloned();
+    body["tool_choice"] = choice;
+    if let Some(one) = one.filter(|_| offer.choice != ClientToolChoice::None) {
+        body["tool_choice"]["disable_parallel_tool_use"] = one;
+    }
+}
+
+fn client_tool(tool: &ClientTool) -> Value {
+    let mut schema = schema::of_client_tool(tool);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.entry("type").or_insert_with(|| "object".into());
+    }
+    json!({
+        "name": names::allowed(tool.name.expose()),
+        "description": tool.description.expose(),
+        "input_schema": schema,
+    })
 }
 
 fn tool(spec: &ToolSpec) -> Value {

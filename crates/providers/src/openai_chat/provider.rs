@@ -111,7 +111,7 @@ impl ModelProvider for OpenAiChatProvider {
 
 /// Returns the settings that the format has a field for: that about calls is refused where there are no tools.
 fn known_settings(request: &ModelRequest) -> SamplingOptions {
-    let calls_per_answer = request.sampling.calls_per_answer.filter(|_| !request.tools.is_empty());
+    let calls_per_answer = request.sampling.calls_per_answer.filter(|_| request.offers_calls());
     SamplingOptions { calls_per_answer, ..request.sampling.clone() }
 }
 

@@ -5,6 +5,7 @@
 
 use palyra_types::argument_meaning::without_meanings;
 use palyra_types::attachment::RenderedAttachment;
+use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat, ToolResultStatus};
 use palyra_types::sampling::{
     AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
@@ -70,6 +71,8 @@ struct Body<'a> {
     stream_options: StreamOptions,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
     /// Most of a short conversation's body: written from the catalogue, never copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
@@ -92,9 +95,12 @@ struct Tool<'a> {
 
 #[derive(Serialize)]
 struct FunctionSchema<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     name: String,
     parameters: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
 }
 
 /// Renders the body of `POST /chat/completions`.
@@ -128,7 +134,8 @@ pub(super) fn render(request: &ModelRequest, options: &RenderOptions) -> String 
         stream: true,
         stream_options: StreamOptions { include_usage: true },
         temperature: sampling.temperature.map(SamplingNumber::value),
-        tools: request.tools.iter().map(tool).collect(),
+        tool_choice: request.client_tools.as_deref().and_then(tool_choice),
+        tools: request.tools.iter().map(tool).chain(client_tools(request)).collect(),
         top_p: sampling.top_p.map(SamplingNumber::value),
         verbosity: sampling.verbosity.map(AnswerVerbosity::as_str),
     };
@@ -199,9 +206,36 @@ fn call(call: &RenderedCall) -> Value {
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
     let name = names::allowed(spec.name.as_str());
-    let function =
-        FunctionSchema { description: &spec.description, name, parameters: without_meanings(&spec.schema) };
+    let parameters = without_meanings(&spec.schema);
+    let function = FunctionSchema { description: &spec.description, name, parameters, strict: None };
     Tool { function, r#type: "function" }
+}
+
+fn client_tools(request: &ModelRequest) -> impl Iterator<Item = Tool<'_>> {
+    let offered = request.client_tools.iter().flat_map(|offer| &offer.tools);
+    offered.map(|tool: &ClientTool| {
+        let function = FunctionSchema {
+            description: tool.description.expose(),
+            name: names::allowed(tool.name.expose()),
+            parameters: schema::of_client_tool(tool),
+            strict: tool.strict,
+        };
+        Tool { function, r#type: "function" }
+    })
+}
+
+/// Returns the choice where it is not the model's, which is what servers assume.
+fn tool_choice(offer: &ClientToolOffer) -> Option<Value> {
+    match offer.choice {
+        _ if offer.tools.is_empty() => None,
+        ClientToolChoice::Auto => None,
+        ClientToolChoice::None => Some("none".into()),
+        ClientToolChoice::Required => Some("required".into()),
+        ClientToolChoice::Tool(_) => {
+            let name = names::allowed(offer.chosen()?.name.expose());
+            Some(json!({"type": "function", "function": {"name": name}}))
+        }
+    }
 }
 
 #[cfg(test)]

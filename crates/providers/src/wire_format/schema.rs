@@ -1,5 +1,6 @@
 //! The schema of a structured answer, as wire formats need it.
 
+use palyra_types::client_tool::ClientTool;
 use palyra_types::model::ResponseFormat;
 use serde_json::{Value, json};
 
@@ -7,6 +8,11 @@ use serde_json::{Value, json};
 /// checked against the real one anyway.
 pub(crate) fn value(format: &ResponseFormat) -> Value {
     serde_json::from_str(format.schema.expose()).unwrap_or_else(|_| json!({}))
+}
+
+/// Returns the schema of the arguments of a client's function; one that was erased is the schema that anything fits.
+pub(crate) fn of_client_tool(tool: &ClientTool) -> Value {
+    serde_json::from_str(tool.parameters.expose()).unwrap_or_else(|_| json!({"type": "object"}))
 }
 
 /// Adds to the instructions what the answer has to look like.

@@ -27,6 +27,7 @@ pub(crate) fn request(model: &str, input: &str) -> ModelRequest {
         system: "Be brief.".into(),
         messages: vec![ChatMessage::user(Redacted::cleaned(input.to_owned()))],
         tools: Arc::new(ToolCatalog::new(vec![tool("read_file")])),
+        client_tools: None,
         output_tokens_max: Some(100),
         response_format: None,
         sampling: SamplingOptions::default(),

@@ -10,7 +10,8 @@ use super::attempts::{self, ProviderFailure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{NextAttemptPlan, Step};
 use super::{
-    AcceptedState, HoldState, RunError, RunStateMachine, approvals, calls, effects, rejudging, steering,
+    AcceptedState, HoldState, RunError, RunStateMachine, approvals, calls, client_calls, effects, rejudging,
+    steering,
 };
 use crate::budget::TOKENS_USED_UP;
 use crate::input::{Effect, JudgedCall, MachineDecision, RunInput};
@@ -52,7 +53,7 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
             (may_ask_model(machine) && machine.model.may_ask(model), RunError::OutOfPlace)
         }
         RunInput::ContextTooLarge => (may_ask_model(machine), RunError::OutOfPlace),
-        RunInput::Answered { answer, calls, .. } if answer.proposals.len() != calls.len() => {
+        RunInput::Answered { answer, calls, .. } if !is_judged(machine, answer, calls) => {
             (false, RunError::OutOfPlace)
         }
         RunInput::Text { attempt, .. }
@@ -77,6 +78,9 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
             let unjudged = prepared.is_ok() && judged.is_none();
             (awaited && !unjudged, if awaited { RunError::OutOfPlace } else { RunError::Stale })
         }
+        RunInput::OfferClientTools(_) => return client_calls::admit_offer(machine),
+        RunInput::ClientToolsAnswered(results) => return client_calls::admit_results(machine, results),
+        RunInput::ClientWaitExpired => return client_calls::admit_expiry(machine, now),
         RunInput::Judged(calls) => (rejudging::fits(machine, calls), RunError::OutOfPlace),
         RunInput::ApprovalAnswered(answer) => return approvals::admit_answer(machine, answer, now),
         RunInput::ApprovalExpired { approval } => return approvals::admit_expiry(machine, *approval, now),
@@ -90,8 +94,15 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
     if fits { Ok(()) } else { Err(refusal) }
 }
 
+/// Returns whether each proposal of an answer is judged; calls that the client performs have no verdict.
+fn is_judged(machine: &RunStateMachine, answer: &ModelAnswer, calls: &[JudgedCall]) -> bool {
+    if machine.client.is_offered() { calls.is_empty() } else { answer.proposals.len() == calls.len() }
+}
+
 fn take(step: &mut Step, input: &RunInput) {
     match input {
+        RunInput::OfferClientTools(_) | RunInput::ClientToolsAnswered(_) => step.take_of_client(input),
+        RunInput::ClientWaitExpired => cancel(step, step.machine.principal, CancelReason::ClientToolExpired),
         RunInput::Start(started) => step.record(TapeEvent::Run(RunEvent::Started((**started).clone()))),
         RunInput::Begin => proceed(step),
         RunInput::ContextReady { plan, model } => {
@@ -159,6 +170,10 @@ fn take(step: &mut Step, input: &RunInput) {
 
 fn answered(step: &mut Step, answer: &ModelAnswer, model: &ModelRef, calls: &[JudgedCall]) {
     step.record_message(answer, model);
+    if step.machine.client.is_offered() && !answer.proposals.is_empty() {
+        step.record_client_calls(answer);
+        return;
+    }
     if calls.is_empty() {
         match answer.finish {
             FinishReason::ContentFilter => step.finish(

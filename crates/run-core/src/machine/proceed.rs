@@ -59,6 +59,7 @@ pub(super) fn may_ask_model(machine: &RunStateMachine) -> bool {
         && machine.wait.is_none()
         && machine.model.open().is_none()
         && machine.tools.all_settled()
+        && machine.client.awaited().is_none()
         && machine.loops.verdict().is_none()
         && machine.budget.refuses_turn(machine.model.next_turn()).is_none()
 }
@@ -72,6 +73,11 @@ fn finish_stopped(step: &mut Step, reason: CancelReason) {
         ),
         CancelReason::User => step.finish(TerminationReason::Cancelled, None, ""),
         CancelReason::Interrupted => step.finish(TerminationReason::Interrupted, None, ""),
+        CancelReason::ClientToolExpired => step.finish(
+            TerminationReason::Cancelled,
+            None,
+            "the client did not bring the results of its functions in time",
+        ),
         CancelReason::TimeLimit => step.finish(
             TerminationReason::TimeLimit,
             Some(ErrorCode::TimeLimit),

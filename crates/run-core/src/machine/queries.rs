@@ -9,6 +9,7 @@ use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, Times
 use super::approvals::{self, JudgementNeed};
 use super::{RunError, RunStateMachine};
 use crate::approvals::PendingApproval;
+use crate::client_tools::ClientTools;
 use crate::grant::Intent;
 use crate::tool_calls::ToolCallState;
 
@@ -25,6 +26,12 @@ impl RunStateMachine {
     /// Returns the approvals that wait for a decision, in order of id.
     pub fn pending_approvals(&self) -> impl Iterator<Item = &PendingApproval> {
         self.approvals.iter()
+    }
+
+    /// Returns the functions of the client.
+    #[must_use]
+    pub fn client_tools(&self) -> ClientTools {
+        self.client
     }
 
     /// Returns the call about which a waiting approval asks.

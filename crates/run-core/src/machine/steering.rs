@@ -33,6 +33,9 @@ impl ReceivedInputs {
                 self.unanswered += 1;
                 self.keys.extend(*idempotency);
             }
+            TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
+                self.keys.extend(answered.idempotency);
+            }
             TapeEvent::Model(ModelEvent::Requested(_)) => self.unanswered = 0,
             TapeEvent::Run(RunEvent::Started(started)) => self.keys.extend(started.idempotency),
             TapeEvent::Model(_)
@@ -42,6 +45,8 @@ impl ReceivedInputs {
                 RunEvent::LoopDetected { .. }
                 | RunEvent::Held { .. }
                 | RunEvent::CancelRequested { .. }
+                | RunEvent::ClientToolsOffered(_)
+                | RunEvent::ClientToolsCalled(_)
                 | RunEvent::Finished(_),
             )
             | TapeEvent::Unknown { .. } => {}
@@ -49,7 +54,7 @@ impl ReceivedInputs {
     }
 
     /// Returns whether this run took an input under that key.
-    fn knows(&self, key: Option<IdempotencyDigest>) -> bool {
+    pub(super) fn knows(&self, key: Option<IdempotencyDigest>) -> bool {
         key.is_some_and(|key| self.keys.contains(&key))
     }
 }
@@ -58,7 +63,7 @@ impl ReceivedInputs {
 fn is_answerable(machine: &RunStateMachine) -> bool {
     match machine.waiting_for() {
         Some(WaitReason::OutcomeUnknown | WaitReason::LoopCheck | WaitReason::Question) => true,
-        Some(WaitReason::UnknownKind | WaitReason::Approval) | None => false,
+        Some(WaitReason::UnknownKind | WaitReason::Approval | WaitReason::ClientTool) | None => false,
     }
 }
 

@@ -42,6 +42,16 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             format!("LoopDetected {guard:?} {repeats}")
         }
         TapeEvent::Run(RunEvent::Held { cause }) => format!("Held {cause:?}"),
+        TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) => {
+            format!("ClientToolsOffered {} {:?}", offer.tools.len(), offer.choice)
+        }
+        TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => {
+            let names: Vec<&str> = called.calls.iter().map(|call| call.name.expose().as_str()).collect();
+            format!("ClientToolsCalled {} {}", called.span.first, names.join(" "))
+        }
+        TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
+            format!("ClientToolsAnswered {} {} results", answered.span.first, answered.outputs.len())
+        }
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("CancelRequested {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => {
             format!("RunFinished {:?} {:?}", finished.state, finished.reason)

@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_background::LoopTimer;
 use palyra_ports::AppendError;
-use palyra_run_core::prompt::PastRun;
+use palyra_run_core::session_history::PriorContext;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
 use palyra_types::run::{CancelReason, RunPhase};
 use palyra_types::session::SessionRef;
-use palyra_types::tool::Taints;
 use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::error::RequestError;
-use crate::run::answer::{LiveAnswer, StreamProgress};
+use crate::run::answer::{JudgedProposals, LiveAnswer, StreamProgress};
 use crate::run::call_evaluator::{CallEvaluator, salt_of};
 use crate::run::context::ContextSource;
 use crate::run::draft::StepDraft;
@@ -56,15 +56,6 @@ pub(crate) struct LiveRun {
     pub(crate) mailbox: RunMailbox,
     /// How it leaves; closed without a word when everything is torn down.
     pub(crate) exit: oneshot::Receiver<ActorExit>,
-}
-
-/// What a run knows of those before it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PriorContext {
-    /// What it sees of them, oldest first.
-    pub(crate) runs: Vec<PastRun>,
-    /// What they had read.
-    pub(crate) taints: Taints,
 }
 
 /// Starts a run's actor.
@@ -218,6 +209,8 @@ impl RunActor {
         commands: &mut mpsc::Receiver<RunCommand>,
     ) -> ActorExit {
         self.inputs.tell(RunInput::Start(Box::new(acceptance.started.clone())));
+        let offer = acceptance.client_tools.clone().map(Box::new);
+        offer.into_iter().for_each(|offer| self.inputs.tell(RunInput::OfferClientTools(offer)));
         self.inputs.tell(RunInput::Begin);
         let error = match self.step(Some(acceptance)).await {
             StepOutcome::Done => return self.run(commands).await,
@@ -327,7 +320,12 @@ impl RunActor {
         }
         // What was printed is recorded before what came of it.
         self.printing.end(&command.input, self.run_context.ports.clock.boot(), &mut self.inputs);
-        let Some(command) = self.reprepare(command) else { return };
+        let Some(mut command) = self.reprepare(command) else { return };
+        if let RunInput::ClientToolsAnswered(results) = &mut command.input {
+            // What the client offers again is on the tape.
+            results.offer =
+                results.offer.take().filter(|offer| self.state.client_tools.as_deref() != Some(offer));
+        }
         if matches!(command.input, RunInput::Cancel { .. }) {
             self.retry_at = None;
             if let Some(model) = &mut self.model {
@@ -378,7 +376,12 @@ impl RunActor {
         let (run_context, session, taints) = (&self.run_context, self.session, self.earlier.taints);
         let AgentRunLoopState { machine, started, .. } = &self.state;
         let judge = |proposals| {
-            CallEvaluator::of(run_context, machine, started.as_ref(), session, taints).proposals(proposals)
+            let mut evaluator = CallEvaluator::of(run_context, machine, started.as_ref(), session, taints);
+            if machine.client_tools().is_offered() {
+                JudgedProposals::of_client(evaluator.cleaned(proposals))
+            } else {
+                JudgedProposals::of_tools(evaluator.proposals(proposals))
+            }
         };
         let heard = match (news, &mut self.model) {
             (Some(news), Some(model)) => model.take(news, now, run_context, judge, &mut self.inputs),

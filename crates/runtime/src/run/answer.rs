@@ -34,6 +34,25 @@ struct ChannelCleaner {
     gathered: TextCoalescer,
 }
 
+/// The calls of an answer, cleaned, with the verdicts on them.
+pub(super) struct JudgedProposals {
+    proposals: Vec<ToolProposal>,
+    /// None for calls of functions that the client performs.
+    calls: Vec<JudgedCall>,
+}
+
+impl JudgedProposals {
+    /// Makes the calls of tools.
+    pub(super) fn of_tools(calls: Vec<JudgedCall>) -> Self {
+        Self { proposals: calls.iter().map(|call| call.proposal.clone()).collect(), calls }
+    }
+
+    /// Makes the calls of functions that the client performs.
+    pub(super) fn of_client(proposals: Vec<ToolProposal>) -> Self {
+        Self { proposals, calls: Vec::new() }
+    }
+}
+
 /// Whether more is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamProgress {
@@ -82,7 +101,7 @@ impl LiveAnswer {
         news: ModelStreamEvent,
         now: BootTime,
         run_context: &RunContext,
-        judge: impl FnOnce(Vec<RawToolProposal>) -> Vec<JudgedCall>,
+        judge: impl FnOnce(Vec<RawToolProposal>) -> JudgedProposals,
         inputs: &mut InputQueue,
     ) -> StreamProgress {
         let attempt = self.call.attempt;
@@ -100,8 +119,7 @@ impl LiveAnswer {
             ModelStreamEvent::Answered(answer) => {
                 self.end(now, inputs);
                 let mut answer = bounded(answer, attempt);
-                let calls = judge(std::mem::take(&mut answer.proposals));
-                let proposals = calls.iter().map(|call| call.proposal.clone()).collect();
+                let JudgedProposals { proposals, calls } = judge(std::mem::take(&mut answer.proposals));
                 let answer = unsecret(answer, proposals, &self.call, run_context);
                 let model = self.call.request.model.clone();
                 inputs.tell(RunInput::Answered { attempt, answer, model, calls });

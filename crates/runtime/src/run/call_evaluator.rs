@@ -88,6 +88,16 @@ impl<'a> CallEvaluator<'a> {
         proposals.into_iter().enumerate().map(|(number, proposal)| self.proposal(number, proposal)).collect()
     }
 
+    /// Cleans the calls of one answer that the client performs: no policy judges them here.
+    pub(super) fn cleaned(&self, proposals: Vec<RawToolProposal>) -> Vec<ToolProposal> {
+        let cleaned = |(number, proposal): (usize, RawToolProposal)| {
+            let (model_call_id, tool) = self.without_secret_names(number, &proposal);
+            let arguments = self.run_context.ports.redactor.redact_json(proposal.arguments).text;
+            ToolProposal { model_call_id, tool, arguments }
+        };
+        proposals.into_iter().enumerate().map(cleaned).collect()
+    }
+
     fn proposal(&mut self, number: usize, proposal: RawToolProposal) -> JudgedCall {
         let (model_call_id, tool) = self.without_secret_names(number, &proposal);
         let cleaned = self.run_context.ports.redactor.redact_json(proposal.arguments);

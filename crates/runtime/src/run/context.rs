@@ -5,6 +5,7 @@ use std::sync::Arc;
 use palyra_ports::StaticText;
 use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
 use palyra_types::Content;
+use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 
@@ -47,6 +48,14 @@ fn output_cap(tokens_left: u64, window_tokens: u64) -> Option<u32> {
     u32::try_from(tokens_left).ok().filter(|_| tokens_left <= reserved)
 }
 
+/// Returns what the client offers, of which the latest may not be committed yet.
+fn latest_offer(state: &AgentRunLoopState, fresh: &[TapeEvent]) -> Option<Arc<ClientToolOffer>> {
+    let offered = fresh.iter().rev().find_map(|event| {
+        if let TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) = event { Some(offer) } else { None }
+    });
+    offered.map(|offer| Arc::new(offer.clone())).or_else(|| state.client_tools.clone())
+}
+
 impl ContextSource<'_> {
     /// Assembles the next request of a run whose latest events are not committed yet.
     pub(super) fn prepare_model_provider_input(
@@ -72,14 +81,19 @@ impl ContextSource<'_> {
         let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
         let instructions =
             self.instructions(of_agent, self.run_context.views.skills.section(skills).as_deref());
+        let client_tools = latest_offer(state, fresh);
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
+        // A client that performs functions of its own is offered these alone.
+        let tools = if client_tools.is_some() { Some(&[][..]) } else { tools };
         let catalog = self.run_context.catalog_of(tools, &self.run_context.views.skills.active(skills));
+        let offered_bytes = client_tools.as_ref().map_or(0, |offer| offer.content_bytes());
+        let answer_max = client_tools.as_ref().and_then(|offer| offer.answer_tokens_max);
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
         let prompt = assemble(PromptInputs {
             instructions: &instructions,
             history: self.history,
             current: transcript.messages(),
-            catalog_bytes: catalog.text.len(),
+            catalog_bytes: catalog.text.len() + offered_bytes,
             window_tokens,
             tokens_wished: wanted.tokens,
             instructions_digest,
@@ -90,7 +104,11 @@ impl ContextSource<'_> {
             system: Content::new(instructions.to_string()),
             messages: prompt.messages,
             tools: Arc::clone(&catalog.tools),
-            output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens),
+            client_tools,
+            output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens)
+                .into_iter()
+                .chain(answer_max)
+                .min(),
             response_format: started.and_then(|started| started.response_format.clone()),
             sampling: started.map(|started| (*started.sampling).clone()).unwrap_or_default(),
         };

@@ -156,12 +156,14 @@ impl StepDraft {
 fn is_act(event: &TapeEvent) -> bool {
     matches!(
         event,
-        TapeEvent::Run(RunEvent::InputReceived { .. } | RunEvent::CancelRequested { .. })
-            | TapeEvent::Approval(
-                ApprovalEvent::Voted(_)
-                    | ApprovalEvent::Resolved(ApprovalResolved { by: Some(_), .. })
-                    | ApprovalEvent::GrantStored(_)
-            )
-            | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
+        TapeEvent::Run(
+            RunEvent::InputReceived { .. }
+                | RunEvent::CancelRequested { .. }
+                | RunEvent::ClientToolsAnswered(_)
+        ) | TapeEvent::Approval(
+            ApprovalEvent::Voted(_)
+                | ApprovalEvent::Resolved(ApprovalResolved { by: Some(_), .. })
+                | ApprovalEvent::GrantStored(_)
+        ) | TapeEvent::Tool(ToolEvent::EffectResolved { .. })
     )
 }

@@ -196,6 +196,7 @@ impl InputQueue {
                         | RunInput::Steer { .. }
                         | RunInput::ApprovalAnswered(_)
                         | RunInput::EffectResolved { .. }
+                        | RunInput::ClientToolsAnswered(_)
                 )
             };
             if let Some(reply) = reply {
@@ -243,6 +244,11 @@ fn bytes_of(command: &RunCommand) -> usize {
             answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
         }
         RunInput::EffectResolved { note, .. } => note.expose().len(),
+        RunInput::OfferClientTools(offer) => offer.content_bytes(),
+        RunInput::ClientToolsAnswered(results) => {
+            let outputs: usize = results.outputs.iter().map(|output| output.expose().len()).sum();
+            outputs + results.offer.as_ref().map_or(0, |offer| offer.content_bytes())
+        }
         RunInput::Start(_)
         | RunInput::Begin
         | RunInput::ContextReady { .. }
@@ -250,6 +256,7 @@ fn bytes_of(command: &RunCommand) -> usize {
         | RunInput::RetryDue { .. }
         | RunInput::ToolOutcomeLost { .. }
         | RunInput::ApprovalExpired { .. }
+        | RunInput::ClientWaitExpired
         | RunInput::Cancel { .. }
         | RunInput::Recovered
         | RunInput::Broken

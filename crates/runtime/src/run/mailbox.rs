@@ -5,6 +5,7 @@ use palyra_run_core::RunInput;
 use palyra_run_core::prompt::PastRun;
 use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
+use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
 use palyra_types::run::RunLifecycleState;
 use palyra_types::tool::Taints;
@@ -88,6 +89,8 @@ pub(crate) enum RunSeed {
 pub(crate) struct RunAcceptance {
     pub(crate) run: RunId,
     pub(crate) started: RunStarted,
+    /// What its client offers in place of tools.
+    pub(crate) client_tools: Option<ClientToolOffer>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) entries_before: Vec<NewEntry>,
     /// Who asked for it.

@@ -2,9 +2,5 @@
 
 pub(super) mod call_model;
 
-mod images;
-
-mod wanted_answer;
-
 pub(super) mod prepare_tool;
 pub(super) mod execute_tool;

@@ -1,8 +1,11 @@
 //! A run as far as its tape tells: the machine, the transcript, and how it was started.
 
+use std::sync::Arc;
+
 use palyra_run_core::RunStateMachine;
 use palyra_run_core::prompt::PastRun;
 use palyra_run_core::transcript::Transcript;
+use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};
 
@@ -14,6 +17,8 @@ pub(crate) struct AgentRunLoopState {
     pub(crate) machine: RunStateMachine,
     pub(crate) transcript: Transcript,
     pub(crate) started: Option<RunStarted>,
+    /// What its client offered last.
+    pub(crate) client_tools: Option<Arc<ClientToolOffer>>,
     pub(crate) first_seq: Option<Seq>,
     pub(crate) last_seq: Seq,
 }
@@ -24,6 +29,7 @@ impl AgentRunLoopState {
             machine: RunStateMachine::new(run, session, principal),
             transcript: Transcript::new(run),
             started: None,
+            client_tools: None,
             first_seq: None,
             last_seq: Seq::default(),
         }
@@ -42,6 +48,8 @@ impl AgentRunLoopState {
         self.last_seq = seq;
         if let TapeEvent::Run(RunEvent::Started(started)) = event {
             self.started = Some(started.clone());
+        } else if let TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) = event {
+            self.client_tools = Some(Arc::new(offer.clone()));
         }
     }
 

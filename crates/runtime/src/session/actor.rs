@@ -13,6 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_background::LoopTimer;
 use palyra_journal_core::families::input_keys;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError};

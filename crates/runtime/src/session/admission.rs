@@ -8,6 +8,7 @@ use palyra_admin::Caller;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
+use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, RunLimits};
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::admitted::{AdmittedRun, RunSpec};
+use crate::session::client_tools::checked_offer;
 use crate::session::directory::{Command, Directory};
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
@@ -134,6 +136,7 @@ struct ValidatedSubmit {
     prepared: PreparedInput,
     response_format: Option<ResponseFormat>,
     sampling: SamplingOptions,
+    client_tools: Option<ClientToolOffer>,
     earlier: Option<RunStarted>,
     follow: FollowMode,
     notes: Vec<String>,
@@ -155,6 +158,8 @@ impl ValidatedSubmit {
             .map(|format| check_format(engine, caller, format))
             .transpose()?;
         let sampling = check_sampling(engine, caller, &request.sampling)?;
+        let offer = request.client_tools.as_ref();
+        let client_tools = offer.map(|offer| checked_offer(engine, caller, offer)).transpose()?;
         if let Some(root) = &request.workspace_root {
             identity(engine, caller, root.clone(), WORKSPACE_PATH)?;
         }
@@ -162,7 +167,16 @@ impl ValidatedSubmit {
             let what = "an input that steers a run cannot start its session afresh".to_owned();
             return Err(RequestError::InvalidArgument { what });
         }
-        Ok(Self { request, response_format, sampling, prepared, earlier, follow, notes: Vec::new() })
+        Ok(Self {
+            request,
+            response_format,
+            sampling,
+            client_tools,
+            prepared,
+            earlier,
+            follow,
+            notes: Vec::new(),
+        })
     }
 
     /// Follows a run that is about to be accepted, if that is wished.
@@ -221,7 +235,7 @@ impl ValidatedSubmit {
             sampling: Box::new(self.sampling.clone()),
             run_salt: engine.ports.entropy.bytes32().into(),
         };
-        let spec = RunSpec { run, session, started };
+        let spec = RunSpec { run, session, started, client_tools: self.client_tools.clone() };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
         Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })

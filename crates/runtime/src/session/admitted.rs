@@ -3,7 +3,8 @@
 use palyra_ports::{Guard, NewEntry};
 use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
-use palyra_types::event::{JournalEvent, RunStarted, SessionEvent};
+use palyra_types::client_tool::ClientToolOffer;
+use palyra_types::event::{JournalEvent, RunEvent, RunStarted, SessionEvent, TapeEvent};
 use palyra_types::session::{BranchPoint, SessionRef};
 use palyra_types::{AgentId, Redacted, RunId, TapeSeq, Timestamp};
 
@@ -45,6 +46,17 @@ pub(super) struct RunSpec {
     pub(super) session: SessionRef,
     /// The first event of its tape. What its conversation has read is set once the session has taken it.
     pub(super) started: RunStarted,
+    /// The second event of its tape, if its client performs functions of its own.
+    pub(super) client_tools: Option<ClientToolOffer>,
+}
+
+impl RunSpec {
+    /// Returns what is on the tape of a run that waits for its turn.
+    pub(super) fn first_events(&self) -> Vec<TapeEvent> {
+        let started = RunEvent::Started(self.started.clone());
+        let offered = self.client_tools.clone().map(RunEvent::ClientToolsOffered);
+        std::iter::once(started).chain(offered).map(TapeEvent::Run).collect()
+    }
 }
 
 /// A run that is ready to be accepted.
@@ -109,6 +121,7 @@ impl AdmittedRun {
         RunAcceptance {
             run: self.spec.run,
             started: self.spec.started.clone(),
+            client_tools: self.spec.client_tools.clone(),
             guards: self.guards(),
             entries_before: self.entries_before(now),
             actor: Some(self.actor),

@@ -96,19 +96,19 @@ impl AppendQueue {
         }
     }
 
-    /// Begins to accept a run that has to wait: its first entry alone, and the reset it asks for.
+    /// Begins to accept a run that has to wait: its first entries, and the reset it asks for.
     pub(super) fn accept(&mut self, engine: &Arc<Engine>, admitted: AdmittedRun, reply: SubmitReply) {
         let now = engine.ports.clock.wall();
         let spec = &admitted.spec;
         let mut entries = admitted.entries_before(now);
         let before = entries.len();
-        entries.push(NewEntry {
+        entries.extend((1..).zip(spec.first_events()).map(|(tape_seq, event)| NewEntry {
             time: now,
             principal: spec.session.principal,
             session: Some(spec.session.id),
-            run: Some((spec.run, TapeSeq(1))),
-            event: JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(spec.started.clone()))),
-        });
+            run: Some((spec.run, TapeSeq(tape_seq))),
+            event: JournalEvent::Tape(event),
+        }));
         let mut blobs = Vec::new();
         if !admitted.blobs.is_empty() {
             blobs.push(EntryBlobs { entry: before, blobs: admitted.blobs.clone() });

@@ -1,119 +1,44 @@
-//! What earlier runs of a session look like to a model, newest kept.
+//! Reads what earlier runs of a session look like to a model.
 //!
-//! Bounded in runs and bytes; rendered from tapes by the pure transcript. A session that branched off another one
-//! begins with what that one had said up to there; nothing of it is copied.
-//!
-//! Invariant: a run sees what had ended before it began, was accepted before it (or overtook it) and after the
-//! reset that was in force when it was accepted. Begin at [`SessionHistory::load`] and [`SessionHistory::seen_by`].
-
-use std::collections::VecDeque;
+//! Rendered from tapes by the pure transcript. A session that branched off another one begins with what that one had said
+//! up to there; nothing of it is copied. What of it a run sees is the history's to say. Begin at [`load_history`].
 
 use palyra_journal_core::families::{resets, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_run_core::prompt::PastRun;
+use palyra_run_core::session_history::{
+    HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, OvertakesEarlier, RESETS_MAX, SessionHistory, VisibleRun,
+    overtakes_once_begun, size_of,
+};
 use palyra_types::run::{InputDelivery, RunRecord};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
 use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::run::PriorContext;
-use crate::session::past::{OvertakesEarlier, ReadRun, VisibleRun, read_run};
+use crate::session::past::{ReadRun, read_run};
 
-/// Runs remembered, at most.
-const HISTORY_RUNS_MAX: usize = 256;
-/// Bytes remembered, at most: as much as the largest windows hold.
-const HISTORY_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Resets behind the oldest open run that are told apart, at most.
-const RESETS_MAX: usize = 64;
 /// Branches of branches that are followed back, at most.
 const BRANCHES_DEPTH_MAX: usize = 64;
 
-/// The finished runs of a session that later runs may see, in the order in which they ended.
-#[derive(Debug, Default)]
-pub(super) struct SessionHistory {
-    runs: VecDeque<(VisibleRun, usize)>,
-    bytes: usize,
-    /// In order.
-    resets: Vec<Seq>,
-    unreadable: Vec<RunId>,
-}
-
-impl SessionHistory {
-    /// Reads the history of a session from the journal, newest run first, until it is full; as far back as its
-    /// oldest open run sees.
-    pub(super) async fn load(
-        engine: &Engine,
-        record: &OrchestratorSessionRecord,
-        oldest_open: Option<Seq>,
-    ) -> Result<Self, RequestError> {
-        let resets = resets(engine, record, oldest_open).await?;
-        let since = resets.first().copied().filter(|first| oldest_open.is_none_or(|open| *first < open));
-        let mut gathered = CollectedContext::default();
-        let own = HistorySpan { session: record.session, since, cut: None };
-        gathered.take_stretch(engine, own).await?;
-        if since.is_none() {
-            gathered.take_inherited(engine, record).await?;
-        }
-        let CollectedContext { mut runs, unreadable, .. } = gathered;
-        runs.sort_by_key(|past| past.ended);
-        let mut history = Self { resets, unreadable, ..Self::default() };
-        runs.into_iter().for_each(|past| history.push(past));
-        Ok(history)
+/// Reads the history of a session from the journal, newest run first, until it is full; as far back as its oldest open
+/// run sees.
+pub(super) async fn load_history(
+    engine: &Engine,
+    record: &OrchestratorSessionRecord,
+    oldest_open: Option<Seq>,
+) -> Result<SessionHistory, RequestError> {
+    let resets = resets(engine, record, oldest_open).await?;
+    let since = resets.first().copied().filter(|first| oldest_open.is_none_or(|open| *first < open));
+    let mut gathered = CollectedContext::default();
+    let own = HistorySpan { session: record.session, since, cut: None };
+    gathered.take_stretch(engine, own).await?;
+    if since.is_none() {
+        gathered.take_inherited(engine, record).await?;
     }
-
-    /// Adds a finished run in its place.
-    pub(super) fn push(&mut self, past: VisibleRun) {
-        let known = |(other, _): &(VisibleRun, usize)| other.run.first_seq == past.run.first_seq;
-        if past.run.messages.is_empty() || self.runs.iter().any(known) {
-            return;
-        }
-        let at = self.runs.partition_point(|(other, _)| other.ended < past.ended);
-        let bytes = size_of(&past.run);
-        self.bytes += bytes;
-        self.runs.insert(at, (past, bytes));
-        while self.runs.len() > HISTORY_RUNS_MAX || (self.bytes > HISTORY_BYTES_MAX && self.runs.len() > 1) {
-            if let Some((_, bytes)) = self.runs.pop_front() {
-                self.bytes -= bytes;
-            }
-        }
-    }
-
-    /// Notes a reset: runs accepted later see nothing from before it.
-    pub(super) fn reset(&mut self, at: Seq) {
-        self.resets.push(at);
-        if self.resets.len() > RESETS_MAX {
-            self.resets.remove(0);
-        }
-    }
-
-    /// Forgets everything: the session starts afresh, and nothing is open in it.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Returns what a run sees that was accepted at this place, or is about to be; cheap, for messages are shared.
-    pub(super) fn seen_by(&self, accepted: Option<Seq>) -> PriorContext {
-        let before = |seq: Seq| accepted.is_none_or(|accepted| seq < accepted);
-        let since = self.resets.iter().rev().find(|reset| before(**reset)).copied();
-        let seen = |past: &VisibleRun| {
-            since.is_none_or(|since| past.run.first_seq > since)
-                && (before(past.run.first_seq) || past.overtakes == OvertakesEarlier::Yes)
-        };
-        let mut earlier = PriorContext::default();
-        for (past, _) in self.runs.iter().filter(|(past, _)| seen(past)) {
-            earlier.runs.push(past.run.clone());
-            earlier.taints = earlier.taints.with(past.taints);
-        }
-        earlier
-    }
-
-    /// Returns the runs that could not be read and are left out.
-    pub(super) fn unreadable(&self) -> &[RunId] {
-        &self.unreadable
-    }
+    let CollectedContext { runs, unreadable, .. } = gathered;
+    Ok(SessionHistory::of(runs, resets, unreadable))
 }
 
 /// Returns the resets that matter, in order: the one in force for the oldest open run, and all after it.
@@ -268,79 +193,5 @@ impl CollectedContext {
             }
             Err(error @ (ReadError::Busy | ReadError::Storage { .. })) => Err(error.into()),
         }
-    }
-}
-
-/// Returns whether runs accepted earlier see a run that has begun: only an interrupting one begins before them.
-pub(super) fn overtakes_once_begun(delivery: InputDelivery) -> OvertakesEarlier {
-    match delivery {
-        InputDelivery::Interrupt => OvertakesEarlier::Yes,
-        InputDelivery::Queue | InputDelivery::Steer => OvertakesEarlier::No,
-    }
-}
-
-fn size_of(past: &PastRun) -> usize {
-    past.messages.iter().map(palyra_types::model::ChatMessage::content_bytes).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use palyra_types::model::ChatMessage;
-    use palyra_types::tool::Taints;
-
-    use super::*;
-
-    fn past(first_seq: u64, bytes: usize) -> VisibleRun {
-        let text = palyra_types::Redacted::cleaned("x".repeat(bytes));
-        let run = PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() };
-        VisibleRun { run, ended: Seq(first_seq * 10), overtakes: OvertakesEarlier::No, taints: Taints::NONE }
-    }
-
-    fn seen(history: &SessionHistory, accepted: Option<u64>) -> Vec<u64> {
-        history.seen_by(accepted.map(Seq)).runs.iter().map(|past| past.first_seq.0).collect()
-    }
-
-    #[test]
-    fn runs_stand_once_in_the_order_of_their_ends() {
-        let mut history = SessionHistory::default();
-        for first_seq in [5, 3, 9, 3, 5] {
-            history.push(past(first_seq, 10));
-        }
-        history.push(VisibleRun { ended: Seq(1), ..past(20, 10) });
-        assert_eq!(seen(&history, None), [20, 3, 5, 9]);
-        assert_eq!(history.bytes, 40);
-    }
-
-    #[test]
-    fn a_run_sees_what_was_accepted_before_it_or_overtook_it() {
-        let mut history = SessionHistory::default();
-        [3, 5].into_iter().for_each(|first_seq| history.push(past(first_seq, 10)));
-        history.push(VisibleRun { overtakes: OvertakesEarlier::Yes, ..past(7, 10) });
-        assert_eq!(seen(&history, Some(4)), [3, 7]);
-        assert_eq!(seen(&history, None), [3, 5, 7]);
-    }
-
-    #[test]
-    fn a_reset_hides_the_past_from_whoever_was_accepted_after_it() {
-        let mut history = SessionHistory::default();
-        history.push(past(3, 10));
-        history.reset(Seq(5));
-        history.push(past(4, 10));
-        history.push(past(6, 10));
-        assert_eq!(seen(&history, None), [6]);
-        assert_eq!(seen(&history, Some(5)), [3, 4], "it waited while the session was reset");
-        history.reset(Seq(8));
-        assert_eq!((seen(&history, Some(7)), seen(&history, Some(9))), (vec![6], vec![]));
-    }
-
-    #[test]
-    fn the_oldest_go_when_there_are_too_many_runs_or_bytes() {
-        let mut history = SessionHistory::default();
-        (0..=HISTORY_RUNS_MAX as u64).for_each(|at| history.push(past(at, 1)));
-        assert_eq!(seen(&history, None).first(), Some(&1));
-        history.push(past(1_000, HISTORY_BYTES_MAX));
-        assert_eq!(seen(&history, None), [1_000]);
-        history.push(past(1_001, HISTORY_BYTES_MAX + 1));
-        assert_eq!((seen(&history, None), history.bytes), (vec![1_001], HISTORY_BYTES_MAX + 1));
     }
 }

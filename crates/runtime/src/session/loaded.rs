@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
+use palyra_run_core::session_history::SessionHistory;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, RunId, Seq, TapeSeq};
@@ -14,7 +15,7 @@ use palyra_types::{AgentId, RunId, Seq, TapeSeq};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
-use crate::session::history::SessionHistory;
+use crate::session::history::load_history;
 use crate::session::past::read_run;
 
 /// What the journal says, kept current from then on.
@@ -123,7 +124,7 @@ impl LoadedSession {
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {
-            Some(record) => SessionHistory::load(engine, record, oldest_open).await?,
+            Some(record) => load_history(engine, record, oldest_open).await?,
             None => SessionHistory::default(),
         };
         let agent = record.as_ref().map(|record| record.agent);
@@ -234,7 +235,7 @@ pub(crate) fn needs_driving(record: &RunRecord) -> bool {
     match record.phase {
         RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown) => true,
         RunPhase::Waiting(WaitReason::Approval | WaitReason::Question) => record.unprepared > 0,
-        RunPhase::Waiting(WaitReason::LoopCheck | WaitReason::UnknownKind)
+        RunPhase::Waiting(WaitReason::LoopCheck | WaitReason::UnknownKind | WaitReason::ClientTool)
         | RunPhase::Queued
         | RunPhase::Finished => false,
     }

@@ -17,25 +17,6 @@ use palyra_types::{EffectId, RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 
-/// A run that later ones may see.
-#[derive(Debug, Clone)]
-pub(super) struct VisibleRun {
-    pub(super) run: PastRun,
-    /// The journal seq of its last entry, or of the last one that is shared.
-    pub(super) ended: Seq,
-    /// Whether it was begun before runs that had been accepted earlier, and so is seen by them.
-    pub(super) overtakes: OvertakesEarlier,
-    /// What it had read at its end, with what came before it.
-    pub(super) taints: Taints,
-}
-
-/// Whether a run is seen by runs that were accepted before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OvertakesEarlier {
-    No,
-    Yes,
-}
-
 /// A tape, or the beginning of one.
 pub(super) struct ReadRun {
     pub(super) past: PastRun,
@@ -62,6 +43,8 @@ impl TaintsRead {
         } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
             let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
             self.taints = self.taints.with(of_call);
+        } else if matches!(event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
+            self.taints = self.taints.with(Taints::TOOL);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use palyra_types::approval::ApproverPresence;
+use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
 use palyra_types::model::{ModelRef, ResponseFormat};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::sampling::SamplingOptions;
@@ -97,6 +98,8 @@ pub struct SubmitRequest {
     pub response_format: Option<ResponseFormat<Content<Arc<str>>>>,
     /// How the words of its answers are chosen.
     pub sampling: SamplingOptions<Content<String>>,
+    /// Functions that the caller performs itself: with them, the run offers no tools.
+    pub client_tools: Option<ClientToolOffer<Content<String>>>,
     /// Tokens that the model may write over all turns; never more than the configured limit.
     pub output_tokens_max: Option<u64>,
 }
@@ -117,6 +120,7 @@ impl SubmitRequest {
             agent: None,
             response_format: None,
             sampling: SamplingOptions::default(),
+            client_tools: None,
             output_tokens_max: None,
         }
     }
@@ -159,6 +163,19 @@ impl InputRequest {
             reach: InputReach::RunOrNew,
         }
     }
+}
+
+/// What a caller brings to a run that called functions which the caller performs.
+#[derive(Debug, Clone)]
+pub struct ClientResultsRequest {
+    /// The calls: all of those that the run waits for.
+    pub span: ClientCallSpan,
+    /// What the functions returned, in the order of the calls.
+    pub outputs: Vec<Content<String>>,
+    /// What the caller offers from here on.
+    pub offer: ClientToolOffer<Content<String>>,
+    /// Makes repeating it harmless.
+    pub idempotency_key: Option<Content<String>>,
 }
 
 /// How an input got in.

@@ -19,6 +19,7 @@ use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_testkit::skill_file;
 use palyra_types::access::Role;
 use palyra_types::approval::{ApprovalDecision, ArgumentRule, ArgumentShape};
+use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::component::ComponentCapability;
 use palyra_types::event::content::ContentClass;
 use palyra_types::model::{ModelRef, ResponseFormat};
@@ -56,6 +57,10 @@ const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.tools", Daemon),
     ("agent_saved.profile.workspace_roots", Request("the path of the workspace root")),
     ("approval_requested.prompt.tool", Earlier),
+    ("client_tools_called.calls.model_call", Model),
+    ("client_tools_called.calls.name", Model),
+    ("client_tools_offered.tools.name", Request("the name of a function")),
+    ("client_tools_offered.tools.parameters", Request("the schema of a function")),
     ("component_added.capabilities.http", Request("a host of the component")),
     ("component_added.capabilities.secret", Request("a secret's name in the component")),
     ("component_added.name", Request("the name of the component")),
@@ -159,6 +164,21 @@ fn stops_at(text: &str) -> SamplingOptions<Content<String>> {
     SamplingOptions { stop: vec![text.into()], ..SamplingOptions::default() }
 }
 
+fn offers(name: &str, parameters: &str) -> ClientToolOffer<Content<String>> {
+    let tool = ClientTool {
+        name: name.into(),
+        description: Content::default(),
+        parameters: parameters.into(),
+        strict: None,
+    };
+    ClientToolOffer {
+        tools: vec![tool],
+        choice: ClientToolChoice::Auto,
+        answer_tokens_max: None,
+        answer_within: Duration::from_secs(60),
+    }
+}
+
 async fn refused_inputs(rig: &Rig, found: &mut BTreeSet<String>) {
     let go = || request(by_key("k"), "go");
     let schema = Content::new(format!(r#"{{"title":"{SECRET}"}}"#).into());
@@ -173,6 +193,8 @@ async fn refused_inputs(rig: &Rig, found: &mut BTreeSet<String>) {
         SubmitRequest { sampling: stops_at(SECRET), ..go() },
         SubmitRequest { workspace_root: Some(Redacted::cleaned(format!("/{SECRET}").into()).into()), ..go() },
         SubmitRequest { files: vec![file], ..go() },
+        SubmitRequest { client_tools: Some(offers(SECRET, "{}")), ..go() },
+        SubmitRequest { client_tools: Some(offers("f", &format!(r#"{{"title":"{SECRET}"}}"#))), ..go() },
     ];
     for case in cases {
         found.insert(named(rig.gateway.sessions.submit(rig.me(), case).await));

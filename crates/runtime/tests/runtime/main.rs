@@ -52,6 +52,7 @@ mod skills;
 
 mod postures;
 mod vault;
+mod client_tools;
 mod components;
 mod identities;
 mod identity_doors;

@@ -56,6 +56,11 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant".to_owned(),
         TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => format!("loop {guard:?} {repeats}"),
         TapeEvent::Run(RunEvent::Held { cause }) => format!("held {cause:?}"),
+        TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) => format!("client offers {}", offer.tools.len()),
+        TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => format!("client called {:?}", called.span),
+        TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
+            format!("client answered {:?}", answered.span)
+        }
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("cancel {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => format!("finished {:?}", finished.reason),
         TapeEvent::Unknown { kind } => format!("kind {kind}"),

@@ -16,6 +16,7 @@ use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, Seq, SessionId, TapeSeq};
 
+use super::client_calls::ClientCallCheck;
 use crate::fault::Phase;
 
 /// One run.
@@ -29,6 +30,7 @@ pub(crate) struct RunView {
     answer: Answer,
     /// Calls that were started: their contract, and whether they came to an outcome.
     started: BTreeMap<EffectId, (EffectContract, CallSettled)>,
+    client: ClientCallCheck,
     approvals: BTreeMap<ApprovalId, TapeQuestion>,
     /// Calls whose outcome nobody knew: what a person said of them since.
     doubted: BTreeMap<EffectId, Option<EffectResolution>>,
@@ -87,6 +89,7 @@ impl RunView {
             tape: Vec::new(),
             answer: Answer::Silent,
             started: BTreeMap::new(),
+            client: ClientCallCheck::default(),
             approvals: BTreeMap::new(),
             doubted: BTreeMap::new(),
             stopping: false,
@@ -114,7 +117,8 @@ impl RunView {
         let before = self.spent();
         self.machine.evolve(&record.event, record.time);
         let wrong = self.check_switch(&record.event).or_else(|| self.note(&record));
-        let wrong = wrong.or_else(|| self.check_budget(before, &record));
+        let wrong =
+            wrong.or_else(|| self.client.take(&record)).or_else(|| self.check_budget(before, &record));
         self.tape.push(record);
         wrong
     }
@@ -178,12 +182,7 @@ impl RunView {
                     return Some(format!("run {run} is over, and its call {effect} has no outcome"));
                 }
             }
-            TapeEvent::Run(
-                RunEvent::Started(_)
-                | RunEvent::InputReceived { .. }
-                | RunEvent::LoopDetected { .. }
-                | RunEvent::Held { .. },
-            )
+            TapeEvent::Run(_)
             | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. } | ModelEvent::Switched { .. })
             | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Decided(_))
             | TapeEvent::Approval(ApprovalEvent::GrantStored(_))

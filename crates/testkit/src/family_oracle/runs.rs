@@ -153,7 +153,13 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &RunWaits) {
             (record.turns, record.tool_calls) = (finished.turns, finished.tool_calls);
             record.usage = finished.usage;
         }
-        TapeEvent::Run(RunEvent::Started(_) | RunEvent::CancelRequested { .. })
+        TapeEvent::Run(
+            RunEvent::Started(_)
+            | RunEvent::CancelRequested { .. }
+            | RunEvent::ClientToolsOffered(_)
+            | RunEvent::ClientToolsCalled(_)
+            | RunEvent::ClientToolsAnswered(_),
+        )
         | TapeEvent::Unknown { .. }
         | TapeEvent::Model(_)
         | TapeEvent::Tool(_)

@@ -26,6 +26,8 @@ pub(super) struct RunWaits {
     /// Calls that may be prepared, and are neither asked about nor started.
     unprepared: BTreeSet<(RunId, EffectId)>,
     held: BTreeSet<RunId>,
+    /// Runs whose client performs functions.
+    with_client: BTreeSet<RunId>,
 }
 
 impl RunWaits {
@@ -74,6 +76,12 @@ impl RunWaits {
             }
             TapeEvent::Run(RunEvent::InputReceived { .. }) => {
                 self.held.remove(&run);
+            }
+            TapeEvent::Run(RunEvent::ClientToolsCalled(_)) => {
+                self.with_client.insert(run);
+            }
+            TapeEvent::Run(RunEvent::ClientToolsAnswered(_)) => {
+                self.with_client.remove(&run);
             }
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => {
                 self.wants_preparation(run, resolved.effect);
@@ -124,7 +132,8 @@ impl RunWaits {
     pub(super) fn phase(&self, record: &RunRecord) -> RunPhase {
         let works = matches!(
             record.phase,
-            RunPhase::Running | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question)
+            RunPhase::Running
+                | RunPhase::Waiting(WaitReason::Approval | WaitReason::Question | WaitReason::ClientTool)
         );
         if !works || record.state != RunLifecycleState::InProgress {
             return record.phase;
@@ -140,6 +149,8 @@ impl RunWaits {
             RunPhase::Waiting(WaitReason::Question)
         } else if self.open.values().any(|run| *run == record.run) {
             RunPhase::Waiting(WaitReason::Approval)
+        } else if self.with_client.contains(&record.run) {
+            RunPhase::Waiting(WaitReason::ClientTool)
         } else {
             RunPhase::Running
         }

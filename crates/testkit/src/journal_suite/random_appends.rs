@@ -39,6 +39,7 @@ use crate::FixedEntropy;
 use crate::JournalReads;
 
 mod approval_events;
+mod client_tools;
 mod components;
 mod policies;
 mod skills;
@@ -298,7 +299,7 @@ impl RandomAppends {
     }
 
     fn run_event(&mut self) -> TapeEvent {
-        match self.below(5) {
+        match self.below(6) {
             0 => TapeEvent::Run(RunEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),
@@ -314,9 +315,11 @@ impl RandomAppends {
                     CancelReason::User,
                     CancelReason::TimeLimit,
                     CancelReason::Interrupted,
+                    CancelReason::ClientToolExpired,
                 ]),
             }),
             3 => TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }),
+            4 => self.client_tool_event(),
             _ => {
                 let reason = self.one_of(&REASONS);
                 TapeEvent::Run(RunEvent::Finished(RunFinished {

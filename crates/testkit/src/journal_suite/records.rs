@@ -8,14 +8,17 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::{AppendTape, NewEntry, ReadTape};
 use palyra_types::access::{CredentialKind, PrincipalKind};
 use palyra_types::agent::AgentProfile;
+use palyra_types::client_tool::{ClientCallSpan, ClientToolsCalled};
 use palyra_types::event::{
-    AccessEvent, AgentEvent, HeldCause, JournalEvent, LoopGuard, RunEvent, RunFinished, SessionEvent,
-    TapeEvent, TokenCreated, ToolEvent, UnknownOutcomeCause,
+    AccessEvent, AgentEvent, ClientToolsAnswered, HeldCause, JournalEvent, LoopGuard, RunEvent, RunFinished,
+    SessionEvent, TapeEvent, TokenCreated, ToolEvent, UnknownOutcomeCause,
 };
 use palyra_types::id_name::IdFragment;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
-use palyra_types::{AgentId, EffectId, ErrorCode, PrincipalId, Redacted, RunId, TapeSeq, Timestamp, TokenId};
+use palyra_types::{
+    AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, TapeSeq, Timestamp, TokenId,
+};
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
@@ -96,6 +99,25 @@ pub async fn waiting_runs_say_what_for(factory: &impl JournalFactory) {
             Some(WaitReason::OutcomeUnknown),
         ),
         (input(), None),
+        (
+            TapeEvent::Run(RunEvent::ClientToolsCalled(ClientToolsCalled {
+                attempt: Attempt(1),
+                span: ClientCallSpan { first: 1, count: 2 },
+                expires: Timestamp(9_000_000),
+                calls: Vec::new(),
+            })),
+            Some(WaitReason::ClientTool),
+        ),
+        // No words take the place of results.
+        (input(), Some(WaitReason::ClientTool)),
+        (
+            TapeEvent::Run(RunEvent::ClientToolsAnswered(ClientToolsAnswered {
+                span: ClientCallSpan { first: 1, count: 2 },
+                idempotency: None,
+                outputs: Vec::new(),
+            })),
+            None,
+        ),
     ];
     for (event, wait) in steps {
         journal.append(append(vec![run.entry(event)])).await.unwrap();

@@ -35,6 +35,7 @@ fn request() -> Arc<ModelRequest> {
         system: "".into(),
         messages: Vec::new(),
         tools: Arc::default(),
+        client_tools: None,
         output_tokens_max: None,
         response_format: None,
         sampling: SamplingOptions::default(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::approval::ApproverPresence;
 use crate::attachment::{Attachment, AttachmentBody};
+use crate::client_tool::{ClientCallSpan, ClientTool, ClientToolCall, ClientToolOffer, ClientToolsCalled};
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
@@ -53,6 +54,12 @@ pub enum RunEvent {
         /// Why.
         reason: CancelReason,
     },
+    /// What the client offers from here on: functions that it performs itself, in place of tools of the daemon.
+    ClientToolsOffered(ClientToolOffer),
+    /// The model calls functions of the client; it follows the answer that makes the calls.
+    ClientToolsCalled(ClientToolsCalled),
+    /// The client brought the results of all calls of the last answer.
+    ClientToolsAnswered(ClientToolsAnswered),
     /// The run is over.
     Finished(RunFinished),
 }
@@ -92,6 +99,17 @@ pub struct RunStarted {
     pub sampling: Box<SamplingOptions>,
     /// Key of this run's content digests.
     pub run_salt: Redacted<[u8; 32]>,
+}
+
+/// The client brought the results of its functions: what they say is the client's, so the run is tainted by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientToolsAnswered {
+    /// The calls.
+    pub span: ClientCallSpan,
+    /// Digest of the key of the request that brought them.
+    pub idempotency: Option<IdempotencyDigest>,
+    /// The outputs of the functions, in the order of the calls; empty once erased.
+    pub outputs: Vec<Redacted<String>>,
 }
 
 /// Which loop guard spoke.
@@ -141,6 +159,15 @@ content_rows! {
             RunEvent::LoopDetected { guard: _, repeats: _ }
             | RunEvent::Held { cause: _ }
             | RunEvent::CancelRequested { actor: _, reason: _ } => {}
+            RunEvent::ClientToolsOffered(ClientToolOffer {
+                tools, choice: _, answer_tokens_max: _, answer_within: _,
+            }) => walk.each(tools, |walk, tool| walk.client_tool(tool)),
+            RunEvent::ClientToolsCalled(ClientToolsCalled { attempt: _, span: _, expires: _, calls }) => {
+                walk.each(calls, |walk, call| walk.client_tool_call(call));
+            }
+            RunEvent::ClientToolsAnswered(ClientToolsAnswered { span: _, idempotency: _, outputs }) => {
+                walk.each(outputs, |walk, output| walk.text(Prose, "outputs", output));
+            }
             RunEvent::Finished(finished) => {
                 let RunFinished {
                     state: _, reason: _, error: _, turns: _, tool_calls: _, usage: _, active_time: _, message,
@@ -175,6 +202,21 @@ content_rows! {
             temperature: _, top_p: _, stop, seed: _, reasoning_effort: _, verbosity: _, calls_per_answer: _,
         } = options;
         walk.each(stop, |walk, text| walk.text(Identity, "sampling.stop", text));
+    }
+
+    fn client_tool(walk, tool: ClientTool) {
+        let ClientTool { name, description, parameters, strict: _ } = tool;
+        // The model calls it by this name, and the client knows no other.
+        walk.text(Identity, "tools.name", name);
+        walk.text(Prose, "tools.description", description);
+        walk.json(Identity, "tools.parameters", parameters);
+    }
+
+    fn client_tool_call(walk, call: ClientToolCall) {
+        let ClientToolCall { name, arguments, model_call } = call;
+        walk.text(Identity, "calls.name", name);
+        walk.json(Prose, "calls.arguments", arguments);
+        walk.text(Identity, "calls.model_call", model_call);
     }
 
     fn user_input(walk, input: UserInput) {

@@ -24,6 +24,12 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
             }
             Ok(())
         }
+        v1::WaitReason::ClientTool => {
+            let told =
+                "for the program that started it, which performs a function of its own; no person is asked";
+            context.output.line(&format!("waits    {told}"))?;
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

@@ -3,11 +3,11 @@
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery, SessionTexts};
 use palyra_types::run::{IdempotencyDigest, RunLifecycleState, RunRecord};
 use palyra_types::session::SessionRef;
-use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq};
+use palyra_types::{Content, PrincipalId, Redacted, RunId, Seq, Timestamp};
 
 use super::{
-    BY_IDEMPOTENCY, BY_RUN, OF_PRINCIPAL, OF_SESSION, OPEN, RunFamily, RunRow, idempotency_key, key,
-    principal_key, session_key,
+    BY_IDEMPOTENCY, BY_RUN, OF_PRINCIPAL, OF_SESSION, OPEN, RunFamily, RunRow, WITH_CLIENT, idempotency_key,
+    key, principal_key, session_key,
 };
 use crate::families::id_query::IdQuery;
 use crate::family::{
@@ -48,6 +48,35 @@ pub fn has_other_in_progress(
     let scan = RowScan { index: OPEN, range, after: None, order: ScanOrder::Ascending, limit: 1 };
     let is_other = |row: &RunRow| row.record.state == RunLifecycleState::InProgress && row.record.run != run;
     Ok(!scan_wanted::<RunFamily>(rows, scan, is_other)?.is_empty())
+}
+
+/// A run that waits for its client, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpiringClientWait {
+    /// The run.
+    pub run: RunId,
+    /// Whom and what it belongs to.
+    pub session: SessionRef,
+    /// When it stops waiting.
+    pub expires: Timestamp,
+}
+
+/// Returns what is due next among the runs that wait for their clients.
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn next_client_waits(
+    rows: &mut dyn RowStore,
+    limit: usize,
+) -> Result<Vec<ExpiringClientWait>, StoreFault> {
+    let all = KeyRange::of_prefix(IndexKey::new());
+    let limit = limit.clamp(1, RECORD_PAGE_ROWS_MAX);
+    let found = scan_rows::<RunFamily>(rows, WITH_CLIENT, all, ScanOrder::Ascending, limit)?;
+    let due = found.into_iter().filter_map(|(_, row)| {
+        let session = SessionRef { principal: row.record.principal, id: row.record.session };
+        row.client_expires.map(|expires| ExpiringClientWait { run: row.record.run, session, expires })
+    });
+    Ok(due.collect())
 }
 
 /// Returns a run.

@@ -32,6 +32,7 @@ pub(super) fn stored_wait(phase: RunPhase) -> u32 {
         RunPhase::Waiting(WaitReason::UnknownKind) => 3,
         RunPhase::Waiting(WaitReason::Approval) => 4,
         RunPhase::Waiting(WaitReason::Question) => 5,
+        RunPhase::Waiting(WaitReason::ClientTool) => 6,
     }
 }
 
@@ -43,6 +44,7 @@ pub(super) fn phase_from_stored(state: RunLifecycleState, wait: u32) -> RunPhase
         (false, 3, _) => RunPhase::Waiting(WaitReason::UnknownKind),
         (false, 4, _) => RunPhase::Waiting(WaitReason::Approval),
         (false, 5, _) => RunPhase::Waiting(WaitReason::Question),
+        (false, 6, _) => RunPhase::Waiting(WaitReason::ClientTool),
         (false, _, RunLifecycleState::Pending) => RunPhase::Queued,
         (false, ..) => RunPhase::Running,
     }

@@ -13,17 +13,28 @@ use super::*;
 use crate::tape_fixture::TapeBuilder;
 
 fn steps(tape: &[OrchestratorTapeRecord]) -> Vec<AnswerStep> {
-    let mut reader = AnswerReader::new();
+    steps_of_part(tape, 0)
+}
+
+fn steps_of_part(tape: &[OrchestratorTapeRecord], part: u32) -> Vec<AnswerStep> {
+    let mut reader = AnswerReader::new(part);
     tape.iter().flat_map(|entry| reader.read(entry)).collect()
 }
 
 /// One line a step, without the first and the last.
 fn shown(tape: &[OrchestratorTapeRecord]) -> String {
+    shown_of_part(tape, 0)
+}
+
+fn shown_of_part(tape: &[OrchestratorTapeRecord], part: u32) -> String {
     let mut text = String::new();
-    for step in steps(tape) {
+    for step in steps_of_part(tape, part) {
         match step {
             AnswerStep::Accepted { .. } | AnswerStep::Started | AnswerStep::Ended(_) => Ok(()),
             AnswerStep::ItemOpened { item } => writeln!(text, "{item} opened"),
+            AnswerStep::FunctionCalled { item, call } => {
+                writeln!(text, "{item} calls {} {} {}", call.index, call.name, call.arguments)
+            }
             AnswerStep::TextAdded { item, text: added } => writeln!(text, "{item} + {added:?}"),
             AnswerStep::ItemClosed { item, text: whole, state } => {
                 writeln!(text, "{item} = {whole:?} {state:?}")
@@ -116,6 +127,39 @@ fn ends_are_told_apart() {
 }
 
 #[test]
+fn a_part_ends_with_calls_and_the_next_one_begins_with_their_results() {
+    let tape = TapeBuilder::new().asked().text("I look.").called(&["f", "g"]).brought(&["1", "2"]);
+    let tape = tape.asked().called(&["f"]).brought(&["3"]).asked().text("Done.").done();
+    let first = "0 opened\n0 + \"I look.\"\n0 = \"I look.\" Complete\n\
+                 1 calls 0 f {\"x\":1}\n2 calls 1 g {\"x\":1}\n";
+    assert_eq!(shown_of_part(&tape, 0), first);
+    assert_eq!(shown_of_part(&tape, 1), "0 calls 0 f {\"x\":1}\n");
+    assert_eq!(shown_of_part(&tape, 2), "0 opened\n0 + \"Done.\"\n0 = \"Done.\" Complete\n");
+    assert_eq!(steps_of_part(&tape, 3), []);
+    let outcome = |part| match steps_of_part(&tape, part).pop() {
+        Some(AnswerStep::Ended(end)) => end.outcome,
+        other => panic!("no end: {other:?}"),
+    };
+    assert_eq!(
+        [0, 1, 2].map(outcome),
+        [AnswerOutcome::FunctionCalls, AnswerOutcome::FunctionCalls, AnswerOutcome::Complete]
+    );
+    let mut ids: Vec<u32> = Vec::new();
+    for step in (0..2).flat_map(|part| steps_of_part(&tape, part)) {
+        if let AnswerStep::FunctionCalled { call, .. } = step {
+            ids.push(call.id.number);
+        }
+    }
+    assert_eq!(ids, [1, 2, 3], "no id comes twice");
+}
+
+#[test]
+fn a_run_that_ends_while_its_client_is_waited_for_has_its_calls_as_its_answer() {
+    let tape = TapeBuilder::new().asked().called(&["f"]).finished(TerminationReason::Cancelled, None);
+    assert_eq!(outcome(&tape.entries()), AnswerOutcome::FunctionCalls);
+}
+
+#[test]
 fn the_last_pause_of_a_provider_is_remembered() {
     let tape = TapeBuilder::new().asked().abandoned_for(Duration::from_secs(9));
     let tape = tape.finished(TerminationReason::ProviderError, Some(ErrorCode::ModelRateLimited)).entries();
@@ -129,6 +173,8 @@ pub(crate) enum TapeMove {
     Text(&'static str),
     Abandon,
     Answer(u32),
+    /// Two functions of the client, whose results it brings.
+    Calls,
 }
 
 pub(crate) fn any_moves() -> impl Strategy<Value = Vec<TapeMove>> {
@@ -137,6 +183,7 @@ pub(crate) fn any_moves() -> impl Strategy<Value = Vec<TapeMove>> {
         6 => text.prop_map(TapeMove::Text),
         1 => Just(TapeMove::Abandon),
         1 => (0_u32..2).prop_map(TapeMove::Answer),
+        1 => Just(TapeMove::Calls),
     ];
     prop::collection::vec(one, 0..40)
 }
@@ -147,6 +194,7 @@ pub(crate) fn tape_of(moves: &[TapeMove], structured: bool) -> Vec<OrchestratorT
         tape = match step {
             TapeMove::Text(text) => tape.text(text),
             TapeMove::Abandon => tape.abandoned().asked(),
+            TapeMove::Calls => tape.called(&["f", "g"]).brought(&["1", "2"]).asked(),
             TapeMove::Answer(proposals) => tape.answered(*proposals, FinishReason::Stop).asked(),
         };
     }
@@ -181,6 +229,10 @@ proptest! {
                 }
                 AnswerStep::ItemClosed { item, text, .. } => {
                     prop_assert_eq!(open.take(), Some((item, text)));
+                }
+                AnswerStep::FunctionCalled { item, .. } => {
+                    prop_assert!(open.is_none() && item == next);
+                    next += 1;
                 }
                 AnswerStep::Ended(_) => prop_assert!(open.is_none()),
                 AnswerStep::Accepted { .. } | AnswerStep::Started => {}

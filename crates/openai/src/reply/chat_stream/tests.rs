@@ -12,7 +12,7 @@ use crate::reply::server_event::EventData;
 use crate::tape_fixture::{TapeBuilder, run_id};
 
 fn events(tape: &[OrchestratorTapeRecord], usage: UsageReport) -> Vec<StreamEvent> {
-    let (mut reader, mut stream) = (AnswerReader::new(), ChatStream::new(run_id(), "palyra", usage));
+    let (mut reader, mut stream) = (AnswerReader::new(0), ChatStream::new(run_id(), 0, "palyra", usage));
     let steps = tape.iter().flat_map(|entry| reader.read(entry)).collect::<Vec<_>>();
     steps.iter().flat_map(|step| stream.events(step)).collect()
 }
@@ -28,6 +28,52 @@ fn objects(events: &[StreamEvent]) -> Vec<Value> {
 fn two_turns() -> Vec<OrchestratorTapeRecord> {
     let tape = TapeBuilder::new().asked().text("Look").text("ing.").answered(1, FinishReason::ToolCalls);
     tape.asked().text("Done.").done()
+}
+
+#[test]
+fn calls_come_one_after_the_other_with_their_names_once() {
+    let tape = TapeBuilder::new().asked().called(&["f", "g"]).entries();
+    let events = events(&tape, UsageReport::Included);
+    let chunks = objects(&events);
+    let mut gathered: Vec<Value> = Vec::new();
+    for chunk in &chunks {
+        let Some(calls) = chunk["choices"][0]["delta"]["tool_calls"].as_array() else { continue };
+        for call in calls {
+            let index = usize::try_from(call["index"].as_u64().unwrap()).unwrap();
+            assert!(index == gathered.len() || index + 1 == gathered.len(), "one after the other");
+            if index == gathered.len() {
+                assert!(call["id"].as_str().is_some_and(|id| !id.is_empty()));
+                assert_eq!((&call["type"], call["function"]["name"].is_string()), (&json!("function"), true));
+                gathered.push(call.clone());
+            } else {
+                let members: Vec<&String> = call.as_object().unwrap().keys().collect();
+                assert_eq!(members, ["index", "function"], "id, type and name come once");
+                gathered[index]["function"]["arguments"] = call["function"]["arguments"].clone();
+            }
+        }
+    }
+    let found: Vec<_> = gathered.iter().map(|call| (&call["function"]["name"], &call["id"])).collect();
+    assert_eq!(found[0], (&json!("f"), &json!(format!("call_{}_c1", run_id()))));
+    assert_eq!((gathered.len(), &gathered[1]["function"]["arguments"]), (2, &json!("{\"x\":1}")));
+    let last = &chunks[chunks.len() - 2]["choices"][0];
+    assert_eq!((&last["finish_reason"], &last["delta"]), (&json!("tool_calls"), &json!({})));
+    assert_eq!(events.last(), Some(&StreamEvent::done()));
+}
+
+#[test]
+fn a_whole_answer_with_calls_has_no_content() {
+    let (mut reader, mut whole) = (AnswerReader::new(0), ChatCompletion::new(run_id(), 0, "palyra"));
+    let tape = TapeBuilder::new().asked().called(&["f"]).entries();
+    let steps = tape.iter().flat_map(|entry| reader.read(entry)).collect::<Vec<_>>();
+    let answer = steps.iter().find_map(|step| whole.take(step)).unwrap().unwrap();
+    let choice = &answer["choices"][0];
+    assert_eq!(
+        (&choice["finish_reason"], &choice["message"]["content"]),
+        (&json!("tool_calls"), &Value::Null)
+    );
+    let call = json!({ "id": format!("call_{}_c1", run_id()), "type": "function",
+        "function": { "name": "f", "arguments": "{\"x\":1}" } });
+    assert_eq!(choice["message"]["tool_calls"], json!([call]));
 }
 
 #[test]
@@ -67,7 +113,7 @@ fn with_usage_every_chunk_has_the_member_and_the_last_has_no_choice() {
     assert!(before.iter().all(|chunk| chunk["usage"].is_null() && chunk.get("usage").is_some()));
     assert_eq!(last["choices"], json!([]));
     assert_eq!(last["usage"]["total_tokens"], 14);
-    let silent = ChatStream::new(run_id(), "palyra", UsageReport::Included).heartbeat();
+    let silent = ChatStream::new(run_id(), 0, "palyra", UsageReport::Included).heartbeat();
     let silent = objects(&[silent]).pop().unwrap();
     assert!(silent["usage"].is_null() && silent.get("usage").is_some(), "in silence too");
 }
@@ -95,7 +141,7 @@ fn an_answer_that_was_cut_off_says_so() {
 
 #[test]
 fn a_whole_answer_has_the_text_of_the_stream() {
-    let (mut reader, mut whole) = (AnswerReader::new(), ChatCompletion::new(run_id(), "palyra"));
+    let (mut reader, mut whole) = (AnswerReader::new(0), ChatCompletion::new(run_id(), 0, "palyra"));
     let tape = two_turns();
     let steps = tape.iter().flat_map(|entry| reader.read(entry)).collect::<Vec<_>>();
     let answer = steps.iter().find_map(|step| whole.take(step)).unwrap().unwrap();

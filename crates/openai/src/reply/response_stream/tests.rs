@@ -16,14 +16,14 @@ use crate::reply::response_object::RequestEcho;
 use crate::reply::server_event::EventData;
 use crate::tape_fixture::{TapeBuilder, run_id};
 
-fn stream(retention: ResponseRetention) -> ResponseStream {
-    let id = ResponseId { run: run_id(), retention };
+fn stream(retention: ResponseRetention, part: u32) -> ResponseStream {
+    let id = ResponseId { run: run_id(), part, retention };
     let facts = ResponseFacts { id, model: "palyra".to_owned(), created: 0, echo: RequestEcho::default() };
     ResponseStream::new(facts)
 }
 
-fn events_of(tape: &[OrchestratorTapeRecord], retention: ResponseRetention) -> Vec<Value> {
-    let (mut reader, mut stream) = (AnswerReader::new(), stream(retention));
+fn events_of(tape: &[OrchestratorTapeRecord], retention: ResponseRetention, part: u32) -> Vec<Value> {
+    let (mut reader, mut stream) = (AnswerReader::new(part), stream(retention, part));
     let mut events = Vec::new();
     for entry in tape {
         for step in reader.read(entry) {
@@ -39,7 +39,7 @@ fn events_of(tape: &[OrchestratorTapeRecord], retention: ResponseRetention) -> V
 }
 
 fn events(tape: &[OrchestratorTapeRecord]) -> Vec<Value> {
-    events_of(tape, ResponseRetention::Stored)
+    events_of(tape, ResponseRetention::Stored, 0)
 }
 
 fn names(events: &[Value]) -> Vec<&str> {
@@ -62,16 +62,28 @@ fn check(events: &[Value]) {
         match event["type"].as_str().unwrap() {
             "response.output_item.added" => {
                 assert!(texts.insert(index.unwrap(), String::new()).is_none(), "added once");
-                assert_eq!(event["item"]["content"], json!([]));
+                if event["item"]["type"] == "message" {
+                    assert_eq!(event["item"]["content"], json!([]));
+                } else {
+                    assert_eq!(event["item"]["arguments"], "");
+                }
             }
             "response.output_text.delta" => {
                 assert_eq!((&event["content_index"], &event["logprobs"]), (&json!(0), &json!([])));
                 texts.get_mut(&index.unwrap()).unwrap().push_str(event["delta"].as_str().unwrap());
             }
+            "response.function_call_arguments.delta" => {
+                texts.get_mut(&index.unwrap()).unwrap().push_str(event["delta"].as_str().unwrap());
+            }
+            "response.function_call_arguments.done" => assert_eq!(event["arguments"], texts[&index.unwrap()]),
             "response.output_text.done" => assert_eq!(event["text"], texts[&index.unwrap()]),
             "response.output_item.done" => {
-                assert_eq!(event["item"]["content"][0]["text"], texts[&index.unwrap()]);
-                assert_eq!(event["item"]["content"][0]["annotations"], json!([]));
+                if event["item"]["type"] == "message" {
+                    assert_eq!(event["item"]["content"][0]["text"], texts[&index.unwrap()]);
+                    assert_eq!(event["item"]["content"][0]["annotations"], json!([]));
+                } else {
+                    assert_eq!(event["item"]["arguments"], texts[&index.unwrap()]);
+                }
                 done.insert(index.unwrap(), event["item"].clone());
             }
             _ => {}
@@ -107,9 +119,38 @@ fn the_events_of_a_message_come_in_order() {
 }
 
 #[test]
+fn a_call_has_the_events_of_an_item_and_the_response_is_complete() {
+    let tape = TapeBuilder::new().asked().called(&["f", "g"]).brought(&["1", "2"]).asked().text("x").done();
+    let first = events(&tape);
+    let of_a_call = [
+        "response.output_item.added",
+        "response.function_call_arguments.delta",
+        "response.function_call_arguments.done",
+        "response.output_item.done",
+    ];
+    let expected =
+        [&["response.created", "response.in_progress"][..], &of_a_call, &of_a_call, &["response.completed"]]
+            .concat();
+    assert_eq!(names(&first), expected);
+    check(&first);
+    let response = &first.last().unwrap()["response"];
+    let (run, call) = (run_id(), &response["output"][1]);
+    assert_eq!((&response["status"], &response["id"]), (&json!("completed"), &json!(format!("resp_s{run}"))));
+    assert_eq!(
+        call,
+        &json!({ "id": format!("fc_{run}_c2"), "type": "function_call", "status": "completed",
+            "call_id": format!("call_{run}_c2"), "name": "g", "arguments": "{\"x\":1}" })
+    );
+    let second = events_of(&tape, ResponseRetention::Stored, 1);
+    check(&second);
+    assert_eq!(second.last().unwrap()["response"]["id"], format!("resp_s{run}-1"));
+    assert_eq!(second.last().unwrap()["response"]["output"][0]["id"], format!("msg_{run}-1_0"));
+}
+
+#[test]
 fn a_response_in_the_background_is_queued_first() {
     let tape = TapeBuilder::new().asked().text("x").done();
-    let events = events_of(&tape, ResponseRetention::Background);
+    let events = events_of(&tape, ResponseRetention::Background, 0);
     assert_eq!(names(&events)[..3], ["response.created", "response.queued", "response.in_progress"]);
     assert_eq!(events[1]["response"]["status"], "queued");
     assert_eq!(events[1]["response"]["background"], true);
@@ -181,8 +222,8 @@ fn an_answer_that_was_cut_off_is_incomplete_with_its_reason() {
 
 #[test]
 fn a_heartbeat_repeats_the_last_number() {
-    let mut stream = stream(ResponseRetention::Stored);
-    let mut reader = AnswerReader::new();
+    let mut stream = stream(ResponseRetention::Stored, 0);
+    let mut reader = AnswerReader::new(0);
     let tape = TapeBuilder::new().asked().entries();
     let count =
         tape.iter().flat_map(|entry| reader.read(entry)).flat_map(|step| stream.events(&step)).count();

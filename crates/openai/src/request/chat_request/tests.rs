@@ -79,7 +79,7 @@ fn members_that_cannot_be_served_are_refused_by_name() {
         (json!({ "messages": [{ "role": "user" }] }), "messages[0].content"),
         (json!({ "model": null }), "model"),
         (json!({ "model": "gpt-4o" }), "model"),
-        (json!({ "tools": [{ "type": "function", "function": { "name": "f" } }] }), "tools"),
+        (json!({ "tools": [{ "type": "function", "function": {} }] }), "tools[0].function.name"),
         (json!({ "tool_choice": "required" }), "tool_choice"),
         (json!({ "response_format": { "type": "xml" } }), "response_format.type"),
         (json!({ "response_format": { "type": "json_schema" } }), "response_format.json_schema"),

@@ -1,10 +1,12 @@
 //! What a request for a response may hold.
 
 use palyra_types::RunId;
+use palyra_types::client_tool::ClientCallId;
 use palyra_types::sampling::{AnswerVerbosity, ReasoningEffort, SamplingNumber};
 use serde_json::json;
 
 use super::*;
+use crate::identifiers::call_item_id;
 
 fn with(members: &Value) -> Result<ResponseRequest, ErrorReply> {
     let mut body = json!({ "model": "palyra", "input": "hi" });
@@ -33,8 +35,9 @@ fn background_needs_store() {
 #[test]
 fn a_response_that_was_not_stored_cannot_be_continued() {
     let run = RunId::from_parts(1, 1);
-    let previous =
-        |retention| with(&json!({ "previous_response_id": ResponseId { run, retention }.to_string() }));
+    let previous = |retention| {
+        with(&json!({ "previous_response_id": ResponseId { run, part: 0, retention }.to_string() }))
+    };
     let stored = previous(ResponseRetention::Stored).unwrap();
     assert_eq!(stored.previous.map(|id| id.run), Some(run));
     let error = previous(ResponseRetention::Unstored).unwrap_err();
@@ -79,13 +82,30 @@ fn a_call_whose_output_is_missing_is_named() {
 }
 
 #[test]
-fn hosted_tools_are_ignored_and_functions_of_the_client_are_refused() {
+fn results_can_be_those_of_calls_of_the_previous_response() {
+    let run = RunId::from_parts(1, 1);
+    let id = ResponseId { run, part: 0, retention: ResponseRetention::Stored }.to_string();
+    let call = ClientCallId { run, number: 1 };
+    let output = json!({ "type": "function_call_output", "call_id": call.to_string(), "output": "r" });
+    let alone = json!({ "input": [output] });
+    assert_eq!(with(&alone).unwrap_err().param(), Some("input[0]"));
+    let after = with(&json!({ "input": [output], "previous_response_id": id })).unwrap();
+    assert_eq!(after.input[0].answers, Some(call.to_string()));
+    let named = json!({ "input": [{ "type": "item_reference", "id": call_item_id(call) }, output] });
+    assert_eq!(with(&named).unwrap().input[0].calls, [call.to_string()]);
+}
+
+#[test]
+fn hosted_tools_are_ignored_and_functions_of_the_client_are_read() {
     let request = with(&json!({ "tools": [{ "type": "web_search" }, { "type": "mcp" }] })).unwrap();
     assert_eq!(request.ignored_tools, ["web_search", "mcp"]);
     let chosen = json!({ "tools": [{ "type": "web_search" }], "tool_choice": { "type": "web_search" } });
     assert_eq!(with(&chosen).unwrap_err().param(), Some("tool_choice"));
-    let error = with(&json!({ "tools": [{ "type": "function", "name": "f" }] })).unwrap_err();
-    assert_eq!((error.status(), error.param()), (400, Some("tools")));
+    assert_eq!(request.functions, None);
+    let tools = json!([{ "type": "function", "name": "f" }]);
+    let request = with(&json!({ "tools": tools })).unwrap();
+    assert_eq!(request.functions.unwrap().functions.len(), 1);
+    assert_eq!(request.echo.members["tools"], tools);
 }
 
 #[test]

@@ -314,16 +314,6 @@ def input_items():
 
 
 @part
-def refused():
-    function = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    try:
-        ask("use my tool", tools=[function])
-        raise AssertionError("tools are taken")
-    except openai.BadRequestError as error:
-        assert error.param == "tools", error.param
-
-
-@part
 def disconnect():
     """A client that leaves takes its run with it: the same words, sent later, are another run."""
     stream = ask("leave me", model="faults/slow", stream=True)

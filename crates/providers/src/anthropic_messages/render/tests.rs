@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::model::{
     CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
 };
@@ -26,6 +27,7 @@ fn request(messages: Vec<ChatMessage>) -> ModelRequest {
         system: "Be brief.".into(),
         messages,
         tools: Arc::default(),
+        client_tools: None,
         output_tokens_max: None,
         response_format: None,
         sampling: SamplingOptions::default(),
@@ -330,4 +332,38 @@ fn settings_that_the_format_knows_are_sent_and_others_are_left_out() {
     }
     assert!(body["output_config"].get("effort").is_none());
     assert_eq!(body["top_p"], 0.25);
+}
+
+#[test]
+fn functions_of_a_client_are_offered_and_chosen() {
+    let tool =
+        ClientTool { name: "a".into(), description: "Does a.".into(), parameters: "{}".into(), strict: None };
+    let mut request = request(vec![user("Hi")]);
+    let mut offered = |choice, thinking| {
+        let offer = ClientToolOffer {
+            tools: vec![tool.clone()],
+            choice,
+            answer_tokens_max: None,
+            answer_within: std::time::Duration::ZERO,
+        };
+        request.client_tools = Some(Arc::new(offer));
+        request.sampling.calls_per_answer = Some(CallsPerAnswer::One);
+        render(&request, &RenderOptions { thinking, ..manner() }).0
+    };
+    let body = offered(ClientToolChoice::Auto, ThinkingMode::ModelDecides);
+    assert_eq!(
+        (&body["tools"][0]["name"], &body["tools"][0]["input_schema"]),
+        (&json!("a"), &json!({"type": "object"}))
+    );
+    assert_eq!(body["tool_choice"], json!({"type": "auto", "disable_parallel_tool_use": true}));
+    let any = json!({"type": "any", "disable_parallel_tool_use": true});
+    assert_eq!(offered(ClientToolChoice::Required, ThinkingMode::ModelDecides)["tool_choice"], any);
+    let named = json!({"type": "tool", "name": "a", "disable_parallel_tool_use": true});
+    assert_eq!(offered(ClientToolChoice::Tool(0), ThinkingMode::ModelDecides)["tool_choice"], named);
+    assert_eq!(
+        offered(ClientToolChoice::None, ThinkingMode::ModelDecides)["tool_choice"],
+        json!({"type": "none"})
+    );
+    let thinks = offered(ClientToolChoice::Required, ThinkingMode::Adaptive);
+    assert_eq!(thinks["tool_choice"]["type"], "auto", "a model that thinks cannot be made to call");
 }

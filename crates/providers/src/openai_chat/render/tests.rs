@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::Redacted;
+use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::model::{CallId, ModelRef};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
@@ -17,6 +18,7 @@ fn request(messages: Vec<ChatMessage>) -> ModelRequest {
         system: "Be brief.".into(),
         messages,
         tools: Arc::default(),
+        client_tools: None,
         output_tokens_max: None,
         response_format: None,
         sampling: SamplingOptions::default(),
@@ -152,4 +154,39 @@ fn settings_have_the_names_of_the_format() {
     ] {
         assert_eq!(rendered[name], value, "{name}");
     }
+}
+
+#[test]
+fn functions_of_a_client_are_offered_as_they_are_and_the_choice_with_them() {
+    let function = |name: &'static str, strict| ClientTool {
+        name: name.into(),
+        description: Redacted::default(),
+        parameters: "{\"type\":\"object\"}".into(),
+        strict,
+    };
+    let mut request = request(Vec::new());
+    let mut offered = |choice| {
+        request.client_tools = Some(Arc::new(ClientToolOffer {
+            tools: vec![function("b", Some(true)), function("a", None)],
+            choice,
+            answer_tokens_max: None,
+            answer_within: std::time::Duration::ZERO,
+        }));
+        rendered(&request, OutputCapField::None)
+    };
+    let body = offered(ClientToolChoice::Auto);
+    let parameters = json!({"type": "object"});
+    assert_eq!(
+        body["tools"],
+        json!([
+            {"type": "function", "function": {"name": "b", "parameters": parameters, "strict": true}},
+            {"type": "function", "function": {"name": "a", "parameters": parameters}},
+        ])
+    );
+    assert!(body.get("tool_choice").is_none());
+    assert_eq!(offered(ClientToolChoice::None)["tool_choice"], "none");
+    assert_eq!(offered(ClientToolChoice::Required)["tool_choice"], "required");
+    let named = json!({"type": "function", "function": {"name": "a"}});
+    assert_eq!(offered(ClientToolChoice::Tool(1))["tool_choice"], named);
+    assert!(offered(ClientToolChoice::Tool(7)).get("tool_choice").is_none(), "there is no such function");
 }

@@ -162,6 +162,9 @@ fn run_fact(event: &RunEvent) -> Fact {
         }
         RunEvent::LoopDetected { .. } => Fact::Circling,
         RunEvent::Held { .. } => unreachable!("no machine holds a run by itself"),
+        RunEvent::ClientToolsOffered(_)
+        | RunEvent::ClientToolsCalled(_)
+        | RunEvent::ClientToolsAnswered(_) => unreachable!("these runs have tools"),
         RunEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
         RunEvent::Finished(finished) => Fact::Over(finished.reason),
     }
@@ -457,6 +460,7 @@ impl Reference {
                 CancelReason::User => TerminationReason::Cancelled,
                 CancelReason::TimeLimit => TerminationReason::TimeLimit,
                 CancelReason::Interrupted => TerminationReason::Interrupted,
+                CancelReason::ClientToolExpired => unreachable!("these runs have tools"),
             });
         }
         if self.pausing().is_some() {
@@ -602,6 +606,9 @@ impl Reference {
             }
             // It is asked for within a step, and answered there.
             RunInput::Judged(_) => Some(RunError::OutOfPlace),
+            RunInput::OfferClientTools(_)
+            | RunInput::ClientToolsAnswered(_)
+            | RunInput::ClientWaitExpired => unreachable!("these runs have tools"),
             RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
             RunInput::ApprovalExpired { approval } => {
                 let due = self.pending(*approval).is_some_and(|asked| self.is_late(&asked));
@@ -672,7 +679,10 @@ impl Reference {
             RunInput::ToolPrepared { effect, prepared, judged, fresh } => {
                 self.take_prepared(effect.0, prepared, judged.as_deref(), *fresh);
             }
-            RunInput::Judged(_) => {}
+            RunInput::Judged(_)
+            | RunInput::OfferClientTools(_)
+            | RunInput::ClientToolsAnswered(_)
+            | RunInput::ClientWaitExpired => {}
             RunInput::ApprovalAnswered(answer) => self.take_approval(answer),
             RunInput::ApprovalExpired { approval } => self.expire(*approval),
             RunInput::EffectResolved { effect, .. } => self.tape.push(Fact::Settled { effect: effect.0 }),

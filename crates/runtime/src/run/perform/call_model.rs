@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use palyra_admin::models::{broken_off, failure};
+use palyra_attachments::with_images;
+use palyra_policy::WantedAnswer;
 use palyra_ports::{ModelProvider, ReadTape};
 use palyra_types::model::{
     ARGUMENTS_BYTES_MAX, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX,
@@ -14,8 +16,6 @@ use palyra_types::{Attempt, Content};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::run::perform::images::with_images;
-use crate::run::perform::wanted_answer::WantedAnswer;
 use crate::run_context::RunContext;
 
 /// Pieces held between a model and its run; a model that is quicker than the journal waits.

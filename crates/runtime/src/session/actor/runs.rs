@@ -3,20 +3,17 @@
 use palyra_ports::AppendError;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::RunInput;
+use palyra_run_core::session_history::{OvertakesEarlier, PriorContext, VisibleRun, overtakes_once_begun};
 use palyra_types::RunId;
 use palyra_types::run::CancelReason;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
-use crate::run::{
-    ActorExit, FinishedRun, PriorContext, RunCommand, RunExit, RunMailbox, RunSeed, StallKind, spawn_run,
-};
+use crate::run::{ActorExit, FinishedRun, RunCommand, RunExit, RunMailbox, RunSeed, StallKind, spawn_run};
 use crate::session::admitted::AdmittedRun;
 use crate::session::directory::Command;
-use crate::session::history::overtakes_once_begun;
 use crate::session::loaded::{LiveSlot, PendingInterrupt, RecoveryAction, StateFreshness};
-use crate::session::past::{OvertakesEarlier, VisibleRun};
 use crate::session::request::{AdmissionKind, SubmitReceipt};
 
 /// A run whose actor panics more often than this is ended without it.

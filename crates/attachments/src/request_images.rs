@@ -1,7 +1,7 @@
 //! Reads the images of a request right before it is asked.
 //!
-//! Owns how many of them a request holds. Tapes and transcripts know only where images lie, so nobody carries their
-//! bytes around; what is left out is told to the model in words.
+//! Owns how many of them a request holds. Tapes and transcripts know only the places of images, without their bytes. The
+//! model reads a sentence in place of an image that is left out.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl ImageAllowance {
 }
 
 /// Returns the request with the bytes of its images, newest first as far as there is room.
-pub(super) async fn with_images(tapes: &dyn ReadTape, request: Arc<ModelRequest>) -> Arc<ModelRequest> {
+pub async fn with_images(tapes: &dyn ReadTape, request: Arc<ModelRequest>) -> Arc<ModelRequest> {
     if !request.messages.iter().any(has_images) {
         return request;
     }
@@ -65,7 +65,7 @@ fn has_images(message: &ChatMessage) -> bool {
     }
 }
 
-/// Reads one image; returns what to tell the model when it does not get it.
+/// Reads one image; returns a sentence for the model where it does not get it.
 async fn load(
     tapes: &dyn ReadTape,
     file: &mut RenderedAttachment,

@@ -3,16 +3,15 @@
 //! Owns the words of one attempt as long as there is a schema to hold them against. An answer that does not fit is
 //! a malformed one; what follows is the failure table's to say.
 
-use palyra_policy::AnswerSchema;
 use palyra_types::model::{FinishReason, ModelFailure, ModelFailureClass, ModelRequest, RawModelAnswer};
 
-use palyra_admin::models::failure;
+use crate::answer::AnswerSchema;
 
 /// Bytes of an answer that is held against a schema, at most.
 const STRUCTURED_ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The schema of a run, if it has one, and what was said so far.
-pub(super) struct WantedAnswer {
+pub struct WantedAnswer {
     schema: Option<AnswerSchema>,
     said: String,
     bytes: usize,
@@ -20,7 +19,10 @@ pub(super) struct WantedAnswer {
 
 impl WantedAnswer {
     /// Reads what a request asks for.
-    pub(super) fn of(request: &ModelRequest) -> Result<Self, ModelFailure> {
+    ///
+    /// # Errors
+    /// A failure of the class `Permanent` for a schema that is none.
+    pub fn of(request: &ModelRequest) -> Result<Self, ModelFailure> {
         let schema =
             request.response_format.as_ref().map(|format| AnswerSchema::compile(format.schema.expose()));
         let schema =
@@ -29,7 +31,7 @@ impl WantedAnswer {
     }
 
     /// Takes a piece of text.
-    pub(super) fn hear(&mut self, text: &str) {
+    pub fn hear(&mut self, text: &str) {
         if self.schema.is_some() {
             self.bytes = self.bytes.saturating_add(text.len());
             if self.bytes <= STRUCTURED_ANSWER_BYTES_MAX {
@@ -39,7 +41,10 @@ impl WantedAnswer {
     }
 
     /// Checks a final answer; one that wants tools, or that a filter cut off, is not final.
-    pub(super) fn check(&self, answer: &RawModelAnswer) -> Result<(), ModelFailure> {
+    ///
+    /// # Errors
+    /// A failure of the class `Malformed` that says what does not fit.
+    pub fn check(&self, answer: &RawModelAnswer) -> Result<(), ModelFailure> {
         let Some(schema) = &self.schema else { return Ok(()) };
         if !answer.proposals.is_empty() || answer.finish == FinishReason::ContentFilter {
             return Ok(());
@@ -57,4 +62,8 @@ impl WantedAnswer {
             }
         }
     }
+}
+
+fn failure(class: ModelFailureClass, detail: &str) -> ModelFailure {
+    ModelFailure { class, detail: detail.into(), retry_after: None }
 }
