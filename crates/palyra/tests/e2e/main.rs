@@ -14,6 +14,8 @@ mod entry;
 mod openai_server;
 mod openai_clients;
 mod three_clients;
+mod killed_daemon;
+mod run_watchers;
 mod sessions_under_fire;
 mod exit_codes;
 mod ids;
