@@ -16,6 +16,7 @@ mod openai_clients;
 mod three_clients;
 mod killed_daemon;
 mod run_watchers;
+mod background_over_kills;
 mod sessions_under_fire;
 mod exit_codes;
 mod ids;
