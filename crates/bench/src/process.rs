@@ -6,4 +6,6 @@ pub mod system_calls;
 pub mod daemon;
 pub mod measured_daemon;
 pub mod floor;
+pub mod chat_client;
+pub mod descriptor_limit;
 pub mod held;

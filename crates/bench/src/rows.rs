@@ -7,6 +7,8 @@ mod protocol;
 mod streamed;
 mod tool_round;
 mod throughput;
+mod chat_completions;
+mod open_streams;
 mod append;
 mod run_counts;
 mod filled;

@@ -51,6 +51,29 @@ fn the_daemon_and_the_floor_answer_side_by_side() {
 }
 
 #[test]
+fn chat_completions_and_their_open_streams_are_measured_beside_the_floor() {
+    let figures = figures(&["chat-completions", "open-streams"]);
+    let all = [
+        "/v1/chat/completions: added time to first token",
+        "/v1/chat/completions: added total",
+        "the model alone: added total",
+        "requests/s, 1 at once",
+        "requests/s, 16 at once",
+        "processor time of a request, 16 at once",
+        "resident memory with 16 open chat streams",
+        "first token of another request beside 16 streams",
+        "total of another request beside 16 streams",
+    ];
+    for what in all {
+        let figure = named(&figures, what);
+        assert!(figure["ours"]["p50"].as_f64() > Some(0.0), "{figure}");
+        assert!(figure["anchor"]["value"]["p50"].is_f64(), "{figure}");
+    }
+    // So few streams may fit into memory that was there already.
+    assert!(named(&figures, "for each of 16 streams")["ours"]["p50"].is_f64());
+}
+
+#[test]
 fn the_daemon_is_looked_at_from_outside() {
     let figures = figures(&["cold-start", "recovery", "footprint", "binary", "append"]);
     for what in

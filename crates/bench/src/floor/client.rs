@@ -34,6 +34,14 @@ impl FloorClient {
         Ok(Self { stream, frames: Frames::default() })
     }
 
+    /// Asks, and leaves the answer to come.
+    ///
+    /// # Errors
+    /// When the floor hung up.
+    pub async fn begin(&mut self, directive: &AnswerDirective) -> anyhow::Result<()> {
+        send(&mut self.stream, ASK, directive.question().as_bytes()).await
+    }
+
     /// Asks, says yes to every call, and hears the answer to its end.
     ///
     /// # Errors

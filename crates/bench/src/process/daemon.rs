@@ -14,6 +14,9 @@ use super::spawned::SpawnedChild;
 use crate::floor::client::TurnTimes;
 use crate::model::directive::{AnswerDirective, CallPath};
 
+/// The settings of the mock model.
+const MODEL_TABLE: &str = "[providers.mock]\n";
+
 /// The program that is the daemon.
 #[derive(Debug, Clone)]
 pub struct DaemonProgram {
@@ -50,8 +53,7 @@ impl DaemonHome {
                 std::fs::write(home.work().join(calls.file(at)), "milk\nbread\n")?;
             }
         }
-        let config =
-            format!("[model]\ndefault = \"mock/mock\"\n\n[providers.mock]\nbase_url = \"{model}\"\n");
+        let config = format!("[model]\ndefault = \"mock/mock\"\n\n{MODEL_TABLE}base_url = \"{model}\"\n");
         std::fs::write(home.config(), config)?;
         Ok(home)
     }
@@ -98,6 +100,16 @@ impl DaemonHome {
         let config = std::fs::read_to_string(self.config())?;
         let config = format!("{config}\n[commands]\nmemory_mib_max = {memory_mib}\n");
         Ok(std::fs::write(self.config(), config)?)
+    }
+
+    /// Sets how many requests the model is asked at once, which a daemon reads at its start.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn allow_model_requests(&self, at_once_max: usize) -> anyhow::Result<()> {
+        let config = std::fs::read_to_string(self.config())?;
+        let provider = format!("{MODEL_TABLE}parallel_requests_max = {at_once_max}\n");
+        Ok(std::fs::write(self.config(), config.replace(MODEL_TABLE, &provider))?)
     }
 
     fn config(&self) -> PathBuf {

@@ -4,8 +4,9 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, bombs, cancel, components, counts, database, fetch, footprint, lists, long_session, one_turn,
-    protocol, rebuild, run_counts, spawn, start, streamed, throughput, tool_round,
+    append, bombs, cancel, chat_completions, components, counts, database, fetch, footprint, lists,
+    long_session, one_turn, open_streams, protocol, rebuild, run_counts, spawn, start, streamed, throughput,
+    tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::BenchFigure;
@@ -59,6 +60,16 @@ pub const ROWS: &[BenchRow] = &[
         name: protocol::NAME,
         about: "the floor spoken over gRPC and an HTTP library, beside the floor: what those alone cost",
         measure: |lab| protocol::measure(lab).boxed_local(),
+    },
+    BenchRow {
+        name: chat_completions::NAME,
+        about: "/v1/chat/completions: added first token and total, requests per second at 1, 16 and 64, beside the floor",
+        measure: |lab| chat_completions::measure(lab).boxed_local(),
+    },
+    BenchRow {
+        name: open_streams::NAME,
+        about: "1,000 open chat streams: memory of each, and another client's request beside them",
+        measure: |lab| open_streams::measure(lab).boxed_local(),
     },
     BenchRow {
         name: append::NAME,

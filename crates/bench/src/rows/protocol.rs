@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::one_turn::{ProcessUsage, TurnSamples, ask_directly};
-use super::throughput::{AsksFloor, WIDTHS, floor_round};
+use super::throughput::{TurnClient, WIDTHS, turns_round};
 use crate::floor::client::{FloorClient, TurnTimes};
 use crate::floor::grpc_client::GrpcFloorClient;
 use crate::lab::Lab;
@@ -19,7 +19,7 @@ pub(super) const NAME: &str = "protocol";
 
 const WARM_UP: usize = 20;
 
-impl AsksFloor for GrpcFloorClient {
+impl TurnClient for GrpcFloorClient {
     async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         Self::ask(self, directive).await
     }
@@ -111,8 +111,10 @@ async fn side_by_side(lab: &Lab, floors: &mut FloorClients) -> anyhow::Result<Ve
         let (mut bare, mut grpc, mut ratios) = (rates(), rates(), rates());
         let (mut bare_cpu, mut grpc_cpu) = (times(), times());
         for _ in 0..lab.effort.of(1, 2, 8) {
-            let least = floor_round(&floors.bare, &mut floors.bare_clients[..*width], span).await?;
-            let over = floor_round(&floors.grpc, &mut floors.grpc_clients[..*width], span).await?;
+            let least =
+                turns_round(floors.bare.process.pid(), &mut floors.bare_clients[..*width], span).await?;
+            let over =
+                turns_round(floors.grpc.process.pid(), &mut floors.grpc_clients[..*width], span).await?;
             bare.push(least.rate);
             grpc.push(over.rate);
             ratios.push(over.rate / least.rate.max(f64::MIN_POSITIVE));

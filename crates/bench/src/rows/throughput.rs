@@ -12,7 +12,6 @@ use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
 use crate::measure::samples::{BetterDirection, SampleSet, SampleSummary};
 use crate::model::directive::AnswerDirective;
 use crate::process::daemon::{DaemonProcess, SessionClient};
-use crate::process::floor::FloorProcess;
 use crate::process::kernel_facts::processor_time;
 
 pub(super) const NAME: &str = "throughput";
@@ -37,13 +36,13 @@ pub(super) struct RoundRate {
     pub(super) cpu_us: f64,
 }
 
-/// A client of a floor.
-pub(super) trait AsksFloor {
+/// A client that asks one question at a time.
+pub(super) trait TurnClient {
     /// Asks, and hears the answer to its end.
     fn ask(&mut self, directive: &AnswerDirective) -> impl Future<Output = anyhow::Result<TurnTimes>>;
 }
 
-impl AsksFloor for FloorClient {
+impl TurnClient for FloorClient {
     async fn ask(&mut self, directive: &AnswerDirective) -> anyhow::Result<TurnTimes> {
         Self::ask(self, directive).await
     }
@@ -65,7 +64,7 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     ours_round(&daemon, &clients, span / 4).await?;
     for _ in 0..lab.effort.of(1, 2, 8) {
         for (rounds, width) in all.iter_mut().zip(widths) {
-            let least = floor_round(&floor, &mut relays[..*width], span).await?;
+            let least = turns_round(floor.process.pid(), &mut relays[..*width], span).await?;
             let ours = ours_round(&daemon, &clients[..*width], span).await?;
             rounds.push(&least, &ours);
         }
@@ -108,12 +107,13 @@ async fn ours_round(daemon: &DaemonProcess, clients: &[Client], span: Duration) 
     Ok(round(done, begun.elapsed(), processor_time(daemon.process.pid())?.saturating_sub(before)))
 }
 
-pub(super) async fn floor_round(
-    floor: &FloorProcess,
-    clients: &mut [impl AsksFloor],
+/// Has all clients ask again and again for a while; the processor time is that of the process they ask.
+pub(super) async fn turns_round(
+    pid: u32,
+    clients: &mut [impl TurnClient],
     span: Duration,
 ) -> anyhow::Result<RoundRate> {
-    let before = processor_time(floor.process.pid())?;
+    let before = processor_time(pid)?;
     let begun = Instant::now();
     let slots = clients.iter_mut().map(|client| async move {
         let mut done = 0_u32;
@@ -124,7 +124,7 @@ pub(super) async fn floor_round(
         anyhow::Ok(done)
     });
     let done: u32 = try_join_all(slots).await?.iter().sum();
-    Ok(round(done, begun.elapsed(), processor_time(floor.process.pid())?.saturating_sub(before)))
+    Ok(round(done, begun.elapsed(), processor_time(pid)?.saturating_sub(before)))
 }
 
 fn round(done: u32, took: Duration, cpu: Duration) -> RoundRate {

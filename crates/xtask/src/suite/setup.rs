@@ -25,7 +25,7 @@ struct SystemRequirement {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [SystemRequirement; 13] = [
+const NEEDS: [SystemRequirement; 14] = [
     SystemRequirement {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -51,6 +51,11 @@ const NEEDS: [SystemRequirement; 13] = [
         what: "npm, which fetches those libraries",
         probe: &["npm", "--version"],
         packages: &["npm"],
+    },
+    SystemRequirement {
+        what: "Chromium, for the tests that watch from a browser",
+        probe: &["chromium", "--version"],
+        packages: &["chromium"],
     },
     SystemRequirement {
         what: "git, for tests over work trees",
