@@ -41,7 +41,6 @@ use crate::run::record;
 use crate::run::replay::replay;
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
-use palyra_background::LoopTimer;
 
 /// How long a step waits after the journal refused it for want of space or a free place in its queue.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);

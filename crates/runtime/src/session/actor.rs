@@ -34,7 +34,6 @@ use crate::session::directory::{
 };
 use crate::session::loaded::{ArchiveState, LoadedSession, StateFreshness};
 use crate::session::request::{RecordedChange, SessionChange};
-use palyra_background::LoopTimer;
 
 mod runs;
 
