@@ -81,7 +81,7 @@ impl OperationHandlers {
         {
             return Err(AdminError::ModelNotConfigured { model: model.to_string() }.into());
         }
-        let tools = message.tools.map(tools_from).transpose()?;
+        let tools = message.tools.as_ref().map(tools_from).transpose()?;
         let folders = message.workspace_roots;
         Ok(AgentChange {
             name: message.name,
@@ -97,7 +97,7 @@ fn agent_id(text: &str) -> Result<AgentId, ApiError> {
     Ok(translate::id("agent_id", text)?)
 }
 
-fn tools_from(tools: v1::AgentTools) -> Result<Option<Vec<ToolName>>, InvalidValue> {
+fn tools_from(tools: &v1::AgentTools) -> Result<Option<Vec<ToolName>>, InvalidValue> {
     match (tools.all, tools.names.as_slice()) {
         (true, []) => Ok(None),
         (true, _) => Err(InvalidValue::new("tools", "either all tools or names of some")),

@@ -186,7 +186,10 @@ fn own_mend(error: &ClientError) -> Option<String> {
             "if it stays so, `kill -9 {pid}`: nothing recorded is lost, and the next command starts another"
         )),
         ClientError::OtherModel { in_force, own, .. } => Some(match means_same_model(in_force, own) {
-            true => format!("`palyra admin stop`, then try again; or `--model {in_force}` to ask the daemon's model"),
+            true => format!(
+                "`palyra admin stop`, then try again; or name the daemon's model: `--model {in_force}`, to test it \
+                 `palyra model test {in_force}`"
+            ),
             false => "`palyra admin stop`, then try again".to_owned(),
         }),
         ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(format!(

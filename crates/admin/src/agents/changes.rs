@@ -3,7 +3,7 @@
 //! Invariant: the agents that ship keep their names and are never archived, and a workspace root is a real folder that may be
 //! one at the time it is saved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME, TOOLLESS_AGENT_NAME};
@@ -178,19 +178,19 @@ impl AgentRegistry {
             if roots.len() > WORKSPACE_ROOTS_MAX {
                 return refuse(format!("an agent has at most {WORKSPACE_ROOTS_MAX} workspace roots"));
             }
-            let checked = roots.into_iter().map(|root| self.checked_root(caller, root));
+            let checked = roots.iter().map(|root| self.checked_root(caller, root));
             profile.workspace_roots = checked.collect::<Result<_, _>>()?;
         }
         Ok(profile)
     }
 
-    fn checked_root(&self, caller: Caller, root: PathBuf) -> Result<Redacted<PathBuf>, AdminError> {
+    fn checked_root(&self, caller: Caller, root: &Path) -> Result<Redacted<PathBuf>, AdminError> {
         let checked = |path: PathBuf| {
             let checked = self.ports.recorder.check(caller.actor.principal, Content::new(path));
             let field = "the path of the workspace root";
             checked.map_err(|_| AdminError::SecretInIdentity { field })
         };
-        checked(root.clone())?;
+        checked(root.to_owned())?;
         let shown = root.display().to_string();
         let refused = |why: &str| AdminError::InvalidArgument {
             what: format!("`{shown}` cannot be a workspace root: {why}"),
@@ -198,7 +198,7 @@ impl AgentRegistry {
         if !root.is_absolute() {
             return Err(refused("it is not an absolute path"));
         }
-        let real = self.ports.workspaces.real_folder(&root).map_err(|why| refused(&why.to_string()))?;
+        let real = self.ports.workspaces.real_folder(root).map_err(|why| refused(&why.to_string()))?;
         checked(real)
     }
 }

@@ -29,6 +29,7 @@ fn lists() -> Vec<FieldCase> {
     let effects = v1::ListEffectsRequest { only: UNKNOWN, ..Default::default() };
     let runs = v1::ListRunsRequest { only: UNKNOWN, ..Default::default() };
     let sessions = v1::ListSessionsRequest { only: UNKNOWN, ..Default::default() };
+    let of_surface = v1::ListSessionsRequest { surface: UNKNOWN, ..Default::default() };
     vec![
         (
             "ListApprovalsRequest.only",
@@ -43,6 +44,12 @@ fn lists() -> Vec<FieldCase> {
             "/palyra.v1.SessionsService/ListSessions",
             "only",
             sessions.encode_to_vec(),
+        ),
+        (
+            "ListSessionsRequest.surface",
+            "/palyra.v1.SessionsService/ListSessions",
+            "surface",
+            of_surface.encode_to_vec(),
         ),
     ]
 }

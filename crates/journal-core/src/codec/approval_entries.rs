@@ -89,11 +89,11 @@ pub(super) fn terms_from_stored(terms: Option<store::ApprovalTerms>) -> ReadResu
         at_expiry: StoredEnum::from_stored(terms.at_expiry)?,
         separation: StoredEnum::from_stored(terms.separation)?,
         needed: terms.needed,
-        approvers: terms.approvers.map(approvers_from_stored).transpose()?,
+        approvers: terms.approvers.as_ref().map(approvers_from_stored).transpose()?,
     })
 }
 
-fn approvers_from_stored(stored: store::ApproverSet) -> ReadResult<ApproverSet> {
+fn approvers_from_stored(stored: &store::ApproverSet) -> ReadResult<ApproverSet> {
     let mut set = ApproverSet::default();
     for role in &stored.roles {
         set = set.with_role(role.parse().map_err(|_| UnreadableEvent::Malformed)?);

@@ -322,16 +322,20 @@ fn as_before_approvals(event: &mut JournalEvent) {
     }
 }
 
-fn log_events() -> Vec<JournalEvent> {
-    let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
-    let token = TokenId::from_bytes([7; 16]);
-    let profile = AgentProfile {
+fn agent_profile() -> AgentProfile {
+    AgentProfile {
         name: "main".into(),
         instructions: "Be brief.".into(),
         model: Some(samples::model()),
         tools: Some(vec![ToolName::new("read_file"), ToolName::new("search")]),
         ..AgentProfile::default()
-    };
+    }
+}
+
+fn log_events() -> Vec<JournalEvent> {
+    let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
+    let token = TokenId::from_bytes([7; 16]);
+    let profile = agent_profile();
     vec![
         JournalEvent::Log(LogEvent::Opened { log_id: LogId([1; 16]), nonce: [2; 32], first_key: [3; 32] }),
         JournalEvent::Log(LogEvent::EpochStarted { epoch: Epoch(4), key: [5; 32], sealing: None }),

@@ -350,6 +350,10 @@ fn admin(world: &mut World) {
     world.reading(&["admin", "vault", "unlock"], "lantern-of-amber\n");
     world.reading(&["admin", "vault", "passphrase"], "lantern-of-amber\n");
     world.verb(&["admin", "agents"]);
+    world.verb(&["admin", "agents", "create", "reviewer", "--instructions", "Review."]);
+    world.verb(&["admin", "agents", "update", "reviewer", "--tool", "read_file"]);
+    world.verb(&["admin", "agents", "show", "reviewer"]);
+    world.verb(&["admin", "agents", "archive", "reviewer"]);
     world.verb(&["admin", "tasks"]);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);

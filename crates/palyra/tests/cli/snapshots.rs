@@ -22,8 +22,15 @@ fn masked(home: &Home, text: &str) -> String {
 
 /// Masks the ends of the ids of grants and runs where a note names them.
 fn mask_grants(text: &str) -> String {
-    ["(grant ", "`palyra approve revoke ", "and `palyra runs undo "].iter().fold(
-        text.to_owned(),
+    let is_id =
+        |word: &str| word.len() == 6 && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+    let line = |line: &str| match line.split_once("  ") {
+        Some((id, calls)) if is_id(id) && calls.ends_with(')') => format!("[ID]  {calls}\n"),
+        _ => format!("{line}\n"),
+    };
+    let text: String = text.lines().map(line).collect();
+    ["(grant ", "`palyra approve revoke ", "and `palyra runs undo ", "its id is "].iter().fold(
+        text,
         |text, begin| {
             let mut parts = text.split(begin);
             let head = parts.next().unwrap_or_default().to_owned();

@@ -7,9 +7,13 @@ use crate::caller::{call, caller};
 use crate::home::Home;
 use crate::http_api::{HttpRequest, get, port};
 use crate::openai_server::{home_with, runtime, serve};
-use crate::tcp::token;
 
 const CANARY: &str = "a lantern in the project";
+
+fn owner(home: &Home) -> String {
+    let made = home.palyra(&["admin", "tokens", "create", "user:local", "--role", "owner"]).expect(0);
+    made.out.trim().to_owned()
+}
 
 /// Returns the first object of a body, which may come in chunks.
 fn object(body: &str) -> Value {
@@ -44,7 +48,7 @@ fn runs_over_http_work_in_the_roots_of_their_agent_and_nowhere_else() {
     let model = serve(&runtime, caller());
     let home = home_with(&model).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     home.palyra(&["admin", "agents"]).expect(0);
-    let (port, owner) = (port(&home), token(&home, "user:local"));
+    let (port, owner) = (port(&home), owner(&home));
     let project = home.work().join("project");
     std::fs::create_dir_all(project.join("inner")).unwrap();
     std::fs::create_dir_all(home.work().join("project-beside")).unwrap();
@@ -83,7 +87,7 @@ fn agents_are_made_changed_and_archived_and_outlive_a_restart() {
     let model = serve(&runtime, caller());
     let home = home_with(&model).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     home.palyra(&["admin", "agents"]).expect(0);
-    let (port, owner) = (port(&home), token(&home, "user:local"));
+    let (port, owner) = (port(&home), owner(&home));
     let profile =
         json!({ "name": "reviewer", "instructions": "Change nothing.", "tools": { "names": ["read_file"] } });
     let line = "POST /api/v1/agents";
@@ -113,7 +117,8 @@ fn agents_are_made_changed_and_archived_and_outlive_a_restart() {
         assert!((400..500).contains(&status) && refused.to_string().contains(says), "{bad}: {refused}");
     }
 
-    let run = home.palyra(&["run", "--agent", "reviewer", "--session", "notes", "hello"]).expect(0);
+    let hello = call("read_file", &json!({ "path": "kept.txt" }));
+    let run = home.palyra(&["run", "--agent", "reviewer", "--session", "notes", &hello]).expect(0);
     assert!(!run.out.is_empty());
     home.palyra(&["admin", "agents", "update", "reviewer", "--name", "critic", "--all-tools"]).expect(0);
     home.palyra(&["admin", "agents", "update", "main", "--name", "other"]).expect(1);
@@ -123,7 +128,7 @@ fn agents_are_made_changed_and_archived_and_outlive_a_restart() {
 
     let shown = home.palyra(&["admin", "agents", "show", "critic", "--json"]).expect(0).json();
     assert_eq!(shown[0]["archived"], json!(true), "{shown:?}");
-    home.palyra(&["run", "--agent", "critic", "hello"]).expect(1);
-    home.palyra(&["run", "--agent", "critic", "--session", "notes", "hello"]).expect(1);
-    home.palyra(&["run", "--session", "notes", "hello"]).expect(0);
+    home.palyra(&["run", "--agent", "critic", &hello]).expect(1);
+    home.palyra(&["run", "--agent", "critic", "--session", "notes", &hello]).expect(1);
+    home.palyra(&["run", "--session", "notes", &hello]).expect(0);
 }

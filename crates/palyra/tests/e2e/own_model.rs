@@ -61,6 +61,9 @@ fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
     assert!(refused.err.contains("`--model openai/test-model`"), "{}", refused.err);
     let followed = ask(&home, None, &["run", "--model", "openai/test-model", "hello"]).expect(0);
     assert_eq!(followed.out, "mine\n", "{}", followed.err);
+    let untested = ask(&home, None, &["model", "test"]).expect(2);
+    assert!(untested.err.contains("`palyra model test openai/test-model`"), "{}", untested.err);
+    ask(&home, None, &["model", "test", "openai/test-model"]).expect(0);
     let named = ask(&home, None, &["run", "--model", "demo/demo", "hello"]).expect(0);
     assert!(named.out.contains("demo model"), "{}", named.out);
     ask(&home, None, &["run", "--no-start", "hello"]).expect(2);

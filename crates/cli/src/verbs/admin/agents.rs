@@ -44,7 +44,7 @@ enum AgentsVerb {
     },
     /// Create an agent
     #[command(
-        after_help = "Example:\n  palyra admin agents create reviewer --instructions 'Review, and change nothing.' --tool read_file --tool search_text"
+        after_help = "Example:\n  palyra admin agents create reviewer --tool read_file --root ~/project"
     )]
     Create {
         /// The name: a letter, then letters, digits and hyphens, all small
@@ -89,9 +89,9 @@ struct ProfileArgs {
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
     /// A file with its instructions
-    #[arg(long, value_name = "FILE", conflicts_with = "instructions")]
+    #[arg(long = "file", value_name = "FILE", conflicts_with = "instructions")]
     instructions_file: Option<PathBuf>,
-    /// The model it prefers, as provider/model; an empty text for the default
+    /// Its model, as provider/model; empty for the default
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// A tool that it may use; once for each
@@ -103,7 +103,7 @@ struct ProfileArgs {
     /// No tools
     #[arg(long, conflicts_with_all = ["tools", "all_tools"])]
     no_tools: bool,
-    /// A folder in which its runs work that come over HTTP or TCP; once for each, the first is the usual one
+    /// A folder for its runs over HTTP or TCP; repeatable
     #[arg(long = "root", value_name = "FOLDER")]
     roots: Vec<PathBuf>,
     /// No such folder: each session has one of its own

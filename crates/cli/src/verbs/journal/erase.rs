@@ -168,7 +168,8 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     typed_lines::forget(context, typed)?;
     if let Some(Subject::RunId(run)) = &request.subject {
         let run = short_id(run);
-        let message = format!("`last` passes over an erased run from now on; its id, {run}, still names it");
+        let message =
+            format!("from now on `last` names an erased run only where there is no other; its id is {run}");
         context.output.note(NoteKind::Info, &message);
     }
     Ok(exit)

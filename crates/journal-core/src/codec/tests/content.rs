@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use palyra_testkit::journal_suite::components;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
+use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, StoredGrant};
 use palyra_types::component::{ComponentCapability, ComponentEvent};
 use palyra_types::event::content::{ContentClass, ContentLeaf};
-use palyra_types::event::{ApprovalEvent, JournalEvent, TapeEvent};
+use palyra_types::event::{AgentEvent, ApprovalEvent, JournalEvent, TapeEvent};
 
 use super::super::{decode, encode};
-use super::{asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, stored_grant};
+use super::{
+    agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, stored_grant,
+};
 
 /// Examples that reach each content field.
 fn examples() -> Vec<JournalEvent> {
@@ -27,6 +30,10 @@ fn examples() -> Vec<JournalEvent> {
     let matcher = vec![ArgumentRule { argument: "url".into(), shape }];
     let stored = StoredGrant { matcher, ..stored_grant() };
     events.push(JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::GrantStored(stored))));
+    let root = palyra_types::Redacted::cleaned("/home/me/desk".into());
+    let profile = AgentProfile { workspace_roots: vec![root], ..agent_profile() };
+    let agent = palyra_types::AgentId::from_bytes([6; 16]);
+    events.push(JournalEvent::Agent(AgentEvent::Saved { agent, profile }));
     events
 }
 

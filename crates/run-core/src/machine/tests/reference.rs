@@ -688,14 +688,7 @@ impl Reference {
             RunInput::EffectResolved { effect, .. } => self.tape.push(Fact::Settled { effect: effect.0 }),
             RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
             RunInput::Recovered => self.recover(),
-            RunInput::Broken => {
-                self.hang_up();
-                if !self.at_work().is_empty() {
-                    self.work.push("stop tools".into());
-                }
-                self.write_off_running();
-                self.end(TerminationReason::InternalError);
-            }
+            RunInput::Broken => self.take_broken(),
         }
         let queued =
             self.attempts() == 0 && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();
@@ -703,6 +696,15 @@ impl Reference {
         for effect in self.preparing().into_iter().filter(|effect| !known.contains(effect)) {
             self.work.push(format!("prepare {effect}"));
         }
+    }
+
+    fn take_broken(&mut self) {
+        self.hang_up();
+        if !self.at_work().is_empty() {
+            self.work.push("stop tools".into());
+        }
+        self.write_off_running();
+        self.end(TerminationReason::InternalError);
     }
 
     fn take_printed(&mut self, wanted: u32, bytes: u64, rest: OutputRest) {
