@@ -10,7 +10,7 @@ use palyra_admin::Caller;
 use palyra_admin::unless_secret;
 use palyra_policy::{CallEvidence, PolicyRequest, decide_tool_call, explain};
 use palyra_ports::{ComparedFile, KeptContent, KeptEntry, KeptFile, KeptFileError, RestoreOrder};
-use palyra_types::approval::{ApproverPresence, SeparationRule};
+use palyra_types::approval::ApproverPresence;
 use palyra_types::effect::{FileBefore, KeptFileId, KeptPlacement, UndoneFile};
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::RunRecord;
@@ -166,9 +166,7 @@ impl KeptFiles<'_> {
             let call = ToolCall { tool: tool.clone(), arguments, context: context.clone() };
             let decision = decide_tool_call(&self.engine.views.policy.snapshot(), &call, &evidence);
             let terms = &decision.approval;
-            let wants_others = terms.separation == SeparationRule::AnotherPerson
-                || terms.needed > 1
-                || terms.approvers.is_some();
+            let wants_others = !terms.is_plain();
             match decision.verdict {
                 ToolVerdict::Deny if self.may_change_git(&decision) => None,
                 ToolVerdict::Deny => {

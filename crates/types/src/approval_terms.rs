@@ -109,6 +109,14 @@ pub struct ApprovalTerms {
     pub approvers: Option<ApproverSet>,
 }
 
+impl ApprovalTerms {
+    /// Returns whether one yes of any person who may decide is enough: only such a yes can be given in advance.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.needed == 1 && self.separation == SeparationRule::AnyPerson && self.approvers.is_none()
+    }
+}
+
 impl Default for ApprovalTerms {
     fn default() -> Self {
         Self {

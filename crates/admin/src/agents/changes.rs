@@ -185,21 +185,20 @@ impl AgentRegistry {
     }
 
     fn checked_root(&self, caller: Caller, root: &Path) -> Result<Redacted<PathBuf>, AdminError> {
-        let checked = |path: PathBuf| {
-            let checked = self.ports.recorder.check(caller.actor.principal, Content::new(path));
-            let field = "the path of the workspace root";
-            checked.map_err(|_| AdminError::SecretInIdentity { field })
-        };
-        checked(root.to_owned())?;
-        let shown = root.display().to_string();
+        self.checked_path(caller, root.to_owned())?;
         let refused = |why: &str| AdminError::InvalidArgument {
-            what: format!("`{shown}` cannot be a workspace root: {why}"),
+            what: format!("`{}` cannot be a workspace root: {why}", root.display()),
         };
         if !root.is_absolute() {
             return Err(refused("it is not an absolute path"));
         }
         let real = self.ports.workspaces.real_folder(root).map_err(|why| refused(&why.to_string()))?;
-        checked(real)
+        self.checked_path(caller, real)
+    }
+
+    fn checked_path(&self, caller: Caller, path: PathBuf) -> Result<Redacted<PathBuf>, AdminError> {
+        let checked = self.ports.recorder.check(caller.actor.principal, Content::new(path));
+        checked.map_err(|_| AdminError::SecretInIdentity { field: "the path of the workspace root" })
     }
 }
 

@@ -121,8 +121,8 @@ fn agents_are_made_changed_and_archived_and_outlive_a_restart() {
     let run = home.palyra(&["run", "--agent", "reviewer", "--session", "notes", &hello]).expect(0);
     assert!(!run.out.is_empty());
     home.palyra(&["admin", "agents", "update", "reviewer", "--name", "critic", "--all-tools"]).expect(0);
-    home.palyra(&["admin", "agents", "update", "main", "--name", "other"]).expect(1);
-    home.palyra(&["admin", "agents", "archive", "main"]).expect(1);
+    home.palyra(&["admin", "agents", "update", "main", "--name", "other"]).expect(2);
+    home.palyra(&["admin", "agents", "archive", "main"]).expect(2);
     home.palyra(&["admin", "agents", "archive", id]).expect(0);
     home.palyra(&["admin", "stop"]).expect(0);
 

@@ -200,8 +200,7 @@ impl<'a> CallEvaluator<'a> {
         };
         let (skills, workspace) = (&self.skills[..], self.workspace());
         let known = Arc::clone(&self.run_context.views.access.borrow());
-        let people = &known.principals;
-        let evidence = CallEvidence { grants, held, skills, workspace, programs, people };
+        let evidence = CallEvidence { grants, held, skills, workspace, programs, people: &known.principals };
         let context =
             CallContext { isolation: self.run_context.ports.tools.isolation(tool), ..self.context.clone() };
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone(), context };

@@ -174,13 +174,11 @@ impl RunsHandle {
         };
         let guards = vec![Guard::EffectUnknown { run, effect }];
         match ports.recorder.record_act(actor, vec![entry], AppendClass::Ending, guards).await {
-            Ok(_) => {
-                self.engine.hub.attention_changed();
-                Ok(())
-            }
-            Err(AppendError::GuardFailed { .. }) => Err(RequestError::EffectNotUnknown),
-            Err(error) => Err(error.into()),
+            Ok(_) => self.engine.hub.attention_changed(),
+            Err(AppendError::GuardFailed { .. }) => return Err(RequestError::EffectNotUnknown),
+            Err(error) => return Err(error.into()),
         }
+        Ok(())
     }
 
     async fn find(&self, caller: Caller, run: RunId, effect: EffectId) -> Result<EffectRecord, RequestError> {
