@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::chart;
 use super::failing_model::FailingModel;
-use super::judge::judge;
+use super::judge::{is_unsure, judge};
 use super::load::{LoadEffort, LoadLimit, LoadResult, stretch};
 use super::mix::FAILING;
 use super::report::SoakReport;
@@ -25,13 +25,15 @@ use crate::process::measured_daemon::ChosenDaemon;
 const LOOKS_MAX: u32 = 30;
 /// A stretch of load before a look is no shorter.
 const STRETCH_MIN: Duration = Duration::from_secs(20);
+/// More stretches, at most, where memory rose by more than it may: a leak is in each of them, noise is not.
+const MORE_STRETCHES_MAX: u32 = 2;
 /// Runs begun per second when the length is given in minutes, so that hours leave gigabytes and not tens of them.
 const PACE: u32 = 150;
 
 /// What the command takes.
 #[derive(Debug, Args)]
 pub struct SoakArgs {
-    /// Runs between the first look and the last; a quarter as many come before.
+    /// Runs between the first look and the last; half as many come before; twice as many more where memory rose.
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     runs: u64,
     /// How long instead, the waits for rest before up to thirty looks included.
@@ -102,6 +104,9 @@ async fn soaked(lab: &Lab, failing: &str, args: &SoakArgs) -> anyhow::Result<Soa
     for (at, enough) in plan.iter().enumerate() {
         soak.on(*enough).await.with_context(|| format!("stretch {} of {}", at + 1, plan.len()))?;
     }
+    if args.minutes.is_none() {
+        soak.until_sure(LoadLimit::Runs(args.runs)).await?;
+    }
     machine.finish();
     let Soak { by_kind, looks, .. } = soak;
     Ok(SoakReport {
@@ -123,7 +128,7 @@ fn effort(args: &SoakArgs) -> LoadEffort {
 fn settings(args: &SoakArgs) -> String {
     let length = match args.minutes {
         Some(minutes) => format!("{minutes} minutes"),
-        None => format!("{} runs after {}", args.runs, args.runs / 4),
+        None => format!("{} runs after {}", args.runs, args.runs / 2),
     };
     let pace = effort(args).per_second.map_or(String::new(), |pace| format!(", at most {pace} runs/s"));
     format!("{length}, {} clients{pace}", args.clients)
@@ -132,7 +137,7 @@ fn settings(args: &SoakArgs) -> String {
 /// Returns the stretches: one to warm up, and those that are looked at.
 fn plan(args: &SoakArgs) -> Vec<LoadLimit> {
     let Some(minutes) = args.minutes else {
-        return vec![LoadLimit::Runs(args.runs / 4), LoadLimit::Runs(args.runs)];
+        return vec![LoadLimit::Runs(args.runs / 2), LoadLimit::Runs(args.runs)];
     };
     let whole = Duration::from_secs(minutes * 60);
     let each = (whole / LOOKS_MAX).saturating_sub(KEPT_WARM).max(STRETCH_MIN);
@@ -172,6 +177,17 @@ impl Soak<'_> {
         progress("");
         print_sample(&sample, &done);
         self.looks.push(sample);
+        Ok(())
+    }
+
+    /// Loads on where memory rose by more than it may.
+    async fn until_sure(&mut self, enough: LoadLimit) -> anyhow::Result<()> {
+        for _ in 0..MORE_STRETCHES_MAX {
+            if !is_unsure(&self.looks) {
+                break;
+            }
+            self.on(enough).await.context("a stretch more")?;
+        }
         Ok(())
     }
 
