@@ -4,9 +4,11 @@
 //! more than its principal's role, and none of a disabled principal works. Begin at [`AccessHandle::authenticate`].
 
 mod confirmations;
+mod page_sessions;
 mod snapshot;
 mod people;
 mod refusals;
+mod reach;
 mod tokens;
 
 use std::sync::Arc;
@@ -28,6 +30,10 @@ use crate::parts::AdminPorts;
 
 pub use confirmations::CONFIRMATION_SPAN;
 use confirmations::ConfirmationCodes;
+use page_sessions::PageSessions;
+pub use page_sessions::{INVITATION_SPAN, PAGE_LINK_SPAN, PageEntry};
+use reach::ApproverStreams;
+pub use reach::{ReachGuard, SurfaceReach};
 use refusals::RefusalLog;
 pub use refusals::{REFUSALS_RECORDED_MAX, REFUSALS_SPAN};
 pub use snapshot::AccessSnapshot;
@@ -45,6 +51,8 @@ pub struct AccessHandle {
     change: Arc<Mutex<watch::Sender<Arc<AccessSnapshot>>>>,
     refusals: Arc<RefusalLog>,
     confirmations: Arc<ConfirmationCodes>,
+    streams: Arc<ApproverStreams>,
+    pages: Arc<PageSessions>,
 }
 
 impl AccessHandle {
@@ -68,6 +76,8 @@ impl AccessHandle {
             change,
             refusals: Arc::default(),
             confirmations: Arc::default(),
+            streams: Arc::default(),
+            pages: Arc::default(),
         })
     }
 
@@ -96,7 +106,8 @@ impl AccessHandle {
     }
 
     /// Returns all principals and tokens, now and after each change.
-    pub(crate) fn watch_known(&self) -> watch::Receiver<Arc<AccessSnapshot>> {
+    #[must_use]
+    pub fn watch_known(&self) -> watch::Receiver<Arc<AccessSnapshot>> {
         self.known.clone()
     }
 

@@ -46,6 +46,8 @@ impl AgentRegistry {
 
     /// Reads all agents again after an erasure; `main` gets its profile back as it ships.
     async fn reload(&self) -> Result<(), OpenError> {
+        // An agent that is saved meanwhile would be missing from what was read before.
+        let _saving = self.saving.lock().await;
         self.agents.send_replace(Arc::new(self.read().await?));
         Ok(())
     }

@@ -31,7 +31,7 @@ use crate::erasure_subscriber::ErasureSubscriber;
 use crate::parts::AdminPorts;
 use skill_prompt::{ShownSkill, section};
 
-pub use error::{SkillError, told};
+pub use error::{SkillError, fault_text};
 pub(crate) use pinned::{copy_name, digest_of, pin};
 
 /// Bytes of a SKILL.md, at most: it is shown to models whole.
@@ -163,7 +163,7 @@ impl SkillRegistry {
             known.text = None;
             known.record.quarantine = Some(SkillQuarantine { since, fault });
         });
-        tracing::warn!(%skill, "a skill is quarantined: its copy {}", told(fault));
+        tracing::warn!(%skill, "a skill is quarantined: its copy {}", fault_text(fault));
         let event = SkillEvent::Quarantined { skill, fault };
         // It is out either way; at the next start its copy is compared again.
         if let Err(error) = append(&self.ports, None, vec![event]).await {

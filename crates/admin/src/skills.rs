@@ -22,7 +22,8 @@ use crate::skill_registry::{KnownSkill, SkillRegistry, append, copy_name, digest
 use crate::views::AdminViews;
 
 pub use crate::skill_registry::{
-    SKILL_TEXT_BYTES_MAX, SKILL_TEXTS_BYTES_MAX, SKILLS_INSTALLED_MAX, SKILLS_OF_AGENT_MAX, SkillError, told,
+    SKILL_TEXT_BYTES_MAX, SKILL_TEXTS_BYTES_MAX, SKILLS_INSTALLED_MAX, SKILLS_OF_AGENT_MAX, SkillError,
+    fault_text,
 };
 
 /// Decides about skills on behalf of the owner.

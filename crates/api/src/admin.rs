@@ -26,6 +26,7 @@ impl OperationHandlers {
         let live = daemon.live_checks.clone();
         // One that is lost in a bug is missing, and the others are listed.
         of_daemon.extend(tokio::task::spawn_blocking(move || live.made()).await.unwrap_or_default());
+        of_daemon.push(self.state.admin.access.reach_check());
         Ok(GetStatusResponse {
             version: daemon.version.clone(),
             build_id: daemon.build.clone(),

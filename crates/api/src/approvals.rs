@@ -15,11 +15,9 @@ use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
 use palyra_types::{ApprovalId, Content, PrincipalId, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::watch_approvals_response::Step;
-use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseSender, ResponseStream, respond, respond_until};
 use crate::translate;
 use crate::translate::InvalidValue;
 
@@ -30,11 +28,17 @@ const HEARTBEAT_SPAN: Duration = Duration::from_secs(10);
 
 impl OperationHandlers {
     /// Returns the name under which the caller knows a principal; empty where there is no name.
-    fn name_of(&self, caller: Caller, by: PrincipalId) -> String {
+    pub(crate) fn name_of(&self, caller: Caller, by: PrincipalId) -> String {
         if by == caller.actor.principal {
             return "you".to_owned();
         }
         self.state.admin.access.known().name_of(by).unwrap_or_default().to_owned()
+    }
+
+    /// Returns an approval with the name of who decided it.
+    fn with_decider(&self, caller: Caller, record: &ApprovalRecord) -> v1::Approval {
+        let decided_by_name = record.decided_by.map(|by| self.name_of(caller, by)).unwrap_or_default();
+        v1::Approval { decided_by_name, ..translate::approval(record) }
     }
 
     /// Answers `ListApprovals`.
@@ -52,7 +56,7 @@ impl OperationHandlers {
         };
         let page = self.state.approvals.list(caller, query).await?;
         Ok(v1::ListApprovalsResponse {
-            approvals: page.records.iter().map(translate::approval).collect(),
+            approvals: page.records.iter().map(|record| self.with_decider(caller, record)).collect(),
             next_page_token: page.next.map(|seq| seq.to_string()).unwrap_or_default(),
         })
     }
@@ -75,22 +79,11 @@ impl OperationHandlers {
         message: v1::WatchApprovalsRequest,
     ) -> Result<ResponseStream<v1::WatchApprovalsResponse>, ApiError> {
         let watcher = self.state.approvals.watch(caller, optional("run_id", &message.run_id)?);
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
-        let stop = self.stop.clone();
-        let work = async move {
-            let ended = tokio::select! {
-                biased;
-                () = stop.cancelled() => Err(ApiError::shutting_down()),
-                () = response_tx.closed() => return,
-                ended = send_changes(watcher, &response_tx) => ended,
-            };
-            if let Err(refusal) = ended {
-                // Fails only when nobody listens any more.
-                let _ = response_tx.send(Err(refusal)).await;
-            }
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+        let reach = self.state.admin.access.count_stream(caller);
+        Ok(respond_until(self.stop.clone(), STEPS_QUEUED_MAX, |response_tx| async move {
+            let _reach = reach;
+            send_changes(watcher, &response_tx).await
+        }))
     }
 
     /// Answers `ExportApprovals`: tells every approval of a span, page by page.
@@ -104,16 +97,10 @@ impl OperationHandlers {
         };
         let since = read("since", message.since)?;
         let until = read("until", message.until)?;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let approvals = self.state.approvals.clone();
-        let work = async move {
-            if let Err(refusal) = send_all(&approvals, caller, since, until, &response_tx).await {
-                // Fails only when nobody listens any more.
-                let _ = response_tx.send(Err(refusal)).await;
-            }
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
+            send_all(&approvals, caller, since, until, &response_tx).await
+        }))
     }
 }
 
@@ -195,7 +182,7 @@ fn optional<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<Opt
 
 async fn send_changes(
     mut watcher: ApprovalWatcher,
-    response_tx: &mpsc::Sender<Result<v1::WatchApprovalsResponse, ApiError>>,
+    response_tx: &ResponseSender<v1::WatchApprovalsResponse>,
 ) -> Result<(), ApiError> {
     loop {
         let step = match tokio::time::timeout(HEARTBEAT_SPAN, watcher.next()).await {
@@ -219,7 +206,7 @@ async fn send_all(
     caller: Caller,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    response_tx: &mpsc::Sender<Result<v1::ExportApprovalsResponse, ApiError>>,
+    response_tx: &ResponseSender<v1::ExportApprovalsResponse>,
 ) -> Result<(), ApiError> {
     let mut query =
         ApprovalQuery { only: ApprovalFilter::All, limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
@@ -253,8 +240,7 @@ impl OperationHandlers {
     ) -> Result<v1::GetApprovalResponse, ApiError> {
         let approval = translate::id("approval_id", &message.approval_id)?;
         let record = self.state.approvals.get(caller, approval).await?;
-        let decided_by_name = record.decided_by.map(|by| self.name_of(caller, by)).unwrap_or_default();
-        let mut approval = v1::Approval { decided_by_name, ..translate::approval(&record) };
+        let mut approval = self.with_decider(caller, &record);
         for approver in &mut approval.approvers {
             if let Ok(person) = approver.parse() {
                 *approver = self.name_of(caller, person);

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_admin::access::AccessSnapshot;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
@@ -19,11 +21,10 @@ use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{RunId, SessionId, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::watch_attention_response::Step;
-use tokio::sync::{mpsc, watch};
-use tracing::Instrument;
+use tokio::sync::watch;
 
 use crate::api_error::ApiError;
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseSender, ResponseStream, respond_until};
 use crate::translate;
 
 /// The longest silence on a watch.
@@ -48,32 +49,40 @@ impl OperationHandlers {
         message: v1::WatchAttentionRequest,
     ) -> Result<ResponseStream<v1::WatchAttentionResponse>, ApiError> {
         // Before the first list is read, so that no change falls in between.
-        let changes = self.state.tapes.attention_changes();
-        let reader = AttentionReader::of(self, caller, message.workspace_root);
-        let (response_tx, steps) = mpsc::channel(1);
-        let stop = self.stop.clone();
-        let work = async move {
-            let ended = tokio::select! {
-                biased;
-                () = stop.cancelled() => Err(ApiError::shutting_down()),
-                () = response_tx.closed() => return,
-                ended = send_lists(&reader, changes, &response_tx) => ended,
-            };
-            if let Err(refusal) = ended {
-                // Fails only when nobody listens any more.
-                let _ = response_tx.send(Err(refusal)).await;
-            }
+        let changes = AttentionSignals {
+            tapes: self.state.tapes.attention_changes(),
+            access: self.state.admin.access.watch_known(),
         };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+        let reader = AttentionReader::of(self, caller, message.workspace_root);
+        let reach = self.state.admin.access.count_stream(caller);
+        Ok(respond_until(self.stop.clone(), 1, |response_tx| async move {
+            let _reach = reach;
+            send_lists(&reader, changes, &response_tx).await
+        }))
+    }
+}
+
+/// What can make another list: commits, and who is who, since a rule can name the approvers by their role.
+struct AttentionSignals {
+    tapes: watch::Receiver<u64>,
+    access: watch::Receiver<Arc<AccessSnapshot>>,
+}
+
+impl AttentionSignals {
+    /// Waits for the next one; returns at once where the daemon has ended.
+    async fn changed(&mut self) {
+        tokio::select! {
+            _ = self.tapes.changed() => {}
+            _ = self.access.changed() => {}
+        }
     }
 }
 
 /// Sends the list, and again when it is another one; returns when the client has left.
 async fn send_lists(
     reader: &AttentionReader,
-    mut changes: watch::Receiver<u64>,
-    response_tx: &mpsc::Sender<Result<v1::WatchAttentionResponse, ApiError>>,
+    mut changes: AttentionSignals,
+    response_tx: &ResponseSender<v1::WatchAttentionResponse>,
 ) -> Result<(), ApiError> {
     let mut shown = None;
     loop {

@@ -25,6 +25,8 @@ pub struct DaemonFacts {
     pub state_dir: PathBuf,
     /// The addresses it serves, such as `unix:/run/palyra/daemon.sock`.
     pub listening: Vec<String>,
+    /// The origin of the HTTP server, such as `http://localhost:7787`; `None` where it is off.
+    pub http_origin: Option<String>,
     /// Every configuration value in force; secrets are references.
     pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
     /// What only the daemon can check.

@@ -4,8 +4,11 @@
 //! encoded message by message as the transport takes them, so nothing is queued here, and a stream that is dropped ends
 //! its operation as over gRPC.
 
+use std::sync::Arc;
+
 use futures::StreamExt;
 use palyra_runtime::Caller;
+use palyra_wire::operations::OperationKind;
 use palyra_wire::v1;
 use prost::Message;
 
@@ -13,7 +16,7 @@ use crate::api_error::ApiError;
 use crate::operations::{OperationHandlers, ResponseStream};
 
 macro_rules! dispatch_unary {
-    ($($path:literal $method:ident $request:ident $response:ident;)*) => {
+    ($($path:literal $method:ident $request:ident $response:ident $kind:ident;)*) => {
         impl OperationHandlers {
             /// Answers the unary operation of a gRPC path; `None` where there is none.
             ///
@@ -22,7 +25,7 @@ macro_rules! dispatch_unary {
             /// # Errors
             /// [`ApiError`]: the bytes cannot be decoded, or the operation was refused.
             pub async fn dispatch(
-                &self,
+                self: &Arc<Self>,
                 path: &str,
                 caller: Caller,
                 request: &[u8],
@@ -30,7 +33,9 @@ macro_rules! dispatch_unary {
                 Some(match path {
                     $($path => match decoded::<v1::$request>(request) {
                         Ok(message) => {
-                            let response: Result<v1::$response, ApiError> = self.$method(caller, message).await;
+                            let handlers = Arc::clone(self);
+                            let work = async move { handlers.$method(caller, message).await };
+                            let response: Result<v1::$response, ApiError> = self.running.answer(OperationKind::$kind, work).await;
                             response.map(|response| response.encode_to_vec())
                         }
                         Err(refusal) => Err(refusal),
@@ -45,7 +50,7 @@ macro_rules! dispatch_unary {
 palyra_wire::unary_operations!(dispatch_unary);
 
 macro_rules! dispatch_streams {
-    ($($path:literal $method:ident $request:ident $response:ident;)*) => {
+    ($($path:literal $method:ident $request:ident $response:ident $kind:ident;)*) => {
         impl OperationHandlers {
             /// Answers the server stream of a gRPC path with its encoded messages; `None` where there is none.
             ///

@@ -11,12 +11,10 @@ use palyra_types::{RunId, Seq};
 use palyra_wire::v1;
 use palyra_wire::v1::erase_content_request::Subject;
 use palyra_wire::v1::{EraseContentRequest, EraseContentResponse, ScrubJournalRequest, ScrubJournalResponse};
-use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
 use crate::journal::{STEPS_QUEUED_MAX, progress_sink};
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseStream, respond, send_last};
 use crate::translate;
 use crate::translate::InvalidValue;
 
@@ -73,9 +71,8 @@ impl OperationHandlers {
     ) -> Result<ResponseStream<EraseContentResponse>, ApiError> {
         use v1::erase_content_response::Step;
         let request = ErasureRequest::read(caller, &message)?;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let erasures = self.state.admin.erasures.clone();
-        let work = async move {
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
             let done = if message.dry_run {
                 erasures.plan(request.subject).await.map(planned).map_err(ApiError::from)
             } else {
@@ -83,11 +80,8 @@ impl OperationHandlers {
                 erased.map(erased_to_wire).map_err(ApiError::from)
             };
             let end = done.map(|erasure| EraseContentResponse { step: Some(Step::Erasure(erasure)) });
-            // Fails only when nobody listens any more.
-            let _ = response_tx.send(end).await;
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+            send_last(&response_tx, end).await
+        }))
     }
 
     /// Answers `ScrubJournal`.
@@ -97,11 +91,10 @@ impl OperationHandlers {
         message: ScrubJournalRequest,
     ) -> Result<ResponseStream<ScrubJournalResponse>, ApiError> {
         use v1::scrub_journal_response::Step;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let wrap = |step| ScrubJournalResponse { step: Some(step) };
-        let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
         let erasures = self.state.admin.erasures.clone();
-        let work = async move {
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
+            let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
             let done = if message.dry_run {
                 erasures.find_secrets(progress).await.map(planned).map_err(ApiError::from)
             } else {
@@ -111,12 +104,8 @@ impl OperationHandlers {
                     .map(erased_to_wire)
                     .map_err(ApiError::from)
             };
-            let end = done.map(|erasure| wrap(Step::Erasure(erasure)));
-            // Fails only when nobody listens any more.
-            let _ = response_tx.send(end).await;
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+            send_last(&response_tx, done.map(|erasure| wrap(Step::Erasure(erasure)))).await
+        }))
     }
 }
 

@@ -14,11 +14,9 @@ use palyra_wire::v1::{
     ListEntriesRequest, ListEntriesResponse, RebuildJournalRequest, RebuildJournalResponse,
     VerifyJournalRequest, VerifyJournalResponse, rebuild_journal_response, verify_journal_response,
 };
-use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseSender, ResponseStream, respond, send_last};
 use crate::proof::checkpoint_to_wire;
 use crate::translate;
 
@@ -89,21 +87,16 @@ impl OperationHandlers {
         _message: VerifyJournalRequest,
     ) -> Result<ResponseStream<VerifyJournalResponse>, ApiError> {
         use verify_journal_response::Step;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let wrap = |step| VerifyJournalResponse { step: Some(step) };
-        let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
         let journal = self.state.journal.clone();
-        let work = async move {
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
+            let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
             let verified = tokio::select! {
                 verified = journal.verify(progress) => verified,
-                () = response_tx.closed() => return,
+                () = response_tx.closed() => return Ok(()),
             };
-            let end = verified.map(|report| wrap(Step::Report(report_to_wire(report))));
-            // Fails only when nobody listens any more.
-            let _ = response_tx.send(end.map_err(ApiError::from)).await;
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+            send_last(&response_tx, verified.map(|report| wrap(Step::Report(report_to_wire(report))))).await
+        }))
     }
 
     /// Answers `RebuildJournal`: rebuilds to the end, also when the client left: half a rebuild is of no use.
@@ -113,17 +106,13 @@ impl OperationHandlers {
         _message: RebuildJournalRequest,
     ) -> Result<ResponseStream<RebuildJournalResponse>, ApiError> {
         use rebuild_journal_response::Step;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let wrap = |step| RebuildJournalResponse { step: Some(step) };
-        let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
         let journal = self.state.journal.clone();
-        let work = async move {
-            let end = journal.rebuild(progress).await.map(|folded| wrap(Step::Folded(folded)));
-            // Fails only when nobody listens any more.
-            let _ = response_tx.send(end.map_err(ApiError::from)).await;
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
+            let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
+            send_last(&response_tx, journal.rebuild(progress).await.map(|folded| wrap(Step::Folded(folded))))
+                .await
+        }))
     }
 }
 
@@ -131,7 +120,7 @@ impl OperationHandlers {
 ///
 /// It holds no claim on the stream, so that the stream ends even if the callback is kept.
 pub(crate) fn progress_sink<T: Send + 'static>(
-    response_tx: &mpsc::Sender<Result<T, ApiError>>,
+    response_tx: &ResponseSender<T>,
     wrap: impl Fn(JournalProgress) -> T + Send + Sync + 'static,
 ) -> ProgressCallback {
     let response_tx = response_tx.downgrade();
@@ -163,6 +152,8 @@ fn report_to_wire(report: VerifyReport) -> JournalReport {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::mpsc;
+
     use super::*;
 
     #[test]

@@ -12,6 +12,7 @@ mod operations;
 mod authorize;
 
 mod dispatch;
+mod running_changes;
 
 pub mod start_run;
 pub mod runs;
@@ -34,6 +35,7 @@ mod agents;
 mod models;
 mod people;
 mod tokens;
+mod console_links;
 mod proof;
 
 mod erasure;
@@ -52,8 +54,10 @@ mod api_error;
 
 pub use api_error::ApiError;
 pub use authorize::{CONFIRMATION_HEADER, admit, admit_request, authorize, confirmed, record_refusal};
+pub use console_links::CONSOLE_LOGIN_PATH;
 pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon};
 pub use operations::{OperationHandlers, ResponseStream};
 pub use proof::checkpoint_to_wire;
 pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};
+pub use running_changes::RunningChanges;
 pub use translate::{id, input_delivery, run_state, tape_entry};

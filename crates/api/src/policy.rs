@@ -8,10 +8,9 @@ use palyra_wire::v1;
 use palyra_wire::v1::diff_policy_response::Step as DiffStep;
 use palyra_wire::v1::explain_decision_request::Decision;
 use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseSender, ResponseStream, respond, send_last};
 use crate::translate;
 use crate::translate::InvalidValue;
 
@@ -82,7 +81,7 @@ impl OperationHandlers {
                 Ok(v1::ExplainDecisionResponse {
                     verdict: translate::verdict(decided.verdict),
                     reason: translate::decision_reason(decided.reason),
-                    explanation: self.explained(decided.explanation.expose(), &request),
+                    explanation: self.explained(caller, decided.explanation.expose(), &request),
                     policies: self.deciding(&request),
                     request,
                     policy_digest: translate::hex(&decided.policy_digest),
@@ -95,7 +94,7 @@ impl OperationHandlers {
                 Ok(v1::ExplainDecisionResponse {
                     verdict: translate::verdict(decision.verdict),
                     reason: translate::decision_reason(decision.reason),
-                    explanation: self.explained(decision.explanation.expose(), &request),
+                    explanation: self.explained(caller, decision.explanation.expose(), &request),
                     policies: self.deciding(&request),
                     request,
                     policy_digest: translate::hex(&decision.policy_digest),
@@ -105,11 +104,17 @@ impl OperationHandlers {
         }
     }
 
-    /// Returns what was said of a decision, with what the rules looked at; only the former where no rule was asked.
-    fn explained(&self, said: &str, request: &str) -> String {
+    /// Returns what was said of a decision, with what the rules looked at; only the former where no rule was asked. People
+    /// have the names under which the caller knows them.
+    fn explained(&self, caller: Caller, said: &str, request: &str) -> String {
         let lines =
             self.state.admin.policy.explain(request).map(|explained| explained.lines).unwrap_or_default();
-        [said.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+        let text = [said.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n");
+        let named = |word: &str| match word.parse().map(|by| self.name_of(caller, by)) {
+            Ok(name) if !name.is_empty() => name,
+            Ok(_) | Err(_) => word.to_owned(),
+        };
+        text.split(' ').map(named).collect::<Vec<_>>().join(" ")
     }
 
     fn deciding(&self, request: &str) -> Vec<String> {
@@ -123,18 +128,11 @@ impl OperationHandlers {
         message: v1::DiffPolicyRequest,
     ) -> Result<ResponseStream<v1::DiffPolicyResponse>, ApiError> {
         let request = DiffRequest::read(message)?;
-        let (response_tx, steps) = mpsc::channel(STEPS_QUEUED_MAX);
         let policy = self.state.admin.policy.clone();
-        let work = async move {
-            let last = match judge_again(&policy, request, &response_tx).await {
-                Ok(report) => Ok(step(DiffStep::Report(report))),
-                Err(refusal) => Err(refusal),
-            };
-            // Fails only when nobody listens any more.
-            let _ = response_tx.send(last).await;
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(steps))
+        Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
+            let report = judge_again(&policy, request, &response_tx).await;
+            send_last(&response_tx, report.map(|report| step(DiffStep::Report(report)))).await
+        }))
     }
 }
 
@@ -164,7 +162,7 @@ impl DiffRequest {
 async fn judge_again(
     policy: &PolicyHandle,
     request: DiffRequest,
-    response_tx: &mpsc::Sender<Result<v1::DiffPolicyResponse, ApiError>>,
+    response_tx: &ResponseSender<v1::DiffPolicyResponse>,
 ) -> Result<v1::PolicyDiffReport, ApiError> {
     let rules = match policy.compile(request.candidate.as_deref()) {
         Ok(rules) => rules,
@@ -217,11 +215,11 @@ fn difference_to_wire(difference: DecisionDifference) -> v1::DecisionDifference 
         tool: change.tool,
         was: translate::verdict(change.was),
         would_be: translate::verdict(change.would_be),
-        explanation: told_by(&change.policies),
+        explanation: policy_names(&change.policies),
     }
 }
 
-fn told_by(policies: &[String]) -> String {
+fn policy_names(policies: &[String]) -> String {
     if policies.is_empty() {
         return "no rule permits it".to_owned();
     }
@@ -237,6 +235,6 @@ fn shadowed_to_wire(shadowed: ShadowedDecision) -> v1::DecisionDifference {
         tool: tool.into_exposed(),
         was: translate::verdict(example.was),
         would_be: translate::verdict(example.would_be),
-        explanation: told_by(&policies),
+        explanation: policy_names(&policies),
     }
 }

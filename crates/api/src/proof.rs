@@ -16,11 +16,9 @@ use palyra_wire::v1::{
     ProveConsistencyRequest, ProveConsistencyResponse, ProveEntryRequest, ProveEntryResponse,
 };
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
-use crate::operations::{OperationHandlers, ResponseStream, response_stream};
+use crate::operations::{OperationHandlers, ResponseSender, ResponseStream, respond};
 use crate::translate;
 
 /// Parts of a bundle waiting for one client.
@@ -116,26 +114,16 @@ impl OperationHandlers {
         message: ExportJournalRequest,
     ) -> Result<ResponseStream<ExportJournalResponse>, ApiError> {
         let what = export_of(message)?;
-        let (response_tx, parts) = mpsc::channel(PARTS_QUEUED_MAX);
         let journal = self.state.journal.clone();
-        let sink = sink_into(response_tx.clone(), PART_SPAN_MAX);
-        let work = async move {
-            if let Err(error) = journal.export(what, sink).await {
-                // Fails only when nobody listens any more.
-                let _ = response_tx.send(Err(ApiError::from(error))).await;
-            }
-        };
-        tokio::spawn(work.in_current_span());
-        Ok(response_stream(parts))
+        Ok(respond(PARTS_QUEUED_MAX, |response_tx| async move {
+            Ok(journal.export(what, sink_into(response_tx, PART_SPAN_MAX)).await?)
+        }))
     }
 }
 
 /// Passes parts on; the exporting thread waits for a client that is slow, and stops for one that is gone or takes
 /// nothing for `span_max`: while it waits, its snapshot keeps the write-ahead log from being emptied.
-fn sink_into(
-    response_tx: mpsc::Sender<Result<ExportJournalResponse, ApiError>>,
-    span_max: Duration,
-) -> ExportSink {
+fn sink_into(response_tx: ResponseSender<ExportJournalResponse>, span_max: Duration) -> ExportSink {
     let runtime = Handle::current();
     Arc::new(move |part: ExportPart| {
         let path = part.path.to_string();
@@ -167,6 +155,8 @@ fn export_of(message: ExportJournalRequest) -> Result<Export, ApiError> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::mpsc;
+
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -1,5 +1,7 @@
 //! Starting a run, alone or as the first frame of a stream.
 
+use std::path::PathBuf;
+
 use palyra_runtime::session::{AdmissionKind, IncomingFile, SubmitReceipt, SubmitRequest};
 use palyra_runtime::tape::{TapeFollower, TapeHandle};
 use palyra_runtime::{Caller, GatewayRuntimeState, RequestError};
@@ -24,7 +26,9 @@ impl OperationHandlers {
     ) -> Result<StartRunResponse, ApiError> {
         check_model(&self.state, &message)?;
         let files = files::inline(std::mem::take(&mut message.attachments))?;
-        let submitted = self.state.sessions.submit(caller, submit_request(message, files)?).await?;
+        let offered_root = offered_root(&self.state, caller);
+        let request = SubmitRequest { offered_root, ..submit_request(message, files)? };
+        let submitted = self.state.sessions.submit(caller, request).await?;
         Ok(StartRunResponse { opened: Some(opened(&self.state, caller, submitted).await?) })
     }
 }
@@ -38,7 +42,8 @@ pub async fn start_followed(
     files: Vec<IncomingFile>,
 ) -> Result<(Opened, TapeFollower, RunId), ApiError> {
     check_model(state, &message)?;
-    let request = submit_request(message, files)?;
+    let offered_root = offered_root(state, caller);
+    let request = SubmitRequest { offered_root, ..submit_request(message, files)? };
     let (submitted, follower) = state.sessions.submit_followed(caller, request).await?;
     let run = submitted.run;
     let opened = opened(state, caller, submitted).await?;
@@ -47,6 +52,11 @@ pub async fn start_followed(
         None => state.tapes.follow(caller, run, TapeSeq::default()).await?,
     };
     Ok((opened, follower, run))
+}
+
+/// Returns the folder that a session of the web console may use.
+fn offered_root(state: &GatewayRuntimeState, caller: Caller) -> Option<Content<PathBuf>> {
+    state.admin.access.page_folder(caller.actor.credential?)
 }
 
 /// Refuses a client that has seen another default model than the one in force.
@@ -82,6 +92,7 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         response_format: translate::response_format(&message.response_schema)?,
         idempotency_key: translate::idempotency_key(message.idempotency_key),
         workspace_root: translate::workspace_root(message.workspace_root)?,
+        offered_root: None,
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),
         client_tools: None,

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::fetch::network;
-use crate::pair::{AttackerUser, PairResult};
+use crate::pair::{AttackerUser, PairDivision, PairResult};
 use crate::trial::{AttackTrial, TrialContext, TrialIsolation};
 use crate::zones::{self, AttackZone, ZoneSite};
 
@@ -24,15 +24,29 @@ pub enum NetworkPlace {
     OwnNetwork,
 }
 
+/// Which of its pairs a half carries out.
+#[derive(Debug, Clone, Default)]
+pub struct ChosenPairs {
+    /// Those whose text contains this, or those of one part.
+    pub only: Option<String>,
+    /// Where both users could carry a pair out, one of them does.
+    pub division: Option<PairDivision>,
+}
+
 /// Carries out one half and prints a line of JSON for each pair.
 ///
 /// # Errors
 /// When nobody listens any more, or a network of its own cannot be made.
-pub async fn carry_out(place: TrialContext, inside: NetworkPlace, only: Option<&str>) -> io::Result<()> {
+pub async fn carry_out(place: TrialContext, inside: NetworkPlace, chosen: &ChosenPairs) -> io::Result<()> {
+    let only = chosen.only.as_deref();
     for AttackZone { name, trials, site } in zones::all() {
         let wanted = trials.into_iter().filter(|trial| place.half == AttackerUser::Root || !trial.root_only);
         let wanted = wanted.filter_map(|trial| match only {
             Some(pattern) if pattern != name => trial.only(pattern),
+            Some(_) | None => Some(trial),
+        });
+        let wanted = wanted.filter_map(|trial| match chosen.division {
+            Some(division) if site == ZoneSite::BothHalves => trial.of_half(division, place.half),
             Some(_) | None => Some(trial),
         });
         let (alone, others): (Vec<_>, Vec<_>) =

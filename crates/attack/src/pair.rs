@@ -36,6 +36,31 @@ pub enum AttackerUser {
     Root,
 }
 
+/// Which pairs are carried out as which user, where each is carried out once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairDivision {
+    seed: u64,
+}
+
+impl PairDivision {
+    /// Divides the pairs by a seed; another seed divides them in another way.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    /// Returns the half to which a pair belongs: FNV-1a over the seed and the pair's text, its parity.
+    #[must_use]
+    pub fn half_of(self, pair: &CasePair) -> AttackerUser {
+        let bytes = self.seed.to_le_bytes().into_iter().chain(pair.text().into_bytes());
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        // The lowest bit of FNV-1a is the parity of its input alone.
+        if (hash >> 32) & 1 == 0 { AttackerUser::User } else { AttackerUser::Root }
+    }
+}
+
 /// What came of one pair in one half: what was touched, of its canaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairResult {
@@ -80,5 +105,27 @@ impl PairResult {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.touched.is_empty() && !self.control.is_empty() && self.broken.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_gives_each_user_about_half_of_the_pairs_and_another_seed_divides_them_anew() {
+        let pairs: Vec<_> = (0..200_u8).map(|case| CasePair::new(case, "a way", "tier B")).collect();
+        let as_root = |seed| {
+            let division = PairDivision::new(seed);
+            pairs.iter().map(|pair| division.half_of(pair) == AttackerUser::Root).collect::<Vec<_>>()
+        };
+        let (one, other) = (as_root(1), as_root(2));
+        for half in [&one, &other] {
+            let count = half.iter().filter(|&&root| root).count();
+            assert!((60..=140).contains(&count), "{count} of 200");
+        }
+        let moved = one.iter().zip(&other).filter(|(one, other)| one != other).count();
+        assert!((60..=140).contains(&moved), "{moved} of 200");
+        assert_eq!(as_root(1), one);
     }
 }

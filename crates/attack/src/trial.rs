@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use palyra_sandbox::Sandbox;
 
-use crate::pair::{AttackerUser, CasePair, PairResult};
+use crate::pair::{AttackerUser, CasePair, PairDivision, PairResult};
 
 /// What every attack is given.
 #[derive(Debug, Clone)]
@@ -72,6 +72,15 @@ impl AttackTrial {
     #[must_use]
     pub fn only(mut self, pattern: &str) -> Option<Self> {
         self.pairs.retain(|pair| pair.text().contains(pattern));
+        (!self.pairs.is_empty()).then_some(self)
+    }
+
+    /// Leaves the pairs of one half, where each pair is carried out as one of two users.
+    #[must_use]
+    pub(crate) fn of_half(mut self, division: PairDivision, half: AttackerUser) -> Option<Self> {
+        if !self.root_only {
+            self.pairs.retain(|pair| division.half_of(pair) == half);
+        }
         (!self.pairs.is_empty()).then_some(self)
     }
 }

@@ -80,7 +80,7 @@ enum BenchCommand {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    if let Some(code) = palyra_daemon::held(std::env::args_os()) {
+    if let Some(code) = palyra_daemon::start_confined(std::env::args_os()) {
         return Ok(code);
     }
     let arguments = CliArguments::parse();

@@ -74,6 +74,9 @@ pub(crate) enum Verb {
     Journal(verbs::journal::JournalVerb),
     /// Show the daemon, its model, what waits for you, the journal
     Status(verbs::status::StatusArgs),
+    /// Open the web console, signed in
+    #[command(hide = true)]
+    Console(verbs::console::ConsoleArgs),
     /// Show the daemon's log
     Logs(verbs::logs::LogsArgs),
     /// Check this installation

@@ -19,7 +19,7 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model_names::{ENVIRONMENT_PROVIDER, means_same_model};
+use crate::model_names::{ENVIRONMENT_PROVIDER, is_same_model};
 use palyra_screen_text::{span, table};
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 
@@ -157,7 +157,7 @@ impl Context {
             let own = (self.daemon.own_model)(self.global.config.as_deref());
             // A provider that a file configures is the same one in each environment, and an environment that names no
             // server means the daemon's by this name.
-            let is_demanded = chosen.is_none_or(|model| !means_same_model(model, &own.name));
+            let is_demanded = chosen.is_none_or(|model| !is_same_model(model, &own.name));
             options.own_model = Some(own).filter(|_| is_demanded);
         }
         Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)

@@ -5,7 +5,7 @@
 //!
 //! Invariant: returns when the run ended, when it waits and nobody here can answer, or with a failure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
@@ -13,21 +13,25 @@ use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
 use palyra_types::RunId;
 use palyra_wire::json::to_json;
 use palyra_wire::v1;
+use palyra_wire::v1::tape_entry::Event;
 use tokio::time::Instant;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use held_output::HeldOutput;
-use palyra_run_view::{AnswerForm, TypedAnswer};
-use palyra_run_view::{EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state};
+use crate::run_folder;
+use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
+use palyra_run_view::{
+    DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state,
+};
 use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
+use replay::ReplayedQuestion;
 
-mod held_output;
 mod left_open;
 mod answer_prompt;
+mod replay;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
@@ -161,6 +165,10 @@ pub(crate) struct TerminalSession<'a> {
     pub(crate) echo: EchoMode,
     /// Whether this is a chat, which has commands of its own.
     pub(crate) in_chat: bool,
+    /// Where grants hold that are given here.
+    pub(crate) scope: OfferScope,
+    /// Names of people who decided about calls of the run, by principal.
+    pub(crate) deciders: BTreeMap<String, String>,
     /// How long the run may take before it is cancelled from here.
     pub(crate) time_limit: Option<Duration>,
 }
@@ -174,7 +182,17 @@ impl<'a> TerminalSession<'a> {
         format: OutputFormat,
         echo: EchoMode,
     ) -> Self {
-        Self { output, interrupts, person, format, echo, in_chat: false, time_limit: None }
+        Self {
+            output,
+            interrupts,
+            person,
+            format,
+            echo,
+            in_chat: false,
+            scope: OfferScope::default(),
+            deciders: BTreeMap::new(),
+            time_limit: None,
+        }
     }
 }
 
@@ -214,10 +232,12 @@ pub(crate) struct RunDriver<'a, R, F> {
     drawn: bool,
     /// The approval that was shown last, if nothing was shown after it.
     on_screen: Option<String>,
+    /// A question of before that is shown once it is known whether it is open.
+    replayed: Option<ReplayedQuestion>,
     /// Approvals that this person leaves for later.
     left: BTreeSet<String>,
     /// What came while a question was open.
-    held: HeldOutput,
+    deferred: DeferredOutput,
     /// The run was asked to stop, so nothing is asked any more.
     stopping: bool,
     /// When text that does not go on is shown as far as it came.
@@ -253,11 +273,13 @@ enum DriveEvent {
 
 impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Begins to drive a run.
-    pub(crate) fn begin(run: &'a mut R, seat: TerminalSession<'a>, opened: F) -> Self {
+    pub(crate) fn begin(run: &'a mut R, mut seat: TerminalSession<'a>, opened: F) -> Self {
         seat.interrupts.begin("");
         let flow = if seat.output.is_watched() { TextFlow::Live } else { TextFlow::Whole };
         let mut view = RunView::new(seat.echo, flow);
         view.in_chat = seat.in_chat;
+        view.scope = std::mem::take(&mut seat.scope);
+        view.deciders = std::mem::take(&mut seat.deciders);
         let time_up = seat.time_limit.map(|limit| Instant::now() + limit);
         Self {
             run,
@@ -269,8 +291,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             asking: PendingQuestion::Nothing,
             drawn: false,
             on_screen: None,
+            replayed: None,
             left: BTreeSet::new(),
-            held: HeldOutput::default(),
+            deferred: DeferredOutput::default(),
             stopping: false,
             text_pauses: None,
             time_up,
@@ -343,6 +366,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     }
 
     async fn next_event(&mut self) -> Result<DriveEvent, Failure> {
+        self.show_idle_prompt();
         let (asking, drawn) = (self.is_asking(), self.drawn);
         let (time_up, text_pauses) = (self.time_up, self.text_pauses);
         let person = &mut self.seat.person;
@@ -441,14 +465,15 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
                 if !answer.counted {
-                    let (mark, notice) = outcome(&answer, "");
+                    let (mark, notice) = outcome(&answer, "", |id| self.seat.output.id(id));
                     self.seat.output.note(mark, &notice);
                 }
                 return Ok(None);
             }
             TypedAnswer::Skip => return self.leave_for_later(approval_id),
             TypedAnswer::More => {
-                let asked = self.view.asked().iter().find(|asked| asked.approval_id == approval_id);
+                let asked =
+                    self.view.pending_approvals().iter().find(|asked| asked.approval_id == approval_id);
                 let (prompt, risk) = asked
                     .map(|asked| (asked.prompt.clone(), asked.risk_name().into_owned()))
                     .unwrap_or_default();
@@ -470,7 +495,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         match event {
             FollowEvent::Opened(opened) => self.take_opened(&opened),
             FollowEvent::Entry(entry) => self.show(&entry)?,
-            FollowEvent::CaughtUp => self.caught_up = true,
+            FollowEvent::CaughtUp => {
+                self.caught_up = true;
+                self.show_replayed()?;
+            }
             FollowEvent::Lost => self.note(NoteKind::Doubt, "the daemon is gone; looking for it")?,
             FollowEvent::Reattached => self.note(NoteKind::Info, "the daemon is back; going on")?,
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
@@ -480,7 +508,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             PendingQuestion::Nothing => false,
             PendingQuestion::Words => !self.view.may_wait(),
             PendingQuestion::Approval { approval_id, .. } => {
-                !self.view.asked().iter().any(|asked| asked.approval_id == *approval_id)
+                !self.view.pending_approvals().iter().any(|asked| asked.approval_id == *approval_id)
             }
         };
         if answered_elsewhere {
@@ -520,6 +548,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     }
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
+        if let Some(Event::RunStarted(started)) = &entry.event {
+            self.view.scope.elsewhere = run_folder::elsewhere_of(&started.workspace_root);
+        }
         let shown = self.view.absorb(entry);
         if entry.tape_seq <= self.seen {
             return Ok(());
@@ -548,13 +579,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Shows something, unless a question is open: nothing comes between a question and its answer.
     fn put(&mut self, shown: ShownLine) -> Result<(), Failure> {
         if self.is_asking() {
-            self.held.push(shown);
+            self.deferred.push(shown);
             return Ok(());
         }
         self.write(shown)
     }
 
     fn write(&mut self, shown: ShownLine) -> Result<(), Failure> {
+        self.show_replayed()?;
         let output = self.seat.output;
         self.on_screen = None;
         self.text_pauses = matches!(shown, ShownLine::Text(_)).then(|| Instant::now() + TEXT_PAUSE);
@@ -566,15 +598,18 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             ShownLine::Remark(remark) => output.remark(&remark)?,
             ShownLine::Note(mark, note) => output.note(mark, &note),
             ShownLine::Copied(line) => output.diff([(line.as_str(), "")]),
+            ShownLine::Question { approval_id, prompt, risk } if !self.caught_up => {
+                self.replayed = Some(ReplayedQuestion { approval_id, prompt, risk });
+            }
             ShownLine::Question { approval_id, prompt, risk } => {
                 self.show_question(&prompt, &risk, self.detail());
                 self.on_screen = Some(approval_id);
             }
             ShownLine::Printed(line) => output.printed(&line),
             ShownLine::Error(code, message) => {
-                let failure = Failure::local(code, message);
                 let run = self.run.run().map(|run| run.to_string()).unwrap_or_default();
-                let failure = if run.is_empty() { failure } else { failure.naming(&run) };
+                let failure = Failure::local(code, message).naming_run(&output.id(&run), self.view.model());
+                let failure = if self.seat.in_chat { failure.in_chat() } else { failure };
                 output.error_lines(&failure.lines());
             }
         }
@@ -590,12 +625,13 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     }
 
     fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) {
-        let lines = question(prompt, risk, detail, "");
+        let lines = question(prompt, risk, detail, &self.view.scope);
         self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 
     /// Ends the question, and shows what came meanwhile.
     fn close_question(&mut self) -> Result<(), Failure> {
+        self.show_replayed()?;
         if !self.is_asking() {
             return Ok(());
         }
@@ -604,11 +640,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         if let Some((reader, _)) = self.seat.person.reader() {
             reader.withdraw();
         }
-        let (held, left_out) = self.held.take();
+        let (held, left_out) = self.deferred.take();
         held.into_iter().try_for_each(|shown| self.write(shown))?;
         if left_out > 0 {
             let left_out = count(left_out, "more line");
-            let notice = format!("{left_out} came while the question was open; `palyra runs tail` shows all");
+            let run =
+                self.run.run().map_or_else(|| "last".to_owned(), |run| self.seat.output.id(&run.to_string()));
+            let notice =
+                format!("{left_out} came while the question was open; `palyra runs tail {run}` shows all");
             self.seat.output.note(NoteKind::Info, &notice);
         }
         Ok(())
@@ -651,7 +690,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
 
     /// Asks whether a call may run, or says how that is answered elsewhere.
     fn ask_approval(&mut self) -> Result<Option<Exit>, Failure> {
-        let asked = self.view.asked().iter().find(|asked| !self.left.contains(&asked.approval_id));
+        let asked =
+            self.view.pending_approvals().iter().find(|asked| !self.left.contains(&asked.approval_id));
         let Some(asked) = asked.cloned() else { return Ok(None) };
         if matches!(self.seat.person, InteractionMode::Unattended) {
             self.say_how_to_approve(&asked.approval_id);
@@ -661,8 +701,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             let prompt = asked.prompt.clone().unwrap_or_default();
             self.show_question(&prompt, &asked.risk_name(), self.detail());
         }
-        let form =
-            AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked.prompt.clone().unwrap_or_default());
+        let asked_prompt = asked.prompt.clone().unwrap_or_default();
+        let form = AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked_prompt, &self.view.scope);
         let form = Box::new(form);
         let prompt = form.prompt();
         self.asking = PendingQuestion::Approval { approval_id: asked.approval_id, form };

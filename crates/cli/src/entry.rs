@@ -77,6 +77,10 @@ async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
         Verb::Status(args) => verbs::status::run(context, &args).await,
+        Verb::Console(args) => {
+            let client = context.connect().await?;
+            verbs::console::run(context, &client, &args).await
+        }
         Verb::Logs(args) => verbs::logs::run(context, args).await,
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,

@@ -3,20 +3,26 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use palyra_client::{ClientError, LogTail};
+use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
 use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use crate::exit::Exit;
-use crate::model_names::means_same_model;
-use crate::shell_word::shell_word;
+use crate::model_names::is_same_model;
+use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
-/// What the vault says of a name that has a secret.
-const NAME_TAKEN: &str = "there is a secret of this name";
+/// Parts of mends, and what a chat has for the same.
+const IN_CHAT: [(&str, &str); 3] = [
+    (" (`palyra model list --ask` lists them)", ""),
+    ("with --model", "with /model"),
+    ("start a new session", "begin a fresh context with /reset"),
+];
+/// What they have in the place of a model.
+const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
 /// Why a verb did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +102,27 @@ impl Failure {
             Self::Local { code, message } if has_place(code) => {
                 Self::WithMend { code, message, mend: mend_naming(code, parts) }
             }
+            other => other,
+        }
+    }
+
+    /// As [`Failure::naming`], of a run and the model that it asked; what is not known is empty.
+    pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
+        let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
+        let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        self.naming_parts(&known)
+    }
+
+    /// Names the commands of a chat in the mend of its code, in the place of those of the command line.
+    pub(crate) fn in_chat(self) -> Self {
+        let in_chat = |mend: &str| {
+            IN_CHAT.iter().fold(mend.to_owned(), |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
+        };
+        match self {
+            Self::Local { code, message } if in_chat(code.mend()) != code.mend() => {
+                Self::WithMend { code, message, mend: in_chat(code.mend()) }
+            }
+            Self::WithMend { code, message, mend } => Self::WithMend { code, message, mend: in_chat(&mend) },
             other => other,
         }
     }
@@ -185,19 +212,31 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::NotAnswering { pid, .. } => Some(format!(
             "if it stays so, `kill -9 {pid}`: nothing recorded is lost, and the next command starts another"
         )),
-        ClientError::OtherModel { in_force, own, .. } => Some(match means_same_model(in_force, own) {
+        // No other daemon would start, so the one that runs is not to be stopped.
+        ClientError::OtherModel { in_force, kept_because, .. }
+            if kept_because.starts_with(NO_OTHER_STARTS) =>
+        {
+            Some(format!(
+                "correct that (`palyra config check` says when it is right), then try again; or name the daemon's model: \
+                 `--model {in_force}`, to test it `palyra model test {in_force}`"
+            ))
+        }
+        ClientError::OtherModel { in_force, own, .. } => Some(match is_same_model(in_force, own) {
             true => format!(
                 "`palyra admin stop`, then try again; or name the daemon's model: `--model {in_force}`, to test it \
                  `palyra model test {in_force}`"
             ),
             false => "`palyra admin stop`, then try again".to_owned(),
         }),
-        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => Some(format!(
-            "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
-            if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
-        )),
+        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => {
+            Some(format!(
+                "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
+                if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
+            ))
+        }
         ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
-            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`".to_owned(),
+            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`"
+                .to_owned(),
         ),
         ClientError::StartFailed { code: ErrorCode::ConfigUnreadable, message, .. }
             if message.ends_with("it does not exist") =>
@@ -215,11 +254,6 @@ fn own_mend(error: &ClientError) -> Option<String> {
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }
-        ClientError::Refused { code: ErrorCode::SecretUnsuitable, message } if message.contains(NAME_TAKEN) => Some(
-            "`palyra admin vault rotate NAME` gives it another value, `palyra admin vault bind NAME HOST` allows one \
-             more host for it"
-                .to_owned(),
-        ),
         ClientError::Lost { endpoint, .. } if endpoint.starts_with("http://") => Some(format!(
             "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
         )),
@@ -308,6 +342,15 @@ mod tests {
             named += 1;
         }
         assert!(named > 5, "{named}");
+        let asked =
+            Failure::local(ErrorCode::ModelPermanent, "no").naming_run(&id, "mine/shop").in_chat().lines();
+        assert!(
+            asked[1].contains("`palyra model test mine/shop`") && asked[1].contains("with /model"),
+            "{asked:?}"
+        );
+        assert!(!asked[1].contains("--"), "{asked:?}");
+        let unknown = Failure::local(ErrorCode::ModelNetwork, "no").naming_run("", "").lines();
+        assert!(unknown[1].contains("test PROVIDER/MODEL"), "{unknown:?}");
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");
         let kept = kept.naming_parts(&[(" RUN", &id), (" PLACE", ".git/hooks/a b")]).lines().join("\n");
         assert!(kept.contains(&format!("kept show {id} '.git/hooks/a b'`")), "{kept}");

@@ -7,8 +7,8 @@ use crate::command_line::{self, ExplainVerb};
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
-use crate::explain::{ExplainTopic, UnknownTopic, page_text, topic_names};
 use crate::failure::Failure;
+use palyra_explain::{ExplainTopic, UnknownTopic, page_text, topic_names};
 use palyra_screen_text::{headings, section};
 use palyra_terminal::{Output, Pager};
 

@@ -9,6 +9,7 @@
 mod exit;
 mod failure;
 mod model_names;
+mod run_folder;
 
 mod daemon_hooks;
 mod context;
@@ -16,9 +17,6 @@ mod drive;
 
 mod verbs;
 mod command_line;
-mod spelling;
-mod shell_word;
-mod explain;
 mod help;
 mod entry;
 

@@ -16,6 +16,7 @@ pub(crate) mod logs;
 pub(crate) mod doctor;
 pub(crate) mod admin;
 pub(crate) mod api;
+pub(crate) mod console;
 
 mod attachments;
 mod ids;

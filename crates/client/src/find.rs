@@ -19,4 +19,5 @@ pub use build_id::build_id_of;
 pub use folder_watch::FolderWatch;
 pub(crate) use locate::{DaemonSearch, ModelRule, WhenAbsent, find, until_gone};
 pub use lock::read_lock_record;
+pub use model_check::NO_OTHER_STARTS;
 pub(crate) use process_end::until_ended;

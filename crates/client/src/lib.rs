@@ -26,7 +26,7 @@ pub use calls::{
 };
 pub use client::Client;
 pub use error::{ClientError, LogTail};
-pub use find::{FolderWatch, build_id_of, read_lock_record};
+pub use find::{FolderWatch, NO_OTHER_STARTS, build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;

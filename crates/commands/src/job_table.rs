@@ -177,7 +177,7 @@ fn describe(number: JobNumber, record: &EffectRecord) -> String {
         }
         Some(JobState::Running | JobState::InDoubt) => format!(
             "`{number}` ended with the daemon that ran it, and how far it came is not known: {call} is in doubt until a \
-             person says what became of it (`palyra runs effects resolve {run} {effect}`)"
+             person says what became of it (`palyra runs effects resolve {run} {effect} happened|did-not-happen`)"
         ),
         Some(JobState::Gone) => format!(
             "`{number}` ended with the daemon that ran it, before it was known to have begun; it was {call}"

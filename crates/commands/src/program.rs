@@ -92,7 +92,8 @@ pub(crate) fn locate_program(
         let mend = if word.contains('/') {
             "check the path"
         } else {
-            "if it is installed elsewhere, name its folder in `commands.path` of palyra.toml"
+            "if it is installed elsewhere, name its folder in `commands.path` of palyra.toml, then `palyra admin stop`: \
+             the next start of the daemon uses it"
         };
         CommandFailure::NotFound(format!(
             "there is no program `{word}`; {mend}; searched: {}",
@@ -141,8 +142,8 @@ fn locate(
     let shown = SYSTEM.iter().map(PathBuf::from).chain(readable).any(|place| real.starts_with(place));
     if !shown {
         return Err(CommandFailure::PathRefused(format!(
-            "commands cannot read `{}`; name its folder in `commands.readable` of palyra.toml, or use a program of the \
-             system or of the workspace",
+            "commands cannot read `{}`; name its folder in `commands.readable` of palyra.toml, then `palyra admin stop`: \
+             the next start of the daemon uses it; or use a program of the system or of the workspace",
             real.display()
         )));
     }

@@ -221,7 +221,7 @@ fn read_only_reason(ended: &ToolResult, read_only: &[String]) -> Option<String> 
     let folders = folders.collect::<Vec<_>>().join(" and ");
     Some(format!(
         "\n\na rule of the policy makes {folders} read-only for this command: the question about it names the rule, and \
-         `palyra policy explain` does"
+         `palyra policy explain last` does"
     ))
 }
 

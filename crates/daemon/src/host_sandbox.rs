@@ -21,7 +21,7 @@ const KEEPER: &str = "/proc/self/exe";
 /// Does the work of a process that a daemon started to hold a program; `None` for any other process. To be asked
 /// before there is a second thread.
 #[must_use]
-pub fn held(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+pub fn start_confined(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let word = arguments.nth(1)?;
     if word == OsStr::new(palyra_sandbox::KEEP) {
         return Some(palyra_sandbox::keeper::run());
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn only_the_hidden_words_are_ours() {
         for word in ["serve", "run", "sandbox", ""] {
-            assert!(held(["palyra", word].map(OsString::from).into_iter()).is_none(), "{word}");
+            assert!(start_confined(["palyra", word].map(OsString::from).into_iter()).is_none(), "{word}");
         }
-        assert!(held(std::iter::empty()).is_none());
+        assert!(start_confined(std::iter::empty()).is_none());
     }
 }

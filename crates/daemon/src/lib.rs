@@ -60,7 +60,7 @@ mod vault;
 
 pub use check_configuration::{CheckVerdict, ConfigFinding, check_configuration};
 pub use examine_policies::{ExaminedPolicies, PolicyExamination, examine_policies, shipped_policies};
-pub use host_sandbox::held;
+pub use host_sandbox::start_confined;
 pub use own_model::{OwnModel, model_variables, own_model};
 pub use serve::{ServeArgs, process_environment, serve, serve_with_tools};
 pub use tool_setup::{ToolContext, ToolSetup};

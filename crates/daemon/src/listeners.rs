@@ -64,6 +64,11 @@ impl Listeners {
         std::iter::once(unix).chain(tcp).chain(self.http.as_ref().map(BoundHttp::address)).collect()
     }
 
+    /// Returns the origin of the HTTP API; `None` where it is off.
+    pub(crate) fn http_origin(&self) -> Option<String> {
+        self.http.as_ref().map(BoundHttp::address)
+    }
+
     /// Hands the socket of the HTTP API over; `open` counts its connections too.
     pub(crate) fn take_http(&mut self, open: &watch::Sender<usize>) -> Option<palyra_http::HttpListener> {
         self.http.take().map(|http| http.into_listener(open.clone()))
@@ -94,7 +99,7 @@ pub(crate) async fn keep_socket(
         {
             until_gone(&LockPlace::new(socket.clone(), &found)).await;
         }
-        if !lock.is_held() || stop_requested.is_cancelled() {
+        if !lock.is_locked() || stop_requested.is_cancelled() {
             return;
         }
         let path = socket.display();

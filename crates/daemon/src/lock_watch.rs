@@ -26,7 +26,7 @@ impl LockPlace {
     }
 
     /// Returns whether the file is still in its place. While it is, no other daemon can serve there.
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_locked(&self) -> bool {
         let there = std::fs::symlink_metadata(&self.path);
         there.is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode))
     }
@@ -43,7 +43,7 @@ pub(crate) async fn until_gone(place: &LockPlace) {
         }
     };
     // The watch is set before the look, so that nothing falls between the two.
-    while place.is_held() {
+    while place.is_locked() {
         if events.readable().await.is_err() {
             return std::future::pending().await;
         }

@@ -171,14 +171,17 @@ pub(crate) async fn build(
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
     let ModelPlan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
     let mut selected_default = ModelRef::new("demo", "demo");
+    let mut of_environment = None;
     if let Some(selection) = selection {
         let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
+        of_environment = Some(model.provider.clone());
         selected_default = model;
         providers.push(provider);
     }
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
-    Ok(ModelDirectory::new(providers, default, suggestions).with_fallbacks(fallbacks).with_origin(origin))
+    let directory = ModelDirectory::new(providers, default, suggestions);
+    Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_provider(of_environment))
 }
 
 /// Tells all reasons at once.

@@ -72,7 +72,7 @@ pub(crate) fn part_with(name: &SecretName) {
 
 /// Returns whether a secret's value is looked for as one that is kept.
 #[cfg(test)]
-pub(crate) fn is_held(name: &SecretName) -> bool {
+pub(crate) fn is_stored(name: &SecretName) -> bool {
     known().vault.contains_key(name)
 }
 

@@ -208,6 +208,7 @@ async fn run(
         started: Timestamp(record.started_unix_us),
         state_dir: dir.clone(),
         listening: listeners.addresses(),
+        http_origin: listeners.http_origin(),
         config: seen.facts,
         checks: seen.checks,
         live_checks: live_checks.clone(),
@@ -238,7 +239,7 @@ async fn run(
     let served = transports::serve(gateway, facts, listeners, connections, rebinding, stop.now).await;
     reloading.abort();
     journal.close().await;
-    if place.is_held() {
+    if place.is_locked() {
         // Gone already, or the next daemon takes it away.
         let _ = std::fs::remove_file(socket);
         lock.clear();
@@ -260,7 +261,9 @@ fn stop_when_idle(
     open_connections: watch::Receiver<usize>,
 ) {
     let health = gateway.health.clone();
-    let at_work = async move || stop::is_at_work(&health, jobs.as_ref()).await;
+    let access = gateway.admin.access.clone();
+    // A person who reads a page may have no connection open, and would be signed out.
+    let at_work = async move || access.has_page_sessions() || stop::is_at_work(&health, jobs.as_ref()).await;
     let span = move || config.borrow().idle_stop();
     tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }

@@ -273,11 +273,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let lock = StateLock::take(folder.path()).expect("free");
         let place = lock.place().expect("an open file");
-        assert!(place.is_held());
+        assert!(place.is_locked());
         std::fs::remove_file(folder.path().join(LOCK_FILE_NAME)).expect("removed");
-        assert!(!place.is_held());
+        assert!(!place.is_locked());
         let _second = StateLock::take(folder.path()).expect("free, as far as it can see");
-        assert!(!place.is_held());
+        assert!(!place.is_locked());
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! The transports of one daemon, served side by side until the stop.
 
+use std::sync::Arc;
+
 use palyra_api::DaemonFacts;
+use palyra_console::console_routes;
 use palyra_grpc::ServeLimits;
 use palyra_http::{HttpLimits, HttpServer};
 use palyra_openai::{OpenAiSpans, openai_routes};
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
 use palyra_types::ErrorCode;
 use tokio::sync::{mpsc, watch};
@@ -11,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::listeners::Listeners;
 use crate::refusal::StartRefusal;
+use crate::system::SystemClock;
 
 /// Serves gRPC and HTTP; `connections` counts the open connections of both.
 pub(crate) async fn serve(
@@ -22,8 +27,14 @@ pub(crate) async fn serve(
     stop: CancellationToken,
 ) -> Result<(), StartRefusal> {
     let http = listeners.take_http(&connections);
-    let openai = openai_routes(state.clone(), OpenAiSpans::default(), stop.clone());
-    let server = HttpServer { state: state.clone(), daemon: daemon.clone(), mounted: vec![openai] };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let openai = openai_routes(state.clone(), OpenAiSpans::default(), Arc::clone(&clock), stop.clone());
+    let console = http.as_ref().map(|http| {
+        let clock = Arc::clone(&clock);
+        console_routes(state.clone(), daemon.clone(), &http.origin, clock, stop.clone())
+    });
+    let mounted = std::iter::once(openai).chain(console).collect();
+    let server = HttpServer { state: state.clone(), daemon: daemon.clone(), clock, mounted };
     let serving_http = async {
         let Some(http) = http else { return Ok(()) };
         let served = palyra_http::serve(server, http, HttpLimits::default(), stop.clone()).await;

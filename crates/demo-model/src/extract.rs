@@ -93,7 +93,7 @@ fn several_places(finding: &ToolFinding) -> Option<String> {
     })
 }
 
-/// Says how to look for a text that was to be replaced and is not in the file; the tool's own advice is for models.
+/// Says how to see what is in a file that lacks the text to replace; the tool's own advice is for models.
 fn no_place(finding: &ToolFinding) -> Option<String> {
     let is_so = finding.failed
         && finding.tool.as_str() == "edit_file"
@@ -102,13 +102,13 @@ fn no_place(finding: &ToolFinding) -> Option<String> {
     let (path, old) = (argument(finding, "path"), argument(finding, "old"));
     let quoted = |mark: char| format!("{mark}{old}{mark}");
     let quoted = ['"', '\'', '`'].into_iter().find(|mark| !old.contains(*mark)).map(quoted)?;
-    let way = if old.contains('\n') || old.chars().count() > LINE_CHARS_MAX {
-        format!("To see what is there, say: show me {path}")
-    } else {
-        format!("To see where it is, say: search for {quoted}")
-    };
+    // A search would find nothing where the text is in no other file.
+    let named = if path.contains(' ') { format!("\"{path}\"") } else { path.to_owned() };
     is_so.then(|| {
-        format!("I do not find {} in {path}, and nothing was changed. {way}", clip(&quoted, LINE_CHARS_MAX))
+        format!(
+            "I do not find {} in {path}, and nothing was changed. To see what is there, say: show me {named}",
+            clip(&quoted, LINE_CHARS_MAX)
+        )
     })
 }
 

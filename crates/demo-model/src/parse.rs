@@ -11,7 +11,7 @@ use super::objects::path_of;
 use super::pattern::{MatchContext, find};
 use super::programs::{command, shell_line};
 use super::sentences::tables;
-use super::spelling::{is_foreign_word, is_slip, meant_by, rephrased};
+use super::spelling::{correction_of, is_foreign_word, is_slip, rephrased};
 use super::understanding::needs_understanding;
 use super::words::{WordForm, WordToken, expanded, words, written};
 
@@ -48,7 +48,8 @@ pub(super) fn parse(input: &str) -> Vec<ParsedClause> {
             continue;
         }
         let before = read.last().map(|last| &last.intent);
-        let context = MatchContext { it: it.as_deref(), follows: before.is_some_and(is_told), loose: false };
+        let context =
+            MatchContext { it: it.as_deref(), follows: before.is_some_and(is_report), loose: false };
         let typed = typed(&clause);
         let intent = match parse_clause(&clause, context) {
             ClauseIntent::SwitchToIt => {
@@ -102,7 +103,7 @@ fn typed(clause: &[WordToken]) -> String {
 }
 
 /// Returns whether something comes of an intent that a later clause can write down.
-fn is_told(intent: &ClauseIntent) -> bool {
+fn is_report(intent: &ClauseIntent) -> bool {
     let ClauseIntent::Goal(goal) = intent else { return false };
     let tells = |ability: &ToolAbility| {
         !matches!(ability, ToolAbility::Ask | ToolAbility::Write | ToolAbility::Edit | ToolAbility::Patch)
@@ -277,7 +278,7 @@ fn respelled(clause: &[WordToken]) -> Option<Vec<WordToken>> {
     let mut changed = false;
     let mended: Vec<WordToken> = clause
         .iter()
-        .flat_map(|word| match meant_by(&word.lower()) {
+        .flat_map(|word| match correction_of(&word.lower()) {
             Some(meant) => {
                 changed = true;
                 words(meant)

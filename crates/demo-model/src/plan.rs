@@ -286,7 +286,7 @@ impl ToolGoal {
     }
 }
 
-fn told(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> Vec<String> {
+fn answer_lines(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for (goal, span) in plan.goals.iter().zip(&progress.found) {
         let found = &findings[span.clone()];
@@ -302,7 +302,7 @@ fn told(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> V
 
 /// Tells what was done until something was not allowed or failed, and what is left undone.
 fn stop(plan: &TurnPlan, progress: &PlanProgress, findings: &[ToolFinding]) -> String {
-    let mut parts = told(plan, progress, findings);
+    let mut parts = answer_lines(plan, progress, findings);
     let mut denied = findings
         .iter()
         .filter(|finding| finding.is_denied_by_policy() && finding.tool.as_str() == ToolAbility::Run.tool());
@@ -327,7 +327,7 @@ fn answer(
     findings: &[ToolFinding],
     offered: impl Fn(ToolAbility) -> bool,
 ) -> String {
-    let mut parts = told(plan, progress, findings);
+    let mut parts = answer_lines(plan, progress, findings);
     parts.extend(plan.attached.iter().cloned());
     let found = !parts.is_empty();
     if plan.talk.contains(&ClauseIntent::Greeting) {

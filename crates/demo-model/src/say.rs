@@ -177,12 +177,12 @@ pub(super) fn cannot(lack: MissingAbility) -> String {
     match lack {
         MissingAbility::Compose => {
             "I cannot write a text or a program of my own:\nI only write what you give me.\n\n\
-             Try: create notes.txt with \"your text\".\nA real model can: `palyra model add` sets one up."
+             Try: create notes.txt with \"your text\".\nA real model can: `palyra model add --help` shows how."
         }
         MissingAbility::Understand => {
             "I cannot judge, explain or mend anything:\nI understand nothing of what is in files.\n\n\
              Try: show me README.md, or: replace \"old\" with \"new\" in notes.txt.\n\
-             A real model can: `palyra model add` sets one up."
+             A real model can: `palyra model add --help` shows how."
         }
         MissingAbility::Usage => {
             "I do not know how that is done here: I only quote files, and run the tests, the build or the program as the \
@@ -193,7 +193,7 @@ pub(super) fn cannot(lack: MissingAbility) -> String {
              explain last` names the rule that decided. Try: help."
         }
         MissingAbility::Language => "I cannot understand this: I know a few English sentences only.\n\n\
-             Try: show me README.md, or: list the files.\nA real model knows more: `palyra model add` sets one up.",
+             Try: show me README.md, or: list the files.\nA real model knows more: `palyra model add --help` shows how.",
         MissingAbility::Attachment => "I cannot see an attached file: nothing is attached to this.\n\n\
              Try: in a chat, `/attach FILE`, then: what is attached?\n\
              In a shell: `palyra run --attach FILE \"what is attached?\"`.",
@@ -279,7 +279,7 @@ pub(super) fn way_on(offered: impl Fn(ToolAbility) -> bool) -> String {
     for ability in able.iter().step_by(able.len().div_ceil(EXAMPLES_MAX).max(1)) {
         ability.examples().for_each(|example| text.push_str(&format!("\n- {example}")));
     }
-    text.push_str("\n\nA real model understands more: `palyra model add` sets one up.");
+    text.push_str("\n\nA real model understands more: `palyra model add --help` shows how.");
     text
 }
 

@@ -80,7 +80,7 @@ pub(super) fn is_foreign_word(word: &str) -> bool {
 }
 
 /// Returns the word for a typing mistake.
-pub(super) fn meant_by(typed: &str) -> Option<&'static str> {
+pub(super) fn correction_of(typed: &str) -> Option<&'static str> {
     const CHARS_MIN: usize = 4;
     let known = SLIPS.iter().find(|(slip, _)| *slip == typed).map(|(_, meant)| *meant);
     known.or_else(|| {

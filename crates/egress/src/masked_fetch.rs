@@ -28,7 +28,7 @@ impl MaskedFetch {
         Self { inner, mask }
     }
 
-    fn masked(&self, response: FetchResponse) -> FetchResponse {
+    fn mask_response(&self, response: FetchResponse) -> FetchResponse {
         let text = |text: &str| {
             let clean = self.whole(text.as_bytes(), BodyCompleteness::Whole);
             String::from_utf8_lossy(&clean).into_owned()
@@ -66,7 +66,7 @@ impl FetchHttp for MaskedFetch {
         let asks_for_part = |name: &str| PART_HEADERS.iter().any(|part| part.eq_ignore_ascii_case(name));
         request.headers.retain(|(name, _)| !asks_for_part(name));
         let masking = self.clone();
-        async move { Ok(masking.masked(masking.inner.fetch(request, cancel).await?)) }.boxed()
+        async move { Ok(masking.mask_response(masking.inner.fetch(request, cancel).await?)) }.boxed()
     }
 }
 

@@ -12,6 +12,7 @@ mod outbound;
 
 use std::time::Duration;
 
+use palyra_admin::access::ReachGuard;
 use palyra_api::files::UploadQuota;
 use palyra_api::{ApiError, start_run};
 use palyra_runtime::session::IncomingFile;
@@ -89,7 +90,8 @@ pub(crate) async fn open(
     drop(received);
     let (outgoing, frames) = mpsc::channel(FRAMES_QUEUED_MAX);
     let span = tracing::debug_span!("run_stream", %run);
-    let task = RunStreamTask { context, run, outgoing };
+    let reach = context.state.admin.access.count_stream(context.identity.caller());
+    let task = RunStreamTask { context, run, outgoing, _reach: reach };
     tokio::spawn(task.run_to_end(opened, follower, incoming).instrument(span));
     Ok(ReceiverStream::new(frames))
 }
@@ -176,6 +178,8 @@ struct RunStreamTask {
     context: StreamContext,
     run: RunId,
     outgoing: mpsc::Sender<Result<RunStreamResponse, Status>>,
+    /// The client can reach a person, who sees what the run asks.
+    _reach: Option<ReachGuard>,
 }
 
 impl RunStreamTask {

@@ -44,7 +44,10 @@ macro_rules! implement_service {
                     request: Request<v1::$unary_request>,
                 ) -> Result<Response<v1::$unary_response>, Status> {
                     let (caller, message) = auth::open(request)?;
-                    let answer = self.operations.$unary(caller, message).await;
+                    let operations = std::sync::Arc::clone(&self.operations);
+                    let work = async move { operations.$unary(caller, message).await };
+                    let kind = <v1::$unary_request as palyra_wire::operations::UnaryRequest>::KIND;
+                    let answer = self.operations.running.answer(kind, work).await;
                     answer.map(Response::new).map_err(|refusal| status::of(&refusal))
                 }
             )*

@@ -19,7 +19,7 @@ use palyra_types::ErrorCode;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use crate::identity::{EndedCredential, HttpIdentity, ShownIdentity, identify};
+use crate::identity::{EndedCredential, HttpIdentity, ShownIdentity, identify, identify_page};
 use crate::limits::INPUT_BODY_BYTES_MAX;
 use crate::origin::{OriginRefusal, OriginRules, ShownCredential, TargetKind, TransportSecurity};
 use crate::quota::PrincipalQuota;
@@ -37,12 +37,24 @@ const PAGES: [&str; 4] = ["/", router::REFERENCE_PATH, router::STYLE_PATH, route
 /// Probes of supervisors, which hold no token.
 const PROBES: [&str; 2] = [router::HEALTH_PATH, router::READINESS_PATH];
 
+/// The credential that the routes of a surface take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MountedCallers {
+    /// A token in the `authorization` header; without one nothing is answered.
+    Programs,
+    /// The cookie of a page session, and nothing else. Without one the routes are reached as well: they answer with a
+    /// way to sign in.
+    Pages,
+}
+
 /// Routes of another surface, served behind the same gate.
 ///
 /// Handlers find the caller as [`HttpIdentity`] and the request's number as [`RequestId`] in the extensions of a request.
 pub struct MountedRoutes {
     /// Paths that begin with it belong to the surface, such as `/v1/`.
     pub prefix: &'static str,
+    /// The credential of their callers.
+    pub callers: MountedCallers,
     /// The routes, with full paths.
     pub router: Router,
     /// Bytes of a body, at most.
@@ -168,6 +180,9 @@ impl RequestGate {
         if request.uri().authority().is_some() || request.method() == Method::CONNECT {
             return Err(ApiError::invalid_frame("this server is not a proxy: send the path alone").into());
         }
+        if let Some(mount) = mount.filter(|mount| mount.callers == MountedCallers::Pages) {
+            return self.admit_page(request, mount);
+        }
         let target = target_of(request.uri().path());
         let shown = identify(&self.services.state.admin.access, request.headers());
         let credential = match &shown {
@@ -196,6 +211,22 @@ impl RequestGate {
             (TargetKind::Data, None) => INPUT_BODY_BYTES_MAX,
         };
         check_length(request.headers(), bytes_max)?;
+        Ok(AdmittedRequest { identity, ended: None, bytes_max })
+    }
+
+    /// Admits a request for a page of a surface: by the canonical name only, since cookies ignore ports.
+    fn admit_page(
+        &self,
+        request: &Request<Incoming>,
+        mount: &MountedRoutes,
+    ) -> Result<AdmittedRequest, GateRefusal> {
+        let headers = request.headers();
+        let checked = self.rules.check(request.method(), headers, TargetKind::Page, ShownCredential::Nothing);
+        checked.map_err(|refusal| self.origin_refusal(&refusal))?;
+        let bytes_max = if request.method() == Method::POST { mount.body_bytes_max } else { 0 };
+        check_length(headers, bytes_max)?;
+        let security = self.rules.canonical().security();
+        let identity = identify_page(&self.services.state.admin.access, headers, security);
         Ok(AdmittedRequest { identity, ended: None, bytes_max })
     }
 

@@ -12,6 +12,7 @@ mod socket;
 mod tls;
 
 mod gate;
+mod header_value;
 mod origin;
 mod identity;
 mod quota;
@@ -40,12 +41,14 @@ mod limits;
 #[doc(hidden)]
 pub mod untrusted;
 
-pub use gate::{MountedRoutes, RequestId};
-pub use identity::HttpIdentity;
+pub use gate::{MountedCallers, MountedRoutes, RequestId};
+pub use identity::{HttpIdentity, page_cookie, page_cookie_name};
 pub use limits::{HttpLimits, OPENAI_BODY_BYTES_MAX};
 pub use origin::{CANONICAL_HOST, PublicOrigin, TransportSecurity};
+pub use query::{QueryFault, query_pairs};
 pub use refusal::refusal_response;
 pub use request_body::{BodyFault, read_body};
+pub use response_stream::streamed;
 pub use server::{HttpListener, HttpServer, ListenerReach, ServeError, serve};
 pub use server_sent_events::SentEvent;
 pub use stream_watch::{StreamSignal, StreamWatch};

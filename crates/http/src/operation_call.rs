@@ -126,7 +126,7 @@ async fn message_of(
     parts: &Parts,
     body: Body,
 ) -> Result<Vec<u8>, ApiError> {
-    let in_query = query::pairs(parts.uri.query().unwrap_or_default());
+    let in_query = query::query_pairs(parts.uri.query().unwrap_or_default());
     let in_query = in_query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
     let reads = parts.method != Method::POST;
     let bytes_max = body_bytes_max(operation);

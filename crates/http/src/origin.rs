@@ -7,7 +7,7 @@
 use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use axum::http::{Method, Uri};
 
-use crate::identity::only_value;
+use crate::header_value::only_value;
 
 /// The host of the canonical origin where no public URL is configured.
 pub const CANONICAL_HOST: &str = "localhost";
@@ -63,6 +63,12 @@ impl PublicOrigin {
         }
         let authority = authority.strip_suffix(usual).map(str::to_owned).unwrap_or(authority);
         Some(Self { scheme, authority })
+    }
+
+    /// Returns how browsers reach it.
+    #[must_use]
+    pub fn security(&self) -> TransportSecurity {
+        if self.is_https() { TransportSecurity::Tls } else { TransportSecurity::Clear }
     }
 
     /// Returns whether browsers reach it over TLS.

@@ -2,7 +2,7 @@
 //!
 //! What they say holds nothing of anyone: names of checks, and how old the newest entry is.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -37,7 +37,8 @@ pub(crate) async fn readiness(services: &HttpServices) -> Response {
     let is_ready = checks.iter().all(|(_, holds)| *holds);
     let named: serde_json::Map<String, Value> =
         checks.iter().map(|(name, holds)| ((*name).to_owned(), (*holds).into())).collect();
-    let age = newest.ok().and_then(Result::ok).flatten().map(age_seconds);
+    let age = newest.ok().and_then(Result::ok).flatten();
+    let age = age.map(|time| services.clock.wall().since(time).as_secs());
     let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = json!({ "ready": is_ready, "checks": named, "newest_entry_age_seconds": age });
     (status, json_response(&body)).into_response()
@@ -47,10 +48,4 @@ pub(crate) async fn readiness(services: &HttpServices) -> Response {
 async fn newest_entry(services: &HttpServices, entries: u64) -> Result<Option<Timestamp>, ReadError> {
     let read = services.state.journal.entries(Seq(entries.saturating_sub(1)), 1).await?;
     Ok(read.first().map(|entry| entry.time))
-}
-
-fn age_seconds(time: Timestamp) -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let written = Duration::from_micros(u64::try_from(time.0).unwrap_or_default());
-    now.saturating_sub(written).as_secs()
 }

@@ -5,7 +5,7 @@ const PAIRS_MAX: usize = 64;
 
 /// Why a query string cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum QueryFault {
+pub enum QueryFault {
     /// It is not percent-encoded UTF-8.
     #[error("the query string is not percent-encoded UTF-8")]
     Encoding,
@@ -14,8 +14,11 @@ pub(crate) enum QueryFault {
     TooMany,
 }
 
-/// Returns the names and values of a query string, in order.
-pub(crate) fn pairs(query: &str) -> Result<Vec<(String, String)>, QueryFault> {
+/// Returns the names and values of a query string, or of a form that was sent as one, in order.
+///
+/// # Errors
+/// [`QueryFault`].
+pub fn query_pairs(query: &str) -> Result<Vec<(String, String)>, QueryFault> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     let mut pairs = Vec::new();
     for part in parts {
@@ -53,13 +56,13 @@ mod tests {
     #[test]
     fn pairs_are_decoded_in_order_and_malformed_ones_are_errors() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let read = pairs("a=1&b=x+y%2F&a=&flag&%C3%A9=%25");
+        let read = query_pairs("a=1&b=x+y%2F&a=&flag&%C3%A9=%25");
         let expect = [pair("a", "1"), pair("b", "x y/"), pair("a", ""), pair("flag", ""), pair("é", "%")];
         assert_eq!(read.as_deref(), Ok(expect.as_slice()));
-        assert_eq!(pairs(""), Ok(Vec::new()));
+        assert_eq!(query_pairs(""), Ok(Vec::new()));
         for bad in ["a=%", "a=%2", "a=%zz", "%ff=1"] {
-            assert_eq!(pairs(bad), Err(QueryFault::Encoding), "{bad}");
+            assert_eq!(query_pairs(bad), Err(QueryFault::Encoding), "{bad}");
         }
-        assert_eq!(pairs(&"a&".repeat(PAIRS_MAX + 1)), Err(QueryFault::TooMany));
+        assert_eq!(query_pairs(&"a&".repeat(PAIRS_MAX + 1)), Err(QueryFault::TooMany));
     }
 }

@@ -102,10 +102,7 @@ pub(crate) async fn respond(
 }
 
 /// Returns a response whose body is these texts as they come.
-pub(crate) fn streamed(
-    media_type: &'static str,
-    chunks: impl Stream<Item = String> + Send + 'static,
-) -> Response {
+pub fn streamed(media_type: &'static str, chunks: impl Stream<Item = String> + Send + 'static) -> Response {
     let chunks = chunks.map(|chunk| Ok::<_, Infallible>(Bytes::from(chunk)));
     let mut response = Response::new(Body::from_stream(chunks));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));

@@ -114,7 +114,7 @@ fn operation_route(
 async fn run_event_route(call: RouteCall) -> (&'static str, Result<Response, ApiError>) {
     let answer = async {
         let identity = call.admitted("ReadTape").await?;
-        let query = query::pairs(call.parts.uri.query().unwrap_or_default());
+        let query = query::query_pairs(call.parts.uri.query().unwrap_or_default());
         let query = query.map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
         let run_id = param(&call.params, "run_id");
         run_events::respond(&call.services, identity, run_id, &query, &call.parts.headers).await

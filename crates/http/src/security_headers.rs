@@ -19,10 +19,9 @@ pub(crate) const POLICY_OF_FILES: &str = "sandbox; default-src 'none'; frame-anc
 /// A year.
 const TRANSPORT_SECURITY: &str = "max-age=31536000";
 
-const FIXED: [(HeaderName, &str); 7] = [
+const FIXED: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    (REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("x-permitted-cross-domain-policies"), "none"),
@@ -35,6 +34,8 @@ pub(crate) fn harden(headers: &mut HeaderMap, security: TransportSecurity) {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY_OF_DATA));
+    // A page with forms keeps its own: without a referrer a browser names no origin in what a form sends.
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if security == TransportSecurity::Tls {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(TRANSPORT_SECURITY));

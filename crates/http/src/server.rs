@@ -14,6 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use palyra_api::DaemonFacts;
 use palyra_connections::{AdmittedConnection, ConnectionAdmission};
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -60,6 +61,8 @@ pub struct HttpServer {
     pub state: GatewayRuntimeState,
     /// The daemon, as its status tells it.
     pub daemon: DaemonFacts,
+    /// Times heartbeats and ages; limits of sockets and calls are timed by tokio.
+    pub clock: Arc<dyn Clock>,
     /// Other surfaces.
     pub mounted: Vec<MountedRoutes>,
 }
@@ -86,7 +89,8 @@ pub async fn serve(
     let socket = TcpListener::from_std(listener.listener)?;
     let security = if listener.tls.is_some() { TransportSecurity::Tls } else { TransportSecurity::Clear };
     let rules = OriginRules::new(listener.origin, security);
-    let services = Arc::new(HttpServices::new(server.state, server.daemon, limits, stop.clone()));
+    let services =
+        Arc::new(HttpServices::new(server.state, server.daemon, server.clock, limits, stop.clone()));
     let gate = Arc::new(RequestGate::new(services, rules, security, server.mounted));
     let acceptor = ConnectionAcceptor {
         admission: ConnectionAdmission::new(limits.admission(), listener.open),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palyra_api::{ApiError, DaemonFacts, OperationHandlers};
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
 use palyra_types::{ErrorCode, PrincipalId};
 use tokio_util::sync::CancellationToken;
@@ -16,8 +17,9 @@ use crate::stream_watch::StreamWatch;
 /// What handlers share.
 pub(crate) struct HttpServices {
     pub(crate) state: GatewayRuntimeState,
-    pub(crate) operations: OperationHandlers,
+    pub(crate) operations: Arc<OperationHandlers>,
     pub(crate) daemon: DaemonFacts,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: HttpLimits,
     pub(crate) stop: CancellationToken,
     pub(crate) metrics: Arc<HttpMetrics>,
@@ -28,12 +30,13 @@ impl HttpServices {
     pub(crate) fn new(
         state: GatewayRuntimeState,
         daemon: DaemonFacts,
+        clock: Arc<dyn Clock>,
         limits: HttpLimits,
         stop: CancellationToken,
     ) -> Self {
-        let operations = OperationHandlers::new(state.clone(), daemon.clone(), stop.clone());
+        let operations = Arc::new(OperationHandlers::new(state.clone(), daemon.clone(), stop.clone()));
         let streams = PrincipalQuota::new(limits.connections_max, limits.streams_of_one_max);
-        Self { state, operations, daemon, limits, stop, metrics: Arc::default(), streams }
+        Self { state, operations, daemon, clock, limits, stop, metrics: Arc::default(), streams }
     }
 
     /// Takes a stream of a principal's share.
@@ -49,6 +52,6 @@ impl HttpServices {
 
     /// Returns a watch over a stream of a caller.
     pub(crate) fn watch(&self, identity: HttpIdentity) -> StreamWatch {
-        StreamWatch::new(identity, &self.state, self.stop.clone())
+        StreamWatch::new(identity, &self.state, Arc::clone(&self.clock), self.stop.clone())
     }
 }

@@ -3,12 +3,15 @@
 //! Invariant: a stream is silent for at most the heartbeat, and a stream whose token was revoked ends within one.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use palyra_admin::access::AccessHandle;
 use palyra_api::ApiError;
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::identity::HttpIdentity;
@@ -32,8 +35,9 @@ pub enum StreamSignal {
 pub struct StreamWatch {
     identity: HttpIdentity,
     access: AccessHandle,
+    clock: Arc<dyn Clock>,
     span: Duration,
-    alarm: Pin<Box<Sleep>>,
+    alarm: BoxFuture<'static, ()>,
     stop: CancellationToken,
     /// Set once the daemon stops.
     grace: Option<Pin<Box<Sleep>>>,
@@ -42,10 +46,15 @@ pub struct StreamWatch {
 impl StreamWatch {
     /// Makes a watch over a stream of a caller; it ends a while after `stop`.
     #[must_use]
-    pub fn new(identity: HttpIdentity, state: &GatewayRuntimeState, stop: CancellationToken) -> Self {
+    pub fn new(
+        identity: HttpIdentity,
+        state: &GatewayRuntimeState,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> Self {
         let span = state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX);
-        let alarm = Box::pin(tokio::time::sleep(span));
-        Self { identity, access: state.admin.access.clone(), span, alarm, stop, grace: None }
+        let alarm = clock.sleep_until(clock.boot().after(span));
+        Self { identity, access: state.admin.access.clone(), clock, span, alarm, stop, grace: None }
     }
 
     /// Returns the next signal. Cancel-safe.
@@ -61,7 +70,7 @@ impl StreamWatch {
                     self.grace = Some(Box::pin(tokio::time::sleep(LAST_ENTRIES_SPAN_MAX)));
                 }
                 () = self.alarm.as_mut() => {
-                    self.alarm.as_mut().reset(Instant::now() + self.span);
+                    self.alarm = self.clock.sleep_until(self.clock.boot().after(self.span));
                     return if self.identity.still_holds(&self.access) {
                         StreamSignal::Heartbeat
                     } else {

@@ -9,7 +9,7 @@ use crate::query;
 /// Reads the message of an operation from a query and a body; `None` where it is refused.
 #[must_use]
 pub fn message(operation: &OperationSpec, query: &str, body: &str) -> Option<Vec<u8>> {
-    let query = query::pairs(query).ok()?;
+    let query = query::query_pairs(query).ok()?;
     let text = MessageText {
         path: Vec::new(),
         query: query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),

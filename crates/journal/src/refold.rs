@@ -31,7 +31,7 @@ pub(crate) fn recreate(connection: &Connection, progress: &dyn Fn(u64, u64)) -> 
 
 /// Folds every entry into empty projections and returns their number; the caller holds the transaction.
 pub(crate) fn fold_log(connection: &Connection, progress: &dyn Fn(u64, u64)) -> Result<u64, ReadFault> {
-    let mut families = FamilySet::default();
+    let mut families = FamilySet::of_empty_tables(FamilySelection::All);
     let mut store = SqliteRows::new(connection);
     let entries = fold_entries(connection, Seq(0), progress, &mut |entry| {
         families.fold(&mut store, entry).map_err(sql_error)?;
@@ -55,7 +55,7 @@ pub(crate) fn rebuild_families(
     let transaction = connection.unchecked_transaction()?;
     rows::begin_rebuild(&transaction, tables)?;
     transaction.commit()?;
-    let mut families = FamilySet::of(FamilySelection::Only(tables.clone()));
+    let mut families = FamilySet::of_empty_tables(FamilySelection::Only(tables.clone()));
     let mut from = Seq(0);
     loop {
         let transaction = connection.unchecked_transaction()?;

@@ -217,6 +217,7 @@ mod tests {
         assert_eq!(status(ErrorCode::PermissionDenied), 403);
         assert_eq!(ErrorReply::not_found("x").status(), 404);
         assert_eq!(status(ErrorCode::IdempotencyConflict), 409);
+        assert_eq!(status(ErrorCode::ModelContextExceeded), 422);
         assert_eq!(status(ErrorCode::ModelRateLimited), 429);
         assert!(status(ErrorCode::ShuttingDown) >= 500);
     }

@@ -117,6 +117,32 @@ mod tests {
     use crate::tape_fixture::{TapeBuilder, run_id};
 
     #[test]
+    fn a_page_has_an_order_a_length_and_a_place_where_it_begins() {
+        let outputs = ["1", "2", "3"];
+        let tape =
+            TapeBuilder::new().asked().called(&["f", "g", "h"]).brought(&outputs).asked().text("x").done();
+        let page = |order, limit, after: Option<&str>| {
+            let mut items = InputItems::new(run_id(), 1);
+            tape.iter().for_each(|entry| items.read(entry));
+            let page = items.page(order, limit, after);
+            let data = page["data"].as_array().unwrap();
+            let outputs: Vec<String> =
+                data.iter().map(|item| item["output"].as_str().unwrap().to_owned()).collect();
+            let ends = data.first().zip(data.last()).map(|(first, last)| (&first["id"], &last["id"]));
+            assert_eq!((&page["first_id"], &page["last_id"]), ends.unwrap_or((&Value::Null, &Value::Null)));
+            assert_eq!(page["object"], "list");
+            (outputs, page["has_more"].as_bool().unwrap(), page["last_id"].as_str().map(str::to_owned))
+        };
+        let (first, has_more, last) = page(ItemOrder::Ascending, 2, None);
+        assert_eq!((first, has_more), (vec!["1".to_owned(), "2".to_owned()], true));
+        let (second, has_more, last) = page(ItemOrder::Ascending, 2, last.as_deref());
+        assert_eq!((second, has_more), (vec!["3".to_owned()], false));
+        let behind = page(ItemOrder::Ascending, 2, last.as_deref());
+        assert_eq!(behind, (Vec::new(), false, None));
+        assert_eq!(page(ItemOrder::Descending, 1, None).0, ["3"]);
+    }
+
+    #[test]
     fn the_inputs_of_a_part_are_the_results_that_began_it() {
         let tape =
             TapeBuilder::new().asked().called(&["f", "g"]).brought(&["1", "2"]).asked().text("x").done();

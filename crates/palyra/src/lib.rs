@@ -4,5 +4,5 @@
 mod allocator;
 mod program;
 
-pub use palyra_daemon::held;
+pub use palyra_daemon::start_confined;
 pub use program::{daemon_words, program, words};

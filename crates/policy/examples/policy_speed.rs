@@ -48,11 +48,11 @@ fn beside_cedar(tool: &str, snapshot: &ToolCallPolicySnapshot, json: &str) {
     let request = PolicyRequest::from_json(json).expect("a record");
     let whole = policies.whole();
     let index = PolicyIndex::new(&whole).expect("static policies");
-    let first = policies.asked_of_cedar(&request).expect("a request");
+    let first = policies.cedar_query(&request).expect("a request");
     let slice = |request| index.slice_of(request, &first.entities);
     let (unattended, execute) = (slice(&first.unattended), slice(&first.execute));
     let cedar = |unattended: &PolicySet, execute: &PolicySet| {
-        let asked = policies.asked_of_cedar(&request).expect("a request");
+        let asked = policies.cedar_query(&request).expect("a request");
         let authorizer = Authorizer::new();
         if authorizer.is_authorized(&asked.unattended, unattended, &asked.entities).decision()
             == Decision::Deny

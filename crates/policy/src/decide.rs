@@ -152,7 +152,7 @@ fn evaluate_tool_proposal_security(
 ) -> Result<JudgedRequest, Refusal> {
     let written = call.arguments.expose();
     let arguments = fitting_arguments(tool, schema, written)?;
-    held(tool, evidence.held)?;
+    check_hold(tool, evidence.held)?;
     let session = SessionRef { principal: call.context.principal, id: call.context.session };
     let place = PosturePlace { agent: call.context.agent, workspace: evidence.workspace, session };
     let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
@@ -211,7 +211,7 @@ fn fitting_arguments(tool: &ToolSpec, schema: &ArgumentsSchema, written: &str) -
     Err(Refusal { reason: DecisionReason::InvalidArguments, explanation })
 }
 
-fn held(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
+fn check_hold(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
     let (reason, why) = match held {
         ArgumentsHold::Nothing => return Ok(()),
         ArgumentsHold::Secret => (
@@ -234,9 +234,9 @@ fn decided(
 ) -> ToolDecision {
     let mut explanation = explanation(snapshot, tool, &judged);
     if judged.judgement.verdict != ToolVerdict::Deny {
-        explanation.push_str(&read_only_told(&judged.judgement.read_only));
+        explanation.push_str(&read_only_text(&judged.judgement.read_only));
     }
-    if let Some(posture) = judged.request.posture_told() {
+    if let Some(posture) = judged.request.posture_text() {
         explanation.push_str(&format!("; posture: {posture}"));
     }
     let JudgedRequest { judgement, request, .. } = judged;
@@ -306,7 +306,7 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
         }
         DecisionReason::NoRulePermits => {
             let near = near_rules(snapshot.policies(), &judged.request);
-            let told = near.first().map_or(String::new(), |near| format!(": {}", near.told()));
+            let told = near.first().map_or(String::new(), |near| format!(": {}", near.describe()));
             let mend = near.first().and_then(NearRule::hint).unwrap_or(again);
             format!("policy denies this call of `{name}`, no rule permits it{told}; {mend}")
         }
@@ -345,7 +345,7 @@ fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> 
 }
 
 /// Says which folders are read-only for a program, and by which policies.
-fn read_only_told(folders: &[ReadOnlyFolder]) -> String {
+fn read_only_text(folders: &[ReadOnlyFolder]) -> String {
     let told = |folder: &ReadOnlyFolder| {
         let by: Vec<String> = folder.policies.iter().map(|id| format!("`{id}`")).collect();
         format!("; {} is read-only for it by {}", quoted(&folder.folder, 64), by.join(" and "))

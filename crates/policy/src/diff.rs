@@ -74,7 +74,7 @@ impl<'p> PolicyDiff<'p> {
         };
         let again = self.again.judge(&request);
         self.counts.judged += 1;
-        let was = said_by_policy(decision, &request);
+        let was = policy_verdict(decision, &request);
         if again.verdict == was {
             self.counts.same += 1;
             return None;
@@ -97,7 +97,7 @@ impl<'p> PolicyDiff<'p> {
 
 /// What policy said. A call that it wanted to ask about is denied where too many questions wait already; with somebody
 /// there to answer, policy itself never gives that reason.
-fn said_by_policy(decision: RecordedDecision<'_>, request: &PolicyRequest) -> ToolVerdict {
+fn policy_verdict(decision: RecordedDecision<'_>, request: &PolicyRequest) -> ToolVerdict {
     let bounded = decision.reason == DecisionReason::NoApprovalChannel
         && request.approvers() == ApproverPresence::Inbox;
     if bounded { ToolVerdict::Ask } else { decision.verdict }

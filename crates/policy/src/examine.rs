@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::decide::{CallEvidence, CallObstacle, ExaminedCall, examine_tool_call};
 use crate::explain::verdict_name;
 use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
+use crate::redundant_asks::redundant_asks;
 use crate::rules::re_evaluate;
 use crate::snapshot::ToolCallPolicySnapshot;
 use crate::suggest::suggest;
@@ -24,7 +25,8 @@ pub const FIXTURE_WORKSPACE: &str = "/workspace";
 pub struct PolicyCheck {
     /// How many policies there are.
     pub policies: usize,
-    /// What is no mistake, and likely not meant: a policy that can never apply, or about a tool that does not exist.
+    /// What is no mistake, and likely not meant: a policy that can never apply, about a tool that does not
+    /// exist, or that asks where one that ships asks already.
     pub warnings: Vec<PolicyMistake>,
 }
 
@@ -54,6 +56,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
             warnings.push(PolicyMistake { file, line, column: 1, what, mend });
         }
     }
+    warnings.extend(redundant_asks(&policies));
     warnings.sort();
     warnings.dedup();
     Ok(PolicyCheck { policies: policies.len(), warnings })

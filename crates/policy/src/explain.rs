@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::near_rules::{NearRule, near_rules};
 use crate::policies::{KnownPolicy, PolicySet, ReadOnlyFolder, worked_out};
+use crate::redundant_asks::unattended_hint;
 use crate::request::PolicyRequest;
 use crate::rules::{Judgement, evaluate_with_config};
 
@@ -28,6 +29,8 @@ pub struct PolicyExplanation {
     pub posture: Option<String>,
     /// The rules that came nearest, where none permits it.
     pub nearest: Vec<NearRule>,
+    /// Where it asks: the rule that may be meant to let it run, and the action that does.
+    pub hint: Option<String>,
     /// How many policies could have mattered, unattended and attended, and how many there are.
     pub considered: (usize, usize, usize),
 }
@@ -83,7 +86,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         let (unattended, execute) = prepared.slices();
         (unattended.num_of_policies(), execute.num_of_policies(), policies.len())
     });
-    let posture = request.posture_told();
+    let posture = request.posture_text();
     let explained = |known: &&KnownPolicy| ExplainedPolicy {
         id: PolicyName(known.annotations.id.clone()),
         file: known.file.clone(),
@@ -91,7 +94,9 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         reason: known.annotations.reason.clone(),
         text: known.policy.to_string(),
     };
+    let asks = judgement.reason == DecisionReason::NeedsApproval;
     PolicyExplanation {
+        hint: unattended_hint(policies, &known).filter(|_| asks),
         deciding: known.iter().map(explained).collect(),
         looked_at: looked_at.collect(),
         posture,
@@ -121,9 +126,10 @@ impl PolicyExplanation {
         lines.extend(self.read_only.iter().map(|read_only| self.read_only_line(read_only)));
         lines.extend(self.posture.iter().map(|posture| format!("posture: {posture}")));
         for near in &self.nearest {
-            lines.push(format!("near: {}", near.told()));
+            lines.push(format!("near: {}", near.describe()));
         }
         lines.extend(self.nearest.iter().find_map(NearRule::hint).map(str::to_owned));
+        lines.extend(self.hint.iter().map(|hint| format!("hint: {hint}")));
         let (unattended, execute, all) = self.considered;
         lines.push(format!(
             "checked: {unattended} of the {all} rules say whether this tool runs without asking, {execute} whether it runs \

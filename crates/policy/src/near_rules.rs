@@ -39,7 +39,7 @@ pub struct NearRule {
 impl NearRule {
     /// Says it in one sentence.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let would = if self.asks { "would ask a person" } else { "would let it run" };
         format!("`{}` {would}, but its condition `{}` is not met", self.name, self.condition)
     }
@@ -54,7 +54,7 @@ impl NearRule {
 /// Returns the rules that came nearest to permitting a call, the nearest first.
 #[must_use]
 pub(crate) fn near_rules(policies: &PolicySet, request: &PolicyRequest) -> Vec<NearRule> {
-    let Some(asked) = policies.asked_of_cedar(request) else { return Vec::new() };
+    let Some(asked) = policies.cedar_query(request) else { return Vec::new() };
     let ids = policies.with_tool(request, |prepared| {
         let (unattended, execute) = prepared.slices();
         let of = |slice: &CedarPolicies, asks| {

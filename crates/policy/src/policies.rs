@@ -23,3 +23,4 @@ pub use index::{NotStatic, PolicyIndex, PolicyQuery};
 pub use read_only::ReadOnlyFolder;
 pub(crate) use read_only::{WithReadOnly, has_mounts, with_read_only};
 pub use set::{POLICIES_MAX, PolicySet, SCHEMA_TEXT};
+pub(crate) use terms::StatedTerms;

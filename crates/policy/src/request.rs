@@ -167,9 +167,9 @@ impl PolicyRequest {
 
     /// Returns the standing setting in words, where there is one: what it is, where it holds, who set it and when.
     #[must_use]
-    pub fn posture_told(&self) -> Option<String> {
+    pub fn posture_text(&self) -> Option<String> {
         match (self.posture, &self.posture_from) {
-            (StandingPosture::Set(posture), Some(from)) => Some(from.told(posture)),
+            (StandingPosture::Set(posture), Some(from)) => Some(from.describe(posture)),
             (StandingPosture::Unreadable, _) => Some("unreadable, so everything is disabled".to_owned()),
             (StandingPosture::Set(_), None) | (StandingPosture::Unset, _) => None,
         }

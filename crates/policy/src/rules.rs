@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use palyra_types::approval::{ApprovalTerms, ApproverPresence, AtExpiry, SeparationRule};
+use palyra_types::approval::{ApprovalTerms, ApproverPresence, AtExpiry};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolVerdict};
 
 use crate::policies::{
@@ -186,7 +186,7 @@ pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -
             (ToolVerdict::Deny, DecisionReason::NoRulePermits, &[][..])
         }
         (Answer::Denied(ids), _) => (ToolVerdict::Deny, DecisionReason::Forbidden, ids.as_slice()),
-        (Answer::Unattended(ids), StandingPosture::Set(Posture::Ask)) => asked(request, terms, ids),
+        (Answer::Unattended(ids), StandingPosture::Set(Posture::Ask)) => ask_verdict(request, terms, ids),
         (Answer::Unattended(ids), _)
             if request.question && request.approvers() == ApproverPresence::Nobody =>
         {
@@ -194,30 +194,25 @@ pub(crate) fn conclude(standpoint: &PolicyStandpoint, request: &PolicyRequest) -
         }
         (Answer::Unattended(ids), _) => (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice()),
         (Answer::Attended(ids), StandingPosture::Set(Posture::AlwaysAllow))
-            if is_plain(terms)
+            if terms.is_plain()
                 && request.risk() < ApprovalRiskLevel::Critical
                 && !request.wants_own_yes() =>
         {
             (ToolVerdict::Allow, DecisionReason::Permitted, ids.as_slice())
         }
-        (Answer::Attended(ids), _) => asked(request, terms, ids),
+        (Answer::Attended(ids), _) => ask_verdict(request, terms, ids),
     };
     let matters = verdict != ToolVerdict::Deny || reason == DecisionReason::Forbidden;
     let read_only = if matters { standpoint.read_only.clone() } else { Vec::new() };
     Judgement { verdict, reason, policies: policies.to_vec(), terms, read_only }
 }
 
-/// Whether one yes of anybody is all that is wanted: only such a yes can be given in advance.
-fn is_plain(terms: ApprovalTerms) -> bool {
-    terms.needed == 1 && terms.separation == SeparationRule::AnyPerson && terms.approvers.is_none()
-}
-
-fn asked<'i>(
+fn ask_verdict<'i>(
     request: &PolicyRequest,
     terms: ApprovalTerms,
     ids: &'i [String],
 ) -> (ToolVerdict, DecisionReason, &'i [String]) {
-    if request.grant.is_some() && is_plain(terms) {
+    if request.grant.is_some() && terms.is_plain() {
         return (ToolVerdict::Allow, DecisionReason::Granted, ids);
     }
     match (request.approvers(), terms.at_expiry) {

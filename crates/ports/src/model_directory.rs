@@ -47,6 +47,7 @@ pub struct ModelDirectory {
     fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
     origin: ModelOrigin,
+    environment: Option<ProviderName>,
     blind: Arc<Mutex<BTreeSet<ModelRef>>>,
 }
 
@@ -56,13 +57,19 @@ impl ModelDirectory {
     pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
         let (fallbacks, origin, blind) = (Vec::new(), ModelOrigin::default(), Arc::default());
-        Self { providers, default, fallbacks, suggestions, origin, blind }
+        Self { providers, default, fallbacks, suggestions, origin, environment: None, blind }
     }
 
     /// Returns the same directory with where its default model comes from.
     #[must_use]
     pub fn with_origin(self, origin: ModelOrigin) -> Self {
         Self { origin, ..self }
+    }
+
+    /// Returns the same directory with the provider that the daemon's environment selects, if it selects one.
+    #[must_use]
+    pub fn with_environment_provider(self, provider: Option<ProviderName>) -> Self {
+        Self { environment: provider, ..self }
     }
 
     /// Returns where the default model comes from.
@@ -140,6 +147,18 @@ impl ModelDirectory {
             return Some(format!("{model} takes no images, so only the name of {names} was sent"));
         }
         let provider = &model.provider;
+        if self.environment.as_ref() == Some(provider) {
+            let why = if self.is_blind(model) {
+                "did not understand the test picture".to_owned()
+            } else {
+                format!("is not known to take images: `palyra model test {model}` shows it one")
+            };
+            return Some(format!(
+                "{model} {why}; only the name of {names} was sent; `palyra model add mine --model {} --images` keeps its \
+                 server in the configuration file as `mine`, and sends it all the same",
+                model.model
+            ));
+        }
         if self.is_blind(model) {
             return Some(format!(
                 "{model} did not understand the test picture, so only the name of {names} was sent; \

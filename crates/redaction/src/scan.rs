@@ -212,7 +212,7 @@ impl TextScan {
 
     /// Writes what may be given out by now.
     pub(crate) fn give(&mut self, rule_set: &CompiledRules, view: TextView<'_>, out: &mut Vec<u8>) {
-        let held = self.held_from(rule_set, view);
+        let held = self.undecided_from(rule_set, view);
         let mut done = 0;
         while let Some(first) = self.spans.get(done).copied() {
             if first.start >= held {
@@ -272,7 +272,7 @@ impl TextScan {
     }
 
     /// Returns the first place whose text cannot be judged yet.
-    fn held_from(&self, rule_set: &CompiledRules, view: TextView<'_>) -> usize {
+    fn undecided_from(&self, rule_set: &CompiledRules, view: TextView<'_>) -> usize {
         match view.ended {
             TextEnd::Yes => view.text.len(),
             TextEnd::NotYet => {

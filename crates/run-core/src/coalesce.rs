@@ -50,7 +50,7 @@ impl TextSource {
     }
 
     /// A tool that prints much has no more entries than one that prints little.
-    fn held_bytes_max(self) -> usize {
+    fn buffer_bytes_max(self) -> usize {
         match self {
             Self::Model => HELD_BYTES_MAX,
             Self::Tool => usize::MAX,
@@ -83,7 +83,7 @@ impl TextCoalescer {
         }
         let due = match self.deadline() {
             None => self.last.is_none(),
-            Some(deadline) => now >= deadline || self.held.expose().len() >= self.speaker.held_bytes_max(),
+            Some(deadline) => now >= deadline || self.held.expose().len() >= self.speaker.buffer_bytes_max(),
         };
         if due { self.flush(now) } else { None }
     }

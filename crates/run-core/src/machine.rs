@@ -340,7 +340,7 @@ impl RunStateMachine {
             return None;
         }
         let question = || (!self.tools.open_questions().is_empty()).then_some(WaitReason::Question);
-        let approval = || self.tools.any_asked().then_some(WaitReason::Approval);
+        let approval = || self.tools.any_pending_approval().then_some(WaitReason::Approval);
         self.wait.or_else(question).or_else(approval).or_else(|| self.client.wait())
     }
 

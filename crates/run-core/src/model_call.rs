@@ -223,7 +223,7 @@ impl ModelCall {
 
     /// Returns how many estimated tokens the next request should hold at most; `None` for the model's window.
     #[must_use]
-    pub fn tokens_wished(&self) -> Option<u64> {
+    pub fn token_target(&self) -> Option<u64> {
         self.tokens_wished
     }
 

@@ -208,7 +208,7 @@ impl ToolCalls {
     }
 
     /// Returns whether a person is asked about any call.
-    pub(crate) fn any_asked(&self) -> bool {
+    pub(crate) fn any_pending_approval(&self) -> bool {
         self.at(CallState::AwaitingApproval).next().is_some()
     }
 

@@ -138,7 +138,7 @@ impl Transcript {
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => self.reopen(asked.effect),
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
-                let (status, text) = told(*resolution);
+                let (status, text) = resolution_text(*resolution);
                 self.settle_effect(*effect, status, with_note(text, note));
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
@@ -311,7 +311,7 @@ impl Transcript {
 }
 
 /// Returns what the model is told of a person's word about an effect that was in doubt.
-fn told(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
+fn resolution_text(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
     match resolution {
         EffectResolution::Happened => {
             (ToolResultStatus::Succeeded, "a person looked: this call took effect; its output is lost")

@@ -8,7 +8,7 @@ mod session_offer;
 use palyra_wire::v1;
 
 use palyra_screen_text::clean_line;
-pub use session_offer::{SessionOffer, place_of};
+pub use session_offer::{GrantSession, OfferScope, SessionOffer};
 
 /// Characters of a line that is not an answer, where it is shown again.
 const UNCLEAR_CHARS_MAX: usize = 40;
@@ -45,6 +45,8 @@ pub struct AnswerForm {
     word: Option<String>,
     /// What `s` and `f` do.
     offer: SessionOffer,
+    /// Where they do it.
+    scope: OfferScope,
 }
 
 /// Whether a plain `y` is not enough. A risk that is not known counts as high.
@@ -54,11 +56,12 @@ pub fn is_risky(risk: &str) -> bool {
 
 impl AnswerForm {
     /// The answers to the approval with this id.
-    pub fn of(approval_id: &str, risk: &str, prompt: &v1::ApprovalPrompt) -> Self {
+    pub fn of(approval_id: &str, risk: &str, prompt: &v1::ApprovalPrompt, scope: &OfferScope) -> Self {
         let chars: Vec<char> = approval_id.chars().collect();
         let word = chars[chars.len().saturating_sub(WORD_CHARS)..].iter().collect();
         let offer = SessionOffer::of(prompt, risk);
-        Self { risk: risk.to_owned(), word: is_risky(risk).then_some(word), offer }
+        let word = is_risky(risk).then_some(word);
+        Self { risk: risk.to_owned(), word, offer, scope: scope.clone() }
     }
 
     /// Returns what a yes has to repeat; `None` where a plain yes is enough.
@@ -72,10 +75,14 @@ impl AnswerForm {
             None => "[y]es".to_owned(),
             Some(word) => format!("{} risk: type {word} to run it", self.risk),
         };
+        let session = match self.scope.session {
+            GrantSession::Named => "whole session",
+            GrantSession::OfRun => "run's session",
+        };
         let session = match (&self.offer, &self.word) {
             (SessionOffer::Nothing, _) => String::new(),
-            (SessionOffer::SameCall, None) => "  [s] this call, whole session".to_owned(),
-            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, whole session"),
+            (SessionOffer::SameCall, None) => format!("  [s] this call, {session}"),
+            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, {session}"),
             (SessionOffer::BelowFolder { .. }, _) => "  [f]older".to_owned(),
         };
         format!("? {yes}  [n]o, or \"n REASON\"{session}  [m]ore  [l]ater")
@@ -87,13 +94,15 @@ impl AnswerForm {
             None => ("y".to_owned(), "s".to_owned()),
             Some(word) => (word.clone(), format!("s {word}")),
         };
+        let reach = self.scope.session_reach();
         let session = match &self.offer {
             SessionOffer::Nothing => String::new(),
             SessionOffer::SameCall => {
-                format!("; {same} runs it, and this same call again in this session without asking")
+                format!("; {same} runs it, and this same call again without asking {reach}")
             }
             SessionOffer::BelowFolder { tool, folder, .. } => {
-                format!("; f runs it, and every further {tool} {} in this session", place_of(folder))
+                let place = self.scope.place_of(folder);
+                format!("; f runs it, and every further {tool} {place} {reach}")
             }
         };
         format!(

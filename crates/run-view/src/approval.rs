@@ -12,8 +12,8 @@ use palyra_wire::v1::argument_rule::Shape;
 use prost_types::Timestamp;
 
 use super::model_advice::for_person;
-use super::times::age;
-use crate::answer::{SessionOffer, is_risky, place_of};
+use super::times::{age, date};
+use crate::answer::{OfferScope, SessionOffer, is_risky};
 pub use changes::changes;
 use palyra_screen_text::{LineLook, StyledLine, clean_line, count, diff_lines, escape_json, short_id};
 use palyra_terminal::NoteKind;
@@ -28,6 +28,8 @@ const ARGUMENTS_CHARS_MAX: usize = 400;
 const CALL_CHARS_MAX: usize = 160;
 /// Characters of a whole id.
 const ID_CHARS: usize = 26;
+/// Characters of what was said with an answer.
+const ANSWER_NOTE_CHARS_MAX: usize = 240;
 const NAME_CHARS_MAX: usize = 64;
 /// Tools whose preview ends with a block of details.
 const COMMANDS: [&str; 2] = ["run_command", "start_job"];
@@ -38,30 +40,36 @@ const LIMITS: [&str; 3] = ["may change", "read-only", "network"];
 /// Tools whose preview begins with a request and its headers.
 const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
 
+/// The key that shows what is left out at a prompt.
+const MORE_KEY: &str = "m";
+/// The command that shows it where there is no prompt.
+const MORE_COMMAND: &str = "`palyra approve show`";
+
 /// How much of an approval is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviewDetail {
     /// At a prompt: a few lines; the others are behind one key.
     Prompt,
+    /// Of a question of before: as at a prompt, without what only an answer to it can use.
+    Replayed,
     /// Where no person can be asked: the preview, up to a limit.
     Unattended,
     /// All of it.
     Full,
 }
 
-/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks. `elsewhere` is
-/// the folder of the run where the person is in another one, and empty otherwise.
+/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
 pub fn question(
     prompt: &v1::ApprovalPrompt,
     risk: &str,
     detail: PreviewDetail,
-    elsewhere: &str,
+    scope: &OfferScope,
 ) -> Vec<StyledLine> {
     let mut lines = vec![StyledLine::plain(heading(prompt, risk))];
     let mut add = |text: String| lines.push(StyledLine::plain(text));
     // The heading of a command names its folder.
-    if !elsewhere.is_empty() && !COMMANDS.contains(&prompt.tool.as_str()) {
-        add(format!("In the folder {elsewhere}"));
+    if !scope.elsewhere.is_empty() && !COMMANDS.contains(&prompt.tool.as_str()) {
+        add(format!("In the folder {}", scope.elsewhere));
     }
     if !prompt.asked_again.is_empty() {
         add(format!("Asked again because {}", prompt.asked_again));
@@ -70,10 +78,9 @@ pub fn question(
         add(arguments);
     }
     lines.extend(match detail {
-        PreviewDetail::Prompt => prompt_preview(prompt),
-        PreviewDetail::Unattended => {
-            cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, "`palyra approve show`")
-        }
+        PreviewDetail::Prompt => prompt_preview(prompt, MORE_KEY),
+        PreviewDetail::Replayed => prompt_preview(prompt, MORE_COMMAND),
+        PreviewDetail::Unattended => cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, MORE_COMMAND),
         PreviewDetail::Full => diff_lines(&prompt.preview),
     });
     if !prompt.reason.is_empty() {
@@ -83,7 +90,7 @@ pub fn question(
         lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
     }
     if detail == PreviewDetail::Prompt {
-        lines.extend(SessionOffer::of(prompt, risk).folder_line(elsewhere).map(StyledLine::plain));
+        lines.extend(SessionOffer::of(prompt, risk).folder_line(scope).map(StyledLine::plain));
     }
     lines
 }
@@ -168,11 +175,11 @@ fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: PreviewDetail) -> Option
     Some(format!("Arguments: {head}… ({left})"))
 }
 
-/// Returns what of a preview is shown at a prompt; what is left out is counted.
-fn prompt_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
+/// Returns what of a preview is shown at a prompt; what is left out is counted, and `more` shows it.
+fn prompt_preview(prompt: &v1::ApprovalPrompt, more: &str) -> Vec<StyledLine> {
     let preview = prompt.preview.as_str();
     if COMMANDS.contains(&prompt.tool.as_str()) {
-        return command_preview(prompt);
+        return command_preview(prompt, more);
     }
     let (shown, left_out) = if REQUESTS.contains(&prompt.tool.as_str()) {
         // The heading says what the first line does; headers follow, and what is sent.
@@ -182,15 +189,15 @@ fn prompt_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
     } else {
         (without_file_header(diff_lines(preview), &prompt.summary), 0)
     };
-    cut(shown, PROMPT_LINES_MAX, left_out, "m")
+    cut(shown, PROMPT_LINES_MAX, left_out, more)
 }
 
 /// Returns the blocks of a command's preview that say what it does, and in one line what it may change and reach; how
 /// many lines of details follow is counted. The command itself is in the heading.
-fn command_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
+fn command_preview(prompt: &v1::ApprovalPrompt, more: &str) -> Vec<StyledLine> {
     let Some((first, rest)) = prompt.preview.split_once('\n').filter(|(first, _)| first.starts_with("$ "))
     else {
-        return cut(diff_lines(&prompt.preview), PROMPT_LINES_MAX, 0, "m");
+        return cut(diff_lines(&prompt.preview), PROMPT_LINES_MAX, 0, more);
     };
     let in_heading = prompt.summary.contains(first.trim_start_matches("$ "));
     let (blocks, details) = rest.rsplit_once("\n\n").unwrap_or(("", rest));
@@ -203,7 +210,7 @@ fn command_preview(prompt: &v1::ApprovalPrompt) -> Vec<StyledLine> {
         details.lines().filter(|line| !line.is_empty()).partition(|line| is_limit(line));
     // One line, so that neither a long command nor a low screen takes it away.
     shown.extend((!limits.is_empty()).then(|| StyledLine::plain(one_line(&limits))));
-    cut(shown, PROMPT_LINES_MAX + 1, left_out + details.len(), "m")
+    cut(shown, PROMPT_LINES_MAX + 1, left_out + details.len(), more)
 }
 
 /// Returns whether a detail says what a command may change or reach.
@@ -299,11 +306,12 @@ fn approved_call(approval: &v1::Approval) -> String {
 }
 
 /// Says what a stored grant lets run, in the words of the question that was answered, and how it is ended.
-pub(crate) fn granted(grant: &v1::StoredGrant) -> String {
+pub(crate) fn granted(grant: &v1::StoredGrant, scope: &OfferScope) -> String {
     let id = short_id(&grant.grant_id);
-    let place = if grant.session_id.is_empty() { "" } else { " in this session" };
+    let place =
+        if grant.session_id.is_empty() { String::new() } else { format!(" {}", scope.session_reach()) };
     let beneath = grant.rules.iter().find_map(|rule| match &rule.shape {
-        Some(Shape::Beneath(folder)) => Some(place_of(&clean_line(folder, CALL_CHARS_MAX))),
+        Some(Shape::Beneath(folder)) => Some(scope.place_of(&clean_line(folder, CALL_CHARS_MAX))),
         _ => None,
     });
     let is_exact = grant.rules.iter().all(|rule| matches!(rule.shape, Some(Shape::Equal(_))));
@@ -325,6 +333,19 @@ pub fn decider(approval: &v1::Approval) -> String {
     }
 }
 
+/// Says what became of a question: the answer, who gave it, when, and with which reason.
+pub fn answered_question(approval: &v1::Approval) -> String {
+    let state = approval_state_name(approval.state());
+    let by = match approval.decided_by.as_str() {
+        "" => String::new(),
+        _ => format!(" by {}", decider(approval)),
+    };
+    let when = approval.decided.map_or_else(String::new, |_| format!(", {}", date(approval.decided)));
+    let note = clean_line(&approval.note, ANSWER_NOTE_CHARS_MAX);
+    let why = if note.is_empty() { note } else { format!(": {note}") };
+    format!("the question: {state}{by}{when}{why}")
+}
+
 /// Returns what was decided, by whom and when.
 fn decision(approval: &v1::Approval) -> String {
     let state = approval_state_name(approval.state());
@@ -340,8 +361,12 @@ pub fn repeated(before: &v1::Approval, answer: &v1::ResolveApprovalResponse) -> 
         .then(|| format!("it was already {}; nothing changed", decision(now)))
 }
 
-/// Returns what became of an answer, for a call in a folder where that is known.
-pub fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (NoteKind, String) {
+/// Returns what became of an answer, for a call in a folder where that is known; `shown` is an id as messages show it.
+pub fn outcome(
+    answer: &v1::ResolveApprovalResponse,
+    folder: &str,
+    shown: impl Fn(&str) -> String,
+) -> (NoteKind, String) {
     let approval = answer.approval.clone().unwrap_or_default();
     let state = approval_state_name(approval.state());
     let call = approved_call(&approval);
@@ -352,7 +377,7 @@ pub fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (NoteKind,
     if !answer.asked_again_as.is_empty() {
         let told = format!(
             "what would run has changed since it was asked, so nothing ran; `palyra approve show {}` shows the new question",
-            answer.asked_again_as
+            shown(&answer.asked_again_as)
         );
         return (NoteKind::Doubt, told);
     }
@@ -363,7 +388,7 @@ pub fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (NoteKind,
                 "nothing ran; the question was withdrawn after it was asked: {}; `palyra runs tail {}` shows how it \
                  goes on",
                 for_person(note),
-                short_id(&approval.run_id)
+                shown(&approval.run_id)
             ),
             // No person did: the rules, or whatever the call was about.
             ("", note) => format!("nothing ran; {state}: {note}"),
@@ -386,7 +411,13 @@ pub fn outcome(answer: &v1::ResolveApprovalResponse, folder: &str) -> (NoteKind,
         format!("; matching calls now run without asking (grant {id}; `palyra approve revoke {id}` ends it)")
     };
     let mark = if approval.state() == v1::ApprovalState::Denied { NoteKind::Bad } else { NoteKind::Good };
-    (mark, format!("{state}{what}; `palyra runs tail {}` shows how it goes on{granted}", approval.run_id))
+    (
+        mark,
+        format!(
+            "{state}{what}; `palyra runs tail {}` shows how it goes on{granted}",
+            shown(&approval.run_id)
+        ),
+    )
 }
 
 #[cfg(test)]

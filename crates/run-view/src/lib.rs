@@ -5,23 +5,33 @@
 
 mod answer;
 mod approval;
+mod entry_table;
+mod erasure_words;
+mod deferred_output;
 mod names;
 mod model_advice;
 mod model_question;
 mod printed;
 mod result_line;
 mod run_view;
+mod conversation_entries;
 mod tape_view;
 mod times;
+mod undone_files;
 
-pub use answer::{AnswerForm, SessionOffer, TypedAnswer, is_risky, place_of};
+pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
-    PreviewDetail, approval_state_name, changes, decider, outcome, question, repeated, short_folder, summary,
-    time_left,
+    PreviewDetail, answered_question, approval_state_name, changes, decider, outcome, question, repeated,
+    short_folder, summary, time_left,
 };
+pub use deferred_output::DeferredOutput;
+pub use entry_table::entry_table;
+pub use erasure_words::{erased_how, erasure_of_entries};
 pub use model_question::model_question;
-pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title};
+pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};
 
+pub use conversation_entries::{last_answer, listed_entries};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use tape_view::used_by_run;
 pub use times::{age, date};
+pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};

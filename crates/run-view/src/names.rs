@@ -1,7 +1,7 @@
 //! The words for what the wire says in numbers.
 
 use palyra_screen_text::short_id;
-use palyra_wire::v1::{BranchPoint, RunState, Session};
+use palyra_wire::v1::{BranchPoint, Run, RunEndReason, RunPhase, RunState, Session};
 
 /// Reads a run's state; a number of a newer version is unspecified.
 pub fn run_state(number: i32) -> RunState {
@@ -17,6 +17,17 @@ pub fn run_state_name(state: RunState) -> &'static str {
         RunState::Done => "done",
         RunState::Cancelled => "cancelled",
         RunState::Failed => "failed",
+    }
+}
+
+/// Returns a run's state, with what it waits for or why it ended.
+pub fn standing(run: &Run) -> String {
+    let state = run_state_name(run_state(run.state));
+    match (run.phase(), run.reason()) {
+        (RunPhase::Waiting, _) => format!("waiting ({})", run.waiting_for_name()),
+        (RunPhase::Finished, RunEndReason::FinalAnswer | RunEndReason::Cancelled) => state.to_owned(),
+        (RunPhase::Finished, _) if run.reason != 0 => format!("{state} ({})", run.reason_name()),
+        _ => state.to_owned(),
     }
 }
 
@@ -82,6 +93,27 @@ mod tests {
             (session("", "", "hello", "buy tea"), "hello: buy tea"),
         ] {
             assert_eq!(session_title(&session), title);
+        }
+    }
+
+    #[test]
+    fn where_a_run_stands_is_told_in_a_few_words() {
+        let run = |state: RunState, phase: &str, waiting_for: &str, reason: &str| Run {
+            state: state.into(),
+            phase: RunPhase::from_short_name(phase).unwrap().into(),
+            waiting_for: palyra_wire::v1::WaitReason::from_short_name(waiting_for).unwrap().into(),
+            reason: RunEndReason::from_short_name(reason).unwrap().into(),
+            ..Default::default()
+        };
+        for (run, expect) in [
+            (run(RunState::Pending, "queued", "", ""), "pending"),
+            (run(RunState::InProgress, "running", "", ""), "in progress"),
+            (run(RunState::InProgress, "waiting", "loop_check", ""), "waiting (loop_check)"),
+            (run(RunState::Done, "finished", "", "final_answer"), "done"),
+            (run(RunState::Failed, "finished", "", "turn_limit"), "failed (turn_limit)"),
+            (run(RunState::Cancelled, "finished", "", "cancelled"), "cancelled"),
+        ] {
+            assert_eq!(standing(&run), expect);
         }
     }
 }

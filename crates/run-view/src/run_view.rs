@@ -3,20 +3,20 @@
 //! Owns which entries are shown, where and how, and what they mean for the end of the program.
 //! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
 
+mod calls;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
-use palyra_wire::v1::DecisionReason;
 use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
-use super::approval::{approval_state_name, granted};
-use super::model_advice::for_person;
-use super::model_question::model_question;
+use super::answer::OfferScope;
+use super::approval::granted;
 use super::names::run_state;
 use super::printed::PrintedLines;
-use super::result_line::{call_label, result_line};
+use super::result_line::result_line;
 use super::tape_view;
 use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::NoteKind;
@@ -139,6 +139,10 @@ pub struct RunView {
     read_only: BTreeMap<u32, String>,
     /// Whether this is shown in a chat, which has commands of its own.
     pub in_chat: bool,
+    /// Where grants hold that are given at a prompt.
+    pub scope: OfferScope,
+    /// Names of people who decide, by principal, as far as they are known.
+    pub deciders: BTreeMap<String, String>,
 }
 
 impl RunView {
@@ -171,6 +175,8 @@ impl RunView {
             changed_files: false,
             read_only: BTreeMap::new(),
             in_chat: false,
+            scope: OfferScope::default(),
+            deciders: BTreeMap::new(),
         }
     }
 
@@ -180,7 +186,7 @@ impl RunView {
     }
 
     /// Returns the approvals that were asked for and are not decided, oldest first.
-    pub fn asked(&self) -> &[v1::ApprovalRequested] {
+    pub fn pending_approvals(&self) -> &[v1::ApprovalRequested] {
         &self.asked
     }
 
@@ -192,6 +198,11 @@ impl RunView {
     /// Returns the effects whose outcome is unknown and not resolved, oldest first.
     pub fn unresolved(&self) -> &[u32] {
         &self.unresolved
+    }
+
+    /// Returns the model that was asked last; empty where none was.
+    pub fn model(&self) -> &str {
+        &self.model
     }
 
     /// Returns why the run ended, or nothing where it has not.
@@ -227,7 +238,7 @@ impl RunView {
     fn erased(&mut self, entry: &v1::TapeEntry, shown: Vec<ShownLine>) -> Vec<ShownLine> {
         let mut left: Vec<ShownLine> = Vec::new();
         if self.echo != EchoMode::No && !std::mem::replace(&mut self.told_erased, true) {
-            let run = short_id(&entry.run_id);
+            let run = self.shown_id(&entry.run_id);
             let told = format!("the content of this run was erased; `palyra runs show {run}` says more");
             left.push(note(NoteKind::Info, told));
         }
@@ -273,17 +284,17 @@ impl RunView {
                 let said = format!("said of the unknown outcome: {}", resolved.resolution_name());
                 shown.push(note(NoteKind::Info, said));
             }
-            Some(Event::ApprovalRequested(requested)) => self.asked_for(requested, &mut shown),
+            Some(Event::ApprovalRequested(requested)) => self.on_approval_requested(requested, &mut shown),
             Some(Event::ApprovalVoted(voted)) => {
                 shown.push(note(NoteKind::Info, format!("{} said yes; more people have to", voted.by)));
             }
             Some(Event::ApprovalResolved(resolved)) => self.resolved(resolved, &mut shown),
             Some(Event::GrantStored(stored)) => {
                 let grant = stored.grant.clone().unwrap_or_default();
-                shown.push(note(NoteKind::Info, granted(&grant)));
+                shown.push(note(NoteKind::Info, granted(&grant, &self.scope)));
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
-            Some(Event::RunHeld(_)) => self.held(&mut shown),
+            Some(Event::RunHeld(_)) => self.on_run_held(&mut shown),
             Some(Event::ClientToolsCalled(called)) => self.client_called(called, &mut shown),
             Some(Event::CancelRequested(cancel)) => self.cancelling(cancel, &mut shown),
             Some(Event::RunFinished(finished)) => {
@@ -428,126 +439,6 @@ impl RunView {
         });
     }
 
-    fn proposed(&mut self, proposed: &v1::ToolProposed, shown: &mut Vec<ShownLine>) {
-        self.close_line(shown);
-        let tool = clean_line(&proposed.tool, 64);
-        let arguments = clean_line(&proposed.arguments, ARGUMENTS_CHARS_MAX);
-        self.labels.insert(proposed.effect_id, call_label(&tool, &proposed.arguments));
-        let question = model_question(&proposed.tool, &proposed.arguments);
-        // A question is shown once it waits for an answer; a tape has every step.
-        if question.is_none() || self.echo == EchoMode::Tape {
-            self.unshown_calls.insert(proposed.effect_id, format!("{tool} {arguments}"));
-        }
-        self.questions.extend(question.map(|question| (proposed.effect_id, question)));
-        self.open_calls.insert(proposed.effect_id, tool);
-        if self.echo == EchoMode::Tape {
-            self.show_calls(shown);
-        }
-    }
-
-    /// Shows the calls that were proposed, unless what comes next may be the question about one.
-    fn before(&mut self, event: Option<&Event>, shown: &mut Vec<ShownLine>) {
-        match event {
-            Some(Event::ToolProposed(_)) => {}
-            Some(Event::ToolDecided(decided)) if decided.verdict() == v1::ToolVerdict::Ask => {}
-            Some(Event::ApprovalRequested(requested)) => {
-                self.unshown_calls.remove(&requested.effect_id);
-            }
-            _ => self.show_calls(shown),
-        }
-    }
-
-    fn show_calls(&mut self, shown: &mut Vec<ShownLine>) {
-        let calls = std::mem::take(&mut self.unshown_calls);
-        shown.extend(calls.into_values().map(|call| note(NoteKind::Info, call)));
-    }
-
-    fn decided(&mut self, run: &str, decided: &v1::ToolDecided, shown: &mut Vec<ShownLine>) {
-        if decided.verdict() != v1::ToolVerdict::Deny {
-            if let Some(part) = read_only_part(&decided.explanation) {
-                self.read_only.insert(decided.effect_id, clean_line(part, REASON_CHARS_MAX));
-            }
-            return;
-        }
-        let tool = self.close_call(decided.effect_id);
-        self.questions.remove(&decided.effect_id);
-        if decided.reason() == DecisionReason::NotPossible {
-            // Nobody withheld it: it failed before it began, and no answer would let it run.
-            let (why, lines) = decided.explanation.split_once("\n\n").unwrap_or((&decided.explanation, ""));
-            if self.shown_denials.remove(&decided.effect_id) && lines.is_empty() {
-                return;
-            }
-            let why = clean_line(&for_person(why), MEND_CHARS_MAX);
-            shown.push(note(NoteKind::Bad, format!("{tool}not done: {why}")));
-            let copied = lines.lines().take(COPIED_LINES_MAX);
-            shown.extend(copied.map(|line| ShownLine::Copied(clean_line(line, COPIED_CHARS_MAX))));
-            return;
-        }
-        let why = clean_line(&decided.explanation, REASON_CHARS_MAX);
-        // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
-        if !matches!(
-            decided.reason(),
-            DecisionReason::UnknownTool | DecisionReason::InvalidArguments | DecisionReason::BudgetExhausted
-        ) {
-            self.denied_calls += 1;
-        }
-        if decided.reason() == DecisionReason::ApprovalDenied && self.shown_denials.remove(&decided.effect_id)
-        {
-            return;
-        }
-        let code = match decided.reason() {
-            DecisionReason::UnknownTool => ErrorCode::ToolUnknown,
-            DecisionReason::InvalidArguments => ErrorCode::ToolArgumentsInvalid,
-            DecisionReason::BudgetExhausted => ErrorCode::ToolLimit,
-            DecisionReason::NoApprovalChannel => ErrorCode::NoApprovalChannel,
-            DecisionReason::ApprovalDenied => ErrorCode::ApprovalDenied,
-            DecisionReason::ApprovalExpired => ErrorCode::ApprovalExpired,
-            DecisionReason::Drifted => ErrorCode::ApprovalDrifted,
-            DecisionReason::SecretInArguments => ErrorCode::SecretInArguments,
-            DecisionReason::PlaceholderInArguments => ErrorCode::PlaceholderInArguments,
-            _ => ErrorCode::ToolDenied,
-        };
-        let more = if code == ErrorCode::ToolDenied && !run.is_empty() {
-            format!("; `palyra policy explain {} {}` shows the rules", short_id(run), decided.effect_id)
-        } else {
-            String::new()
-        };
-        shown.push(note(
-            NoteKind::Bad,
-            format!("{tool}denied ({code} {}): {why}{more}", decided.reason_name()),
-        ));
-    }
-
-    fn asked_for(&mut self, requested: &v1::ApprovalRequested, shown: &mut Vec<ShownLine>) {
-        self.may_wait = true;
-        self.close_line(shown);
-        shown.push(ShownLine::Question {
-            approval_id: requested.approval_id.clone(),
-            prompt: Box::new(requested.prompt.clone().unwrap_or_default()),
-            risk: requested.risk_name().into_owned(),
-        });
-        self.asked.push(requested.clone());
-    }
-
-    fn resolved(&mut self, resolved: &v1::ApprovalResolved, shown: &mut Vec<ShownLine>) {
-        self.may_wait = false;
-        self.asked.retain(|asked| asked.approval_id != resolved.approval_id);
-        let state = approval_state_name(resolved.state());
-        let is_withdrawn = resolved.state() == v1::ApprovalState::Withdrawn;
-        let said = if is_withdrawn { for_person(&resolved.note) } else { resolved.note.clone() };
-        let said = clean_line(&said, REASON_CHARS_MAX);
-        let edited = if resolved.edited_arguments.is_empty() { "" } else { ", with other arguments" };
-        let told =
-            if said.is_empty() { format!("{state}{edited}") } else { format!("{state}{edited}: {said}") };
-        // The decision that follows would say the same again.
-        if resolved.state() == v1::ApprovalState::Denied || (is_withdrawn && !said.is_empty()) {
-            self.shown_denials.insert(resolved.effect_id);
-        }
-        let mark =
-            if resolved.state() == v1::ApprovalState::Approved { NoteKind::Good } else { NoteKind::Bad };
-        shown.push(note(mark, told));
-    }
-
     /// Shows what a tool prints while it runs, with its name where another runs beside it.
     fn printed(&mut self, output: &v1::ToolOutput, shown: &mut Vec<ShownLine>) {
         let lines = self.printed.take(output);
@@ -615,7 +506,7 @@ impl RunView {
         let tool = self.open_calls.remove(&unknown.effect_id).unwrap_or_else(|| "a tool".to_owned());
         let told = format!("{tool}: it is not known whether it took effect ({})", unknown.cause_name());
         shown.push(note(NoteKind::Doubt, told));
-        shown.push(note(NoteKind::Info, how_to_resolve(run, unknown.effect_id)));
+        shown.push(note(NoteKind::Info, how_to_resolve(&self.shown_id(run), unknown.effect_id)));
         self.unresolved.push(unknown.effect_id);
     }
 
@@ -645,7 +536,7 @@ impl RunView {
         shown.extend(tape_view::client_calls(called).map(|told| note(NoteKind::Info, told)));
     }
 
-    fn held(&mut self, shown: &mut Vec<ShownLine>) {
+    fn on_run_held(&mut self, shown: &mut Vec<ShownLine>) {
         self.may_wait = true;
         self.close_line(shown);
         let told = "the journal has lost its end: what this run did then is not known, and it waits for you";
@@ -689,6 +580,11 @@ impl RunView {
         }
     }
 
+    /// Returns an id as lines show it: its end where a person watches, the whole of it for programs.
+    fn shown_id(&self, id: &str) -> String {
+        if self.flow == TextFlow::Live { short_id(id) } else { id.to_owned() }
+    }
+
     /// Returns whether the person who asked watches the answer; what a chat follows is its person's, typed before or elsewhere.
     fn is_own_terminal(&self) -> bool {
         self.flow == TextFlow::Live && (self.echo == EchoMode::No || self.in_chat)
@@ -698,8 +594,9 @@ impl RunView {
     fn way_back(&self, run: &str) -> Option<ShownLine> {
         let told = || match (self.in_chat, short_id(run)) {
             (true, run) => {
+                // Another run may be the last one by the time it is typed.
                 format!(
-                    "/undo takes its changes back; so does `palyra runs undo {run}` in a shell, at any time"
+                    "/undo {run} takes its changes back; so does `palyra runs undo {run}` in a shell, at any time"
                 )
             }
             (false, run) => format!("`palyra runs undo {run}` takes its changes back"),

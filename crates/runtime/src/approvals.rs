@@ -210,13 +210,13 @@ impl ApprovalsHandle {
             | (ApprovalDecision::Deny, ApprovalState::Approved) => AnswerCounted::No,
         };
         let is_withdrawn = record.state == ApprovalState::Withdrawn;
-        let asked_again = if is_withdrawn { self.asked_again(&record).await? } else { None };
+        let asked_again = if is_withdrawn { self.repeated_request(&record).await? } else { None };
         let grant = grant.filter(|_| record.state == ApprovalState::Approved);
         Ok(ResolvedApproval { record, counted, asked_again, grant })
     }
 
     /// Returns the approval that asks for the same call again.
-    async fn asked_again(&self, record: &ApprovalRecord) -> Result<Option<ApprovalId>, RequestError> {
+    async fn repeated_request(&self, record: &ApprovalRecord) -> Result<Option<ApprovalId>, RequestError> {
         let query = ApprovalQuery {
             run: Some(record.run),
             only: ApprovalFilter::Pending,

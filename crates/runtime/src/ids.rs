@@ -244,6 +244,7 @@ impl IdsHandle {
         let mut query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit };
         // Runs whose folder was erased with their content: which of them ran here is not known, so they are not counted.
         let mut unknown = Vec::new();
+        let mut elsewhere = false;
         let (mut left, mut looked_at) = (back, 0);
         loop {
             let of_page = query.clone();
@@ -253,14 +254,15 @@ impl IdsHandle {
                     RunLocation::Here if left == 0 => return Ok(vec![run_match(run)]),
                     RunLocation::Here => left -= 1,
                     RunLocation::Unknown if unknown.len() <= ID_MATCHES_MAX => unknown.push(run_match(run)),
-                    RunLocation::Unknown | RunLocation::Elsewhere => {}
+                    RunLocation::Unknown => {}
+                    RunLocation::Elsewhere => elsewhere = true,
                 }
             }
             looked_at += page.len();
             query.before = page.last().map(|run| run.first_seq);
             if page.len() < limit || looked_at >= LOOKED_AT_MAX {
-                // Where no other run is left in the folder, the newest is one of them.
-                return Ok(if back == 0 { unknown } else { Vec::new() });
+                // Where no run of another folder is left either, they are all that can be meant.
+                return Ok(if back == 0 && !elsewhere { unknown } else { Vec::new() });
             }
         }
     }

@@ -12,7 +12,9 @@ mod page_parts;
 mod palette;
 mod prose;
 mod rows;
+mod shell_word;
 mod short_id;
+mod spelling;
 mod table;
 
 pub use amounts::{bytes, coarse_span, count, span};
@@ -24,5 +26,7 @@ pub use page_parts::{PageHeading, headings, section, with_commands};
 pub use palette::{ATTENTION, BAD, GOOD, PLAIN, USUAL};
 pub use prose::{RowFrame, StyleMode};
 pub use rows::{AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows, styled_rows};
+pub use shell_word::shell_word;
 pub use short_id::short_id;
+pub use spelling::slips;
 pub use table::table;

@@ -78,9 +78,9 @@ impl Markdown {
             }
             LinePosition::Begin => {
                 self.place = LinePosition::Words(TextStyle::default());
-                self.write_held(TextEnd::No, frame);
+                self.flush_pending(TextEnd::No, frame);
             }
-            LinePosition::Words(_) => self.write_held(TextEnd::No, frame),
+            LinePosition::Words(_) => self.flush_pending(TextEnd::No, frame),
             LinePosition::Fence | LinePosition::Code => self.write_code(frame),
             LinePosition::Row => {
                 for c in self.pending[self.written..].chars() {
@@ -148,9 +148,9 @@ impl Markdown {
                     self.end_table(frame);
                     self.place = LinePosition::Words(TextStyle::default());
                 }
-                self.write_held(TextEnd::Yes, frame);
+                self.flush_pending(TextEnd::Yes, frame);
             }
-            LinePosition::Words(_) => self.write_held(TextEnd::Yes, frame),
+            LinePosition::Words(_) => self.flush_pending(TextEnd::Yes, frame),
             LinePosition::Fence => self.fence_begins(frame),
             LinePosition::Row => return self.row_end(frame),
             LinePosition::Code => {}
@@ -189,7 +189,7 @@ impl Markdown {
                 self.place = LinePosition::Words(style);
                 self.is_open = true;
                 if frame.styles == StyleMode::AsWritten {
-                    self.write_held(TextEnd::No, frame);
+                    self.flush_pending(TextEnd::No, frame);
                 } else {
                     self.words(style, frame);
                 }
@@ -203,11 +203,11 @@ impl Markdown {
         let is_known = self.pending.ends_with(char::is_whitespace)
             && !(self.is_open && parse(&self.pending, style).is_open);
         if is_known || self.pending.len() > LINE_PENDING_BYTES_MAX {
-            self.write_held(TextEnd::No, frame);
+            self.flush_pending(TextEnd::No, frame);
         }
     }
 
-    fn write_held(&mut self, ended: TextEnd, frame: RowFrame<'_>) {
+    fn flush_pending(&mut self, ended: TextEnd, frame: RowFrame<'_>) {
         let held = std::mem::take(&mut self.pending);
         let style = if let LinePosition::Words(style) = self.place { style } else { TextStyle::default() };
         if frame.styles == StyleMode::AsWritten {
@@ -224,7 +224,7 @@ impl Markdown {
         let rest = self.pending.split_off(self.written);
         self.pending = rest;
         (self.place, self.written) = (LinePosition::Words(TextStyle::default()), 0);
-        self.write_held(TextEnd::No, frame);
+        self.flush_pending(TextEnd::No, frame);
     }
 
     fn row_end(&mut self, frame: RowFrame<'_>) {
@@ -257,7 +257,7 @@ impl Markdown {
             self.write_code(frame);
         } else if self.written == 0 {
             self.place = LinePosition::Words(TextStyle::default());
-            self.write_held(TextEnd::Yes, frame);
+            self.flush_pending(TextEnd::Yes, frame);
         } else {
             self.write_code(frame);
         }

@@ -17,10 +17,9 @@ const BETWEEN_COLUMNS: usize = 2;
 
 /// Columns that a narrow table leaves out, in this order, before it cuts what people look for; where a table is named by
 /// its first column, in that table only.
-const LEFT_OUT_FIRST: [(&str, &str); 10] = [
+const LEFT_OUT_FIRST: [(&str, &str); 15] = [
     ("", "TURNS"),
     ("APPROVAL", "RISK"),
-    ("APPROVAL", "STATE"),
     ("", "AGE"),
     ("", "RUNS"),
     ("", "WINDOW"),
@@ -28,9 +27,15 @@ const LEFT_OUT_FIRST: [(&str, &str); 10] = [
     ("GRANT", "UNTIL"),
     ("GRANT", "WHERE"),
     ("RUN", "TOOL"),
+    ("SECRET", "VERSION"),
+    ("SECRET", "CHANGED"),
+    ("SECRET", "AS"),
+    ("SEQ", "LEAF"),
+    ("SEQ", "BY"),
+    ("SEQ", "RUN"),
 ];
-/// Columns of names that people type: they are never cut, the terminal wraps them.
-const WHOLE: [&str; 1] = ["MODEL"];
+/// Columns that are never cut, the terminal wraps them: of names that people type, and of entries of the journal.
+const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
 
 type TableRow = Vec<String>;
 
@@ -76,7 +81,7 @@ fn leave_out(rows: &mut [TableRow], columns: usize) {
     let first = rows[0][0].clone();
     for (_, name) in LEFT_OUT_FIRST.iter().filter(|(of, _)| of.is_empty() || *of == first) {
         let mut needed = widths(rows);
-        if let Some(last) = needed.last_mut() {
+        if let Some(last) = needed.last_mut().filter(|_| !ends_whole(&rows[0])) {
             *last = least_of_last(*last, columns);
         }
         let at = rows[0].iter().position(|head| head == name).filter(|at| at + 1 < rows[0].len());
@@ -84,6 +89,10 @@ fn leave_out(rows: &mut [TableRow], columns: usize) {
             rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
     }
+}
+
+fn ends_whole(head: &TableRow) -> bool {
+    head.last().is_some_and(|last| WHOLE.contains(&last.as_str()))
 }
 
 /// Returns how wide the last column is at least, where it has so much.
@@ -183,9 +192,9 @@ mod tests {
         assert_eq!(
             table(head, rows.clone(), Some(40)),
             [
-                "APPROVAL  AGE  CALL",
-                "9G5FAV    3m   write_file: creates `src…",
-                "9G5FAX    2h   run_command: make test",
+                "APPROVAL  STATE     CALL",
+                "9G5FAV    waits, …  write_file: creates…",
+                "9G5FAX    denied    run_command: make t…",
             ]
         );
         for columns in 12..90 {
@@ -214,6 +223,27 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_table_of_entries_keeps_the_time_and_the_whole_kind() {
+        let row = |cells: [&str; 6]| cells.map(str::to_owned);
+        let head = ["SEQ", "TIME", "RUN", "BY", "LEAF", "ENTRY"];
+        let time = "2026-11-28T18:12:24Z";
+        let rows = vec![
+            row(["1173", time, "D4GYET:12", "", "c0bfa2201e834a5b", "model_attempt_abandoned"]),
+            row(["1174", time, "", "you unix_socket", "ad3c0bfa2201e834", "approval_resolved"]),
+        ];
+        let wide = table(head, rows.clone(), Some(120));
+        assert!(wide[2].ends_with("  you unix_socket  ad3c0bfa2201e834  approval_resolved"), "{wide:?}");
+        let narrower = table(head, rows.clone(), Some(80));
+        assert!(narrower[2].ends_with("  you unix_socket  approval_resolved"), "{narrower:?}");
+        assert_eq!(
+            table(head, rows.clone(), Some(54))[1],
+            "1173  2026-11-28T18:12:24Z  model_attempt_abandoned"
+        );
+        // Narrower than these, the terminal wraps them.
+        assert_eq!(table(head, rows, Some(40))[2], "1174  2026-11-28T18:12:24Z  approval_resolved");
+    }
+
+    #[test]
     fn a_name_that_is_typed_is_never_cut() {
         let row = |cells: [&str; 4]| cells.map(str::to_owned);
         let head = ["", "MODEL", "WINDOW", "NOTE"];
@@ -231,6 +261,14 @@ mod tests {
         let narrow = table(head, rows.clone(), Some(40));
         assert!(!narrow[0].contains("WINDOW") && narrow[2].contains("  built in"), "{narrow:?}");
         assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
+    }
+
+    #[test]
+    fn a_narrow_table_of_secrets_keeps_their_names_and_hosts() {
+        let head = ["SECRET", "VERSION", "AS", "CHANGED", "HOSTS", "PRINCIPALS"];
+        let row = ["shopkey", "1", "bearer", "2026-11-28", "localhost:8443", "user:local"].map(str::to_owned);
+        let narrow = table(head, vec![row], Some(40));
+        assert_eq!(narrow[1], "shopkey  localhost:8443  user:local");
     }
 
     #[test]

@@ -283,7 +283,7 @@ impl Fault {
 
     /// Returns whether it is a wish of a person rather than something that goes wrong.
     #[must_use]
-    pub fn is_a_wish(self) -> bool {
+    pub fn is_requested(self) -> bool {
         matches!(
             self,
             Self::Decide | Self::Settle | Self::Cancel | Self::Steer | Self::Interrupt | Self::Repeat
@@ -328,7 +328,7 @@ impl FaultMatrix {
     /// Returns how many faults were injected; wishes of people are none.
     #[must_use]
     pub fn faults(&self) -> u64 {
-        self.cells.iter().filter(|((fault, _), _)| !fault.is_a_wish()).map(|(_, count)| count).sum()
+        self.cells.iter().filter(|((fault, _), _)| !fault.is_requested()).map(|(_, count)| count).sum()
     }
 
     /// Returns the cells that can be reached and were not.

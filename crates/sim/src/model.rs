@@ -159,7 +159,7 @@ struct AnswerStream {
 
 impl AnswerStream {
     fn begin(model: SimModel, request: &ModelRequest) -> Self {
-        let phase = model.world.oracle().model_asked(request);
+        let phase = model.world.oracle().on_model_request(request);
         model.world.note(format_args!("? model asked while {}", phase.name()));
         let steps = model.script(phase);
         Self { model, steps, over: false }

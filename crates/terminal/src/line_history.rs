@@ -26,7 +26,7 @@ pub fn forget_lines(file: &Path, texts: &[String]) -> std::io::Result<usize> {
     let mut old = opened()?;
     old.load(file).map_err(std::io::Error::other)?;
     let mut kept = opened()?;
-    for line in old.iter().filter(|line| !said_one_of(line, texts)) {
+    for line in old.iter().filter(|line| !is_echo_of(line, texts)) {
         kept.add(line).map_err(std::io::Error::other)?;
     }
     let forgotten = old.len() - kept.len();
@@ -45,7 +45,7 @@ fn opened() -> std::io::Result<FileHistory> {
 }
 
 /// Returns whether a line is one of these texts, or a command of the chat that ends with it.
-fn said_one_of(line: &str, texts: &[String]) -> bool {
+fn is_echo_of(line: &str, texts: &[String]) -> bool {
     let said = joined(line);
     let said = said.trim();
     texts

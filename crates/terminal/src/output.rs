@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use palyra_screen_text::{
     ATTENTION, AmbiguousWidth, BAD, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
-    StyleMode, TOOL_MARK, TextCleaner, USUAL, clean_line, clean_styled, escape_json, indented_rows,
+    StyleMode, TOOL_MARK, TextCleaner, USUAL, clean_line, clean_styled, escape_json, indented_rows, short_id,
     styled_rows,
 };
 
@@ -463,6 +463,11 @@ impl Output {
     /// Returns whether text is watched as it comes.
     pub fn is_watched(&self) -> bool {
         self.lock().out.kind.is_terminal()
+    }
+
+    /// Returns an id as messages show it: its end where a person watches, the whole of it for programs.
+    pub fn id(&self, id: &str) -> String {
+        if self.is_watched() { short_id(id) } else { id.to_owned() }
     }
 
     /// Returns whether both streams lead to a terminal that takes escape codes.

@@ -41,6 +41,10 @@ impl ClockState {
         BootTime::default().after(self.elapsed)
     }
 
+    fn has_sleeper_until(&self, deadline: BootTime) -> bool {
+        self.sleepers.range((deadline, 0)..=(deadline, u64::MAX)).any(|(_, sleeper)| !sleeper.is_closed())
+    }
+
     fn next_deadline(&mut self) -> Option<BootTime> {
         self.sleepers.retain(|_, sleeper| !sleeper.is_closed());
         self.sleepers.first_key_value().map(|((deadline, _), _)| *deadline)
@@ -86,6 +90,19 @@ impl FakeClock {
             slept.as_mut().enable();
             if let Some(deadline) = self.next_deadline() {
                 return deadline;
+            }
+            slept.await;
+        }
+    }
+
+    /// Waits for a sleeper with exactly this deadline.
+    pub async fn someone_sleeps_until(&self, deadline: BootTime) {
+        loop {
+            let slept = self.inner.slept.notified();
+            tokio::pin!(slept);
+            slept.as_mut().enable();
+            if self.lock().has_sleeper_until(deadline) {
+                return;
             }
             slept.await;
         }
@@ -160,6 +177,17 @@ mod tests {
         assert_eq!(clock.next_deadline(), Some(BootTime(5)));
         drop(first);
         assert_eq!(clock.next_deadline(), Some(BootTime(7)));
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_until_a_time_is_awaited_and_one_until_another_time_is_not_it() {
+        let clock = FakeClock::new();
+        let _other = clock.sleep_until(BootTime(4));
+        drop(clock.sleep_until(BootTime(5)));
+        let mut awaited = Box::pin(clock.someone_sleeps_until(BootTime(5)));
+        assert!((&mut awaited).now_or_never().is_none());
+        let _sleeper = clock.sleep_until(BootTime(5));
+        assert!((&mut awaited).now_or_never().is_some());
     }
 
     #[tokio::test]

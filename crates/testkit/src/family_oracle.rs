@@ -199,7 +199,7 @@ impl FamilyOracle {
             AccessEvent::PrincipalEnabled { principal } => {
                 self.principals.entry(*principal).and_modify(|record| record.disabled = None);
             }
-            AccessEvent::ActRefused(_) => {}
+            AccessEvent::ActRefused(_) | AccessEvent::PageSessionBegun { .. } => {}
             AccessEvent::TokenCreated(created) => {
                 self.tokens.entry(created.token).or_insert_with(|| TokenRecord {
                     id: created.token,

@@ -176,7 +176,7 @@ error_codes! {
     ModelTransient = 3005, "model_transient", UpstreamUnavailable, "The model provider failed temporarily.",
         "try again in a while";
     ModelPermanent = 3006, "model_permanent", UpstreamRefused, "The model provider rejected the request; a retry does not help.",
-        "choose another with --model; `palyra model test PROVIDER/MODEL` shows whether it answers at all";
+        "choose another with --model (`palyra model list --ask` lists them); `palyra model test PROVIDER/MODEL` shows whether it answers at all";
     ModelContextExceeded = 3007, "model_context_exceeded", Unprocessable, "The request is larger than the model's window.",
         "shorten the input, or start a new session";
     ModelContentPolicy = 3008, "model_content_policy", Unprocessable, "The model provider's content policy refused the request.",
@@ -229,7 +229,7 @@ error_codes! {
     ApprovalExpired = 4019, "approval_expired", DeadlineExceeded, "No person answered the approval in time.",
         "ask for it again in the session; a rule can set a longer time (`@expires`)";
     ApprovalNotFound = 4101, "approval_not_found", NotFound, "No such approval is visible to this principal.",
-        "`palyra approve list` shows the open approvals";
+        "`palyra approve list --all` shows all approvals";
     ApprovalDecided = 4102, "approval_decided", Conflict, "The approval is decided already.",
         "`palyra approve show ID` shows the decision and who made it";
     ApproverNotEligible = 4103, "approver_not_eligible", PermissionDenied, "This principal may not decide this approval.",
@@ -267,7 +267,7 @@ error_codes! {
     CommandFailed = 4501, "command_failed", Unknown, "A command ended with a failure.",
         "the outcome shows what it printed; `palyra runs tail ID` has it whole";
     SandboxMissing = 4502, "sandbox_missing", NotReady, "This host lacks a mechanism that the sandbox needs.",
-        "`palyra doctor` says which; see docs/sandbox.md";
+        "`palyra doctor` says which; `palyra explain docs/sandbox.md` says what each is for";
     SandboxFailed = 4503, "sandbox_failed", Internal, "The sandbox could not be created.",
         "`palyra doctor` tries each mechanism; the message names the step";
     JobUnknown = 4504, "job_unknown", NotFound, "The session has no job of this name.",
@@ -289,7 +289,7 @@ error_codes! {
     FetchRefused = 4701, "fetch_refused", PermissionDenied, "The address, the request or a redirect is not allowed.",
         "no action needed: the model receives this error and continues; `egress.allow_private` names hosts of your own network";
     FetchFailed = 4702, "fetch_failed", UpstreamUnavailable, "A server could not be reached, or its answer could not be used.",
-        "no action needed: the model receives this error and continues; docs/http-fetch.md says how a certificate of your own authority is accepted";
+        "no action needed: the model receives this error and continues; `palyra explain docs/http-fetch.md#certificates` says how a certificate of your own authority is accepted";
     FetchLimit = 4703, "fetch_limit", DeadlineExceeded, "A server took too long to answer.",
         "no action needed: the model receives this error and continues";
     FetchStatus = 4704, "fetch_status", UpstreamFailed, "A server answered that the request failed.",
@@ -297,7 +297,7 @@ error_codes! {
     FetchBinary = 4705, "fetch_binary", Unprocessable, "The server's answer is not text.",
         "no action needed: the model receives this error and continues";
     ComponentInvalid = 4801, "component_invalid", InvalidArgument, "A file is not a component that can be a tool here.",
-        "the message says what does not fit; docs/components.md says how one is made";
+        "the message says what does not fit; `palyra explain docs/components.md` says how one is made";
     ComponentTrapped = 4802, "component_trapped", Unknown, "The component failed with an error and was stopped.",
         "check the arguments of the call, then report it to the component's author; other parts are not affected";
     ComponentLimit = 4803, "component_limit", LimitReached, "The component exceeded a limit.",

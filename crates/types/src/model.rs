@@ -68,11 +68,12 @@ impl ModelRef {
         Self { provider: ProviderName::new(provider), model: ModelName::new(model) }
     }
 
-    /// Reads `provider/model`; the model's own name may contain slashes. `None` when a part is empty.
+    /// Reads `provider/model`; the model's own name may contain slashes. `None` when a part is empty, and for `provider/*`,
+    /// which lists write for models that are not known.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (provider, model) = text.split_once('/')?;
-        (!provider.is_empty() && !model.is_empty()).then(|| Self::new(provider, model))
+        (!provider.is_empty() && !model.is_empty() && model != "*").then(|| Self::new(provider, model))
     }
 }
 

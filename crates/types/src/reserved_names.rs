@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 47] = [
+pub const RESERVED_TOOL_NAMES: [&str; 48] = [
     "serve",
     "init",
     "chat",
@@ -17,6 +17,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 47] = [
     "model",
     "journal",
     "status",
+    "console",
     "logs",
     "doctor",
     "explain",

@@ -113,7 +113,7 @@ impl OpenCalls {
             facts::TOOL_DECIDED => self.decided(run, &DecidedFacts::parse(all)?),
             facts::TOOL_STARTED => self.started(run, &CallFacts::parse(all)?, envelope.seq),
             facts::TOOL_FINISHED => self.finished(run, &CallFacts::parse(all)?),
-            facts::APPROVAL_REQUESTED => self.asked(run, &ApprovalFacts::parse(all)?),
+            facts::APPROVAL_REQUESTED => self.on_requested(run, &ApprovalFacts::parse(all)?),
             facts::APPROVAL_RESOLVED => self.resolved(run, &ResolvedFacts::parse(all)?, envelope.seq),
             facts::GRANT_STORED => self.granted(&GrantFacts::parse(all)?),
             facts::RUN_FINISHED => {
@@ -206,7 +206,7 @@ impl OpenCalls {
         (attested.digest != call.digest).then_some("attests another call than the one that was allowed")
     }
 
-    fn asked(&mut self, run: [u8; 16], asked: &ApprovalFacts) -> CallObjection {
+    fn on_requested(&mut self, run: [u8; 16], asked: &ApprovalFacts) -> CallObjection {
         let approvals = &mut self.runs.entry(run).or_default().approvals;
         if approvals.contains_key(&asked.approval) {
             return Some("asks for an approval a second time");

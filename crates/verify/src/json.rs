@@ -4,22 +4,26 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json as object};
 
-use crate::digest::hex;
-use crate::report::{LogFreshness, LogVerdict, Signer, VerifyReport};
-use crate::text_report::{erasing, reopening, run_id, utc};
+use crate::report::{EntryTime, LogFreshness, LogVerdict, Signer, VerifyReport};
+use crate::text_report::{erasing, reopening, ulid, utc};
 
 /// Returns a report as one JSON object.
 pub fn json(report: &VerifyReport) -> Value {
     let signed = report.newest.map(|head| {
+        let (entry_time, newest_in_bundle) = match head.entry_time {
+            EntryTime::OfHead(time) => (Some(utc(time)), None),
+            EntryTime::OfBundle(time) => (None, Some(utc(time))),
+        };
         object!({
             "size": head.size, "root": STANDARD.encode(head.root), "epoch": head.epoch,
             "key": report.log.as_deref().map(|name| head.verifier_key(name)),
-            "entry_time": utc(head.entry_time),
+            "entry_time": entry_time,
+            "newest_entry_in_bundle": newest_in_bundle,
         })
     });
     let erased = report.erased.iter().map(|range| {
         object!({
-            "first": range.first, "last": range.last, "authoriser": hex(&range.authoriser), "by": range.by,
+            "first": range.first, "last": range.last, "authoriser": ulid(&range.authoriser), "by": range.by,
             "reason": erasing(range.reason),
         })
     });
@@ -31,7 +35,7 @@ pub fn json(report: &VerifyReport) -> Value {
     });
     let runs = report.runs.iter().map(|run| {
         object!({
-            "run": run_id(&run.run), "last_tape_seq": run.last_tape_seq, "finished": run.finished,
+            "run": ulid(&run.run), "last_tape_seq": run.last_tape_seq, "finished": run.finished,
         })
     });
     object!({

@@ -96,10 +96,19 @@ pub struct SignedHead {
     pub epoch: u32,
     /// That epoch's key.
     pub key: Hash,
-    /// What its last entry says of the time, microseconds UTC.
-    pub entry_time: i64,
+    /// What an entry that was read says of the time.
+    pub entry_time: EntryTime,
     /// Whether the key that the caller trusts leads to it.
     pub trusted: bool,
+}
+
+/// A time that an entry says, microseconds UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryTime {
+    /// Of the last entry that the head covers.
+    OfHead(i64),
+    /// Of the newest entry in a bundle that does not have the last one.
+    OfBundle(i64),
 }
 
 /// What is known of the signer.

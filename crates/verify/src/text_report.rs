@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::digest::hex;
-use crate::report::{BundleRun, LogFreshness, LogVerdict, Signer, VerifyReport};
+use crate::report::{BundleRun, EntryTime, LogFreshness, LogVerdict, Signer, VerifyReport};
 
 /// Ranges printed one by one.
 const RANGES_MAX: usize = 20;
@@ -31,10 +30,10 @@ fn write_words(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     match &report.newest {
         Some(head) => writeln!(
             text,
-            "signed    size {}, epoch {}, its last entry of {}",
+            "signed    size {}, epoch {}, {}",
             head.size,
             head.epoch,
-            utc(head.entry_time)
+            entry_time(head.entry_time)
         )?,
         None => writeln!(text, "signed    nothing")?,
     }
@@ -50,7 +49,7 @@ fn write_words(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     }
     for BundleRun { run, last_tape_seq, finished } in report.runs.iter().take(RANGES_MAX) {
         let end = if *finished { "to its end" } else { "without its end" };
-        writeln!(text, "run       {}, {last_tape_seq} entries, {end}", run_id(run))?;
+        writeln!(text, "run       {}, {last_tape_seq} entries, {end}", ulid(run))?;
     }
     write_changes(text, report)
 }
@@ -98,10 +97,10 @@ fn write_changes(text: &mut String, report: &VerifyReport) -> std::fmt::Result {
     for range in report.erased.iter().take(RANGES_MAX) {
         writeln!(
             text,
-            "erased    {} to {} by {} in entry {} ({})",
+            "erased    {} to {} by principal {} in entry {} ({})",
             range.first,
             range.last,
-            hex(&range.authoriser),
+            ulid(&range.authoriser),
             range.by,
             erasing(range.reason)
         )?;
@@ -117,6 +116,14 @@ fn signer(signer: Signer) -> &'static str {
         Signer::NotChecked => "not checked: consistent; give --key to check who signed",
         Signer::Trusted => "the given key leads to the newest signed head",
         Signer::Foreign => "not the given key",
+    }
+}
+
+/// Says of which entry a time is: a bundle need not have the last one of its head.
+fn entry_time(time: EntryTime) -> String {
+    match time {
+        EntryTime::OfHead(time) => format!("its last entry of {}", utc(time)),
+        EntryTime::OfBundle(time) => format!("the newest entry in this bundle of {}", utc(time)),
     }
 }
 
@@ -146,10 +153,10 @@ pub(crate) fn reopening(reason: u64) -> &'static str {
     }
 }
 
-/// Returns the id of a run as the daemon prints it: 26 characters of Crockford base32.
-pub(crate) fn run_id(run: &[u8; 16]) -> String {
+/// Returns an id as the daemon prints it: 26 characters of Crockford base32.
+pub(crate) fn ulid(id: &[u8; 16]) -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    let number = u128::from_be_bytes(*run);
+    let number = u128::from_be_bytes(*id);
     (0..26).rev().map(|at| char::from(DIGITS[(number >> (5 * at)) as usize & 31])).collect()
 }
 
@@ -171,14 +178,14 @@ pub(crate) fn utc(micros: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{run_id, utc};
+    use super::{ulid, utc};
 
     #[test]
     fn a_run_is_named_as_the_daemon_names_it() {
-        assert_eq!(run_id(&[0; 16]), "0".repeat(26));
-        assert_eq!(run_id(&[0xFF; 16]), format!("7{}", "Z".repeat(25)));
+        assert_eq!(ulid(&[0; 16]), "0".repeat(26));
+        assert_eq!(ulid(&[0xFF; 16]), format!("7{}", "Z".repeat(25)));
         let id = 0x0102_0304_0506_0708_090A_0B0C_0D0E_0F10_u128.to_be_bytes();
-        assert_eq!(run_id(&id), "01081G81860W40J2GB1G6GW3RG");
+        assert_eq!(ulid(&id), "01081G81860W40J2GB1G6GW3RG");
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(crate) struct CacheHold {
 
 impl Drop for CacheHold {
     fn drop(&mut self) {
-        let mut held = self.cache.held();
+        let mut held = self.cache.lock_sizes();
         if let Some(count) = held.get_mut(&self.digest) {
             *count -= 1;
             if *count == 0 {
@@ -114,13 +114,13 @@ impl CompileCache {
         Self { folder, program, sandbox, limits, compiling, copying, held }
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], usize>> {
+    fn lock_sizes(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], usize>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a component's folder from being removed.
     fn hold(self: &Arc<Self>, digest: [u8; 32]) -> CacheHold {
-        *self.held().entry(digest).or_default() += 1;
+        *self.lock_sizes().entry(digest).or_default() += 1;
         CacheHold { cache: Arc::clone(self), digest }
     }
 
@@ -140,7 +140,7 @@ impl CompileCache {
     pub(crate) fn keep_only(&self, digests: &[[u8; 32]]) {
         let Ok(folders) = std::fs::read_dir(&self.folder) else { return };
         // Nobody begins to work on what is looked at here.
-        let held = self.held();
+        let held = self.lock_sizes();
         let kept: Vec<String> = digests.iter().chain(held.keys()).map(hex).collect();
         for folder in folders.flatten() {
             let name = folder.file_name().into_string().unwrap_or_default();

@@ -134,8 +134,8 @@ fn advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
         FetchFailure::Address { .. } => "; only servers of the open network are asked",
         FetchFailure::Credential(_) if reached == FetchReach::Nobody => "; nothing was sent",
         FetchFailure::Tls { .. } => {
-            "; certificates count that an authority of this machine signed, or one in the file that SSL_CERT_FILE names where \
-             the daemon is started"
+            "; a certificate counts that an authority of this machine signed, or of the file that SSL_CERT_FILE names instead \
+             (`palyra explain docs/http-fetch.md#certificates`)"
         }
         FetchFailure::Credential(_)
         | FetchFailure::Url { .. }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use palyra_ports::{FetchMethod, PreparedCall, ReadUrl, SecretName};
+use palyra_ports::{FetchMethod, PreparedCall, ReadUrl, SecretName, UrlServer};
 use palyra_types::effect::PREVIEW_BYTES_MAX;
 use palyra_types::{Content, ErrorCode};
 use serde::Serialize;
@@ -19,6 +19,8 @@ use crate::request::{CallManner, CommonArguments, ParsedCall};
 /// Characters of an address in the line; the preview holds all of it.
 const URL_CHARS_MAX: usize = 400;
 const TYPE_CHARS_MAX: usize = 60;
+/// The port of a secret that is bound to a host alone.
+const HTTPS_PORT: u16 = 443;
 
 /// Returns how a secret is sent, such as `bearer`.
 pub type SentAsOf = dyn Fn(&SecretName) -> Option<String> + std::marker::Send + Sync;
@@ -158,6 +160,14 @@ fn sends(send: &http_send::SendCall, asked: &ParsedCall) -> String {
     format!(", sends {} byte{plural}{content_type}", send.body.len())
 }
 
+/// Returns the host that a secret is for, with its port where it is bound with one.
+fn bound_host(server: &UrlServer) -> String {
+    match server.port {
+        HTTPS_PORT => server.host.clone(),
+        port => format!("{}:{port}", server.host),
+    }
+}
+
 /// Returns method and address, and each header and further host in a line of its own.
 fn head(method: FetchMethod, common: &CommonArguments, asked: &ParsedCall) -> String {
     let mut text = format!("{} {}\n", method.as_str(), common.url);
@@ -165,7 +175,7 @@ fn head(method: FetchMethod, common: &CommonArguments, asked: &ParsedCall) -> St
         let _ = writeln!(text, "{name}: {value}");
     }
     if let Some(name) = &asked.credential {
-        let _ = writeln!(text, "secret: `{}`, sent to {} only", name.as_str(), asked.server.host);
+        let _ = writeln!(text, "secret: `{}`, sent to {} only", name.as_str(), bound_host(&asked.server));
     }
     if !common.hosts.is_empty() {
         let _ = writeln!(text, "redirects also to: {}", common.hosts.join(", "));

@@ -87,7 +87,11 @@ impl ParsedCall {
         }
         let headers = common.headers.iter().map(|(name, value)| {
             let name = name.to_ascii_lowercase();
-            if may_be_said(&name, manner) { Ok((name, value.clone())) } else { Err(not_said(&name, manner)) }
+            if is_shown_header(&name, manner) {
+                Ok((name, value.clone()))
+            } else {
+                Err(refused_header(&name, manner))
+            }
         });
         let headers = headers.collect::<Result<_, _>>()?;
         Ok(Self { server, hosts, headers, credential, url: common.url.clone() })
@@ -127,7 +131,7 @@ impl ParsedCall {
     }
 }
 
-fn may_be_said(name: &str, manner: CallManner) -> bool {
+fn is_shown_header(name: &str, manner: CallManner) -> bool {
     let version = name.ends_with(VERSION_END) && !name.starts_with("sec-") && !name.starts_with("proxy-");
     match manner {
         CallManner::Asks => version || ASKING.contains(&name),
@@ -135,7 +139,7 @@ fn may_be_said(name: &str, manner: CallManner) -> bool {
     }
 }
 
-fn not_said(name: &str, manner: CallManner) -> WebFailure {
+fn refused_header(name: &str, manner: CallManner) -> WebFailure {
     let more = match manner {
         CallManner::Asks => String::new(),
         CallManner::Sends => format!(", {}", SENDING.join(", ")),

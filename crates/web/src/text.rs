@@ -132,7 +132,7 @@ impl DeclaredType {
             || essence.ends_with("+yaml")
     }
 
-    fn is_unsaid(&self) -> bool {
+    fn is_empty_text(&self) -> bool {
         matches!(self.essence.as_str(), "" | "application/octet-stream" | "binary/octet-stream")
     }
 }
@@ -146,9 +146,9 @@ impl ContentKind {
         if holds_nul {
             return Self::Binary;
         }
-        if declared.is_html() || (declared.is_unsaid() && begins_as_page(front)) {
+        if declared.is_html() || (declared.is_empty_text() && begins_as_page(front)) {
             Self::Html
-        } else if declared.is_text() || (declared.is_unsaid() && reads(front)) {
+        } else if declared.is_text() || (declared.is_empty_text() && reads(front)) {
             Self::Text
         } else {
             Self::Binary

@@ -160,19 +160,21 @@ fn methods_macro(operations: &[DeclaredMethod]) -> String {
     text
 }
 
-/// A macro that hands the path and the messages of every method that takes one request to another macro: of those with one
-/// response, or of those with a stream of them.
-fn paths_macro(operations: &[DeclaredMethod], name: &str, kind: &str, streams: bool) -> String {
+/// A macro that hands the path, the messages and the kind of every method that takes one request to another macro: of those
+/// with one response, or of those with a stream of them.
+fn paths_macro(operations: &[DeclaredMethod], name: &str, what: &str, streams: bool) -> String {
     let mut text = format!(
-        "/// Calls `$with!` with path, function, request and response of every {kind}.\n\
+        "/// Calls `$with!` with path, function, request, response and kind of every {what}.\n\
          #[macro_export]\nmacro_rules! {name} {{\n    ($with:ident) => {{\n        $with! {{\n",
     );
-    for DeclaredMethod { method, .. } in operations {
+    for DeclaredMethod { method, kind, .. } in operations {
         if !method.is_client_streaming() && method.is_server_streaming() == streams {
             let (service, name) = (method.parent_service().full_name().to_owned(), method.name());
             let function = snake_case(name);
-            let _ =
-                writeln!(text, "            \"/{service}/{name}\" {function} {name}Request {name}Response;");
+            let _ = writeln!(
+                text,
+                "            \"/{service}/{name}\" {function} {name}Request {name}Response {kind};"
+            );
         }
     }
     text.push_str("        }\n    };\n}\n");

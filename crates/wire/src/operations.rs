@@ -102,6 +102,8 @@ impl OperationSpec {
 pub trait UnaryRequest: prost::Message {
     /// The path of its gRPC call.
     const PATH: &'static str;
+    /// Whether it changes state.
+    const KIND: OperationKind;
     /// What it is answered with.
     type Response: prost::Message + Default;
 }
@@ -109,10 +111,11 @@ pub trait UnaryRequest: prost::Message {
 include!(concat!(env!("OUT_DIR"), "/operations.rs"));
 
 macro_rules! implement_requests {
-    ($($path:literal $function:ident $request:ident $response:ident;)*) => {
+    ($($path:literal $function:ident $request:ident $response:ident $kind:ident;)*) => {
         $(
             impl UnaryRequest for crate::v1::$request {
                 const PATH: &'static str = $path;
+                const KIND: OperationKind = OperationKind::$kind;
                 type Response = crate::v1::$response;
             }
         )*

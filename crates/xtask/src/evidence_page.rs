@@ -46,20 +46,20 @@ impl PagePart {
 
 /// Returns the day, as `2026-11-21`.
 pub(crate) fn day() -> Result<String> {
-    said("date", &["-u", "+%F"])
+    stdout_of("date", &["-u", "+%F"])
 }
 
 /// Returns what is checked out, and whether it was changed; the page itself does not count, so that several suites
 /// may write it one after the other.
 pub(crate) fn commit() -> Result<String> {
-    let commit = said("git", &["describe", "--always"])?;
+    let commit = stdout_of("git", &["describe", "--always"])?;
     let but_the_page = format!(":(exclude){DOCUMENT}");
-    let changed = said("git", &["diff", "--name-only", "HEAD", "--", ".", &but_the_page])?;
+    let changed = stdout_of("git", &["diff", "--name-only", "HEAD", "--", ".", &but_the_page])?;
     Ok(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
 }
 
 /// Returns what a program prints, without the line feed.
-pub(crate) fn said(program: &str, arguments: &[&str]) -> Result<String> {
+pub(crate) fn stdout_of(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).current_dir(repo::root()).output();
     let output = output.with_context(|| format!("could not start {program}"))?;
     ensure!(output.status.success(), "{program} failed");

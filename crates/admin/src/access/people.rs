@@ -88,7 +88,9 @@ impl AccessHandle {
         }
         let disabled = AccessEvent::PrincipalDisabled { principal: id };
         let disable = |principal: &mut PrincipalRecord, time| principal.disabled = Some(time);
-        self.change_person(caller, id, disabled, &change, disable).await
+        let record = self.change_person(caller, id, disabled, &change, disable).await?;
+        self.end_page_sessions_of(id);
+        Ok(record)
     }
 
     /// Lets the credentials of a principal work again that are not revoked or over.

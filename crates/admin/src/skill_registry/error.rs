@@ -60,7 +60,7 @@ pub enum SkillError {
     #[error("the content of this skill was erased; install its folder again")]
     Erased,
     /// Its copy is not what was installed.
-    #[error("the installed copy {}; install its folder again, look at it, then enable it", told(*.fault))]
+    #[error("the installed copy {}; install its folder again, look at it, then enable it", fault_text(*.fault))]
     Changed {
         /// What was found.
         fault: SkillFault,
@@ -107,7 +107,7 @@ impl From<SkillFolderError> for SkillError {
 
 /// Returns what is wrong with a copy, in words that follow it.
 #[must_use]
-pub fn told(fault: SkillFault) -> &'static str {
+pub fn fault_text(fault: SkillFault) -> &'static str {
     match fault {
         SkillFault::Changed { .. } => "is not what was installed",
         SkillFault::Missing => "is gone",

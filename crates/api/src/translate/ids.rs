@@ -41,7 +41,7 @@ pub(crate) fn model(text: &str) -> Result<Option<ModelRef>, InvalidValue> {
     if text.is_empty() {
         return Ok(None);
     }
-    let wanted = "written as provider/model, such as demo/demo; `palyra model list` shows them";
+    let wanted = "written as provider/model, such as demo/demo; `palyra model list --ask` shows them";
     ModelRef::parse(text).map(Some).ok_or(InvalidValue { field: "model", wanted })
 }
 

@@ -12,8 +12,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use palyra_attack::half::{self, NetworkPlace};
-use palyra_attack::pair::{AttackerUser, PairResult};
+use palyra_attack::half::{self, ChosenPairs, NetworkPlace};
+use palyra_attack::pair::{AttackerUser, PairDivision, PairResult};
 use palyra_attack::tally::{CASES_MIN, SuiteTally};
 use palyra_attack::trial::TrialContext;
 use palyra_attack::trial_folder::TrialFolder;
@@ -36,6 +36,9 @@ struct CliArguments {
     /// Does not fail because the half as root was not carried out.
     #[arg(long)]
     as_user_only: bool,
+    /// Carries out each pair as one of the two users, where both could; another number divides them in another way.
+    #[arg(long, value_name = "SEED")]
+    each_once: Option<u64>,
     /// Carries out one half in this process.
     #[arg(long, hide = true)]
     half: Option<String>,
@@ -98,7 +101,9 @@ fn carry_out_half(half: &str, arguments: &CliArguments) -> Result<ExitCode> {
     let place = TrialContext { half, program, palyra, sandbox, without_namespaces };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let inside = if arguments.own_network { NetworkPlace::OwnNetwork } else { NetworkPlace::Host };
-    runtime.block_on(half::carry_out(place, inside, arguments.only.as_deref()))?;
+    let division = arguments.each_once.map(PairDivision::new);
+    let chosen = ChosenPairs { only: arguments.only.clone(), division };
+    runtime.block_on(half::carry_out(place, inside, &chosen))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -110,6 +115,10 @@ fn carry_out(arguments: &CliArguments) -> Result<ExitCode> {
     for half in [AttackerUser::User, AttackerUser::Root] {
         if half == AttackerUser::User || root {
             let mut command = half_of(half, root, arguments.only.as_deref());
+            // Without the second half each pair of the first is carried out.
+            if let Some(seed) = arguments.each_once.filter(|_| root) {
+                command.arg("--each-once").arg(seed.to_string());
+            }
             if let Some(shipped) = &shipped {
                 command.arg("--palyra").arg(shipped.path());
             }

@@ -106,7 +106,7 @@ pub(crate) fn trials() -> Vec<AttackTrial> {
     let hosts = hosts.chain(NAMES.iter().map(|host| (39, (*host).to_owned())));
     let hosts = hosts.map(|(case, host)| {
         let pairs = [FETCHER, PROXY].map(|mechanism| CasePair::new(case, host.clone(), mechanism));
-        AttackTrial::new(pairs.to_vec(), move |place, pairs| asked_for(host.clone(), place, pairs)).alone()
+        AttackTrial::new(pairs.to_vec(), move |place, pairs| fetch_pairs(host.clone(), place, pairs)).alone()
     });
     let urls = DIFFERENTIALS.iter().map(|url| {
         let pair = CasePair::new(41, url.escape_debug().to_string(), "the strict reading of the fetcher");
@@ -150,7 +150,7 @@ async fn by(mechanism: &str, world: &FetchWorld, host: &str, port: u16) -> io::R
     Ok(came(before, world.touches().await))
 }
 
-async fn asked_for(host: String, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
+async fn fetch_pairs(host: String, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     run_attempts(pairs, place.half, |mechanism| {
         let host = host.clone();
         async move {

@@ -85,7 +85,7 @@ fn pipe_in(field: &Field) -> io::Result<File> {
     Ok(pipe)
 }
 
-fn held_in(mut pipe: &File) -> String {
+fn read_pipe(mut pipe: &File) -> String {
     let mut room = [0; 64];
     let length = pipe.read(&mut room).unwrap_or(0);
     String::from_utf8_lossy(&room[..length]).into_owned()
@@ -98,7 +98,7 @@ async fn pipe_read(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult>
         for_held.write_all(SECRET.as_bytes())?;
         for_control.write_all(SECRET.as_bytes())?;
         let emptied = |pipe: &File| {
-            if held_in(pipe) == SECRET { Vec::new() } else { vec!["the pipe was emptied".to_owned()] }
+            if read_pipe(pipe) == SECRET { Vec::new() } else { vec!["the pipe was emptied".to_owned()] }
         };
         held.read("pipe").await;
         held.read(".").await;
@@ -114,7 +114,7 @@ async fn pipe_written(place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResu
         let (for_held, for_control) = (pipe_in(&held)?, pipe_in(&control)?);
         let path = held.root().join("pipe");
         let written = |pipe: &File| {
-            if held_in(pipe).is_empty() { Vec::new() } else { vec!["the pipe was written".to_owned()] }
+            if read_pipe(pipe).is_empty() { Vec::new() } else { vec!["the pipe was written".to_owned()] }
         };
         held.write("pipe").await;
         let mut touched = written(&for_held);

@@ -46,7 +46,7 @@ fn trial(attack: ProgramAttack) -> AttackTrial {
 
 async fn carry_out(attack: Arc<ProgramAttack>, place: TrialContext, pairs: Vec<CasePair>) -> Vec<PairResult> {
     let half = place.half;
-    let control = match unheld(&attack).await {
+    let control = match run_unconfined(&attack).await {
         Ok(touched) => touched,
         Err(error) => return broken(&pairs, half, &format!("the control: {error}")),
     };
@@ -57,7 +57,7 @@ async fn carry_out(attack: Arc<ProgramAttack>, place: TrialContext, pairs: Vec<C
     for pair in pairs {
         let hold =
             HOLDS.into_iter().find(|hold| hold.name() == pair.mechanism).unwrap_or(ConfinementKind::Isolated);
-        found.push(match held(&attack, hold, &place).await {
+        found.push(match run_confined(&attack, hold, &place).await {
             Ok(touched) => PairResult::new(pair, half, touched, control.clone()),
             Err(error) => PairResult::broken(pair, half, error.to_string()),
         });
@@ -70,7 +70,7 @@ fn broken(pairs: &[CasePair], half: AttackerUser, why: &str) -> Vec<PairResult> 
 }
 
 /// The control: the same program, started as anything is.
-async fn unheld(attack: &ProgramAttack) -> io::Result<Vec<String>> {
+async fn run_unconfined(attack: &ProgramAttack) -> io::Result<Vec<String>> {
     let (program, arguments) = attack.program();
     let mut plain = Command::new(program);
     plain.args(arguments);
@@ -107,7 +107,7 @@ pub(super) async fn carried_out_by(
 }
 
 /// The program held in one way.
-async fn held(
+async fn run_confined(
     attack: &ProgramAttack,
     hold: ConfinementKind,
     place: &TrialContext,

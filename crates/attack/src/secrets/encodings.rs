@@ -66,7 +66,7 @@ async fn carry_out(
         let shown = match mechanism.as_str() {
             WHOLE => vec![scanner.redact(said.as_str().into()).text.into_exposed()],
             STREAM => streamed(&scanner, &said),
-            _ => vec![masked(&scanner, &said)],
+            _ => vec![masked_output(&scanner, &said)],
         };
         let shown = logged(shown)?;
         if !shown.contains("before ") || !shown.contains(" behind") {
@@ -94,7 +94,7 @@ fn streamed(scanner: &SecretScanner, said: &str) -> Vec<String> {
 }
 
 /// The bytes that a program behind the proxy gets, in pieces of seven.
-fn masked(scanner: &SecretScanner, said: &str) -> String {
+fn masked_output(scanner: &SecretScanner, said: &str) -> String {
     let mut stream = MaskValues::begin(scanner);
     let mut given: Vec<u8> = said.as_bytes().chunks(7).flat_map(|piece| stream.push(piece)).collect();
     given.extend(stream.finish());

@@ -140,7 +140,7 @@ impl ServedHome {
     }
 
     /// Runs an input whose call waits for a person; returns the approval's id.
-    pub(crate) fn asked(&self, input: &str) -> io::Result<String> {
+    pub(crate) fn submit_and_park(&self, input: &str) -> io::Result<String> {
         self.palyra(&["run", input])?.expect(3)?;
         self.waiting()
     }

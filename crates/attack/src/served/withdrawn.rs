@@ -137,7 +137,7 @@ fn attempt(
 fn give(leave: LeaveKind, home: &ServedHome) -> io::Result<Option<String>> {
     match leave {
         LeaveKind::StoredGrant => {
-            let approval = home.asked("look around")?;
+            let approval = home.submit_and_park("look around")?;
             home.palyra(&["approve", "always", &approval])?.expect(0)?;
             home.palyra(&["runs", "tail", "last"])?;
             fs::remove_file(home.work().join(WRITTEN))?;

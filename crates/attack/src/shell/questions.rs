@@ -158,7 +158,11 @@ async fn answers(place: &TrialContext, yard: &ShellYard) -> io::Result<()> {
     }
 }
 
-async fn asked(place: &TrialContext, yard: &ShellYard, arguments: &Value) -> io::Result<Vec<String>> {
+async fn shell_questions(
+    place: &TrialContext,
+    yard: &ShellYard,
+    arguments: &Value,
+) -> io::Result<Vec<String>> {
     answers(place, yard).await?;
     let outcome = call(&yard.tools(&place.sandbox), "git", arguments, &yard.work()).await;
     Ok(yard.touched(&outcome.text))
@@ -185,7 +189,7 @@ async fn carry_out(
         let (subcommand, options) =
             words.split_first().ok_or_else(|| io::Error::other("nothing is asked"))?;
         let arguments = json!({ "subcommand": subcommand, "options": options });
-        Ok(Some((asked(place, &held, &arguments).await?, control)))
+        Ok(Some((shell_questions(place, &held, &arguments).await?, control)))
     })
     .await
 }
@@ -211,7 +215,7 @@ async fn by_path(
         let held = repository()?;
         let options: &[&str] = if subcommand == "grep" { &["-h", "-e", ""] } else { &[] };
         let arguments = json!({ "subcommand": subcommand, "options": options, "paths": [path] });
-        Ok(Some((asked(place, &held, &arguments).await?, control.touched(&printed))))
+        Ok(Some((shell_questions(place, &held, &arguments).await?, control.touched(&printed))))
     })
     .await
 }

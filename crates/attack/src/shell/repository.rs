@@ -130,7 +130,7 @@ pub(crate) fn trials() -> Vec<AttackTrial> {
         let variant =
             format!("{}: git {} {}", question.variant, question.subcommand, question.options.join(" "));
         let pair = CasePair::new(3, variant, "the tool git");
-        AttackTrial::new(vec![pair], move |place, pairs| asked(question, place, pairs))
+        AttackTrial::new(vec![pair], move |place, pairs| git_pairs(question, place, pairs))
     };
     QUESTIONS.iter().map(trial).collect()
 }
@@ -177,7 +177,7 @@ fn references(yard: &ShellYard) -> usize {
     fs::read_dir(yard.work().join(".git/refs/heads")).into_iter().flatten().count()
 }
 
-async fn asked(
+async fn git_pairs(
     question: &'static RepositoryCase,
     place: TrialContext,
     pairs: Vec<CasePair>,

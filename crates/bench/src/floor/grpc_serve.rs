@@ -114,7 +114,7 @@ impl ReplySink for StreamHearer {
         self.send(Frame::Entry(v1::TapeEntry { event, ..Default::default() })).await
     }
 
-    async fn asked(&mut self) -> anyhow::Result<()> {
+    async fn on_question(&mut self) -> anyhow::Result<()> {
         anyhow::bail!("nobody is asked over gRPC here")
     }
 

@@ -26,7 +26,7 @@ pub(super) trait ReplySink: Send {
     fn text(&mut self, text: &[u8]) -> impl Future<Output = anyhow::Result<()>> + Send;
 
     /// Shows a durable question, whether a call may run, and waits for the yes.
-    fn asked(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
+    fn on_question(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
 
     /// Says that the answer is over.
     fn end(&mut self) -> impl Future<Output = anyhow::Result<()>> + Send;
@@ -48,7 +48,7 @@ pub(super) async fn relay(
             return hearer.end().await;
         }
         if calls == CallPath::Approved {
-            hearer.asked().await?;
+            hearer.on_question().await?;
             writer.append(vec![b"yes".to_vec()])?.await?;
         }
         // The intent is durable; the tool reads what may not be there, and its outcome becomes durable.

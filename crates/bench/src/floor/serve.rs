@@ -73,7 +73,7 @@ impl ReplySink for FrameSink<'_> {
         send(self.0, TEXT, text).await
     }
 
-    async fn asked(&mut self) -> anyhow::Result<()> {
+    async fn on_question(&mut self) -> anyhow::Result<()> {
         send(self.0, CALL, b"").await?;
         let answer = self.1.next(self.0).await?.context("the client hung up")?;
         anyhow::ensure!(answer.0 == YES, "not an answer");

@@ -31,7 +31,7 @@ pub(super) fn overview(command: &Command) -> String {
         }
     }
     text + "\n`palyra help VERB` shows one verb, `palyra help options` the options of all,\n\
-            `palyra help topics` what else can be explained.\n"
+            `palyra help topics` what else is explained, `palyra console` the web console.\n"
 }
 
 /// Returns the options that every verb takes, a line each.

@@ -7,8 +7,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use palyra_types::id_name::IdName;
 
-use crate::shell_word::shell_word;
-use crate::spelling::slips;
+use palyra_screen_text::shell_word;
+use palyra_screen_text::slips;
 
 /// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
 /// `@` one that looks like an id. Then what to type instead, with that word, and what it does. A line of one row can begin
@@ -128,11 +128,16 @@ pub(super) const TYPED: &[(&[&str], &str, &str)] = &[
 ];
 
 /// Whole command lines that lack something, as in [`TYPED`].
-const INCOMPLETE: [(&str, &str, &str); 5] = [
+const INCOMPLETE: [(&str, &str, &str); 6] = [
     (
         "runs undo",
         "palyra runs undo last --dry-run",
         "shows what taking the last run back would change in files",
+    ),
+    (
+        "policy explain",
+        "palyra policy explain last",
+        "shows why the last call of the last run was decided as it was",
     ),
     ("runs show", "palyra runs show last", "shows the state of the last run"),
     ("runs tail", "palyra runs tail last", "shows the last run"),
@@ -175,9 +180,15 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         return error;
     }
     let mut tips = Vec::new();
-    if let Some((command, effect)) = meant(&with_option(&error, typed)) {
+    if let Some((command, effect)) = tip_for(&with_option(&error, typed)) {
         tips.push(format!("`{command}` {effect}"));
         error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    } else if let Some(command) =
+        question_with_option(&error, typed).filter(|_| unknown == UnknownWord::First)
+    {
+        tips.push(format!("`{command}` asks a model"));
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Suggested);
     } else {
@@ -218,8 +229,20 @@ fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
     typed
 }
 
+/// Returns a question with an option of `run` in front of it, as `run` takes it.
+fn question_with_option(error: &clap::Error, typed: &[String]) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let definition = super::definition();
+    let run = definition.find_subcommand("run")?;
+    let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
+    let words: Vec<String> =
+        typed.iter().filter(|word| *word != option).map(|word| shell_word(word)).collect();
+    let words_min = if known.get_action().takes_values() { 2 } else { 1 };
+    (words.len() >= words_min).then(|| format!("palyra run {option} {}", words.join(" ")))
+}
+
 /// Returns what the table has for a command line: what to type, and what that does.
-fn meant(typed: &[String]) -> Option<(String, &'static str)> {
+fn tip_for(typed: &[String]) -> Option<(String, &'static str)> {
     TYPED.iter().find_map(|(patterns, command, effect)| {
         let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
         Some((filled(command, word), *effect))

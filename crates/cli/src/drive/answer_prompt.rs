@@ -5,7 +5,6 @@ use palyra_wire::v1;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::failure::Failure;
 use palyra_run_view::how_to_resolve;
-use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
 const WORDS_PROMPT: &str = "? answer>";
@@ -58,22 +57,16 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
 
     /// Says how a run that waits is answered from elsewhere.
     pub(super) fn say_how_to_answer(&self) {
-        if let Some(asked) = self.view.asked().first() {
+        if let Some(asked) = self.view.pending_approvals().first() {
             return self.say_how_to_approve(&asked.approval_id);
         }
-        let run = self.run.run().map_or_else(|| "ID".to_owned(), |run| run.to_string());
+        let run =
+            self.run.run().map_or_else(|| "last".to_owned(), |run| self.seat.output.id(&run.to_string()));
         let message = match self.view.unresolved().first() {
             Some(effect) => format!("the run waits; {}", how_to_resolve(&run, *effect)),
-            None => {
-                let run = if matches!(self.seat.person, InteractionMode::Unattended) {
-                    run
-                } else {
-                    short_id(&run)
-                };
-                format!(
-                    "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
-                )
-            }
+            None => format!(
+                "the run waits; `palyra runs answer {run} TEXT` lets it go on, `palyra runs cancel {run}` ends it"
+            ),
         };
         self.seat.output.note(NoteKind::Doubt, &message);
     }

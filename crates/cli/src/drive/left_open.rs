@@ -10,6 +10,9 @@ use crate::failure::Failure;
 use palyra_run_view::AnswerForm;
 use palyra_screen_text::short_id;
 
+/// What a chat shows where a line can be typed.
+const IDLE_PROMPT: &str = ">";
+
 impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Returns whether the run waits for this person, also where the question was left for later.
     pub(crate) fn waits_for_person(&self) -> bool {
@@ -17,7 +20,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     }
 
     fn left_approval(&self) -> Option<&v1::ApprovalRequested> {
-        let mut asked = self.view.asked().iter().filter(|_| !self.stopping);
+        let mut asked = self.view.pending_approvals().iter().filter(|_| !self.stopping);
         asked.find(|asked| self.left.contains(&asked.approval_id))
     }
 
@@ -31,7 +34,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     fn left_form(&self) -> Option<AnswerForm> {
         let asked = self.left_approval()?;
         let prompt = asked.prompt.clone().unwrap_or_default();
-        Some(AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt))
+        Some(AnswerForm::of(&asked.approval_id, &asked.risk_name(), &prompt, &self.view.scope))
     }
 
     /// Returns how lines answer the approval that is asked about, or was left for later.
@@ -66,6 +69,14 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         }
     }
 
+    /// Shows that a chat takes lines while its run waits for what was left for later. Whatever comes next erases it.
+    pub(super) fn show_idle_prompt(&self) {
+        let is_chat = matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. });
+        if is_chat && !self.is_asking() && self.left_approval().is_some() {
+            self.seat.output.progress(IDLE_PROMPT);
+        }
+    }
+
     /// Says how the approval is answered later: in a chat by its own command.
     pub(super) fn how_to_approve(&self, approval: &str) -> String {
         match &self.seat.person {
@@ -73,9 +84,9 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
                 "left open: /approve asks it again here; in a shell, `palyra approve yes {}` lets it run",
                 short_id(approval)
             ),
-            InteractionMode::LinePrompt(_) => waits_for(&short_id(approval)),
-            // A program may keep the id.
-            InteractionMode::Unattended => waits_for(approval),
+            InteractionMode::LinePrompt(_) | InteractionMode::Unattended => {
+                waits_for(&self.seat.output.id(approval))
+            }
         }
     }
 

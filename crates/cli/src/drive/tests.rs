@@ -143,6 +143,8 @@ async fn driven_within(
         format,
         echo: EchoMode::No,
         in_chat: false,
+        scope: OfferScope::default(),
+        deciders: BTreeMap::new(),
         time_limit,
     };
     let outcome = drive(&mut run, seat, |_| {}).await;
@@ -225,7 +227,8 @@ fn asked(tape_seq: u32, approval: &str) -> Step {
     let prompt = v1::ApprovalPrompt {
         tool: "write_file".to_owned(),
         summary: "create notes.txt (5 bytes)".to_owned(),
-        preview: "+hello".to_owned(),
+        arguments: r#"{"content":"hello","path":"notes.txt"}"#.to_owned(),
+        preview: "--- /dev/null\n+++ notes.txt\n+hello".to_owned(),
         ..Default::default()
     };
     entry(
@@ -415,4 +418,63 @@ async fn a_run_over_its_time_is_cancelled_and_says_so() {
         driven_within(run(deaf), OutputFormat::Text, None, &InterruptListener::default(), limit).await;
     assert_eq!(driven.outcome.unwrap(), Exit::TimeLimit);
     assert!(driven.run.cancelled);
+}
+
+fn started(tape_seq: u32, folder: &str) -> Step {
+    let started = v1::RunStarted { workspace_root: folder.to_owned(), ..Default::default() };
+    entry(tape_seq, Event::RunStarted(started))
+}
+
+#[tokio::test]
+async fn a_question_of_before_has_no_keys_and_one_that_is_open_is_shown_once_with_its_keys() {
+    let keys = "[f]older: yes, and every further write_file";
+    let over = vec![
+        opened(),
+        asked(1, "A"),
+        resolved(2, "A", v1::ApprovalState::Approved),
+        finished(3, v1::RunState::Done, "final_answer"),
+        Step::Event(FollowEvent::CaughtUp),
+        ended(3, v1::RunState::Done),
+    ];
+    let seen = driven(run(over), OutputFormat::Text, Some("y\n"), &InterruptListener::default()).await;
+    assert_eq!(seen.outcome.unwrap(), Exit::Done);
+    assert!(seen.err.contains("create notes.txt (5 bytes)") && !seen.err.contains(keys), "{}", seen.err);
+    let open = vec![
+        opened(),
+        asked(1, "A"),
+        resolved(2, "A", v1::ApprovalState::Approved),
+        asked(3, "B"),
+        Step::Event(FollowEvent::CaughtUp),
+        Step::UntilAnswer,
+        resolved(4, "B", v1::ApprovalState::Approved),
+        ended(4, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(open) };
+    let seen = driven(waiting, OutputFormat::Text, Some("y\n"), &InterruptListener::default()).await;
+    assert_eq!(seen.err.matches("create notes.txt (5 bytes)").count(), 2, "{}", seen.err);
+    assert_eq!(seen.err.matches(keys).count(), 1, "{}", seen.err);
+    assert_eq!(seen.run.answers[0].approval_id, "B");
+}
+
+#[tokio::test]
+async fn a_question_names_the_folder_of_its_run_in_every_line_about_it() {
+    let steps = vec![
+        opened(),
+        started(1, "/srv/shop"),
+        Step::Event(FollowEvent::CaughtUp),
+        asked(2, "A"),
+        Step::UntilAnswer,
+        resolved(3, "A", v1::ApprovalState::Approved),
+        ended(3, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let seen = driven(waiting, OutputFormat::Text, Some("what?\ny\n"), &InterruptListener::default()).await;
+    for line in [
+        "In the folder /srv/shop\n",
+        "[f]older: yes, and every further write_file below /srv/shop, this session\n",
+        "f runs it, and every further write_file below /srv/shop in this session;",
+    ] {
+        assert!(seen.err.contains(line), "{line}: {}", seen.err);
+    }
+    assert!(!seen.err.contains("this folder"), "{}", seen.err);
 }

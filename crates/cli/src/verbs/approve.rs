@@ -13,7 +13,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use self::answer::{EditArgs, RememberArgs};
-pub(crate) use self::answer::{elsewhere, folder_of};
+pub(crate) use self::answer::{folder_of, scope_of};
 use super::ids::{ApprovalName, GrantName, RunName};
 use super::open_questions::nothing_to_approve;
 use super::pages::{ItemSelection, read_list};
@@ -22,7 +22,8 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, PreviewDetail, age, approval_state_name, date, decider, question, summary, time_left,
+    ERASED_MARK, OfferScope, PreviewDetail, age, approval_state_name, date, decider, question, summary,
+    time_left,
 };
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
@@ -30,6 +31,8 @@ use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
 const SUMMARY_CHARS_MAX: usize = 72;
+/// Characters of who decided, in a table.
+const DECIDER_CHARS_MAX: usize = 20;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -180,8 +183,8 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Show { approval, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let changed = answer::changes_since(&client, &approval).await?;
-            let elsewhere = answer::elsewhere(&client, &approval.run_id).await;
-            show(context, &approval, &changed, &elsewhere, json.into())
+            let scope = scope_of(&client, &approval.run_id).await;
+            show(context, &approval, &changed, &scope, json.into())
         }
         ApproveVerb::Yes { approval: None, .. } => Err(answer::unnamed_call(&client, "yes").await?),
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
@@ -293,7 +296,11 @@ fn row(approval: &v1::Approval) -> [String; 5] {
             "" => "waits".to_owned(),
             left => format!("waits, {left}"),
         },
-        state => approval_state_name(state).to_owned(),
+        state if approval.decided_by_name.is_empty() => approval_state_name(state).to_owned(),
+        state => {
+            let by = clean_line(&decider(approval), DECIDER_CHARS_MAX);
+            format!("{} by {by}", approval_state_name(state))
+        }
     };
     let call = match &approval.prompt {
         Some(prompt) if !prompt.tool.is_empty() => format!("{}: {}", prompt.tool, summary(prompt)),
@@ -307,7 +314,7 @@ fn show(
     context: &Context,
     approval: &v1::Approval,
     changed: &[String],
-    elsewhere: &str,
+    scope: &OfferScope,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
@@ -344,7 +351,7 @@ fn show(
         return Ok(context.output.line(ERASED_MARK).map(|()| Exit::Done)?);
     }
     // In a pipe too: a person who reads it there decides by it.
-    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full, elsewhere);
+    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full, scope);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
             let indent = if at == 0 { "" } else { "  " };

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_client::{ClientError, FollowEvent};
+use palyra_client::{AskProviders, ClientError, FollowEvent};
 use palyra_types::ErrorCode;
 use palyra_types::RunId;
 use palyra_wire::v1;
@@ -24,6 +24,7 @@ use super::approve::folder_of;
 use super::attachments;
 use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
 use super::runs::acting::{acting_before, instead_of_last};
+use super::runs::erased::note_erased_origin;
 use super::sessions;
 use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
 use crate::context::Context;
@@ -32,12 +33,12 @@ use crate::drive::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::shell_word::shell_word;
 use chat_line::ChatLine;
 use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{EchoMode, age, branch_origin};
 use palyra_screen_text::clean_line;
+use palyra_screen_text::shell_word;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
 use session_search::SearchMatch;
@@ -142,7 +143,8 @@ impl Chat<'_> {
         let session = self.chat_session.session().await?;
         let open = self.chat_session.open_runs(&session).await?;
         if self.input.is_person() {
-            *models.lock().unwrap_or_else(PoisonError::into_inner) = self.chat_session.models().await?;
+            *models.lock().unwrap_or_else(PoisonError::into_inner) =
+                self.chat_session.models(AskProviders::No).await?;
             self.greet(&session, open.is_empty()).await?;
         }
         self.join(open).await?;
@@ -410,7 +412,8 @@ impl Chat<'_> {
         let id = short_id(&session.session_id);
         let message = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
         self.note(NoteKind::Good, &message);
-        Ok(())
+        let run = session.branched_from.unwrap_or_default().run_id;
+        note_erased_origin(&self.context.output, &self.chat_session.client, &run).await
     }
 
     /// Lists the entries to branch from.
@@ -512,7 +515,7 @@ impl Chat<'_> {
 
     async fn status(&self) -> Result<(), Failure> {
         let session = self.chat_session.session().await?;
-        let models = self.chat_session.models().await?;
+        let models = self.chat_session.models(AskProviders::No).await?;
         let model = self.choice.model.as_ref().or(models.first()).cloned().unwrap_or_default();
         let message =
             format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
@@ -524,7 +527,10 @@ impl Chat<'_> {
     }
 
     async fn model(&mut self, name: &str) -> Result<(), Failure> {
-        let models = self.chat_session.models().await?;
+        // A whole name needs no answer of a server.
+        let ask = if name.contains('/') { AskProviders::No } else { AskProviders::Yes };
+        let asked = self.chat_session.models(ask);
+        let models = self.context.waiting("asking the providers", asked).await?;
         if name.is_empty() {
             let chosen = self.choice.model.as_ref().or(models.first()).cloned();
             for model in &models {
@@ -536,8 +542,11 @@ impl Chat<'_> {
         // A provider's name means the model of it that is listed, as for `palyra model use`.
         let listed = models.iter().find(|model| model.split_once('/').is_some_and(|(of, _)| of == name));
         let name = listed.map_or(name, String::as_str);
-        let Some((provider, _)) = name.split_once('/') else {
-            return Err(Failure::Usage(format!("a model is named as provider/model, such as {}", models[0])));
+        let Some((provider, _)) = name.split_once('/').filter(|(_, model)| *model != "*") else {
+            return Err(Failure::Usage(format!(
+                "a model is named as provider/model, such as {}; /model lists what the servers name",
+                models[0]
+            )));
         };
         if !models.iter().any(|model| model.split('/').next() == Some(provider)) {
             let provider = clean_line(provider, NAME_CHARS_MAX);

@@ -47,7 +47,7 @@ impl NamedId for SessionId {
 
 impl NamedId for ApprovalId {
     const KIND: IdKind = IdKind::Approval;
-    const LISTED_BY: &'static str = "palyra approve list";
+    const LISTED_BY: &'static str = "palyra approve list --all";
 }
 
 impl NamedId for StoredGrantId {
@@ -186,7 +186,8 @@ fn only_match<T: NamedId>(name: &str, found: &v1::ResolveIdResponse) -> Result<T
         several => {
             let rows = several.iter().map(|found| {
                 let about = clean_line(&found.about, ABOUT_CHARS_MAX);
-                let about = if T::KIND == IdKind::Run && about.is_empty() { ERASED_MARK } else { &about };
+                let is_erased = matches!(T::KIND, IdKind::Run | IdKind::Approval) && about.is_empty();
+                let about = if is_erased { ERASED_MARK } else { &about };
                 format!("\n{}  {:>4}  {about}", found.id, age(found.created))
             });
             let more =
@@ -212,8 +213,10 @@ impl FromStr for RunPlace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (run, tape_seq) = match text.split_once('@') {
-            None => (text, 0),
+        // `journal show` writes a place as RUN:4.
+        let place = if text.starts_with('@') { text.to_owned() } else { text.replacen(':', "@", 1) };
+        let (run, tape_seq) = match place.split_once('@') {
+            None => (place.as_str(), 0),
             Some(("", name)) if !name.is_empty() && name.parse::<u64>().is_err() => {
                 return Ok(Self::Bookmark(name.to_owned()));
             }
@@ -375,6 +378,19 @@ mod tests {
         for bad in ["nonsense!", "5FA", "last~x"] {
             assert!(bad.parse::<RunName>().unwrap_err().contains("at least 4"), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_place_is_written_with_either_sign() {
+        for text in ["5FAV@4", "5FAV:4"] {
+            let place = text.parse();
+            assert!(
+                matches!(place, Ok(RunPlace::Entry(RunName::Part(ref run), 4)) if run == "5FAV"),
+                "{text}"
+            );
+        }
+        assert!(matches!("@a:b".parse(), Ok(RunPlace::Bookmark(ref name)) if name == "a:b"));
+        assert!("5FAV:x".parse::<RunPlace>().unwrap_err().contains("number of an entry"));
     }
 
     #[test]

@@ -17,9 +17,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::verbs::runs::erased::erasure_of_entries;
-use palyra_run_view::date;
-use palyra_screen_text::{bytes, count, short_id};
+use palyra_screen_text::{bytes, count};
 use palyra_terminal::{NoteKind, Output};
 
 /// Verify, prove, export, erase, rebuild and look at the journal.
@@ -182,7 +180,7 @@ async fn status(context: &Context, client: &Client, format: OutputFormat) -> Res
             "disk too full for new runs; open runs can still record how they end".to_owned()
         }
         "" => status.health_name().into_owned(),
-        cause => format!("{}: {}", status.health_name(), told_cause(cause)),
+        cause => format!("{}: {}", status.health_name(), cause_text(cause)),
     };
     let verified = match status.integrity() {
         v1::JournalIntegrity::Holds => "every entry holds".to_owned(),
@@ -229,7 +227,7 @@ async fn status(context: &Context, client: &Client, format: OutputFormat) -> Res
 }
 
 /// Returns why the journal is read-only, in words.
-fn told_cause(cause: &str) -> &str {
+fn cause_text(cause: &str) -> &str {
     match cause {
         "io_error" => "an I/O error; the next start repairs what it can",
         "newer_entries" => "a newer version wrote entries that this one does not know",
@@ -253,7 +251,7 @@ async fn list(
     let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
     let listed = client.list_entries(from, limit).await?;
     let shown = listed.len() as u64;
-    show(context, listed, format)?;
+    show(context, &listed, format)?;
     if format == OutputFormat::Json || shown == total {
         return Ok(None);
     }
@@ -266,37 +264,15 @@ async fn list(
     Ok(Some(format!("{range}; --from and --limit show others")))
 }
 
-/// Returns who acted, with what, and where, in a few words.
-fn by_whom(by: &v1::ActedBy) -> String {
-    let who = if by.principal.is_empty() { short_id(&by.principal_id) } else { by.principal.clone() };
-    let token = if by.token_id.is_empty() { String::new() } else { format!(" {}", short_id(&by.token_id)) };
-    let surface = by.surface().as_str_name().trim_start_matches("SURFACE_").to_lowercase();
-    format!("{who}{token} {surface}")
-}
-
-fn show(context: &Context, entries: Vec<v1::JournalEntry>, format: OutputFormat) -> Result<Exit, Failure> {
+fn show(context: &Context, entries: &[v1::JournalEntry], format: OutputFormat) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
         entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
         return Ok(Exit::Done);
     }
-    let erasure = if let [entry] = entries.as_slice() { erasure_of_entries(entry) } else { None };
-    let row = |entry: v1::JournalEntry| {
-        let place = if entry.run_id.is_empty() {
-            String::new()
-        } else {
-            format!("{}:{}", entry.run_id, entry.tape_seq)
-        };
-        let kind = if entry.erased { format!("{} (erased)", entry.kind) } else { entry.kind };
-        let leaf = entry.leaf.get(..16).unwrap_or(&entry.leaf).to_owned();
-        let by = entry.acted_by.as_ref().map(by_whom).unwrap_or_default();
-        let kind = match entry.refused_operation.as_str() {
-            "" => kind,
-            operation => format!("{kind} {operation} {}", entry.refused_code),
-        };
-        [entry.seq.to_string(), date(entry.time), kind, by, leaf, place]
-    };
-    let rows = entries.into_iter().map(row).collect();
-    context.table(["SEQ", "TIME", "KIND", "BY", "LEAF", "RUN"], rows)?;
+    let erasure = if let [entry] = entries { palyra_run_view::erasure_of_entries(entry) } else { None };
+    for line in palyra_run_view::entry_table(entries, context.output.columns()) {
+        context.output.exact_line(&line)?;
+    }
     if let Some(erasure) = erasure {
         context.output.line(&erasure)?;
     }

@@ -160,7 +160,7 @@ async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Res
         return Ok(Exit::Done);
     }
     for example in &shadow.examples {
-        context.output.line(&told_difference(example))?;
+        context.output.line(&difference_text(example))?;
     }
     if shadow.candidate.is_empty() {
         let notice = "no rules are tried out; `policy.shadow_dir` names a folder of them";
@@ -309,7 +309,10 @@ async fn explain(
     };
     let effect = recorded.as_ref().map(|recorded| recorded.effect_id);
     let request = v1::ExplainDecisionRequest { decision: Some(decision) };
-    let explained = client.call(request).await.map_err(|error| without_effect(error, effect))?;
+    let explained = client.call(request).await.map_err(|error| {
+        let run = recorded.as_ref().map_or("last", |recorded| recorded.run_id.as_str());
+        without_effect(error, effect, &context.output.id(run))
+    })?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&explained))?;
         return Ok(Exit::Done);
@@ -332,12 +335,12 @@ fn explanation_lines(explained: &v1::ExplainDecisionResponse) -> impl Iterator<I
 }
 
 /// Says that it is the effect which does not exist: its run was found before.
-fn without_effect(error: ClientError, effect: Option<u32>) -> Failure {
+fn without_effect(error: ClientError, effect: Option<u32>, run: &str) -> Failure {
     match (error, effect) {
         (ClientError::Refused { code: code @ ErrorCode::RunNotFound, .. }, Some(effect)) => Failure::Input {
             code,
             message: format!("the run has no decision about an effect {effect}"),
-            mend: "`palyra runs effects RUN` lists its effects with their numbers".to_owned(),
+            mend: format!("`palyra runs effects {run}` lists its effects with their numbers"),
         },
         (error, _) => error.into(),
     }
@@ -393,7 +396,7 @@ async fn diff(
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
-                context.output.line(&told_difference(&difference))?;
+                context.output.line(&difference_text(&difference))?;
             }
             PolicyDiffStep::Done(report) => {
                 context.output.end_progress();
@@ -403,7 +406,7 @@ async fn diff(
     }
 }
 
-fn told_difference(difference: &v1::DecisionDifference) -> String {
+fn difference_text(difference: &v1::DecisionDifference) -> String {
     format!(
         "{} {}  {}: {} -> {} ({})",
         difference.run_id,
@@ -474,6 +477,6 @@ mod tests {
             explanation: "by no-writes".to_owned(),
             time: None,
         };
-        assert_eq!(told_difference(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
+        assert_eq!(difference_text(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
     }
 }

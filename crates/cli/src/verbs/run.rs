@@ -14,8 +14,8 @@ use crate::context::Context;
 use crate::drive::{InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::shell_word::shell_word;
-use palyra_run_view::EchoMode;
+use palyra_run_view::{EchoMode, GrantSession, OfferScope};
+use palyra_screen_text::shell_word;
 use palyra_terminal::{NoteKind, PromptReader};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
@@ -101,9 +101,14 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         ..Default::default()
     };
     let mut followed = start(&client, &args.choice, request);
-    let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
+    // Who says `later` is not asked here.
+    let asks = args.approve != "later";
+    let mut reader = asks.then(|| PromptReader::of_process(&context.output, &context.interrupts)).flatten();
     let person = InteractionMode::at(reader.as_mut());
+    // Without a name the run has a session that no other run has.
+    let session = if args.session.is_some() { GrantSession::Named } else { GrantSession::OfRun };
     let seat = TerminalSession {
+        scope: OfferScope { session, ..Default::default() },
         time_limit: args.timeout.map(Duration::from_secs),
         ..TerminalSession::new(&context.output, &context.interrupts, person, args.json.into(), EchoMode::No)
     };

@@ -8,12 +8,15 @@ mod waiting;
 mod kept;
 mod undo;
 
+use std::collections::BTreeMap;
+
 use clap::Subcommand;
 use palyra_client::{Client, ClientError, InputReach, new_idempotency_key};
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
+use super::approve::scope_of;
 use super::ids::{RunName, RunPlace, session_id};
 use super::open_questions::open_question;
 use super::pages::{ItemSelection, read_list};
@@ -21,14 +24,18 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, EchoMode, age, date, run_state, run_state_name, used_by_run};
+use palyra_run_view::{
+    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, run_state, run_state_name, standing, used_by_run,
+};
 use palyra_screen_text::clean_line;
-use palyra_screen_text::{count, short_id};
+use palyra_screen_text::{count, shell_word, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
 const SEARCH_CHARS_MAX: usize = 60;
+/// Approvals of a run of which it is shown who decided.
+const APPROVALS_READ_MAX: u32 = 500;
 
 /// Look at runs, follow, answer, steer or stop one.
 #[derive(Debug, Subcommand)]
@@ -128,7 +135,7 @@ pub(crate) enum RunsVerb {
     },
     /// List places in runs that have a name, give one a name, or remove it
     #[command(
-        after_help = "Examples:\n  palyra runs bookmarks last@12 draft\n  palyra runs bookmarks --remove draft"
+        after_help = "Examples:\n  palyra runs bookmarks last@2 draft\n  palyra runs bookmarks --remove draft"
     )]
     Bookmarks {
         /// The run's id or a part of it, `last`; with @SEQ, the place after that entry
@@ -187,7 +194,7 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         RunsVerb::Effects(args) => effects::run(context, &client, args).await,
         RunsVerb::Kept(args) => kept::run(context, &client, args).await,
         RunsVerb::Undo { run, dry_run, json } => {
-            let extent = if dry_run { undo::UndoExtent::DryRun } else { undo::UndoExtent::Files };
+            let extent = if dry_run { UndoExtent::DryRun } else { UndoExtent::Files };
             let order = undo::UndoOrder { run, extent, others: undo::OtherRuns::OfFolder };
             undo::undo(context, &client, order, json.into()).await
         }
@@ -216,7 +223,7 @@ pub(crate) async fn undo_run(
 ) -> Result<(), Failure> {
     let order = undo::UndoOrder {
         run: RunName::Id(run),
-        extent: undo::UndoExtent::Files,
+        extent: UndoExtent::Files,
         others: undo::OtherRuns::OfSession(session),
     };
     undo::undo(context, client, order, OutputFormat::Text).await.map(|_| ())
@@ -254,8 +261,9 @@ async fn list(
         let notice = match search.as_str() {
             "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
             search => format!(
-                "no run has \"{}\" in its input; `palyra sessions list --search` looks at more of it",
-                clean_line(search, SEARCH_CHARS_MAX)
+                "no run has \"{}\" in its input; `palyra sessions list --search {}` looks at more of it",
+                clean_line(search, SEARCH_CHARS_MAX),
+                shell_word(&clean_line(search, SEARCH_CHARS_MAX))
             ),
         };
         context.output.note(NoteKind::Info, &notice);
@@ -276,19 +284,6 @@ async fn list(
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
     listed.note_further(context);
     Ok(Exit::Done)
-}
-
-/// Returns a run's state, with what it waits for or why it ended.
-fn standing(run: &v1::Run) -> String {
-    let state = run_state_name(run_state(run.state));
-    match (run.phase(), run.reason()) {
-        (v1::RunPhase::Waiting, _) => format!("waiting ({})", run.waiting_for_name()),
-        (v1::RunPhase::Finished, v1::RunEndReason::FinalAnswer | v1::RunEndReason::Cancelled) => {
-            state.to_owned()
-        }
-        (v1::RunPhase::Finished, _) if run.reason != 0 => format!("{state} ({})", run.reason_name()),
-        _ => state.to_owned(),
-    }
 }
 
 async fn show(
@@ -379,8 +374,26 @@ async fn tail(
     let mut followed = DaemonRun::attach(client, run, after);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = InteractionMode::at(reader.as_mut());
-    let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape);
+    let seat = TerminalSession {
+        scope: scope_of(client, &run.to_string()).await,
+        deciders: deciders_of(client, run).await,
+        ..TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape)
+    };
     drive(&mut followed, seat, |_| {}).await
+}
+
+/// Returns the names of people who decided about calls of a run, by principal; none where they may not be read.
+async fn deciders_of(client: &Client, run: RunId) -> BTreeMap<String, String> {
+    let request = v1::ListApprovalsRequest {
+        run_id: run.to_string(),
+        only: v1::ApprovalFilter::All.into(),
+        page_size: APPROVALS_READ_MAX,
+        ..Default::default()
+    };
+    // Who may read runs need not read approvals.
+    let decided = client.call(request).await.map(|page| page.approvals).unwrap_or_default();
+    let deciders = decided.iter().filter(|approval| !approval.decided_by.is_empty());
+    deciders.map(|approval| (approval.decided_by.clone(), decider(approval))).collect()
 }
 
 fn input(words: &[String], delivery: v1::InputDelivery) -> v1::Input {
@@ -397,18 +410,20 @@ fn reach(new: bool) -> InputReach {
 }
 
 /// Says how the words become a run of their own, where the run did not take them.
-fn with_new(error: ClientError, steers: bool) -> Failure {
+fn with_new(error: ClientError, steers: bool, run: &str) -> Failure {
     let verb = if steers { "steer" } else { "answer" };
-    match error {
+    let failure: Failure = match error {
         ClientError::Refused {
             code: code @ (ErrorCode::RunFinished | ErrorCode::RunNotWaiting),
             message,
         } => {
-            let message = format!("{message}; `palyra runs {verb} --new` starts a new run of its session");
+            let message =
+                format!("{message}; `palyra runs {verb} {run} --new TEXT` starts a new run of its session");
             ClientError::Refused { code, message }.into()
         }
         error => error.into(),
-    }
+    };
+    failure.naming(run)
 }
 
 async fn answer(
@@ -421,23 +436,22 @@ async fn answer(
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
     let steers = input.delivery() == v1::InputDelivery::Steer;
-    let asked = if format == OutputFormat::Json { None } else { asked_by(client, run).await? };
+    let asked = if format == OutputFormat::Json { None } else { question_of(client, run).await? };
     if let Some(question) = asked {
         context.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
     }
     let accepted = client
         .send_input(run, input, reach)
         .await
-        .map_err(|error| with_new(error, steers).naming(&run.to_string()))?;
+        .map_err(|error| with_new(error, steers, &context.output.id(&run.to_string())))?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);
     }
+    let (run, new) = (context.output.id(&run.to_string()), context.output.id(&accepted.run_id));
     let notice = match (accepted.queued, steers) {
-        (true, true) => format!("the run is over; the input is run {} of its session", accepted.run_id),
-        (true, false) => {
-            format!("the run did not wait; the answer is run {} of its session", accepted.run_id)
-        }
+        (true, true) => format!("the run is over; the input is run {new} of its session"),
+        (true, false) => format!("the run did not wait; the answer is run {new} of its session"),
         (false, true) => format!("the run takes it into account; `palyra runs tail {run}` shows how"),
         (false, false) => format!("answered; `palyra runs tail {run}` shows how it goes on"),
     };
@@ -449,7 +463,7 @@ async fn answer(
 }
 
 /// Returns what a run asks; nothing where the run itself says that it takes no answer.
-async fn asked_by(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
+async fn question_of(client: &Client, run: RunId) -> Result<Option<String>, Failure> {
     match client.get_run(run).await {
         Ok(run) => open_question(client, &run).await,
         Err(_) => Ok(None),
@@ -479,35 +493,9 @@ async fn cancel(
         let state = run_state_name(run_state(answer.state));
         context.output.note(NoteKind::Info, &format!("the run had finished already: {state}"));
     } else {
-        context
-            .output
-            .note(NoteKind::Good, "cancelling the run; `palyra runs show` says when it has stopped");
+        let id = context.output.id(&run.to_string());
+        let notice = format!("cancelling the run; `palyra runs show {id}` says when it has stopped");
+        context.output.note(NoteKind::Good, &notice);
     }
     Ok(Exit::Done)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_a_run_stands_is_told_in_a_few_words() {
-        let run = |state: v1::RunState, phase: &str, waiting_for: &str, reason: &str| v1::Run {
-            state: state.into(),
-            phase: v1::RunPhase::from_short_name(phase).unwrap().into(),
-            waiting_for: v1::WaitReason::from_short_name(waiting_for).unwrap().into(),
-            reason: v1::RunEndReason::from_short_name(reason).unwrap().into(),
-            ..Default::default()
-        };
-        for (run, expect) in [
-            (run(v1::RunState::Pending, "queued", "", ""), "pending"),
-            (run(v1::RunState::InProgress, "running", "", ""), "in progress"),
-            (run(v1::RunState::InProgress, "waiting", "loop_check", ""), "waiting (loop_check)"),
-            (run(v1::RunState::Done, "finished", "", "final_answer"), "done"),
-            (run(v1::RunState::Failed, "finished", "", "turn_limit"), "failed (turn_limit)"),
-            (run(v1::RunState::Cancelled, "finished", "", "cancelled"), "cancelled"),
-        ] {
-            assert_eq!(standing(&run), expect);
-        }
-    }
 }

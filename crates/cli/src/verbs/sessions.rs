@@ -9,6 +9,7 @@ use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
 use super::ids::{MissingSession, RunPlace, find_session, require_branched};
+use super::runs::erased::note_erased_origin;
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
@@ -43,7 +44,7 @@ pub(crate) enum SessionsVerb {
     },
     /// Open a new session that goes on from a place in a run
     #[command(
-        after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@12) \"Go on\""
+        after_help = "Examples:\n  palyra sessions branch last\n  palyra run --session $(palyra sessions branch last@2) \"Go on\""
     )]
     Branch {
         /// The run's id or a part of it, `last`; with @SEQ, only what came up to that entry; or @NAME of a bookmark
@@ -125,8 +126,9 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
         }
         SessionsVerb::Archive(named) => {
             let session = client.archive_session(named.id(&client).await?).await?;
-            let notice = "session archived; `palyra sessions restore` restores it";
-            say(context, &session, named.json.into(), notice)
+            let id = context.output.id(&session.session_id);
+            let notice = format!("session archived; `palyra sessions restore {id}` restores it");
+            say(context, &session, named.json.into(), &notice)
         }
         SessionsVerb::Restore(named) => {
             let session = client.restore_session(named.id(&client).await?).await?;
@@ -182,6 +184,7 @@ async fn branch(
     let id = short_id(&session.session_id);
     let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
     context.output.note(NoteKind::Info, &format!("{origin}; `palyra chat --session {id}` goes on there"));
+    note_erased_origin(&context.output, client, &run).await?;
     Ok(Exit::Done)
 }
 

@@ -20,6 +20,7 @@ use palyra_screen_text::{bytes, clean_line, count};
 use waiting::{WaitingCounts, WaitingWork};
 
 const SANDBOX_CHECK: &str = "tool_isolation";
+const REACH_CHECK: &str = "approver_reach";
 /// Characters of a mistake of the configuration.
 const MISTAKE_CHARS_MAX: usize = 200;
 /// Below a line that names a tier.
@@ -85,6 +86,7 @@ impl StatusReport {
         self.model(&status.default_model, &origin);
         self.config(&context.daemon, &context.global);
         self.waiting(&waiting, status.open_runs);
+        self.reach(&status.checks);
         self.sandbox(&status.checks);
         self.journal(&journal);
         Ok(())
@@ -160,6 +162,13 @@ impl StatusReport {
         self.set("waiting_elsewhere", waiting.elsewhere.json());
         self.set("active_runs", active.into());
         self.set("waiting_runs", waiting.waiting_runs.into());
+    }
+
+    /// Names the surfaces on which a person who may approve sees what waits.
+    fn reach(&mut self, checks: &[v1::Check]) {
+        let Some(found) = checks.iter().find(|check| check.name == REACH_CHECK) else { return };
+        self.add("approvers", found.found.clone());
+        self.set("approver_reach", found.found.clone().into());
     }
 
     fn sandbox(&mut self, checks: &[v1::Check]) {

@@ -295,7 +295,7 @@ impl<'a> DaemonFinder<'a> {
             connection.model = origin.fingerprint;
             return Ok(true);
         }
-        let own = model_check::told_apart(&own.name, &in_force);
+        let own = model_check::model_names(&own.name, &in_force);
         if self.search.model == ModelRule::Report {
             notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);

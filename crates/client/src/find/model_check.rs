@@ -8,6 +8,8 @@ use palyra_wire::v1::admin_service_client::AdminServiceClient;
 use crate::options::OwnModel;
 use crate::transport::Connection;
 
+/// Begins the reason for which a daemon stays where none with the selected model could be started.
+pub const NO_OTHER_STARTS: &str = "no other could be started";
 /// How long a question about the model may take.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 
@@ -32,7 +34,7 @@ pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
         Ok(_) => ModelVerdict::Other,
         // A configuration that became invalid later leaves the daemon that runs as it is.
         Err(_) if own.variables.is_empty() => ModelVerdict::Meant,
-        Err(why) => ModelVerdict::Unusable(format!("no other could be started: {why}")),
+        Err(why) => ModelVerdict::Unusable(format!("{NO_OTHER_STARTS}: {why}")),
     }
 }
 
@@ -44,7 +46,7 @@ pub(super) fn found_named_model(own: &OwnModel, origin: &v1::ModelOrigin, in_for
 }
 
 /// Returns the name of the model that this environment selects, with what differs where the names are equal.
-pub(super) fn told_apart(own: &str, in_force: &str) -> String {
+pub(super) fn model_names(own: &str, in_force: &str) -> String {
     if own == in_force { format!("{own} at another server, or with another key") } else { own.to_owned() }
 }
 
@@ -112,8 +114,8 @@ mod tests {
         assert!(found_named_model(&named, &detected, "openai/m"));
         assert!(!found_named_model(&named, &detected, "openai/n"));
         assert!(!found_named_model(&named, &environment, "openai/m"));
-        assert_eq!(told_apart("openai/m", "openai/n"), "openai/m");
-        assert!(told_apart("openai/m", "openai/m").contains("another server"));
+        assert_eq!(model_names("openai/m", "openai/n"), "openai/m");
+        assert!(model_names("openai/m", "openai/m").contains("another server"));
         let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);
         assert!(matches!(judge(&broken, &built_in), ModelVerdict::Unusable(_)));
         assert_eq!(judge(&own(Err("bad".to_owned()), Vec::new()), &built_in), ModelVerdict::Meant);

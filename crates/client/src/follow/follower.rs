@@ -172,13 +172,13 @@ impl RunFollower {
         };
         tokio::select! {
             biased;
-            outcome = granted => self.after_wish(outcome),
+            outcome = granted => self.after_control(outcome),
             frame = stream.message() => self.after_message(frame),
             () = tokio::time::sleep(silence) => Ok(self.lose()),
         }
     }
 
-    fn after_wish(
+    fn after_control(
         &mut self,
         outcome: Result<ControlOutcome, ClientError>,
     ) -> Result<Option<FollowEvent>, ClientError> {

@@ -74,7 +74,7 @@ pub enum ConfigError {
         what: String,
     },
     /// A required key is missing.
-    #[error("{}: `{key}` is missing; for example: {key} = {example}", origin.place())]
+    #[error("{}: `{key}` is missing; for example {}", origin.place(), example_of(key, example))]
     Missing {
         /// What makes it required.
         origin: ValueOrigin,
@@ -83,6 +83,14 @@ pub enum ConfigError {
         /// An example.
         example: String,
     },
+}
+
+/// Returns the line to write, and below which section.
+fn example_of(key: &str, example: &str) -> String {
+    match key.rsplit_once('.') {
+        Some((section, name)) => format!("`{name} = {example}` below `[{section}]`"),
+        None => format!("`{key} = {example}`"),
+    }
 }
 
 impl ConfigError {

@@ -66,11 +66,11 @@ fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
         let field = key.get("providers.".len() + provider.len() + 1..).unwrap_or_default();
         let near = nearest(field, PROVIDER_FIELDS.iter().map(|field| field.key.to_owned()));
         let near = near.map(|near| format!("providers.{provider}.{near}"));
-        return near.map_or_else(|| there_is("a provider takes", fields()), |near| meant(&near));
+        return near.map_or_else(|| there_is("a provider takes", fields()), |near| suggestion(&near));
     }
     let Some((section, _)) = key.split_once('.') else { return section_hint(key) };
     if let Some(near) = nearest(key, SETTINGS.iter().map(|setting| setting.key.to_owned())) {
-        return meant(&near);
+        return suggestion(&near);
     }
     let within =
         |setting: &&SettingSpec| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
@@ -127,13 +127,13 @@ fn section_hint(word: &str) -> String {
     match nearest(word, SETTINGS.iter().map(last)) {
         Some(near) => {
             let whole = SETTINGS.iter().find(|setting| last(setting) == near);
-            meant(whole.map_or("", |setting| setting.key))
+            suggestion(whole.map_or("", |setting| setting.key))
         }
         None => there_is("the sections are", sections.iter().map(|section| (*section).to_owned())),
     }
 }
 
-fn meant(near: &str) -> String {
+fn suggestion(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
 

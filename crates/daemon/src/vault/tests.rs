@@ -244,5 +244,5 @@ fn a_value_that_could_not_be_read_at_first_is_registered_before_it_is_given_out(
     std::fs::rename(&aside, &file).unwrap();
     crate::secrets::part_with(&name);
     assert_eq!(held.open(&name, "a.example", SecretReader::Owner).unwrap().value.expose(), value);
-    assert!(crate::secrets::is_held(&name));
+    assert!(crate::secrets::is_stored(&name));
 }

@@ -116,6 +116,7 @@ fn facts(folder: &Path) -> DaemonFacts {
         started: Timestamp(0),
         state_dir: folder.to_owned(),
         listening: Vec::new(),
+        http_origin: None,
         config: watch::channel(Arc::default()).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_admin::health::LiveChecks::default(),

@@ -499,18 +499,18 @@ async fn a_denial_about_the_folder_of_git_names_sentences_that_work() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_in_the_file_is_looked_for_by_the_sentence_that_the_answer_names() {
-    let tools = ["edit_file", "search"];
+async fn a_file_that_lacks_a_text_is_shown_by_the_sentence_that_the_answer_names() {
+    let tools = ["edit_file", "read_file", "search"];
     let ask_it = request(&tools, "replace \"purple\" with \"red\" in src/totals.py");
     let told = "not done: the text to replace is not in `src/totals.py`; read the file again and copy the text exactly, \
                 spaces and line ends included";
     let said = play(ask_it, |_, _| Err(told.to_owned())).await;
     let last = said.last().unwrap();
-    let wanted = "I do not find \"purple\" in src/totals.py, and nothing was changed. To see where it is, say: \
-                  search for \"purple\"";
+    let wanted = "I do not find \"purple\" in src/totals.py, and nothing was changed. To see what is there, say: \
+                  show me src/totals.py";
     assert!(last.starts_with(wanted) && !last.contains("read the file again"), "{last}");
-    let (_, answer, _) = ask(&request(&tools, "search for \"purple\"")).await;
-    assert_eq!(answer.proposals[0].arguments.expose(), r#"{"pattern":"purple"}"#);
+    let (_, answer, _) = ask(&request(&tools, "show me src/totals.py")).await;
+    assert_eq!(answer.proposals[0].arguments.expose(), r#"{"path":"src/totals.py"}"#);
 }
 
 #[tokio::test]

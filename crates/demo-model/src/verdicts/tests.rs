@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn told(tool: &str, view: AnswerView, pattern: &str, text: &str) -> String {
+fn answer_lines(tool: &str, view: AnswerView, pattern: &str, text: &str) -> String {
     let arguments = json!({ "pattern": pattern });
     let finding = ToolFinding { tool: ToolName::new(tool), arguments, text: text.to_owned(), failed: false };
     judged(&finding, view).unwrap()
@@ -13,7 +13,7 @@ fn told(tool: &str, view: AnswerView, pattern: &str, text: &str) -> String {
 
 #[test]
 fn a_name_that_is_only_defined_is_not_used() {
-    let used = |text: &str| told("search", AnswerView::IsUsed, r"\bTAX\b", text);
+    let used = |text: &str| answer_lines("search", AnswerView::IsUsed, r"\bTAX\b", text);
     assert!(used("1 match in 1 file\na.py:4: TAX = 19\n").starts_with("No, it is only defined"));
     assert!(used("2 matches in 1 file\na.py:4: TAX = 19\na.py:9: if TAX == 19:\n").starts_with("Yes."));
     assert!(used("no matches (9 files searched)\n").starts_with("No. "));
@@ -21,10 +21,10 @@ fn a_name_that_is_only_defined_is_not_used() {
 
 #[test]
 fn a_question_that_finds_nothing_is_answered_with_no() {
-    let asked = |text: &str| told("glob", AnswerView::YesNo, "**/Dockerfile", text);
+    let asked = |text: &str| answer_lines("glob", AnswerView::YesNo, "**/Dockerfile", text);
     assert!(asked("no matches in . (7 names looked at)\n").starts_with("No. "));
     assert!(asked("1 match\nDockerfile\n").starts_with("Yes. "));
-    let tests = told(
+    let tests = answer_lines(
         "search",
         AnswerView::CountOf("test"),
         "x",

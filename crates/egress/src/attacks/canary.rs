@@ -75,7 +75,7 @@ impl Canary {
     }
 
     /// Returns all that was said to it.
-    pub(crate) fn heard(&self) -> String {
+    pub(crate) fn seen_requests(&self) -> String {
         String::from_utf8_lossy(&self.heard.lock().unwrap()).into_owned()
     }
 }

@@ -69,7 +69,7 @@ async fn other_schemes_and_odd_references_are_not_followed() {
             matches!(failure, FetchFailure::Redirect { .. } | FetchFailure::Unresolved { .. }),
             "{location}: {failure}"
         );
-        assert_eq!(server.heard().len(), 1, "{location}");
+        assert_eq!(server.seen_requests().len(), 1, "{location}");
     }
 }
 
@@ -80,7 +80,7 @@ async fn a_loop_ends_after_as_many_redirects_as_are_allowed() {
     request.limits.redirects_max = 3;
     let failure = fetch_open(server.port(), request).await.unwrap_err();
     assert!(matches!(failure, FetchFailure::Redirect { .. }), "{failure}");
-    assert_eq!(server.heard().len(), 4);
+    assert_eq!(server.seen_requests().len(), 4);
 }
 
 #[tokio::test]
@@ -109,11 +109,11 @@ async fn what_tells_who_asks_stays_with_its_origin() {
     ];
     let answer = fetch(&open_names(), &lifted, request).await.unwrap();
     assert_eq!((answer.status, answer.hops.len()), (200, 1));
-    assert_eq!(server.heard()[0].matches("the-canary-key").count(), 3);
-    assert!(!canary.heard().contains("the-canary-key"), "{}", canary.heard());
+    assert_eq!(server.seen_requests()[0].matches("the-canary-key").count(), 3);
+    assert!(!canary.seen_requests().contains("the-canary-key"), "{}", canary.seen_requests());
     // The control.
     careless(&open_names(), &url, "Authorization: Bearer the-canary-key\r\n").await.unwrap();
-    assert!(canary.heard().contains("the-canary-key"));
+    assert!(canary.seen_requests().contains("the-canary-key"));
 }
 
 /// A TLS server at `open.example` that sends everybody on.
@@ -151,13 +151,17 @@ async fn a_bound_credential_goes_to_its_host_over_tls_only() {
     request.credentials = vec![bound(start.port())];
     let answer = fetcher.fetch(request, CancelFlag::default()).await.unwrap();
     assert_eq!(answer.body.expose(), b"ok");
-    assert!(start.heard()[0].contains("authorization: Bearer secret-canary"), "{:?}", start.heard());
-    assert!(!end.heard()[0].contains("secret-canary"), "{:?}", end.heard());
+    assert!(
+        start.seen_requests()[0].contains("authorization: Bearer secret-canary"),
+        "{:?}",
+        start.seen_requests()
+    );
+    assert!(!end.seen_requests()[0].contains("secret-canary"), "{:?}", end.seen_requests());
 
     let mut request = FetchRequest::get(format!("http://open.example:{}/", plain.port()));
     request.credentials = vec![bound(plain.port())];
     fetcher.fetch(request, CancelFlag::default()).await.unwrap();
-    assert!(!plain.heard()[0].contains("secret-canary"), "{:?}", plain.heard());
+    assert!(!plain.seen_requests()[0].contains("secret-canary"), "{:?}", plain.seen_requests());
 }
 
 #[tokio::test]
@@ -195,8 +199,8 @@ async fn a_credential_does_not_come_back_by_another_servers_word() {
     let answer = fetcher.fetch(request, CancelFlag::default()).await.unwrap();
     assert_eq!((answer.body.expose().as_slice(), answer.hops.len()), (&b"ok"[..], 2));
     fetcher.fetch(direct, CancelFlag::default()).await.unwrap();
-    let shown: Vec<bool> = own.heard().iter().map(|head| head.contains("secret-canary")).collect();
-    assert_eq!(shown, [true, false, true], "{:?}", own.heard());
+    let shown: Vec<bool> = own.seen_requests().iter().map(|head| head.contains("secret-canary")).collect();
+    assert_eq!(shown, [true, false, true], "{:?}", own.seen_requests());
 }
 
 #[tokio::test]
@@ -228,7 +232,7 @@ async fn a_server_that_does_not_prove_its_name_hears_nothing() {
         let request = FetchRequest::get(format!("https://open.example:{}/", server.port()));
         let error = fetcher.fetch(request, CancelFlag::default()).await.unwrap_err();
         assert!(matches!(error.failure, FetchFailure::Tls { .. }), "{error}");
-        assert_eq!((error.reached, server.heard().len()), (FetchReach::Nobody, 0));
+        assert_eq!((error.reached, server.seen_requests().len()), (FetchReach::Nobody, 0));
     }
 }
 
@@ -260,7 +264,11 @@ async fn a_change_keeps_its_method_where_it_is_sent_on() {
         request.method = method;
         let answer = fetch_open(server.port(), request).await.unwrap();
         assert_eq!(answer.hops[0].next.as_str(), expect, "{method:?} {status}");
-        assert!(server.heard()[1].starts_with(&format!("{expect} /end ")), "{:?}", server.heard());
+        assert!(
+            server.seen_requests()[1].starts_with(&format!("{expect} /end ")),
+            "{:?}",
+            server.seen_requests()
+        );
     }
 }
 

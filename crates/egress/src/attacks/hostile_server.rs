@@ -111,7 +111,7 @@ impl HostileServer {
     }
 
     /// Returns the heads of all requests, in order.
-    pub(crate) fn heard(&self) -> Vec<String> {
+    pub(crate) fn seen_requests(&self) -> Vec<String> {
         self.book.heads.lock().unwrap().clone()
     }
 

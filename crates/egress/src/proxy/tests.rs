@@ -243,7 +243,7 @@ async fn what_steers_a_connection_is_not_passed_on() {
         .await;
     assert!(answer.ends_with("\r\n\r\nok") && !answer.contains("x-secret-hop"), "{answer}");
     assert!(!answer.contains("proxy-authenticate") && !answer.contains("timeout=1"), "{answer}");
-    let heard = server.heard()[0].to_lowercase();
+    let heard = server.seen_requests()[0].to_lowercase();
     assert!(heard.starts_with("get /a?b http/1.1") && heard.contains("x-kept: 1"), "{heard}");
     for gone in ["proxy-", "x-hop", "\r\nte:"] {
         assert!(!heard.contains(gone), "{heard}");
@@ -282,7 +282,7 @@ async fn bodies_pass_both_ways_and_cannot_smuggle() {
     let body = "Content-Length: 5\r\nConnection: close\r\n\r\nhello";
     let answer = door.say(&format!("POST http://{open}/ HTTP/1.1\r\nHost: {open}\r\n{body}")).await;
     assert!(answer.ends_with("ok"), "{answer}");
-    let received = server.received(server.heard().len()).await;
+    let received = server.received(server.seen_requests().len()).await;
     let is_plain = |words: &String| {
         !words.contains("smuggled") && words.contains("chunked") != words.contains("content-length")
     };
@@ -367,7 +367,7 @@ async fn a_tunnel_speaks_tls_with_the_host_that_was_granted() {
         drop(stream.read_to_end(&mut answer).await);
         assert!(answer.is_empty());
     }
-    assert_eq!(canary.heard(), "");
+    assert_eq!(canary.seen_requests(), "");
     // The control: the right name passes, piece by piece.
     let mut stream = tunnel(&door, canary.port()).await;
     let hello = greeting("open.example");
@@ -377,7 +377,7 @@ async fn a_tunnel_speaks_tls_with_the_host_that_was_granted() {
     stream.write_all(b"\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     drop(stream.read_to_end(&mut answer).await);
-    assert!(answer.ends_with(b"canary") && canary.heard().contains("open.example"));
+    assert!(answer.ends_with(b"canary") && canary.seen_requests().contains("open.example"));
 }
 
 /// Speaks TLS with `open.example` in a tunnel.
@@ -407,7 +407,7 @@ async fn tls_in_a_tunnel_is_between_the_program_and_its_host() {
     let mut answer = Vec::new();
     drop(inner.read_to_end(&mut answer).await);
     assert!(answer.ends_with(b"\r\n\r\nok"));
-    assert!(server.heard()[0].starts_with("GET /inside"));
+    assert!(server.seen_requests()[0].starts_with("GET /inside"));
 }
 
 #[tokio::test]
@@ -449,7 +449,7 @@ async fn a_bound_credential_is_put_on_and_travels_under_tls() {
             format!("GET {url} HTTP/1.1\r\nHost: {host}\r\nAuthorization: mine\r\nConnection: close\r\n\r\n");
         let answer = canary_door.say(&words).await;
         assert!(answer.ends_with("ok"), "{answer}");
-        let heard = server.heard().pop().unwrap();
+        let heard = server.seen_requests().pop().unwrap();
         assert!(heard.contains("authorization: Bearer secret-canary") && !heard.contains("mine"), "{heard}");
         assert!(heard.contains(&format!("host: open.example:{port}")), "{heard}");
         assert!(!answer.contains("secret-canary"));
@@ -459,12 +459,16 @@ async fn a_bound_credential_is_put_on_and_travels_under_tls() {
         let host = format!("{host}:{}", plain.port());
         canary_door.get(&format!("http://{host}/"), &host).await;
     }
-    assert!(plain.heard().contains("GET /") && !plain.heard().contains("secret-canary"), "{}", plain.heard());
+    assert!(
+        plain.seen_requests().contains("GET /") && !plain.seen_requests().contains("secret-canary"),
+        "{}",
+        plain.seen_requests()
+    );
     // A handle that stands for nothing sends nothing.
-    let before = server.heard().len();
+    let before = server.seen_requests().len();
     let answer = door("missing").get("http://open.example/", "open.example").await;
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
-    assert_eq!(server.heard().len(), before);
+    assert_eq!(server.seen_requests().len(), before);
 }
 
 #[tokio::test]

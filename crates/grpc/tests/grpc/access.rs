@@ -18,7 +18,7 @@ use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{ApprovalDecision, ApprovalState, ResolveApprovalRequest, RunState};
 use tonic::Code;
 
-use crate::daemon::{DaemonSetup, TestDaemon};
+use crate::daemon::{DaemonSetup, PATIENCE, TestDaemon};
 use crate::raw::assert_refused;
 use crate::talk::{Talk, attach, bearing, input, start};
 
@@ -254,4 +254,43 @@ async fn an_owner_s_change_over_the_network_needs_a_code_that_holds_once() {
     let refused = admin.shutdown(stop).await.unwrap_err();
     assert_refused(&refused, Code::PermissionDenied, ErrorCode::PermissionDenied);
     assert!(!daemon.stop_request.is_cancelled());
+}
+
+/// Returns what the status says of the surfaces that reach a person who may approve.
+async fn reach(daemon: &TestDaemon) -> String {
+    let mut admin = AdminServiceClient::new(daemon.local().await);
+    let status = admin.get_status(v1::GetStatusRequest {}).await.unwrap().into_inner();
+    status.checks.into_iter().find(|check| check.name == "approver_reach").unwrap().found
+}
+
+/// Waits until the status says this: a stream that was dropped is noticed a moment later.
+async fn until_reach(daemon: &TestDaemon, wanted: &str) {
+    let said = async { while reach(daemon).await != wanted {} };
+    tokio::time::timeout(PATIENCE, said).await.expect("the status changes");
+}
+
+#[tokio::test]
+async fn the_status_names_surfaces_with_an_open_stream_of_a_person_who_may_approve() {
+    let daemon = TestDaemon::start().await;
+    let none = "no open stream reaches a person who may approve";
+    assert_eq!(reach(&daemon).await, none);
+    let token = daemon.token("user:alice").await;
+    daemon.provider.push(Script::new().hang());
+    let say = Say::Start(start("hello"));
+    let mut program = Talk::open_bearing(daemon.remote().await, &token, say).await.unwrap();
+    program.opened().await;
+    assert_eq!(reach(&daemon).await, none, "a program decides nothing");
+
+    let mut owner = ApprovalsServiceClient::new(daemon.local().await);
+    let watch = owner.watch_approvals(v1::WatchApprovalsRequest::default()).await.unwrap();
+    assert_eq!(reach(&daemon).await, "local_socket (1 person, 1 stream)");
+    daemon.provider.push(Script::new().hang());
+    let mut talk = Talk::open(daemon.local().await, Say::Start(start("hello"))).await.unwrap();
+    talk.opened().await;
+    assert_eq!(reach(&daemon).await, "local_socket (1 person, 2 streams)");
+    drop(watch);
+    until_reach(&daemon, "local_socket (1 person, 1 stream)").await;
+    drop(talk);
+    until_reach(&daemon, none).await;
+    drop(program);
 }

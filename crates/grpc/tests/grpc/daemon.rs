@@ -52,6 +52,7 @@ pub(crate) struct TestDaemon {
     pub(crate) state: GatewayRuntimeState,
     pub(crate) provider: ScriptedProvider,
     pub(crate) clock: FakeClock,
+    pub(crate) journal: MemoryJournal,
     pub(crate) stop: CancellationToken,
     /// Cancelled when a caller wishes for the stop.
     pub(crate) stop_request: CancellationToken,
@@ -70,7 +71,8 @@ impl TestDaemon {
         let folder = tempfile::tempdir().unwrap();
         let clock = FakeClock::new();
         let provider = ScriptedProvider::new(Arc::new(clock.clone()));
-        let ports = ports(folder.path(), &clock, &provider);
+        let journal = MemoryJournal::new();
+        let ports = ports(folder.path(), &clock, &provider, &journal);
         let state = gateway::start(ports, watch::channel(Arc::new(setup.config)).1).await.unwrap();
         let socket = folder.path().join("daemon.sock");
         let unix = std::os::unix::net::UnixListener::bind(&socket).unwrap();
@@ -82,7 +84,7 @@ impl TestDaemon {
         let stop_request = CancellationToken::new();
         let facts = facts(folder.path(), stop_request.clone(), reloads(setup.reloads));
         let served = tokio::spawn(serve(state.clone(), facts, listeners, setup.limits, stop.clone()));
-        Self { state, provider, clock, stop, stop_request, tcp: address, socket, served, folder }
+        Self { state, provider, clock, journal, stop, stop_request, tcp: address, socket, served, folder }
     }
 
     /// Returns the folder that is the daemon's own.
@@ -124,8 +126,13 @@ impl Drop for TestDaemon {
     }
 }
 
-fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> RuntimePorts {
-    let journal = Arc::new(MemoryJournal::new());
+fn ports(
+    folder: &Path,
+    clock: &FakeClock,
+    provider: &ScriptedProvider,
+    journal: &MemoryJournal,
+) -> RuntimePorts {
+    let journal = Arc::new(journal.clone());
     let default = ModelRef::new("scripted", "scripted");
     let suggestions = vec!["a model server answers on port 11434".to_owned()];
     let directory = ModelDirectory::new(vec![Arc::new(provider.clone())], default, suggestions);
@@ -175,6 +182,7 @@ pub(crate) fn facts(folder: &Path, stop_requested: CancellationToken, reload: Re
         started: Timestamp(1_000_000),
         state_dir: folder.to_owned(),
         listening: vec!["unix:daemon.sock".to_owned()],
+        http_origin: None,
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_admin::health::LiveChecks::default(),

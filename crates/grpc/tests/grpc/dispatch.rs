@@ -1,5 +1,7 @@
 //! Operations by path, bytes in and bytes out: the door for transports that know only names.
 
+use std::sync::Arc;
+
 use futures::StreamExt;
 use palyra_api::OperationHandlers;
 use palyra_runtime::Caller;
@@ -17,10 +19,10 @@ use tokio_util::sync::CancellationToken;
 use crate::daemon::{TestDaemon, facts, reloads};
 use crate::talk::start;
 
-fn operations(daemon: &TestDaemon) -> (OperationHandlers, Caller) {
+fn operations(daemon: &TestDaemon) -> (Arc<OperationHandlers>, Caller) {
     let facts = facts(daemon.folder(), CancellationToken::new(), reloads(Vec::new()));
     let principal = daemon.state.admin.access.local_principal();
-    let operations = OperationHandlers::new(daemon.state.clone(), facts, CancellationToken::new());
+    let operations = Arc::new(OperationHandlers::new(daemon.state.clone(), facts, CancellationToken::new()));
     (operations, Caller::at_socket(principal))
 }
 
@@ -91,7 +93,7 @@ async fn a_stream_by_path_is_refused_before_its_first_message_or_ends_with_the_o
     let principal = daemon.state.admin.access.local_principal();
     let caller = Caller::at_socket(principal);
     let stop = CancellationToken::new();
-    let operations = OperationHandlers::new(daemon.state.clone(), facts, stop.clone());
+    let operations = Arc::new(OperationHandlers::new(daemon.state.clone(), facts, stop.clone()));
 
     let unknown =
         ReadAttachmentRequest { run_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(), ..Default::default() };

@@ -119,6 +119,48 @@ async fn a_token_works_from_its_making_to_its_revoking() {
     assert!(client.revoke_token(unknown).await.is_err());
 }
 
+/// The control is the same call by a caller that stays.
+#[tokio::test]
+async fn a_revocation_is_in_force_also_when_its_caller_has_left() {
+    for leaves in [true, false] {
+        let daemon = TestDaemon::start().await;
+        let token = daemon.token("user:alice").await;
+        let mut client = AdminServiceClient::new(daemon.local().await);
+        let tokens = client.list_tokens(ListTokensRequest {}).await.unwrap().into_inner().tokens;
+        daemon.journal.hold();
+        let mut caller = client.clone();
+        let revoke = RevokeTokenRequest { token_id: tokens[0].token_id.clone() };
+        let call = tokio::spawn(async move { caller.revoke_token(revoke).await.is_ok() });
+        let recorded = async {
+            while daemon.journal.held() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, recorded).await.unwrap();
+        if leaves {
+            call.abort();
+            assert!(call.await.is_err());
+            // Of one connection, so the daemon has read that the other call was given up.
+            client.list_tokens(ListTokensRequest {}).await.unwrap();
+            daemon.journal.release();
+        } else {
+            daemon.journal.release();
+            assert!(call.await.unwrap());
+        }
+        let mut remote = GatewayServiceClient::new(daemon.remote().await);
+        let refused = async {
+            loop {
+                match remote.list_runs(bearing(&token, ListRunsRequest::default())).await {
+                    Ok(_) => tokio::task::yield_now().await,
+                    Err(refused) => break refused,
+                }
+            }
+        };
+        let refused = tokio::time::timeout(PATIENCE, refused).await.unwrap();
+        assert_refused(&refused, Code::Unauthenticated, ErrorCode::Unauthenticated);
+    }
+}
+
 #[tokio::test]
 async fn a_reload_tells_what_changed_or_every_mistake() {
     let report = ReloadReport {

@@ -45,8 +45,8 @@ pub(super) fn page(document: &Value) -> String {
     let _ = writeln!(
         text,
         "<header><h1>{}</h1><p>Version {}</p></header>",
-        said(&info["title"]),
-        said(&info["version"])
+        escaped_text(&info["title"]),
+        escaped_text(&info["version"])
     );
     navigation(&mut text, &services);
     text.push_str("<main>\n");
@@ -89,10 +89,10 @@ fn operation(text: &mut String, entry: &OperationEntry<'_>) {
     let _ = writeln!(
         text,
         "<article id=\"{}\"><h3><code class=\"method\">{}</code> <code>{}</code></h3>\n<p class=\"summary\">{}</p>",
-        said(&operation["operationId"]),
+        escaped_text(&operation["operationId"]),
         EscapedText(method),
         EscapedText(path),
-        said(&operation["summary"])
+        escaped_text(&operation["summary"])
     );
     paragraphs(text, &operation["description"]);
     let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -102,7 +102,7 @@ fn operation(text: &mut String, entry: &OperationEntry<'_>) {
             let place = parameter["in"].as_str().unwrap_or_default();
             row(
                 text,
-                &said(&parameter["name"]).to_string(),
+                &escaped_text(&parameter["name"]).to_string(),
                 &parameter["schema"],
                 place,
                 &parameter["description"],
@@ -147,7 +147,8 @@ fn message(text: &mut String, name: &str, schema: &Value) {
         text.push_str("</table>\n");
     }
     if let Some(values) = schema["enum"].as_array() {
-        let values: Vec<_> = values.iter().map(|value| format!("<code>{}</code>", said(value))).collect();
+        let values: Vec<_> =
+            values.iter().map(|value| format!("<code>{}</code>", escaped_text(value))).collect();
         let _ = writeln!(text, "<p>One of {}</p>", values.join(", "));
     }
     text.push_str("</article>\n");
@@ -167,7 +168,7 @@ fn row(text: &mut String, name: &str, schema: &Value, place: &str, meaning: &Val
         "<tr><th scope=\"row\"><code>{name}</code></th><td>{}</td><td>{}</td><td>{}</td></tr>",
         type_of(schema),
         EscapedText(place),
-        said(meaning)
+        escaped_text(meaning)
     );
 }
 
@@ -196,7 +197,7 @@ fn paragraphs(text: &mut String, value: &Value) {
     }
 }
 
-fn said(value: &Value) -> EscapedText<'_> {
+fn escaped_text(value: &Value) -> EscapedText<'_> {
     EscapedText(value.as_str().unwrap_or_default())
 }
 
@@ -234,7 +235,9 @@ mod tests {
         for (path, methods) in members(&document["paths"]) {
             assert!(page.contains(&EscapedText(path).to_string()), "{path}");
             for (_, operation) in members(methods) {
-                assert!(page.contains(&format!("<article id=\"{}\">", said(&operation["operationId"]))));
+                assert!(
+                    page.contains(&format!("<article id=\"{}\">", escaped_text(&operation["operationId"])))
+                );
             }
         }
         for (name, _) in members(&document["components"]["schemas"]) {

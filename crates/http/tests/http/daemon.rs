@@ -18,9 +18,7 @@ use palyra_ports::{
     WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_run_core::{Grant, Intent, PrepareRefusal, RawPrepareRefusal};
-use palyra_runtime::{
-    Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
-};
+use palyra_runtime::{Caller, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway};
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, ScriptedProvider};
 use palyra_types::effect::{RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::model::ModelRef;
@@ -42,7 +40,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Default)]
 pub(crate) struct DaemonOptions {
     pub(crate) limits: HttpLimits,
-    pub(crate) config: GatewayRuntimeConfigSnapshot,
     pub(crate) mounted: Vec<MountedRoutes>,
     pub(crate) tls: Option<Arc<tokio_rustls::rustls::ServerConfig>>,
     pub(crate) public_url: Option<&'static str>,
@@ -53,6 +50,8 @@ pub(crate) struct DaemonOptions {
 pub(crate) struct TestDaemon {
     pub(crate) state: GatewayRuntimeState,
     pub(crate) provider: ScriptedProvider,
+    /// Moves only when a test says so: heartbeats come by it.
+    pub(crate) clock: FakeClock,
     pub(crate) address: SocketAddr,
     pub(crate) stop: CancellationToken,
     pub(crate) stop_requested: CancellationToken,
@@ -71,7 +70,7 @@ impl TestDaemon {
         let clock = FakeClock::new();
         let provider = ScriptedProvider::new(Arc::new(clock.clone()));
         let ports = ports(folder.path(), &clock, &provider);
-        let state = gateway::start(ports, watch::channel(Arc::new(options.config)).1).await.unwrap();
+        let state = gateway::start(ports, watch::channel(Arc::default()).1).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -87,9 +86,20 @@ impl TestDaemon {
             open,
         };
         let daemon = facts(folder.path(), stop_requested.clone());
-        let server = HttpServer { state: state.clone(), daemon, mounted: options.mounted };
+        let (clock, times) = (clock.clone(), Arc::new(clock));
+        let server = HttpServer { state: state.clone(), daemon, clock: times, mounted: options.mounted };
         let served = tokio::spawn(serve(server, listener, options.limits, stop.clone()));
-        Self { state, provider, address, stop, stop_requested, open: open_seen, served, _folder: folder }
+        Self {
+            state,
+            provider,
+            clock,
+            address,
+            stop,
+            stop_requested,
+            open: open_seen,
+            served,
+            _folder: folder,
+        }
     }
 
     /// The owner at the daemon's own socket.
@@ -155,6 +165,7 @@ fn facts(folder: &Path, stop_requested: CancellationToken) -> DaemonFacts {
         started: Timestamp(1_000_000),
         state_dir: folder.to_owned(),
         listening: Vec::new(),
+        http_origin: None,
         config: watch::channel(Arc::default()).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_admin::health::LiveChecks::default(),

@@ -2,25 +2,18 @@
 
 use std::time::Duration;
 
-use palyra_runtime::GatewayRuntimeConfigSnapshot;
 use palyra_testkit::Script;
 use serde_json::json;
 
 use crate::calls::start;
-use crate::daemon::{DaemonOptions, PATIENCE, TestDaemon};
+use crate::daemon::{PATIENCE, TestDaemon};
 use crate::talk::{Call, EventReader, ReadEvent};
 
-const SOON: Duration = Duration::from_millis(50);
+/// The longest silence of a stream.
+const HEARTBEAT: Duration = Duration::from_secs(10);
 
 fn numbers(events: &[ReadEvent]) -> Vec<u64> {
     events.iter().filter_map(|event| event.id).collect()
-}
-
-fn with_heartbeat(heartbeat: Duration) -> DaemonOptions {
-    DaemonOptions {
-        config: GatewayRuntimeConfigSnapshot { heartbeat, ..Default::default() },
-        ..Default::default()
-    }
 }
 
 #[tokio::test]
@@ -67,22 +60,26 @@ async fn a_client_that_comes_back_goes_on_after_its_last_event() {
 
 #[tokio::test]
 async fn a_silent_stream_says_that_it_lives_and_ends_with_its_token() {
-    let daemon = TestDaemon::start_with(with_heartbeat(SOON)).await;
+    let daemon = TestDaemon::start().await;
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());
     let started = Call::post("/api/v1/runs", &token, json!({ "input": "wait" })).send(&daemon).await.json();
     let path = format!("/api/v1/runs/{}/events", started["opened"]["run_id"].as_str().unwrap());
     let mut reader = EventReader::open(&daemon, Call::get(&path, &token)).await;
     let mut last = 0;
-    let heartbeat = loop {
-        let event = reader.next().await.unwrap();
-        last = event.id.unwrap_or(last);
-        if event.name == "heartbeat" {
-            break event;
-        }
-    };
-    assert_eq!(heartbeat.json()["tape_seq"], last);
+    for _ in 0..3 {
+        daemon.clock.advance(HEARTBEAT);
+        let heartbeat = loop {
+            let event = reader.next().await.unwrap();
+            last = event.id.unwrap_or(last);
+            if event.name == "heartbeat" {
+                break event;
+            }
+        };
+        assert_eq!(heartbeat.json()["tape_seq"], last);
+    }
     daemon.revoke().await;
+    daemon.clock.advance(HEARTBEAT);
     let ended = reader.rest().await;
     let error = ended.last().unwrap();
     assert_eq!((error.name.as_str(), &error.json()["error"]["code"]), ("error", &json!("PLY-1201")));

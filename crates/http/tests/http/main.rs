@@ -19,6 +19,8 @@ mod downloads;
 
 mod gate;
 
+mod proxies;
+
 mod bad_input;
 
 mod limits;

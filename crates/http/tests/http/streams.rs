@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use palyra_runtime::GatewayRuntimeConfigSnapshot;
 use palyra_testkit::Script;
 use serde_json::{Value, json};
 
-use crate::daemon::{DaemonOptions, TestDaemon};
+use crate::daemon::TestDaemon;
 use crate::talk::{Call, EventReader, Wire};
 
 /// Starts a run that waits for a person.
@@ -45,14 +44,13 @@ async fn a_watch_is_events_for_a_browser_and_lines_for_a_script() {
 
 #[tokio::test]
 async fn a_watch_ends_with_a_last_line_that_is_the_refusal() {
-    let heartbeat = Duration::from_millis(50);
-    let config = GatewayRuntimeConfigSnapshot { heartbeat, ..Default::default() };
-    let daemon = TestDaemon::start_with(DaemonOptions { config, ..Default::default() }).await;
+    let daemon = TestDaemon::start().await;
     let token = daemon.token("user:alice").await;
     let mut lines = Wire::open(daemon.address).await;
     lines.send(&Call::get("/api/v1/approvals-watch", &token).text(daemon.address)).await;
     assert_eq!(lines.head().await.unwrap().0, 200);
     daemon.revoke().await;
+    daemon.clock.advance(Duration::from_secs(10));
     let mut last = Value::Null;
     while let Some(line) = lines.chunk().await {
         last = serde_json::from_slice(&line).unwrap();

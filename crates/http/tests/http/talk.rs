@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
 
     pub(crate) fn text(&self, address: SocketAddr) -> String {
         let Self { method, path, headers, body, .. } = self;
-        let host = if headers.contains("host: ") {
+        let host = if headers.lines().any(|line| line.starts_with("host: ")) {
             String::new()
         } else {
             format!("host: localhost:{}\r\n", address.port())

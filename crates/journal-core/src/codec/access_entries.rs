@@ -43,6 +43,10 @@ pub(super) fn encode(event: &AccessEvent) -> EncodedParts {
         AccessEvent::TokenRevoked { token } => {
             facts_only(&store::TokenRevokedFacts { version: VERSION, token: token.to_bytes().to_vec() })
         }
+        AccessEvent::PageSessionBegun { credential } => facts_only(&store::PageSessionBegunFacts {
+            version: VERSION,
+            credential: credential.to_bytes().to_vec(),
+        }),
         AccessEvent::ActRefused(ActRefused { operation, code, unrecorded }) => pair(
             &store::ActRefusedFacts {
                 version: VERSION,
@@ -78,6 +82,11 @@ pub(super) fn decode_disabled(facts: &[u8]) -> ReadResult<JournalEvent> {
 pub(super) fn decode_enabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalEnabledFacts::decode(facts)?;
     read(AccessEvent::PrincipalEnabled { principal: principal_from(&facts.principal)? })
+}
+
+pub(super) fn decode_page_session(facts: &[u8]) -> ReadResult<JournalEvent> {
+    let facts = store::PageSessionBegunFacts::decode(facts)?;
+    read(AccessEvent::PageSessionBegun { credential: TokenId::from_bytes(fixed(&facts.credential)?) })
 }
 
 pub(super) fn decode_token_revoked(facts: &[u8]) -> ReadResult<JournalEvent> {

@@ -95,7 +95,7 @@ fn encode_run(event: &RunEvent) -> EncodedParts {
         RunEvent::InputReceived { input, delivery, idempotency } => {
             run::encode_input(input, *delivery, *idempotency)
         }
-        RunEvent::Held { cause } => run::encode_held(*cause),
+        RunEvent::Held { cause } => run::encode_hold(*cause),
         RunEvent::LoopDetected { guard, repeats } => run::encode_loop(*guard, *repeats),
         RunEvent::CancelRequested { actor, reason } => run::encode_cancel(*actor, *reason),
         RunEvent::ClientToolsOffered(offer) => client_tool::encode_offered(offer),

@@ -149,11 +149,11 @@ pub(super) fn decode_loop(facts: &[u8]) -> ReadResult<TapeEvent> {
     }))
 }
 
-pub(super) fn encode_held(cause: HeldCause) -> EncodedParts {
+pub(super) fn encode_hold(cause: HeldCause) -> EncodedParts {
     facts_only(&store::RunHeldFacts { version: VERSION, cause: cause.to_stored() })
 }
 
-pub(super) fn decode_held(facts: &[u8]) -> ReadResult<TapeEvent> {
+pub(super) fn decode_hold(facts: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::RunHeldFacts::decode(facts)?;
     Ok(TapeEvent::Run(RunEvent::Held { cause: StoredEnum::from_stored(facts.cause)? }))
 }

@@ -100,7 +100,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             rest: OutputRest::InOutcome,
             text: "Compiling palyra\n".into(),
         })),
-        TapeEvent::Approval(ApprovalEvent::Requested(Box::new(asked()))),
+        TapeEvent::Approval(ApprovalEvent::Requested(Box::new(approval_requested()))),
         TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
             approval: approval(),
             effect: EffectId(3),
@@ -138,7 +138,7 @@ fn approval() -> ApprovalId {
     ApprovalId::from_parts(5, 6)
 }
 
-fn asked() -> ApprovalRequested {
+fn approval_requested() -> ApprovalRequested {
     ApprovalRequested {
         approval: approval(),
         effect: EffectId(3),
@@ -379,6 +379,7 @@ fn log_events() -> Vec<JournalEvent> {
         }),
         JournalEvent::Access(AccessEvent::PrincipalDisabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
+        JournalEvent::Access(AccessEvent::PageSessionBegun { credential: token }),
         JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
             operation: "ResolveApproval".into(),
             code: ErrorCode::ScopeMissing,

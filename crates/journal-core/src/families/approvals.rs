@@ -96,6 +96,8 @@ impl Family for ApprovalFamily {
         content: &[],
     };
 
+    const HAS_FIXED_KEYS: bool = true;
+
     type Row = ApprovalRow;
 
     fn facts(row: &ApprovalRow) -> Vec<u8> {
@@ -143,7 +145,7 @@ impl Family for ApprovalFamily {
     fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
         match entry.event {
             JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Requested(requested))) => {
-                asked(rows, entry, requested)
+                on_requested(rows, entry, requested)
             }
             JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Voted(voted))) => {
                 rows.change_by(BY_APPROVAL, &key(voted.approval), |row| {
@@ -171,7 +173,7 @@ impl Family for ApprovalFamily {
     }
 }
 
-fn asked(
+fn on_requested(
     rows: &mut FamilyCache<'_, ApprovalFamily>,
     entry: &FoldedEntry<'_>,
     requested: &ApprovalRequested,

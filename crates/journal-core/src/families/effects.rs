@@ -161,6 +161,8 @@ impl Family for EffectFamily {
         content: &[ContentColumn { name: "tool", source: ContentSource::Birth }],
     };
 
+    const HAS_FIXED_KEYS: bool = true;
+
     type Row = EffectRow;
 
     fn facts(row: &EffectRow) -> Vec<u8> {

@@ -123,9 +123,10 @@ impl Family for PrincipalFamily {
             AccessEvent::PrincipalEnabled { principal } => {
                 rows.change_by(BY_PRINCIPAL, &key(*principal), |row| row.record.disabled = None)
             }
-            AccessEvent::TokenCreated(_) | AccessEvent::TokenRevoked { .. } | AccessEvent::ActRefused(_) => {
-                Ok(())
-            }
+            AccessEvent::TokenCreated(_)
+            | AccessEvent::TokenRevoked { .. }
+            | AccessEvent::PageSessionBegun { .. }
+            | AccessEvent::ActRefused(_) => Ok(()),
         }
     }
 }

@@ -155,6 +155,8 @@ impl Family for RunFamily {
         content: &[ContentColumn { name: "input_preview", source: ContentSource::Birth }],
     };
 
+    const HAS_FIXED_KEYS: bool = true;
+
     type Row = RunRow;
 
     fn facts(row: &RunRow) -> Vec<u8> {
@@ -302,7 +304,7 @@ fn fold_tape(
         row.record.updated = entry.time;
         row.last_seq = entry.seq;
         row.counts = row.counts.plus(change);
-        row.counts.held = held(row.counts.held, event);
+        row.counts.held = holds_after(row.counts.held, event);
         row.client_expires = client_expires(row.client_expires, event);
         row.counts.with_client = row.client_expires.is_some().into();
         apply(&mut row.record, row.counts, event);
@@ -401,7 +403,7 @@ fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
 }
 
 /// Returns 1 for a run that waits for an input after a loop or an unknown kind, given whether it did before.
-fn held(before: i64, event: &TapeEvent) -> i64 {
+fn holds_after(before: i64, event: &TapeEvent) -> i64 {
     match event {
         TapeEvent::Run(RunEvent::Held { .. }) => 1,
         TapeEvent::Run(RunEvent::InputReceived { .. }) => 0,

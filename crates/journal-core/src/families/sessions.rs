@@ -138,6 +138,8 @@ impl Family for SessionFamily {
         ],
     };
 
+    const HAS_FIXED_KEYS: bool = true;
+
     type Row = SessionRow;
 
     fn facts(row: &SessionRow) -> Vec<u8> {

@@ -67,10 +67,10 @@ macro_rules! families {
         }
 
         impl FamilySet {
-            /// Makes a set that folds only some families.
+            /// Makes a set over empty tables, which folds only some families.
             #[must_use]
-            pub fn of(selection: $crate::family::FamilySelection) -> Self {
-                Self { selection, ..Self::default() }
+            pub fn of_empty_tables(selection: $crate::family::FamilySelection) -> Self {
+                Self { selection, $($field: $crate::family::RowCache::of_empty_table(),)* }
             }
 
             /// Folds an entry into the families, and returns what they passed to later ones.

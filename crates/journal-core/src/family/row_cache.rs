@@ -21,6 +21,9 @@ pub trait Family: Sized + 'static {
     /// What adapters make tables from.
     const TABLE: &'static FamilyTable;
 
+    /// Whether a row keeps its keys in the indexes with one row per key for ever: they are then made once.
+    const HAS_FIXED_KEYS: bool = false;
+
     /// A row in use.
     type Row: Clone;
 
@@ -72,19 +75,31 @@ pub struct RowCache<F: Family> {
     /// For each index with one row per key, the cached rows by key.
     keys: Vec<RowsByKey>,
     changed: Vec<RowId>,
+    /// Whether the cache has every row of the table: there are no other ones.
+    has_all: bool,
 }
 
 impl<F: Family> Default for RowCache<F> {
     fn default() -> Self {
         let keys = F::TABLE.indexes.iter().map(|_| RowsByKey::default()).collect();
-        Self { rows: BTreeMap::new(), keys, changed: Vec::new() }
+        Self { rows: BTreeMap::new(), keys, changed: Vec::new(), has_all: false }
     }
 }
 
 impl<F: Family> RowCache<F> {
-    /// Gives a fold access to the rows.
-    pub fn over<'a>(&'a mut self, store: &'a mut dyn RowStore) -> FamilyCache<'a, F> {
-        FamilyCache { cached: self, store, passed: PassedChanges::default() }
+    /// Makes the cache of an empty table: it reads nothing from the store while it has all rows.
+    #[must_use]
+    pub fn of_empty_table() -> Self {
+        Self { has_all: true, ..Self::default() }
+    }
+
+    /// Gives access to the rows, with what earlier families passed.
+    pub fn over<'a>(
+        &'a mut self,
+        store: &'a mut dyn RowStore,
+        passed: &'a mut PassedChanges,
+    ) -> FamilyCache<'a, F> {
+        FamilyCache { cached: self, store, passed }
     }
 
     /// Folds an entry into the rows, given what earlier families passed, and adds what it passes.
@@ -97,10 +112,7 @@ impl<F: Family> RowCache<F> {
         entry: &FoldedEntry<'_>,
         passed: &mut PassedChanges,
     ) -> Result<(), StoreFault> {
-        let mut rows = FamilyCache { cached: self, store, passed: std::mem::take(passed) };
-        F::fold(&mut rows, entry)?;
-        *passed = rows.passed;
-        Ok(())
+        F::fold(&mut self.over(store, passed), entry)
     }
 
     /// Writes what changed, in the order in which rows were first changed.
@@ -146,6 +158,7 @@ impl<F: Family> RowCache<F> {
         self.rows.clear();
         self.keys.iter_mut().for_each(RowsByKey::clear);
         self.changed.clear();
+        self.has_all = false;
     }
 
     fn add(&mut self, id: RowId, row: F::Row, stored: StoreState<F::Row>) {
@@ -162,7 +175,7 @@ pub struct FamilyCache<'a, F: Family> {
     cached: &'a mut RowCache<F>,
     store: &'a mut dyn RowStore,
     /// What earlier families passed, and what this one passes.
-    pub passed: PassedChanges,
+    pub passed: &'a mut PassedChanges,
 }
 
 impl<F: Family> FamilyCache<'_, F> {
@@ -173,6 +186,9 @@ impl<F: Family> FamilyCache<'_, F> {
     pub fn get(&mut self, id: RowId) -> Result<Option<F::Row>, StoreFault> {
         if let Some(cached) = self.cached.rows.get(&id) {
             return Ok(Some(cached.row.clone()));
+        }
+        if self.cached.has_all {
+            return Ok(None);
         }
         let Some(stored) = self.store.get(F::TABLE, RowLookup::Id(id))? else { return Ok(None) };
         let row = load_row::<F>(&stored)?;
@@ -187,6 +203,9 @@ impl<F: Family> FamilyCache<'_, F> {
     pub fn find(&mut self, index: usize, key: &IndexKey) -> Result<Option<(RowId, F::Row)>, StoreFault> {
         if let Some(id) = self.cached.keys[index].get(key).copied() {
             return Ok(self.get(id)?.map(|row| (id, row)));
+        }
+        if self.cached.has_all {
+            return Ok(None);
         }
         let Some(stored) = self.store.get(F::TABLE, RowLookup::Key { index, key })? else { return Ok(None) };
         if let Some(cached) = self.cached.rows.get(&stored.id) {
@@ -239,6 +258,10 @@ impl<F: Family> FamilyCache<'_, F> {
             self.cached.changed.push(id);
         }
         change(&mut cached.row);
+        if F::HAS_FIXED_KEYS {
+            debug_assert!(unique_keys::<F>(&cached.row) == cached.unique_keys, "{}", F::TABLE.name);
+            return Ok(());
+        }
         let after = unique_keys::<F>(&cached.row);
         if after != cached.unique_keys {
             let before = std::mem::replace(&mut cached.unique_keys, after.clone());

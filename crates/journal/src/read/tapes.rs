@@ -54,16 +54,17 @@ pub(crate) fn tape(
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((run.to_bytes(), after.0))?;
     let mut page = PageBuilder::new(limit);
-    let mut expected = after.next();
+    let mut last = after;
     while let Some(row) = rows.next()? {
         let entry = StoredEntry::read(connection, row)?;
+        let expected = last.next();
         if entry.envelope.run != Some((run, expected)) {
             return Err(EntryFault::Tape.at(entry.envelope.seq));
         }
         if page.take(entry)? == MoreEntries::Some {
             return Ok(TapePage { entries: page.entries, more: MoreEntries::Some });
         }
-        expected = expected.next();
+        last = expected;
     }
     Ok(TapePage { entries: page.entries, more: MoreEntries::None })
 }

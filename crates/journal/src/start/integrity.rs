@@ -90,7 +90,7 @@ pub(super) fn judge(
             return doubtful(ReadOnlyCause::TailDisagrees);
         }
     };
-    match held_keys(options, signers)? {
+    match available_keys(options, signers)? {
         Some(keys) => Ok((LogState::Sound { tree: Box::new(tree), keys }, held)),
         None => {
             tracing::error!("the key that signed the log's newest head is gone");
@@ -204,7 +204,7 @@ fn entry_before(connection: &Connection, seq: Seq) -> Result<Option<StoredEntry>
 }
 
 /// Returns the keys of these epochs that are here, ascending; `None` where one has to be and none is.
-fn held_keys(options: &OpenOptions, signers: NoteSigners) -> Result<Option<Vec<EpochKey>>, OpenError> {
+fn available_keys(options: &OpenOptions, signers: NoteSigners) -> Result<Option<Vec<EpochKey>>, OpenError> {
     let (signers, needed) = match signers {
         NoteSigners::Some(signers) => (signers, 1),
         NoteSigners::Any(signers) => (signers, 0),

@@ -13,6 +13,7 @@ use crate::sql::seq_to_sql;
 use palyra_journal_core::codec;
 use palyra_journal_core::families::approvals::{self, ApprovalRow};
 use palyra_journal_core::families::{FamilySet, stored_grants};
+use palyra_journal_core::family::PassedChanges;
 use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Returns whether an approval waits for a decision.
@@ -22,15 +23,16 @@ pub(super) fn is_pending(
     approval: ApprovalId,
 ) -> rusqlite::Result<bool> {
     let store = &mut SqliteRows::new(connection);
-    let row = approvals::cached_row(&mut families.approvals.over(store), approval);
+    let row =
+        approvals::cached_row(&mut families.approvals.over(store, &mut PassedChanges::default()), approval);
     let Some(row) = row.map_err(sql_error)? else { return Ok(false) };
     if row.state != ApprovalState::Pending {
         return Ok(false);
     }
-    Ok(is_asked(connection, &row)? && !is_decided(connection, &row)?)
+    Ok(is_awaiting_answer(connection, &row)? && !is_decided(connection, &row)?)
 }
 
-fn is_asked(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bool> {
+fn is_awaiting_answer(connection: &Connection, row: &ApprovalRow) -> rusqlite::Result<bool> {
     let said = facts_at(connection, row.seq)?;
     Ok(said.is_some_and(|(envelope, event)| match event {
         TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
@@ -70,7 +72,10 @@ pub(super) fn is_usable(
     now: Timestamp,
 ) -> rusqlite::Result<bool> {
     let cached = &mut SqliteRows::new(connection);
-    let row = stored_grants::cached_row(&mut families.stored_grants.over(cached), grant);
+    let row = stored_grants::cached_row(
+        &mut families.stored_grants.over(cached, &mut PassedChanges::default()),
+        grant,
+    );
     let Some((seq, row)) = row.map_err(sql_error)? else { return Ok(false) };
     if !row.is_standing() {
         return Ok(false);

@@ -2,6 +2,7 @@
 
 use palyra_journal_core::families::runs::{self, RunRow};
 use palyra_journal_core::families::{FamilySet, effects, input_keys, sessions};
+use palyra_journal_core::family::PassedChanges;
 use palyra_ports::{AppendError, Guard};
 use palyra_types::event::{TapeEvent, ToolEvent};
 use palyra_types::{PrincipalId, Redacted, RunId, SessionId, TapeSeq, event::JournalEvent};
@@ -43,12 +44,22 @@ fn holds(connection: &Connection, families: &mut FamilySet, guard: &Guard) -> ru
         Guard::GrantUsable { grant, now } => authority::is_usable(connection, families, *grant, *now),
         Guard::EffectUnknown { run, effect } => {
             let store = &mut SqliteRows::new(connection);
-            effects::is_unknown(&mut families.effects.over(store), *run, *effect).map_err(sql_error)
+            effects::is_unknown(
+                &mut families.effects.over(store, &mut PassedChanges::default()),
+                *run,
+                *effect,
+            )
+            .map_err(sql_error)
         }
         Guard::SessionAbsent { session, key } => {
             let (store, key) = (&mut SqliteRows::new(connection), key.as_ref().map(Redacted::expose));
             let key = key.map(String::as_str);
-            sessions::is_absent(&mut families.sessions.over(store), *session, key).map_err(sql_error)
+            sessions::is_absent(
+                &mut families.sessions.over(store, &mut PassedChanges::default()),
+                *session,
+                key,
+            )
+            .map_err(sql_error)
         }
     }
 }
@@ -59,7 +70,7 @@ fn run_row(
     run: RunId,
 ) -> rusqlite::Result<Option<RunRow>> {
     let store = &mut SqliteRows::new(connection);
-    runs::cached_row(&mut families.runs.over(store), run).map_err(sql_error)
+    runs::cached_row(&mut families.runs.over(store, &mut PassedChanges::default()), run).map_err(sql_error)
 }
 
 fn last_tape_seq(connection: &Connection, families: &mut FamilySet, run: RunId) -> rusqlite::Result<TapeSeq> {

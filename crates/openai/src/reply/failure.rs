@@ -32,6 +32,10 @@ fn of_code(code: ErrorCode, pause: Option<Duration>) -> ErrorReply {
     let error = ErrorReply::of_code(code, code.summary()).with_retry(RetryAdvice::Never);
     match code {
         ErrorCode::ModelContextExceeded | ErrorCode::ContextExhausted => {
+            // LangChain reads the sentence instead of the code: it looks for both of these phrases.
+            let message =
+                format!("{} It exceeds the context window (context_length_exceeded).", code.summary());
+            let error = ErrorReply::of_code(code, message).with_retry(RetryAdvice::Never);
             error.with_status(400).with_code("context_length_exceeded")
         }
         ErrorCode::ModelQuota => error.with_code("insufficient_quota"),
@@ -66,6 +70,16 @@ mod tests {
         let limited = failed(ErrorCode::ModelRateLimited);
         assert_eq!((limited.code(), limited.status()), (Some("rate_limit_exceeded"), 429));
         assert!(limited.message().contains("try again in 20s"), "{}", limited.message());
+    }
+
+    #[test]
+    fn a_conversation_that_does_not_fit_is_named_in_the_sentence_as_well() {
+        for code in [ErrorCode::ModelContextExceeded, ErrorCode::ContextExhausted] {
+            let error = failed(code);
+            for phrase in ["exceeds the context window", "context_length_exceeded", &code.to_string()] {
+                assert!(error.message().contains(phrase), "{}", error.message());
+            }
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use palyra_ports::Clock;
 use palyra_runtime::Caller;
 use palyra_runtime::runs::RunsHandle;
 use palyra_types::RunId;
@@ -16,6 +17,7 @@ use palyra_types::run::RunPhase;
 #[derive(Clone)]
 pub(crate) struct AttachedClients {
     runs: RunsHandle,
+    clock: Arc<dyn Clock>,
     grace: Duration,
     counts: Arc<Mutex<BTreeMap<RunId, ClientCount>>>,
 }
@@ -37,8 +39,8 @@ pub(crate) enum LeavePolicy {
 }
 
 impl AttachedClients {
-    pub(crate) fn new(runs: RunsHandle, grace: Duration) -> Self {
-        Self { runs, grace, counts: Arc::default() }
+    pub(crate) fn new(runs: RunsHandle, clock: Arc<dyn Clock>, grace: Duration) -> Self {
+        Self { runs, clock, grace, counts: Arc::default() }
     }
 
     /// Counts a client until the guard is dropped.
@@ -69,7 +71,7 @@ impl AttachedClients {
     }
 
     async fn cancel_abandoned(self, caller: Caller, run: RunId, arrivals: u64) {
-        tokio::time::sleep(self.grace).await;
+        self.clock.sleep_until(self.clock.boot().after(self.grace)).await;
         if !self.is_abandoned(run, arrivals) {
             return;
         }

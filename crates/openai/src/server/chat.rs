@@ -4,7 +4,7 @@ use axum::response::Response;
 
 use super::attached_clients::LeavePolicy;
 use super::openai_call::{OpenAiCall, object_response};
-use super::run_start::RunRequest;
+use super::run_start::{AttachedRun, RunRequest};
 use super::streamed::{EventShape, StreamParts, streamed};
 use super::whole::{ObjectShape, WholeParts};
 use crate::conversation::ClientConversation;
@@ -32,8 +32,8 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         hints,
         body: body.digest,
     };
-    let started = call.services.start(caller, request).await?;
-    let guard = call.services.clients.attach(caller, started.run, LeavePolicy::Cancel);
+    let attached = call.services.start_attached(caller, request, LeavePolicy::Cancel).await?;
+    let AttachedRun { started, guard } = attached;
     let run = started.run;
     let part = started.part;
     let watch = call.watch();

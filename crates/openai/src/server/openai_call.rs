@@ -1,6 +1,6 @@
 //! One call of a client: who calls, what came with it, and how its body is read.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
@@ -59,7 +59,8 @@ impl OpenAiCall {
     }
 
     pub(crate) fn watch(&self) -> StreamWatch {
-        StreamWatch::new(self.identity.clone(), &self.services.state, self.services.stop.clone())
+        let OpenAiServices { state, clock, stop, .. } = &self.services;
+        StreamWatch::new(self.identity.clone(), state, Arc::clone(clock), stop.clone())
     }
 
     pub(crate) fn hints(&self) -> Result<ClientHints, ErrorReply> {

@@ -8,7 +8,7 @@ use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::{RunId, SessionId};
 
 use super::request_slots::RequestSlots;
-use super::run_texts::last_said_items;
+use super::run_texts::last_text_items;
 use crate::conversation::{AnsweredTurn, ClientConversation, same_words};
 
 /// Runs with the same words that are compared, at most, the latest first.
@@ -88,7 +88,7 @@ async fn place_at(
             Ok(Some(ConversationPlace::Waiting { run: placed, known: turn.answered, reason }))
         }
         RunPhase::Finished => {
-            let said = last_said_items(&state.tapes, caller, run).await?.concat();
+            let said = last_text_items(&state.tapes, caller, run).await?.concat();
             let seen = if same_words(&said, &turn.answer) {
                 AnswerSeen::Yes
             } else if turn.answer.contains(&run.to_string()) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use palyra_runtime::RequestError;
 use palyra_types::event::{RunEvent, TapeEvent};
@@ -11,8 +12,8 @@ use serde_json::json;
 use super::attached_clients::LeavePolicy;
 use super::models::model_name;
 use super::openai_call::{OpenAiCall, no_response, object_response};
-use super::run_start::RunRequest;
-use super::run_texts::{each_entry, said_items};
+use super::run_start::{AttachedRun, RunRequest};
+use super::run_texts::{each_entry, text_items};
 use super::streamed::{EventShape, StreamParts, streamed};
 use super::whole::{ObjectShape, WholeParts};
 use crate::conversation::ClientConversation;
@@ -25,6 +26,8 @@ use crate::reply::response_stream::ResponseStream;
 use crate::request::requested_model::AGENT_MODEL;
 use crate::request::response_request::{ResponseDelivery, ResponseRequest};
 
+/// The header that names what was asked for and is not there.
+const IGNORED_TOOLS: HeaderName = HeaderName::from_static("x-palyra-ignored-tools");
 /// Items of a page where the client does not say.
 const INPUT_ITEMS_DEFAULT: usize = 20;
 
@@ -47,29 +50,41 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
         hints,
         body: body.digest,
     };
-    let started = call.services.start(caller, run_request).await?;
-    let id = ResponseId { run: started.run, part: started.part, retention: request.retention };
-    let facts = ResponseFacts { id, model: request.model.name, created: 0, echo: request.echo };
-    let stream = Box::new(ResponseStream::new(facts));
     let policy = match request.retention {
         ResponseRetention::Background => LeavePolicy::Continue,
         ResponseRetention::Stored | ResponseRetention::Unstored => LeavePolicy::Cancel,
     };
-    let guard = call.services.clients.attach(caller, started.run, policy);
+    let attached = call.services.start_attached(caller, run_request, policy).await?;
+    let AttachedRun { started, guard } = attached;
+    let id = ResponseId { run: started.run, part: started.part, retention: request.retention };
+    let facts = ResponseFacts { id, model: request.model.name, created: 0, echo: request.echo };
+    let stream = Box::new(ResponseStream::new(facts));
     let watch = call.watch();
-    match (request.delivery, request.retention) {
+    let mut answer = match (request.delivery, request.retention) {
         (ResponseDelivery::Stream, _) => {
             let shape = EventShape::Response { stream, after: None };
-            Ok(streamed(StreamParts { started, shape, watch, guard }))
+            streamed(StreamParts { started, shape, watch, guard })
         }
         (ResponseDelivery::Whole, ResponseRetention::Background) => {
-            Ok(object_response(&so_far(&call, *stream).await?.object()))
+            object_response(&so_far(&call, *stream).await?.object())
         }
         (ResponseDelivery::Whole, ResponseRetention::Stored | ResponseRetention::Unstored) => {
             let shape = ObjectShape::Response(stream);
             let parts = WholeParts { started, shape, watch, guard, caller, timeout };
-            Ok(object_response(&call.services.whole(parts).await?))
+            object_response(&call.services.whole(parts).await?)
         }
+    };
+    note_ignored_tools(answer.headers_mut(), &request.ignored_tools);
+    Ok(answer)
+}
+
+/// Names the hosted tools of a request that do not exist here, in a header of the answer.
+fn note_ignored_tools(headers: &mut HeaderMap, ignored: &[String]) {
+    if ignored.is_empty() {
+        return;
+    }
+    if let Ok(names) = HeaderValue::from_str(&ignored.join(", ")) {
+        headers.insert(IGNORED_TOOLS, names);
     }
 }
 
@@ -88,7 +103,7 @@ async fn with_references(
             Err(RequestError::RunNotFound) => return Err(missing()),
             found => found?,
         };
-        let items = said_items(&call.services.state.tapes, call.caller(), said.run, said.part).await?;
+        let items = text_items(&call.services.state.tapes, call.caller(), said.run, said.part).await?;
         let item = usize::try_from(said.index).ok().and_then(|index| items.into_iter().nth(index));
         known.insert(reference.clone(), item.ok_or_else(missing)?);
     }

@@ -1,10 +1,13 @@
 //! The routes below `/v1`. Begin at [`openai_routes`].
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{RawPathParams, Request};
 use axum::response::Response;
-use axum::routing::{get, post};
-use palyra_http::{MountedRoutes, OPENAI_BODY_BYTES_MAX};
+use axum::routing::{any, get, post};
+use palyra_http::{MountedCallers, MountedRoutes, OPENAI_BODY_BYTES_MAX};
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
 use palyra_types::access::AccessScope;
 use tokio_util::sync::CancellationToken;
@@ -15,16 +18,18 @@ use super::services::{OpenAiServices, OpenAiSpans};
 use super::{chat, models, responses};
 use crate::error_reply::ErrorReply;
 
-/// Returns the routes below `/v1`, for the HTTP server to mount.
+/// Returns the routes below `/v1`, for the HTTP server to mount; `spans` are measured by `clock`.
 #[must_use]
 pub fn openai_routes(
     state: GatewayRuntimeState,
     spans: OpenAiSpans,
+    clock: Arc<dyn Clock>,
     stop: CancellationToken,
 ) -> MountedRoutes {
-    let services = OpenAiServices::new(state, spans, stop);
+    let services = OpenAiServices::new(state, spans, clock, stop);
     MountedRoutes {
         prefix: "/v1/",
+        callers: MountedCallers::Programs,
         router: router(&services),
         body_bytes_max: OPENAI_BODY_BYTES_MAX,
         refuse: gate_refusal,
@@ -52,7 +57,9 @@ fn router(services: &OpenAiServices) -> Router {
         .route("/v1/models", get(route!(services, models::list)))
         .route("/v1/models/{*id}", get(route!(services, models::get)))
         .route("/v1/chat/completions", post(route!(services, chat::create)))
-        .route("/v1/responses", post(route!(services, responses::create)))
+        // A client that asks for a WebSocket here goes on without one.
+        .route("/v1/responses", post(route!(services, responses::create)).get(no_route))
+        .route("/v1/responses/compact", any(no_route))
         .route(
             "/v1/responses/{id}",
             get(route!(services, responses::retrieve)).delete(route!(services, responses::delete)),

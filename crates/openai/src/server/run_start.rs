@@ -15,6 +15,7 @@ use palyra_types::run::{InputDelivery, RunPhase, UserInput, WaitReason};
 use palyra_types::{Content, RunId, TapeSeq};
 use serde_json::Value;
 
+use super::attached_clients::{ClientGuard, LeavePolicy};
 use super::client_hints::ClientHints;
 use super::place_search::{AnswerSeen, ConversationPlace, PlacedRun, find_place};
 use super::recent_bodies::KnownBody;
@@ -82,7 +83,32 @@ struct RunSubmission {
     key: Content<String>,
 }
 
+/// A run and its client.
+pub(crate) struct AttachedRun {
+    pub(crate) started: StartedRun,
+    pub(crate) guard: ClientGuard,
+}
+
 impl OpenAiServices {
+    /// Starts the run of a request and counts its client. A client that leaves meanwhile has left its run.
+    pub(crate) async fn start_attached(
+        &self,
+        caller: Caller,
+        request: RunRequest,
+        policy: LeavePolicy,
+    ) -> Result<AttachedRun, ErrorReply> {
+        let services = self.clone();
+        // A request that is dropped does not stop it: the run is then counted, and its client with it.
+        let starting = tokio::spawn(async move {
+            let started = services.start(caller, request).await?;
+            let guard = services.clients.attach(caller, started.run, policy);
+            Ok(AttachedRun { started, guard })
+        });
+        starting.await.unwrap_or_else(|_| {
+            Err(ErrorReply::of_code(palyra_types::ErrorCode::Internal, "The run could not be started."))
+        })
+    }
+
     /// Starts the run of a request, or finds the one that it started before.
     pub(crate) async fn start(&self, caller: Caller, request: RunRequest) -> Result<StartedRun, ErrorReply> {
         let answering = self.answering_model(&request.model).await?;
@@ -182,8 +208,7 @@ impl OpenAiServices {
             return Ok(false);
         }
         let record = self.state.runs.get(caller, run).await?;
-        let recent = now_ms().saturating_sub(record.created.unix_ms())
-            <= u64::try_from(self.spans.repeat_window.as_millis()).unwrap_or(u64::MAX);
+        let recent = self.clock.wall().since(record.created) <= self.spans.repeat_window;
         Ok(record.phase != RunPhase::Finished || (request.hints.retry_count > 0 && recent))
     }
 
@@ -301,9 +326,4 @@ pub(crate) fn incoming(input: &RunText) -> Vec<IncomingFile> {
         content: Content::new(file.bytes.expose().as_slice().into()),
     };
     input.files.iter().map(file).collect()
-}
-
-fn now_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -29,7 +29,7 @@ pub(crate) async fn each_entry(
 }
 
 /// Returns the closed items of text of a part of a run.
-pub(crate) async fn said_items(
+pub(crate) async fn text_items(
     tapes: &TapeHandle,
     caller: Caller,
     run: RunId,
@@ -49,7 +49,7 @@ pub(crate) async fn said_items(
 }
 
 /// Returns the closed items of text of the last part of a run: its answer.
-pub(crate) async fn last_said_items(
+pub(crate) async fn last_text_items(
     tapes: &TapeHandle,
     caller: Caller,
     run: RunId,

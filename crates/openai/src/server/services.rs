@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_ports::Clock;
 use palyra_runtime::GatewayRuntimeState;
 use tokio_util::sync::CancellationToken;
 
@@ -41,14 +42,20 @@ impl Default for OpenAiSpans {
 pub(crate) struct OpenAiServices {
     pub(crate) state: GatewayRuntimeState,
     pub(crate) spans: OpenAiSpans,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) stop: CancellationToken,
     pub(crate) clients: AttachedClients,
     pub(crate) bodies: Arc<RecentBodies>,
 }
 
 impl OpenAiServices {
-    pub(crate) fn new(state: GatewayRuntimeState, spans: OpenAiSpans, stop: CancellationToken) -> Self {
-        let clients = AttachedClients::new(state.runs.clone(), spans.disconnect_grace);
-        Self { state, spans, stop, clients, bodies: Arc::default() }
+    pub(crate) fn new(
+        state: GatewayRuntimeState,
+        spans: OpenAiSpans,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> Self {
+        let clients = AttachedClients::new(state.runs.clone(), Arc::clone(&clock), spans.disconnect_grace);
+        Self { state, spans, clock, stop, clients, bodies: Arc::default() }
     }
 }

@@ -8,10 +8,9 @@ use std::time::Duration;
 use palyra_http::{StreamSignal, StreamWatch};
 use palyra_runtime::Caller;
 use palyra_runtime::tape::TapeFollowEvent;
-use palyra_types::RunId;
 use palyra_types::run::{RunPhase, WaitReason};
+use palyra_types::{BootTime, RunId};
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::attached_clients::ClientGuard;
 use super::run_start::StartedRun;
@@ -69,9 +68,9 @@ impl OpenAiServices {
     /// Waits for the end of a run, or for a while where it waits for a person.
     pub(crate) async fn whole(&self, mut parts: WholeParts) -> Result<Value, ErrorReply> {
         let mut reader = AnswerReader::new(parts.started.part);
-        let began = Instant::now();
-        let patience = parts.timeout.map(|span| began + span.saturating_sub(self.spans.client_reserve));
-        let mut look_at = self.next_look(patience);
+        let began = self.clock.boot();
+        let patience = parts.timeout.map(|span| began.after(span.saturating_sub(self.spans.client_reserve)));
+        let mut look = self.clock.sleep_until(self.next_look(patience));
         loop {
             let followed = tokio::select! {
                 biased;
@@ -83,12 +82,12 @@ impl OpenAiServices {
                     }
                 },
                 followed = parts.started.follower.next() => followed,
-                () = tokio::time::sleep_until(look_at) => {
+                () = &mut look => {
                     if let Some(sentence) = self.waiting_sentence(parts.caller, parts.started.run).await? {
                         parts.guard.keep_run();
                         return Ok(parts.shape.interim(&sentence));
                     }
-                    look_at = Instant::now() + self.spans.person_wait;
+                    look = self.clock.sleep_until(self.next_look(None));
                     continue;
                 }
             };
@@ -100,7 +99,7 @@ impl OpenAiServices {
                             return answer;
                         }
                     }
-                    look_at = self.next_look(patience);
+                    look = self.clock.sleep_until(self.next_look(patience));
                 }
                 Some(TapeFollowEvent::CaughtUp(_)) => {}
                 None => {
@@ -113,8 +112,8 @@ impl OpenAiServices {
     }
 
     /// Returns when to look whether the run waits for a person.
-    fn next_look(&self, patience: Option<Instant>) -> Instant {
-        let own = Instant::now() + self.spans.person_wait;
+    fn next_look(&self, patience: Option<BootTime>) -> BootTime {
+        let own = self.clock.boot().after(self.spans.person_wait);
         patience.map_or(own, |patience| patience.min(own))
     }
 
@@ -123,20 +122,21 @@ impl OpenAiServices {
             return Ok(None);
         };
         let (what, how) = match reason {
-            WaitReason::Approval => ("a person has to approve a step", "`palyra approve` shows it"),
-            WaitReason::Question => ("it asks you something", "`palyra runs show` shows the question"),
+            WaitReason::Approval => ("a person has to approve a step", "`palyra approve` shows it (run RUN)"),
+            WaitReason::Question => ("it asks you something", "`palyra runs show RUN` shows the question"),
             WaitReason::LoopCheck => {
-                ("it repeats itself and a person has to look", "`palyra runs show` shows it")
+                ("it repeats itself and a person has to look", "`palyra runs show RUN` shows it")
             }
             WaitReason::OutcomeUnknown => {
-                ("a person has to say what became of a step", "`palyra runs effects` shows it")
+                ("a person has to say what became of a step", "`palyra runs effects RUN` shows it")
             }
-            WaitReason::UnknownKind => ("it needs a newer version", "`palyra runs show` shows it"),
+            WaitReason::UnknownKind => ("it needs a newer version", "`palyra runs show RUN` shows it"),
             // Its calls are the answer.
             WaitReason::ClientTool => return Ok(None),
         };
+        let how = how.replace("RUN", &run.to_string());
         let sentence = format!(
-            "This run waits: {what}. {how} (run {run}). Then send your next message in this conversation to get the answer."
+            "This run waits: {what}. {how}. Then send your next message in this conversation to get the answer."
         );
         Ok(Some(sentence))
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(code) = palyra::held(std::env::args_os()) {
+    if let Some(code) = palyra::start_confined(std::env::args_os()) {
         return code;
     }
     palyra::program(palyra::daemon_words(std::env::args_os().collect()))

@@ -129,9 +129,64 @@ fn an_approval_answered_from_another_folder_names_the_folder_of_the_run() {
     let text = inbox.text();
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
-    assert!(text.contains(&format!("every further write_file below {place}, this session")), "{text}");
+    assert!(text.contains(&format!("every further write_file below {place}, run's session")), "{text}");
+    inbox.type_in("what?\r");
+    inbox.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
+    inbox.expect("[l]ater ");
     inbox.type_in("n\r");
     inbox.ended();
+}
+
+#[test]
+fn a_run_in_another_folder_than_this_terminal_names_it_in_the_question_and_the_keys() {
+    let home = home();
+    let folder = home.work().canonicalize().unwrap();
+    let folder = folder.to_str().unwrap();
+    let mut command = home.command(&["run", "--workspace", folder, "create notes.txt with hello"]);
+    fs::create_dir(home.work().join("other")).unwrap();
+    command.current_dir(home.work().join("other"));
+    let mut run = Pty::spawn(&command, 250);
+    run.expect("In the folder ");
+    run.expect("[l]ater ");
+    let text = run.text();
+    let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
+    assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
+    assert!(text.contains(&format!("every further write_file below {place}, run's session")), "{text}");
+    run.type_in("what?\r");
+    run.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
+    run.expect("[l]ater ");
+    run.type_in("f\r");
+    run.expect(&format!(
+        "from now on every write_file below {place} runs without asking in this run's session, "
+    ));
+    assert_eq!(run.ended(), 0, "{}", run.text());
+    assert!(!run.text().contains("this folder"), "{}", run.text());
+}
+
+#[test]
+fn the_tape_of_a_run_that_is_over_says_who_decided_and_has_no_keys() {
+    let home = home();
+    let mut run = Pty::spawn(&home.command(&["run", "create notes.txt with hello"]), 200);
+    run.expect("[l]ater ");
+    run.type_in("y\r");
+    assert_eq!(run.ended(), 0, "{}", run.text());
+    let mut tail = Pty::spawn(&home.command(&["runs", "tail", "last"]), 200);
+    assert_eq!(tail.ended(), 0);
+    let text = tail.text();
+    assert!(text.contains("? write_file creates `notes.txt`") && text.contains(" approved by you"), "{text}");
+    assert!(!text.contains("[f]older") && !text.contains("[l]ater"), "{text}");
+    // The control: one that waits is asked once, with its keys.
+    home.palyra(&["run", "create more.txt with hello"]).expect(3);
+    let mut tail = Pty::spawn(&home.command(&["runs", "tail", "last"]), 200);
+    tail.expect("[l]ater ");
+    let text = tail.text();
+    assert_eq!(text.matches("write_file creates `more.txt`").count(), 1, "{text}");
+    assert!(
+        text.contains("[f]older: yes, and every further write_file below this folder, run's session"),
+        "{text}"
+    );
+    tail.type_in("n\r");
+    assert_eq!(tail.ended(), 3);
 }
 
 #[test]
@@ -168,7 +223,7 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
             "  +hello world",
             "  \\ No newline at end of file",
             "  Why: it changes files (rule `changes-of-files`)",
-            "  [f]older: yes, and every further write_file below this folder, this session",
+            "  [f]older: yes, and every further write_file below this folder, run's session",
             "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
         ]
     );
@@ -237,11 +292,14 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
 #[test]
 fn a_grant_at_the_prompt_of_a_run_holds_for_its_session_and_says_so() {
     let home = home();
-    let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 100);
-    pty.expect("[f]older: yes, and every further write_file below this folder, this session");
+    let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 200);
+    pty.expect("[f]older: yes, and every further write_file below this folder, run's session");
     pty.expect("[l]ater ");
     pty.type_in("f\r");
-    pty.expect("from now on every write_file below this folder runs without asking in this session (grant ");
+    pty.expect(
+        "from now on every write_file below this folder runs without asking in this run's session, not in another \
+         `palyra run` (grant ",
+    );
     assert_eq!(pty.ended(), 0, "{}", pty.text());
     assert!(pty.text().contains("takes its changes back"), "{}", pty.text());
     let grants = home.palyra(&["approve", "grants"]).expect(0).out;

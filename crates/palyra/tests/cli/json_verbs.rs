@@ -339,7 +339,10 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "people", "disable", "user:ada"]);
     world.verb(&["admin", "people", "enable", "user:ada"]);
     world.verb(&["admin", "people", "list"]);
+    world.verb(&["admin", "people", "invite", "user:ada"]);
     world.verb(&["admin", "confirm"]);
+    world.verb(&["console"]);
+    world.verb(&["console", "--sign-out-all"]);
     world.reading(&["admin", "vault", "put", "forge"], "walnut-harbour-lantern\n");
     world.reading(&["admin", "vault", "rotate", "forge"], "walnut-harbour-candle\n");
     world.verb(&["admin", "vault", "bind", "forge", "a.example"]);

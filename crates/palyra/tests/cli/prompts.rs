@@ -182,6 +182,9 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.type_in("l\r");
     pty.expect("left open: /approve asks it again here");
     pty.expect("palyra approve yes ");
+    pty.expect(" run");
+    // A prompt shows that lines are taken.
+    pty.expect(">");
     pty.type_in("and then\r");
     pty.expect("kept; it is sent to the model when the open call is answered");
     pty.type_in("/quit\r");
@@ -223,7 +226,7 @@ fn undo_in_the_chat_takes_the_changes_of_its_last_run_back() {
     pty.expect(PROMPT);
     pty.type_in("y\r");
     pty.expect("written");
-    pty.expect("/undo takes its changes back");
+    pty.expect(" takes its changes back;");
     pty.expect("> ");
     assert!(scene.home.work().join("pwned.txt").exists());
     pty.type_in("palyra runs undo last\r");

@@ -61,6 +61,29 @@ fn tables_and_help_fit_a_narrow_terminal() {
 }
 
 #[test]
+fn entries_of_the_journal_have_whole_times_and_kinds_at_any_width() {
+    let home = home("xterm");
+    home.palyra(&["run", "hello"]).expect(0);
+    let is_time = |word: &str| {
+        let clock = word.rsplit('T').next().unwrap().trim_end_matches('Z').as_bytes().to_vec();
+        clock.len() == 8 && clock[2] == b':' && clock[5] == b':'
+    };
+    for columns in [40, 80] {
+        let mut pty = Pty::spawn(&home.command(&["journal", "show"]), columns);
+        assert_eq!(pty.ended(), 0);
+        let text = pty.text();
+        let row = text.lines().find(|line| line.ends_with(" run_started")).expect(&text);
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert!(is_time(words[1]), "{columns}: {row}");
+        assert!(columns < 80 || words[2].len() == "D4GYET:1".len() && words[2].ends_with(":1"), "{row}");
+        assert!(
+            !text.contains('…') && text.lines().all(|line| line.chars().count() <= columns.into()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn lines_of_words_wrap_between_words_and_a_pipe_gets_them_whole() {
     let home = home("xterm");
     home.palyra(&["run", "what can you do"]).expect(0);
@@ -166,6 +189,20 @@ fn an_erasure_asks_and_takes_nothing_but_a_yes() {
 }
 
 #[test]
+fn a_question_about_an_erasure_speaks_of_no_ranges_that_are_not_on_the_screen() {
+    let home = home("xterm");
+    home.palyra(&["run", "create notes.txt with hello"]).expect(3);
+    home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    let plan = home.palyra(&["journal", "erase", "last", "--dry-run"]).expect(0).out;
+    assert!(plan.contains("these ranges also have 1 entry without content\n  "), "{plan}");
+    let mut pty = Pty::spawn(&home.command(&["journal", "erase", "last"]), 200);
+    pty.expect("every entry stays in the journal, without its content\n");
+    pty.expect("erase it for good? [y/N] ");
+    assert_eq!(pty.ended_after("n\n"), 130, "{}", pty.text());
+    assert!(!pty.text().contains("range"), "{}", pty.text());
+}
+
+#[test]
 fn a_ctrl_c_key_cancels_the_run() {
     let home = home("xterm");
     let mut pty = Pty::spawn(&home.command(&["run", "[pace=1000] what can you do"]), 80);
@@ -174,6 +211,20 @@ fn a_ctrl_c_key_cancels_the_run() {
     pty.type_in("\u{3}");
     pty.expect("cancelling the run");
     assert_eq!(pty.ended(), 130);
+}
+
+/// The control is the same words without the option, which ask.
+#[test]
+fn a_call_that_may_wait_is_not_asked_about_at_a_terminal() {
+    let home = home("xterm");
+    let words = "create notes.txt with hello world";
+    let mut pty = Pty::spawn(&home.command(&["run", "--approve", "later", words]), 80);
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+    assert!(pty.text().contains("palyra approve yes "), "{}", pty.text());
+    let mut pty = Pty::spawn(&home.command(&["run", words]), 80);
+    pty.expect("[y]es");
+    pty.type_in("l\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
 }
 
 #[test]

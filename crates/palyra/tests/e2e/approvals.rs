@@ -65,7 +65,7 @@ fn a_no_after_the_daemon_was_killed_writes_nothing_and_the_run_goes_on() {
     kill(&home);
     home.palyra(&["approve", "no", "last", "not", "in this folder"]).expect(0);
     let tail = home.palyra(&["runs", "tail", &waits.run]).expect(3);
-    assert!(tail.out.contains(" denied: not in this folder\n"), "{}", tail.out);
+    assert!(tail.out.contains(" denied by you: not in this folder\n"), "{}", tail.out);
     assert!(tail.out.contains("I stop here."), "the model answers to it: {}", tail.out);
     assert!(!home.work().join("notes.txt").exists());
 
@@ -163,7 +163,7 @@ fn the_explanation_of_a_call_says_who_answered_the_question_and_why() {
     assert!(open.contains("the question: waits\n"), "{open}");
     home.palyra(&["approve", "no", "last", "--note", "the colours come from the theme"]).expect(0);
     let explained = home.palyra(&["policy", "explain", "last", "1"]).expect(0).out;
-    let answer = explained.lines().find(|line| line.starts_with("the question: denied by ")).unwrap();
+    let answer = explained.lines().find(|line| line.starts_with("the question: denied by you, ")).unwrap();
     assert!(answer.ends_with(": the colours come from the theme"), "{explained}");
 }
 

@@ -171,3 +171,31 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
     let text = std::fs::read_to_string(home.config_file()).unwrap();
     assert!(text.contains("[providers.kept]") && text.contains("images = true"), "{text}");
 }
+
+/// The mends of a model that the environment selects work as they are written: no configuration has a place for it.
+#[test]
+fn a_model_of_the_environment_can_be_sent_images() {
+    let runtime = runtime();
+    let model = serve(&runtime, Behaviour::always(Reply::text("red")));
+    let home = Home::new().with("OPENAI_BASE_URL", &model.base_url()).with("PALYRA_MODEL", "local");
+    std::fs::write(home.work().join("plan.png"), DOT).unwrap();
+    let attach = || {
+        let asked = home.palyra(&["run", "--attach", "plan.png", "what is wrong?"]).expect(0);
+        let sent = model.asked().last().map(|request| request.body.to_string()).unwrap_or_default();
+        (sent.contains(DOT_BASE64), asked.err)
+    };
+    let mend = "palyra model add mine --model local --images";
+    let (sent, err) = attach();
+    assert!(!sent && err.contains("openai/local is not known to take images"), "{err}");
+    assert!(err.contains(mend) && !err.contains("[providers."), "{err}");
+    let tested = home.palyra(&["model", "test", "openai/local"]).expect(0).err;
+    assert!(tested.contains(mend) && !tested.contains("[providers."), "{tested}");
+    let (sent, err) = attach();
+    assert!(!sent && err.contains("openai/local did not understand the test picture"), "{err}");
+    assert!(err.contains(mend) && !err.contains("[providers."), "{err}");
+
+    let added = home.palyra(&mend.split(' ').skip(1).collect::<Vec<_>>()).expect(0).err;
+    assert!(added.contains("images are sent all the same") && !added.contains("images = true"), "{added}");
+    let (sent, err) = attach();
+    assert!(sent && !err.contains("only the name"), "{err}");
+}

@@ -65,7 +65,11 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
         ("[listen]\ntcp = \"here\"", 2, "`listen.tcp` takes an address and a port, such as 127.0.0.1:7070"),
         ("[model]\ndefault = \"nope/m\"", 2, "`model.default` is `nope/m`; it takes provider/model"),
         ("[providers.x]\nbase_url = \"nonsense\"", 2, "provider `x` cannot be set up: the base URL"),
-        ("[providers.x]\nkind = \"openai-chat\"", 1, "`providers.x.base_url` is missing; for example: "),
+        (
+            "[providers.x]\nkind = \"openai-chat\"",
+            1,
+            "`providers.x.base_url` is missing; for example `base_url = \"https://api.openai.com/v1\"` below `[providers.x]`",
+        ),
         ("[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"", 3, "no key for provider `x`"),
         ("[providers.x]\nbase_url = \"http://h\"\nkey = \"file:/none\"", 3, "no key for provider `x`"),
         ("[providers.Big]\nbase_url = \"http://h\"", 1, "`providers.Big` names a provider `Big`"),

@@ -127,7 +127,10 @@ fn a_bound_host_hears_a_secret_and_nobody_else_does() {
         [("http_fetch", &elsewhere), ("http_send", &posted(&elsewhere)), ("run_command", &commands)]
     {
         let why = refused_unasked(&home, tool, arguments);
-        let told = format!("the secret `forge` is not for `{}`; nothing was sent", other.place());
+        let told = format!(
+            "the secret `forge` is not for `{}`: `palyra admin vault list` shows where it may go, and `palyra explain PLY-4602` how that is changed; nothing was sent",
+            other.place()
+        );
         assert!(why.contains(&told), "{tool}: {why}");
     }
     assert!(other.heard().is_empty(), "{:?}", other.heard());

@@ -171,6 +171,9 @@ fn files_of(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
+/// Pages of derived tables that are damaged, each in a journal of its own.
+const PAGES_TRIED: usize = 12;
+
 #[test]
 fn what_is_only_derived_is_made_anew_by_the_next_start() {
     let scene = Scene::with_runs();
@@ -182,12 +185,13 @@ fn what_is_only_derived_is_made_anew_by_the_next_start() {
     let database = fs::read(scene.file("journal.db")).unwrap();
     let pages = database.len() as u64 / PAGE_BYTES;
     // Empty leaf pages of WITHOUT ROWID tables and indexes begin with 10; the log's tables have none but indexes.
+    let first_byte = |page: &u64| database[usize::try_from(page * PAGE_BYTES).unwrap()];
+    let derived: Vec<u64> = (1..pages).filter(|page| first_byte(page) == 10).collect();
+    // Each page costs eight programs; another commit tries others.
+    let step = derived.len().div_ceil(PAGES_TRIED);
+    let seed: usize = std::env::var("PALYRA_TEST_SEED").map_or(0, |seed| seed.parse().unwrap_or(0));
     let mut repaired = 0;
-    for page in 1..pages {
-        let first = database[usize::try_from(page * PAGE_BYTES).unwrap()];
-        if first != 10 {
-            continue;
-        }
+    for &page in derived.iter().skip(seed % step).step_by(step) {
         fs::write(scene.file("journal.db"), &database).unwrap();
         let _ = fs::remove_file(scene.file("journal.db-wal"));
         // To put the same journal back again and again is a rollback, which is not what this is about: its key
@@ -213,5 +217,5 @@ fn what_is_only_derived_is_made_anew_by_the_next_start() {
         repaired += u32::from(scene.file("journal.db.before-repair").exists());
         let _ = fs::remove_file(scene.file("journal.db.before-repair"));
     }
-    assert!(repaired > 5, "{repaired}");
+    assert!(repaired > 1, "{repaired} of {PAGES_TRIED}, of {} pages", derived.len());
 }

@@ -29,9 +29,28 @@ fn the_hint_about_an_unused_variable_makes_the_environment_count() {
     assert!(!noted.err.contains("--model") && !noted.out.contains("mine"), "{} {}", noted.err, noted.out);
     let unset = ask(&home, &server, &hint(&noted)).expect(0);
     assert!(unset.err.contains("no default model is configured now (was demo/demo)"), "{}", unset.err);
+    assert!(unset.err.contains("its default model is "), "it names what answers: {}", unset.err);
     let asked = ask(&home, &server, &["run", "say hi"]).expect(0);
     assert_eq!(asked.out, "mine\n");
     assert!(!asked.err.contains("is not used"), "{}", asked.err);
+}
+
+#[test]
+fn the_model_of_a_daemon_from_another_environment_is_the_one_that_is_named() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("mine")));
+    let home = Home::new();
+    ask(&home, &server, &["run", "say hi"]).expect(0);
+    // From here on no variable selects the server; the daemon keeps its own.
+    let used = home.palyra(&["model", "use", "demo"]).expect(0);
+    assert!(used.err.contains("now demo/demo (was openai/test-model)"), "{}", used.err);
+    let unset = home.palyra(&hint(&used)).expect(0);
+    assert!(unset.err.contains("its default model is openai/test-model"), "{}", unset.err);
+    let own = "this environment selects demo/demo; a daemon that is started in it uses that";
+    assert!(unset.err.contains(own), "{}", unset.err);
+    let shown = home.palyra(&["model", "use"]).expect(0);
+    assert_eq!(shown.out, "openai/test-model\n");
+    assert!(shown.err.contains("the running daemon uses it, by OPENAI_BASE_URL"), "{}", shown.err);
 }
 
 #[test]

@@ -90,7 +90,16 @@ fn erased_runs_go_one_by_one() {
     assert!(!search(&home.state_dir()).is_empty(), "the other run holds it still");
     let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     let first = runs.last().unwrap()["run_id"].as_str().unwrap().to_owned();
-    home.palyra(&["journal", "erase", "--run", &first, "--yes"]).expect(0);
+    let whole = home.palyra(&["sessions", "branch", &first]).expect(0);
+    assert!(!whole.err.contains("erased"), "{}", whole.err);
+    let erased = home.palyra(&["journal", "erase", "--run", &first, "--yes"]).expect(0);
+    assert!(erased.err.contains("what was exported before (`palyra journal export`)"), "{}", erased.err);
+    let branch = home.palyra(&["sessions", "branch", &first]).expect(0);
+    assert!(
+        branch.err.contains(&format!("the content of run {} was erased", &first[20..])),
+        "{}",
+        branch.err
+    );
     let tail = home.palyra(&["runs", "tail", &first]).expect(0);
     assert!(!tail.out.contains(SECRET), "{}", tail.out);
     clean_and_whole(&home);

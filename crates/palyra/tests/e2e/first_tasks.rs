@@ -140,10 +140,14 @@ fn a_name_that_is_taken_has_one_mend_that_names_both_commands() {
         let words = ["admin", "vault", "put", "forge", "--host", host];
         home.palyra_reading(&words, &format!("{VALUE}\n"))
     };
-    put("127.0.0.1").expect(0);
+    let saved = put("127.0.0.1").expect(0);
+    let port =
+        "127.0.0.1 without a port is port 443; `palyra admin vault bind forge 127.0.0.1:PORT` allows another";
+    let words = saved.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(port), "{words}");
     let taken = put("127.0.0.1:18977").expect(1);
-    assert!(taken.err.contains("palyra admin vault rotate NAME"), "{}", taken.err);
-    assert!(taken.err.contains("palyra admin vault bind NAME HOST"), "{}", taken.err);
+    assert!(taken.err.contains("`palyra admin vault rotate forge`"), "{}", taken.err);
+    assert!(taken.err.contains("`palyra admin vault bind forge 127.0.0.1:18977`"), "{}", taken.err);
     assert!(!taken.err.contains("correct what the message names"), "{}", taken.err);
     home.palyra(&["admin", "vault", "bind", "forge", "127.0.0.1:18977"]).expect(0);
 }

@@ -93,7 +93,11 @@ fn a_program_that_is_not_found_or_not_readable_names_the_setting() {
         "{}",
         missing.err
     );
-    assert!(missing.err.contains("`commands.path` of palyra.toml"), "{}", missing.err);
+    assert!(
+        missing.err.contains("`commands.path` of palyra.toml, then `palyra admin stop`"),
+        "{}",
+        missing.err
+    );
 
     // As the Python of a virtual environment: a link in the workspace to a program outside of it.
     let outside = tempfile::tempdir().unwrap();
@@ -102,17 +106,46 @@ fn a_program_that_is_not_found_or_not_readable_names_the_setting() {
     std::os::unix::fs::symlink(&program, home.work().join("python")).unwrap();
     let unreadable = home.palyra(&["run", "run `./python`"]);
     assert!(
-        unreadable.err.contains("name its folder in `commands.readable` of palyra.toml"),
+        unreadable
+            .err
+            .contains("name its folder in `commands.readable` of palyra.toml, then `palyra admin stop`"),
         "{}",
         unreadable.err
     );
+
+    // The mend as it is written.
+    std::fs::copy("/bin/true", outside.path().join("frobnicate")).unwrap();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let folder = outside.path().display().to_string();
+    let text = format!("[commands]\npath = [{folder:?}]\nreadable = [\"/usr\", {folder:?}]\n");
+    std::fs::write(home.config_file(), text).unwrap();
+    home.palyra(&["admin", "stop"]).expect(0);
+    let found = home.palyra(&["run", "run `frobnicate --now`"]);
+    assert!(!found.err.contains("there is no program"), "{}", found.err);
+}
+
+/// Where no daemon could be started any more, the one that runs is not to be stopped.
+#[test]
+fn a_configuration_that_starts_no_daemon_is_to_be_corrected_first() {
+    let home = Home::new().with("OPENAI_BASE_URL", "http://127.0.0.1:9/v1").with("PALYRA_MODEL", "local");
+    home.palyra(&["status"]);
+    home.palyra(&["runs", "list"]).expect(0);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[providers.openai]\nimages = true\n").unwrap();
+    let refused = home.palyra(&["run", "hello"]).expect(2).err;
+    assert!(refused.contains("PLY-1408") && refused.contains("no other could be started"), "{refused}");
+    assert!(refused.contains("`palyra config check`") && !refused.contains("admin stop"), "{refused}");
 }
 
 #[test]
 fn a_model_without_its_provider_says_how_models_are_written() {
     let home = Home::new();
     let refused = home.palyra(&["run", "--model", "good", "hello"]).expect(2);
-    assert!(refused.err.contains("such as demo/demo; `palyra model list` shows them"), "{}", refused.err);
+    assert!(
+        refused.err.contains("such as demo/demo; `palyra model list --ask` shows them"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -146,7 +179,12 @@ fn an_effect_that_a_run_does_not_have_is_not_reported_as_a_missing_run() {
     assert!(before.out.contains("list_dir"), "{}", before.out);
     let refused = home.palyra(&["policy", "explain", "last", "99"]).expect(2);
     assert!(refused.err.contains("the run has no decision about an effect 99\n"), "{}", refused.err);
-    assert!(refused.err.contains("`palyra runs effects RUN` lists its effects"), "{}", refused.err);
+    assert!(
+        refused.err.contains("` lists its effects with their numbers")
+            && !refused.err.contains("effects RUN"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

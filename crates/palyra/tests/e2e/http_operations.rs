@@ -17,9 +17,11 @@ use crate::http_api::{HttpRequest, get, port};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// What nobody does over a network: it is the socket's, or a person's with a session of their own.
-const NEVER_BY_TOKEN: [&str; 5] = [
+const NEVER_BY_TOKEN: [&str; 7] = [
     "POST /api/v1/approvals/{approval_id}/resolve",
     "POST /api/v1/confirmations",
+    "POST /api/v1/console/links",
+    "POST /api/v1/console/sign-out",
     "POST /api/v1/journal/erase",
     "POST /api/v1/journal/scrub",
     "POST /api/v1/shutdown",
@@ -331,8 +333,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
 }
 
 /// Has schemathesis make requests from the document, as one that a client may send and as one that none should.
-#[track_caller]
-fn broken_by_schemathesis(home: &Home, port: u16, token: Option<&str>, options: &[&str]) {
+fn schemathesis(home: &Home, port: u16, token: Option<&str>) -> Command {
     let python = std::env::var_os("PALYRA_TEST_PYTHON").expect(
         "PALYRA_TEST_PYTHON must name a Python with schemathesis; run `cargo xtask test`, which installs it",
     );
@@ -343,13 +344,20 @@ fn broken_by_schemathesis(home: &Home, port: u16, token: Option<&str>, options: 
     command.args(["run", &format!("{address}/api/v1/openapi.json"), "--url", &address, "--checks", checks]);
     // A stream has no end to wait for, and a daemon that stops answers nothing more.
     command.args(["--exclude-path-regex", "events|-watch|shutdown", "--request-timeout", "10", "--no-color"]);
-    command.args(["--max-failures", "20", "--generation-deterministic"]).args(options);
+    command.args(["--max-failures", "20", "--generation-deterministic"]);
+    command.args(["--phases", "coverage,fuzzing", "--max-examples", "3"]);
     if let Some(token) = token {
         command.args(["--header", &format!("authorization: Bearer {token}")]);
     }
     let folder = home.work();
     command.current_dir(&folder).env("HOME", &folder).stdout(std::process::Stdio::piped());
-    let report = ended(command.stderr(std::process::Stdio::piped()).spawn().unwrap());
+    command.stderr(std::process::Stdio::piped());
+    command
+}
+
+#[track_caller]
+fn nothing_broke(schemathesis: &mut Command) {
+    let report = ended(schemathesis.spawn().unwrap());
     assert_eq!(report.code, 0, "{}\n{}", report.out, report.err);
     let passed = report.out.lines().find(|line| line.contains(" generated, ")).unwrap_or_default();
     let count: u32 = passed.split_whitespace().next().unwrap_or_default().parse().unwrap_or_default();
@@ -361,15 +369,162 @@ fn no_request_from_the_document_breaks_an_operation() {
     let runtime = runtime();
     let server = serve(&runtime, model());
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    let made = |principal: &str, role: &str| {
-        let made = home.palyra(&["admin", "tokens", "create", principal, "--role", role]).expect(0);
-        made.out.trim().to_owned()
-    };
-    let (owner, member) = (made("user:local", "owner"), made("user:member", "member"));
+    let made = home.palyra(&["admin", "tokens", "create", "user:member", "--role", "member"]).expect(0);
     let port = port(&home);
-    let options = ["--phases", "coverage,fuzzing", "--max-examples", "3"];
-    for token in [Some(&*owner), Some(&*member), None] {
-        broken_by_schemathesis(&home, port, token, &options);
+    for token in [Some(made.out.trim()), None] {
+        nothing_broke(&mut schemathesis(&home, port, token));
+    }
+    home.palyra(&["journal", "verify"]).expect(0);
+}
+
+/// Returns the operations that take a one-time code, as `METHOD PATH`.
+fn confirmed() -> BTreeSet<String> {
+    let document: Value =
+        serde_json::from_str(include_str!("../../../../docs/reference/openapi.json")).unwrap();
+    let takes_code = |line: &String| {
+        let (method, path) = line.split_once(' ').unwrap();
+        let parameters = document["paths"][path][method.to_lowercase()]["parameters"].as_array();
+        parameters.is_some_and(|all| all.iter().any(|one| one["name"] == "palyra-confirmation"))
+    };
+    listed().into_iter().filter(takes_code).collect()
+}
+
+/// What the owner's changes are about is made first; each function returns a call of each change that works whenever it
+/// comes.
+impl Operations {
+    fn working_changes(&mut self) -> serde_json::Map<String, Value> {
+        let parts = [
+            self.changes_of_people(),
+            self.changes_of_agents(),
+            self.changes_of_skills(),
+            self.changes_of_components(),
+            self.changes_of_secrets(),
+            self.other_changes(),
+        ];
+        parts.into_iter().flat_map(|part| part.as_object().cloned().unwrap_or_default()).collect()
+    }
+
+    fn changes_of_people(&mut self) -> Value {
+        let mut person = |name: &str| {
+            let made = self.plain("POST /api/v1/people", &json!({ "name": name, "role": "viewer" }));
+            json!({ "principal_id": made["person"]["principal_id"] })
+        };
+        let (eve, ada, bea) = (person("user:eve"), person("user:ada"), person("user:bea"));
+        let spare = json!({ "principal": "user:spare" });
+        let token = json!({ "token_id": self.plain("POST /api/v1/tokens", &spare)["token_id"] });
+        json!({
+            "POST /api/v1/people": { "body": { "name": "user:new", "role": "member" } },
+            "POST /api/v1/people/{principal_id}/disable": { "path": eve, "body": {} },
+            "POST /api/v1/people/{principal_id}/enable": { "path": eve, "body": {} },
+            "POST /api/v1/people/{principal_id}/rename": { "path": ada, "body": { "name": "user:zoe" } },
+            "POST /api/v1/people/{principal_id}/role": { "path": bea, "body": { "role": "member" } },
+            "POST /api/v1/tokens": { "body": spare },
+            "POST /api/v1/tokens/{token_id}/revoke": { "path": token, "body": {} },
+        })
+    }
+
+    fn changes_of_agents(&mut self) -> Value {
+        let mut agent = |name: &str| {
+            let made = self.plain("POST /api/v1/agents", &json!({ "profile": { "name": name } }));
+            json!({ "agent_id": made["agent"]["agent_id"] })
+        };
+        let (reviewer, archived) = (agent("reviewer"), agent("archived"));
+        let change = json!({ "change": { "tools": { "names": ["read_file"] } } });
+        json!({
+            "POST /api/v1/agents": { "body": { "profile": { "name": "writer" } } },
+            "POST /api/v1/agents/{agent_id}": { "path": reviewer, "body": change },
+            "POST /api/v1/agents/{agent_id}/archive": { "path": archived, "body": {} },
+        })
+    }
+
+    fn changes_of_skills(&mut self) -> Value {
+        let skill = |name: &str| {
+            let text = format!("---\nname: {name}\ndescription: Quotes.\n---\nQuote, never guess.\n");
+            std::fs::create_dir_all(self.home.work().join(name)).unwrap();
+            self.home.write(&format!("{name}/SKILL.md"), &text);
+            json!({ "path": self.home.work().join(name).display().to_string() })
+        };
+        let (quoting, counting, dating) = (skill("quoting"), skill("counting"), skill("dating"));
+        for folder in [&quoting, &counting] {
+            self.plain("POST /api/v1/skills", folder);
+        }
+        json!({
+            "POST /api/v1/skills": { "body": dating },
+            "POST /api/v1/skills-verify": { "body": {} },
+            "POST /api/v1/skills/{name}/disable": { "path": { "name": "quoting" }, "body": {} },
+            "POST /api/v1/skills/{name}/enable": { "path": { "name": "quoting" }, "body": {} },
+            "POST /api/v1/skills/{name}/remove": { "path": { "name": "counting" }, "body": {} },
+        })
+    }
+
+    fn changes_of_components(&mut self) -> Value {
+        let path = lay_at(&self.home, "127.0.0.1:40000");
+        let examined = self.plain("POST /api/v1/components/examine", &json!({ "path": path }));
+        let sha256 = examined["sha256"].as_str().or_else(|| examined["component"]["sha256"].as_str());
+        let component = json!({ "path": path, "sha256": sha256 });
+        self.plain("POST /api/v1/components", &component);
+        json!({
+            "POST /api/v1/components": { "body": component },
+            "POST /api/v1/components/examine": { "body": { "path": path } },
+            "POST /api/v1/components/{name}/remove": { "path": { "name": "save_page" }, "body": {} },
+        })
+    }
+
+    fn changes_of_secrets(&mut self) -> Value {
+        let secret = |name: &str| json!({ "name": name, "value": format!("walnut-harbour-{name}"), "hosts": ["a.example"] });
+        for name in ["forge", "spare"] {
+            self.plain("POST /api/v1/vault/secrets", &secret(name));
+        }
+        let (forge, host) = (json!({ "name": "forge" }), json!({ "host": "b.example" }));
+        let passphrase = json!({ "passphrase": "lantern-of-amber" });
+        json!({
+            "POST /api/v1/vault/passphrase": { "body": passphrase },
+            "POST /api/v1/vault/secrets": { "body": secret("lamp") },
+            "POST /api/v1/vault/secrets/{name}/bind": { "path": forge, "body": host },
+            "POST /api/v1/vault/secrets/{name}/remove": { "path": { "name": "spare" }, "body": {} },
+            "POST /api/v1/vault/secrets/{name}/unbind": { "path": forge, "body": host },
+            "POST /api/v1/vault/unlock": { "body": passphrase },
+        })
+    }
+
+    fn other_changes(&mut self) -> Value {
+        let run = self.plain("POST /api/v1/runs", &json!({ "input": "hello" }))["opened"]["run_id"].clone();
+        let posture = json!({ "tool": "write_file", "posture": "ask" });
+        json!({
+            "GET /api/v1/journal/export": { "query": { "run_id": run } },
+            "POST /api/v1/config/reload": { "body": {} },
+            "POST /api/v1/journal/rebuild": { "body": {} },
+            "POST /api/v1/postures": { "body": posture },
+            "POST /api/v1/postures/clear": { "body": { "tool": "write_file" } },
+        })
+    }
+}
+
+/// As an owner whose every change is confirmed: no change is refused for a missing code, so requests reach what is
+/// behind the check.
+#[test]
+fn no_confirmed_request_from_the_document_breaks_a_change_of_the_owner() {
+    let runtime = runtime();
+    let server = serve(&runtime, model());
+    let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    let mut operations = Operations::start(home);
+    let changes = operations.working_changes();
+    let names: BTreeSet<String> = changes.keys().cloned().collect();
+    assert_eq!(names, confirmed());
+    let Operations { home, token, port, .. } = operations;
+    let [calls, answers] = ["calls.json", "answers.json"].map(|name| home.work().join(name));
+    std::fs::write(&calls, Value::Object(changes).to_string()).unwrap();
+    let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/http_operations/confirmed_calls.py");
+    let mut owner = schemathesis(&home, port, Some(&token));
+    owner.env("SCHEMATHESIS_HOOKS", hooks).env("PYTHONDONTWRITEBYTECODE", "1");
+    owner.env("PALYRA_TEST_SOCKET", home.state_dir().join("palyrad.sock"));
+    owner.env("PALYRA_TEST_CALLS", &calls).env("PALYRA_TEST_ANSWERS", &answers);
+    nothing_broke(&mut owner);
+    let answers: Value = serde_json::from_str(&std::fs::read_to_string(&answers).unwrap()).unwrap();
+    for name in names {
+        let of = |status: &str| answers[&name][status].as_u64().unwrap_or_default();
+        assert!(of("200") > 0, "{name} never succeeded: {}", answers[&name]);
+        assert_eq!(of("unconfirmed"), 0, "{name}: {}", answers[&name]);
     }
     home.palyra(&["journal", "verify"]).expect(0);
 }

@@ -99,7 +99,12 @@ fn an_erased_run_leaves_the_name_last_to_the_run_before_it() {
     let twice = home.palyra(&["journal", "erase", "last", "--yes"]).expect(2).err;
     assert!(twice.contains("passes over run") && twice.contains(all[1].as_str()), "{twice}");
     assert!(shown(&all[0]).contains("was erased"), "by its id it is there");
-    // Where every run of the folder is erased, they are all that can be meant.
+    let none = in_folder(&home, "elsewhere", &["runs", "show", "last"]).expect(1).err;
+    assert!(
+        none.contains("PLY-1103") && !none.contains(all[0].as_str()),
+        "no erased run of another folder: {none}"
+    );
+    // Where every run is erased, they are all that can be meant.
     for run in &all[1..] {
         home.palyra(&["journal", "erase", "--run", run, "--yes"]).expect(0);
     }

@@ -39,6 +39,8 @@ fn lists_say_what_helps_to_choose() {
     let decided = home.palyra(&["approve", "list", "--all", "--json"]).expect(0).json().remove(0);
     let shown = home.palyra(&["approve", "show", decided["approval_id"].as_str().unwrap()]).expect(0).out;
     assert!(shown.contains("decider   you") && !shown.contains("left"), "{shown}");
+    let listed = home.palyra(&["approve", "list", "--all"]).expect(0).out;
+    assert!(listed.contains("approved by you"), "{listed}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod home;
 mod asked;
+mod browser_visit;
 mod caller;
 #[path = "../cli/pty.rs"]
 #[allow(dead_code, reason = "the tests of terminals use more of it")]
@@ -13,6 +14,8 @@ mod first_minute;
 mod entry;
 mod openai_server;
 mod openai_clients;
+mod openai_codex;
+mod openai_cut_streams;
 mod openai_functions;
 mod three_clients;
 mod killed_daemon;
@@ -63,6 +66,12 @@ mod erased_words;
 mod erasure;
 mod approvals;
 mod agents;
+mod console;
+mod console_first_run;
+mod console_long_tape;
+mod console_proofs;
+mod console_screens;
+mod console_attacks;
 mod approval_races;
 mod grants;
 mod undo;

@@ -22,6 +22,17 @@ fn a_model_that_answers_is_saved_and_used_by_the_running_daemon() {
     home.palyra(&["model", "test", "box/test-model"]).expect(0);
     let listed = home.palyra(&["model", "list"]).expect(0);
     assert!(listed.out.contains("*  box/test-model"), "{}", listed.out);
+
+    // While another model is the default, the list does not know the names of the server, and the chat asks it for them.
+    home.palyra(&["model", "use", "demo"]).expect(0);
+    assert!(home.palyra(&["model", "list"]).expect(0).out.contains("box/*"));
+    let refused = home.palyra(&["run", "--model", "box/*", "hello"]).expect(2);
+    assert!(refused.err.contains("palyra model list --ask"), "{}", refused.err);
+    let talked = home.palyra_reading(&["chat"], "/model\n/model box\nhello\n");
+    assert!(talked.out.contains("At your service."), "{talked:?}");
+    assert!(talked.err.contains("box/test-model answers from now on"), "{talked:?}");
+    home.palyra(&["model", "use", "box/*"]).expect(0);
+    assert!(home.palyra(&["model", "list"]).expect(0).out.contains("*  box/test-model"));
 }
 
 #[test]

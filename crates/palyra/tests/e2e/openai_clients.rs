@@ -33,6 +33,10 @@ impl HttpDaemon {
         Self { daemon, out, base_url: format!("http://127.0.0.1:{port}/v1") }
     }
 
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     pub(crate) fn stop(self) {
         signal(&self.daemon, Signal::TERM);
         drop(self.out);
@@ -102,9 +106,25 @@ pub(crate) fn script(
         .env("OPENAI_BASE_URL", &daemon.base_url)
         .env("OPENAI_API_KEY", token)
         .env("NO_PROXY", "127.0.0.1")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    command
+}
+
+/// The same with the packages of Node, and with a token that opens other endpoints alone.
+fn client_script(
+    program: &std::ffi::OsStr,
+    name: &str,
+    daemon: &HttpDaemon,
+    home: &Home,
+    token: &str,
+) -> Command {
+    let narrow = ["admin", "tokens", "create", "user:alice", "--scope", "runs.read"];
+    let narrow = home.palyra(&narrow).expect(0).out;
+    let mut command = script(program, name, daemon, token);
+    command.env("PALYRA_NARROW_TOKEN", narrow.trim()).env("PALYRA_TEST_NODE_MODULES", node_modules());
     command
 }
 
@@ -117,7 +137,8 @@ fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
     let home = home_of(&assistant, &faults);
     let daemon = HttpDaemon::start(&home);
     let token = token(&home);
-    let client = ended(script(python(), "openai_sdk.py", &daemon, &token).spawn().unwrap()).expect(0);
+    let client = client_script(&python(), "openai_sdk.py", &daemon, &home, &token).spawn().unwrap();
+    let client = ended(client).expect(0);
     let expected = "models text stream usage tools structured image settings errors failures session responses response_stream \
                     background previous unstored deleted input_items disconnect\n";
     assert_eq!(client.out, expected);
@@ -162,29 +183,47 @@ fn check_settings(assistant: &ModelServer) {
     assert!(body.get("seed").is_none() && body.get("stop").is_none());
 }
 
+/// Clients with principals of their own, so that none of them continues a conversation of another.
 #[test]
-fn langchain_works() {
+fn langchain_the_node_client_of_openai_and_the_ai_sdk_work() {
     let runtime = runtime();
     let assistant = serve(&runtime, Behaviour::assistant(Duration::from_millis(2)));
     let faults = serve(&runtime, faults(&Gate::closed()));
     let home = home_of(&assistant, &faults);
     let daemon = HttpDaemon::start(&home);
-    let client = script(python(), "langchain_client.py", &daemon, &token(&home)).spawn().unwrap();
-    assert_eq!(ended(client).expect(0).out, "text stream session structured key\n");
+    let clients = [
+        (
+            python(),
+            "langchain_client.py",
+            "user:chain",
+            "text stream session structured image RateLimitError ContextOverflowError BadRequestError NotFoundError \
+             AuthenticationError PermissionDeniedError ConflictError InternalServerError stream-error\n",
+        ),
+        (
+            "node".into(),
+            "openai_node.mjs",
+            "user:node",
+            "text stream responses structured response-structured image response-image RateLimitError BadRequestError \
+             BadRequestError NotFoundError AuthenticationError PermissionDeniedError ConflictError InternalServerError \
+             stream-error response-error\n",
+        ),
+        (
+            "node".into(),
+            "ai_sdk.mjs",
+            "user:sdk",
+            "text stream structured stream-structured image 429 400 400 404 401 403 409 5xx stream-error\n",
+        ),
+    ];
+    let started = clients.map(|(program, name, user, works)| {
+        let token = token_of(&home, user);
+        let client = client_script(&program, name, &daemon, &home, &token).spawn().unwrap();
+        (client, works)
+    });
+    for (client, works) in started {
+        assert_eq!(ended(client).expect(0).out, works);
+    }
     daemon.stop();
-}
-
-#[test]
-fn the_node_client_of_openai_and_the_ai_sdk_work() {
-    let runtime = runtime();
-    let assistant = serve(&runtime, Behaviour::assistant(Duration::from_millis(2)));
-    let faults = serve(&runtime, faults(&Gate::closed()));
-    let home = home_of(&assistant, &faults);
-    let daemon = HttpDaemon::start(&home);
-    let mut client = script("node", "node_clients.mjs", &daemon, &token(&home));
-    let said = ended(client.env("PALYRA_TEST_NODE_MODULES", node_modules()).spawn().unwrap()).expect(0).out;
-    assert_eq!(said, "text stream responses errors ai-text ai-stream\n");
-    daemon.stop();
+    home.palyra(&["journal", "verify"]).expect(0);
 }
 
 #[test]

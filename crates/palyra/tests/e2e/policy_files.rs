@@ -17,7 +17,7 @@ fn folder(home: &Home) -> PathBuf {
     home.config_file().with_file_name("policies")
 }
 
-fn write_rules(home: &Home, name: &str, text: &str) {
+pub(crate) fn write_rules(home: &Home, name: &str, text: &str) {
     fs::create_dir_all(folder(home)).unwrap();
     fs::write(folder(home).join(name), text).unwrap();
 }
@@ -222,7 +222,11 @@ fn a_setting_governs_the_next_call_and_says_who_made_it() {
     let denied = home.palyra(&["run", "read README.md"]).expect(3);
     assert!(denied.err.contains("posture: disabled in this workspace, set by "), "{}", denied.err);
     let explained = home.palyra(&["policy", "explain", "last", "1"]).expect(0);
-    assert!(explained.out.contains("posture: disabled in this workspace"), "{}", explained.out);
+    assert!(
+        explained.out.contains("posture: disabled in this workspace, set by you on "),
+        "{}",
+        explained.out
+    );
     let listed = home.palyra(&["policy", "posture", "list", "--json"]).expect(0).json().remove(0);
     assert_eq!((&listed["postures"][0]["tool"], &listed["unreadable"]), (&"read_file".into(), &false.into()));
 

@@ -151,6 +151,10 @@ fn a_program_that_fails_to_write_to_a_closed_folder_names_the_rule() {
     let tape = tape(&home, &waits.run);
     let output = of(&tape, "tool_finished")[0]["output"].as_str().unwrap();
     assert!(output.contains("a rule of the policy makes `src` read-only for this command"), "{output}");
+    // The command that it names.
+    assert!(output.contains("`palyra policy explain last`"), "{output}");
+    let explained = home.palyra(&["policy", "explain", "last"]).expect(0).out;
+    assert!(explained.contains("no-writes-in-src"), "{explained}");
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn a_streaming_run_is_steered_and_both_terminals_see_the_same() {
     // What is said to a run that is over is a run of its own, where that is asked for.
     let refused = home.palyra(&["runs", "steer", "last", "too late"]).expect(5);
     assert!(
-        refused.err.contains("error[PLY-1104]") && refused.err.contains("`palyra runs steer --new`"),
+        refused.err.contains("error[PLY-1104]")
+            && refused.err.contains(" --new TEXT` starts a new run of its session"),
         "{}",
         refused.err
     );

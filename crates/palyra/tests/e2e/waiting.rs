@@ -38,7 +38,8 @@ fn where_nobody_sits_the_program_says_how_to_answer_and_the_run_waits() {
     assert!(tail.out.contains(" answered: that is enough\n"), "{}", tail.out);
     let late = home.palyra(&["runs", "answer", id, "more"]).expect(5);
     assert!(
-        late.err.contains("error[PLY-1104]") && late.err.contains("`palyra runs answer --new`"),
+        late.err.contains("error[PLY-1104]")
+            && late.err.contains(&format!("`palyra runs answer {id} --new TEXT`")),
         "{}",
         late.err
     );

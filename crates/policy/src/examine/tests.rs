@@ -183,6 +183,47 @@ fn a_check_warns_of_tools_that_do_not_exist() {
     );
 }
 
+#[test]
+fn a_permit_that_asks_where_a_shipped_rule_asks_already_names_the_other_action() {
+    let rule = |id: &str, action: &str, before: &str| {
+        format!(
+            r#"@id("{id}") {before} permit (principal, action == Action::"{action}", resource in Capability::"write_files")
+               when {{ context.within.contains("src") }};"#
+        )
+    };
+    let text = [
+        rule("src-free", "execute", ""),
+        rule("src-two", "execute", r#"@approvals("2")"#),
+        rule("src-runs", "execute_unattended", ""),
+    ]
+    .join("\n");
+    let files = [PolicyFile::shipped(), vec![PolicyFile::new("mine.cedar", &text)]].concat();
+    let warnings: Vec<String> =
+        check(&files, &catalog()).expect("no mistakes").warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "mine.cedar:1:1: `src-free` permits what asks a person already, by `changes-of-files`; the action that runs calls \
+          without asking is Action::\"execute_unattended\""
+        ]
+    );
+
+    let explained = |text: &str| {
+        let snapshot = snapshot_of(ToolPolicyRules::shipped().with_file("mine.cedar", text));
+        let request = recorded(&snapshot, "write_file", &json!({"path": "src/a.py", "content": "x"}));
+        explain(snapshot.policies(), &PolicyRequest::from_json(&request).expect("a record")).lines()
+    };
+    let lines = explained(&rule("src-free", "execute", ""));
+    assert_eq!(lines[0], "ask: needs approval");
+    let hint = "hint: `src-free` permits the action `execute`, which asks a person; the action that runs calls without asking \
+                is Action::\"execute_unattended\"";
+    assert!(lines.iter().any(|line| line == hint), "{lines:?}");
+    for other in [rule("src-two", "execute", r#"@approvals("2")"#), String::new()] {
+        let lines = explained(&other);
+        assert!(lines.iter().all(|line| !line.starts_with("hint: ")), "{lines:?}");
+    }
+}
+
 fn recorded(snapshot: &ToolCallPolicySnapshot, name: &str, arguments: &Value) -> String {
     decide_tool_call(snapshot, &call(name, arguments), &CallEvidence::default()).request.into_exposed()
 }

@@ -102,5 +102,5 @@ fn mend(error: &dyn Diagnostic) -> String {
     let help = error.help().map(|help| help.to_string());
     let label =
         error.labels().and_then(|mut labels| labels.find_map(|label| label.label().map(str::to_owned)));
-    help.or(label).unwrap_or_else(|| "compare it with what `palyra policy show --json` prints".to_owned())
+    help.or(label).unwrap_or_else(|| "`palyra explain docs/policy.md` says what rules can look at".to_owned())
 }

@@ -123,10 +123,15 @@ impl PolicySet {
 
     /// Returns what Cedar is asked about a request, for whoever wants to ask it himself.
     #[must_use]
-    pub fn asked_of_cedar(&self, request: &PolicyRequest) -> Option<CedarQuery> {
+    pub fn cedar_query(&self, request: &PolicyRequest) -> Option<CedarQuery> {
         self.with_tool(request, |prepared| {
             in_cedar(&self.words, prepared, request, prepared.named_folders(), RequestDetail::All)
         })
+    }
+
+    /// Returns, for each tool, the policies that can matter to the question whether it runs once a person agreed.
+    pub(crate) fn execute_slices(&self) -> impl Iterator<Item = &cedar_policy::PolicySet> {
+        self.tools.values().map(|prepared| prepared.slices().1)
     }
 
     /// Returns the policies as one set of Cedar's.

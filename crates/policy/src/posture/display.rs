@@ -26,7 +26,7 @@ impl PostureFrom {
     }
 
     /// Says what is set, where and by whom: "disabled for this session, set by ... on ...".
-    pub(crate) fn told(&self, posture: Posture) -> String {
+    pub(crate) fn describe(&self, posture: Posture) -> String {
         let posture = posture_name(posture).replace('_', " ");
         let place = match self.place.as_str() {
             "session" => "for this session",

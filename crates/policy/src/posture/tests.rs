@@ -120,7 +120,7 @@ fn what_was_erased_disables_everything_where_it_held_and_widens_nothing() {
         let registry = PostureRegistry::default().with_stored(&[record(7, "", scope, posture)]);
         let (standing, from) = registry.holds(&ToolName::new("anything"), place());
         assert_eq!(standing == StandingPosture::Set(Disabled), holds, "{posture:?}");
-        let told = from.map(|from| from.told(Disabled)).unwrap_or_default();
+        let told = from.map(|from| from.describe(Disabled)).unwrap_or_default();
         assert_eq!(
             told.ends_with("by a setting whose content was erased (journal entry 7)"),
             holds,
@@ -134,7 +134,7 @@ fn the_words_say_what_holds_where_and_by_whom() {
     let disabled = registry(&[(PostureScope::Session(session(1)), Posture::Disabled)]);
     let (_, from) = disabled.holds(&ToolName::new("read_file"), place());
     assert_eq!(
-        from.expect("a setting").told(Posture::Disabled),
+        from.expect("a setting").describe(Posture::Disabled),
         format!(
             "disabled for this session, set by {} on 2025-11-22 05:23 UTC (journal entry 1)",
             PrincipalId::from_parts(9, 9)
@@ -143,7 +143,7 @@ fn the_words_say_what_holds_where_and_by_whom() {
     let configured = PostureRegistry::default().with(&ToolName::new("a"), Posture::AlwaysAllow);
     let (_, from) = configured.holds(&ToolName::new("a"), place());
     assert_eq!(
-        from.expect("a setting").told(Posture::AlwaysAllow),
+        from.expect("a setting").describe(Posture::AlwaysAllow),
         "always allow everywhere, by the configuration"
     );
 }

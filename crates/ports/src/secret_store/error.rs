@@ -12,7 +12,9 @@ pub enum SecretStoreError {
         name: String,
     },
     /// It is not for this host.
-    #[error("the secret `{name}` is not for `{host}`")]
+    #[error(
+        "the secret `{name}` is not for `{host}`: `palyra admin vault list` shows where it may go, and `palyra explain PLY-4602` how that is changed"
+    )]
     NotBound {
         /// The name.
         name: String,

@@ -74,14 +74,14 @@ pub(crate) fn seek(at: usize, end: usize, view: TextView<'_>) -> NameTail<'_> {
         let joint = match read_joint(place, view) {
             JoinedName::Unknown(from) => return NameTail::Wait(from.min(said)),
             JoinedName::Not => {
-                return tail.said.map_or(NameTail::Nothing, |start| said_value(name, start, view));
+                return tail.said.map_or(NameTail::Nothing, |start| spoken_value(name, start, view));
             }
             JoinedName::By(joint) => joint,
         };
         match read_value(name, &joint, view) {
             ReadValue::Unknown(from) => return NameTail::Wait(from.min(said)),
             ReadValue::Not => {
-                return tail.said.map_or(NameTail::Nothing, |start| said_value(name, start, view));
+                return tail.said.map_or(NameTail::Nothing, |start| spoken_value(name, start, view));
             }
             ReadValue::Detour(next) => place = next,
             ReadValue::Value(assigned) => return NameTail::Value(assigned),
@@ -129,7 +129,7 @@ fn read_tail(name_start: usize, end: usize, view: TextView<'_>) -> NameRest {
             if word(" is ") || word(" was ") {
                 said = Some(at + if word(" is ") { 4 } else { 5 });
             } else if at == name_end
-                && (is_option || is_login(name_start, view) || is_said_name(name_start, view))
+                && (is_option || is_login(name_start, view) || is_netrc_name(name_start, view))
             {
                 said = Some(at + 1);
             }
@@ -137,14 +137,14 @@ fn read_tail(name_start: usize, end: usize, view: TextView<'_>) -> NameRest {
         at += 1;
     }
     if at < limit && view.open_at(at) {
-        let said = said.filter(|start| may_be_said(*start, view));
+        let said = said.filter(|start| could_become_value(*start, view));
         return NameRest { stop: NameStop::Unknown, name_end, said };
     }
     NameRest { stop: NameStop::At(at), name_end, said }
 }
 
 /// Returns whether the word at a place may still become a value that is said.
-fn may_be_said(start: usize, view: TextView<'_>) -> bool {
+fn could_become_value(start: usize, view: TextView<'_>) -> bool {
     let end = VALUE.run(view.text, start, start + VALUE_BYTES_MAX);
     view.open_at(end) || !is_wordy(&view.text[start.min(end)..end])
 }
@@ -156,7 +156,7 @@ fn is_login(name_start: usize, view: TextView<'_>) -> bool {
 }
 
 /// Returns whether a name of two words such as "api key" ends here, which people put right before its value.
-fn is_said_name(name_start: usize, view: TextView<'_>) -> bool {
+fn is_netrc_name(name_start: usize, view: TextView<'_>) -> bool {
     let ends = ["key ", "token ", "secret "].iter().any(|word| view.says(name_start, word));
     ends && with_word_before(name_start, view) < name_start
 }
@@ -500,7 +500,7 @@ fn type_end(start: usize, view: TextView<'_>) -> TypeMark {
 }
 
 /// A value that stands behind "is", or behind an option of a command line.
-fn said_value<'a>(name: &'a [u8], start: usize, view: TextView<'a>) -> NameTail<'a> {
+fn spoken_value<'a>(name: &'a [u8], start: usize, view: TextView<'a>) -> NameTail<'a> {
     let limit = start + VALUE_BYTES_MAX;
     let stop = VALUE.run(view.text, start, limit);
     if stop < limit && view.open_at(stop) {

@@ -47,7 +47,7 @@ pub(super) fn ask_model(step: &mut Step) {
         step.finish(reason, Some(ErrorCode::TurnLimit), message);
         return;
     }
-    let (attempt, tokens_wished) = (model.next_attempt(), model.tokens_wished());
+    let (attempt, tokens_wished) = (model.next_attempt(), model.token_target());
     let (model, instead) = (model.model().cloned(), model.instead().to_vec());
     let output_tokens_left = step.machine.budget.output_tokens_left();
     step.perform(Effect::AssembleContext { attempt, model, instead, tokens_wished, output_tokens_left });

@@ -17,6 +17,53 @@ const PATH: &str = "path";
 const PREVIEW_HEAD_LINES: usize = 3;
 const FOLDER_CHARS_MAX: usize = 60;
 
+/// Which session a grant is for that is given at a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GrantSession {
+    /// The one that the person talks in, or named.
+    #[default]
+    Named,
+    /// The one of the run, which each `palyra run` without a name has for itself.
+    OfRun,
+}
+
+/// Where a grant holds, for the person at the prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OfferScope {
+    /// The folder of the run where the person is in another one, and empty otherwise.
+    pub elsewhere: String,
+    /// The session.
+    pub session: GrantSession,
+}
+
+impl OfferScope {
+    /// Returns a folder of the run in words.
+    pub(crate) fn place_of(&self, folder: &str) -> String {
+        match (folder, self.elsewhere.as_str()) {
+            (".", "") => "below this folder".to_owned(),
+            (".", elsewhere) => format!("below {elsewhere}"),
+            (folder, "") => format!("below {folder}/"),
+            (folder, elsewhere) => format!("below {elsewhere}/{folder}/"),
+        }
+    }
+
+    /// Returns the session in words.
+    pub(crate) fn session_name(&self) -> &'static str {
+        match self.session {
+            GrantSession::Named => "this session",
+            GrantSession::OfRun => "run's session",
+        }
+    }
+
+    /// Returns the session in words, and where the grant does not hold.
+    pub(crate) fn session_reach(&self) -> &'static str {
+        match self.session {
+            GrantSession::Named => "in this session",
+            GrantSession::OfRun => "in this run's session, not in another `palyra run`",
+        }
+    }
+}
+
 /// What is offered beside a plain yes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionOffer {
@@ -62,24 +109,11 @@ impl SessionOffer {
         Self::BelowFolder { tool: prompt.tool.clone(), folder, requested }
     }
 
-    /// Returns the line that says what the key `f` does; `None` where it is not offered. `elsewhere` is the folder of the
-    /// run where the person is in another one, and empty otherwise.
-    pub fn folder_line(&self, elsewhere: &str) -> Option<String> {
+    /// Returns the line that says what the key `f` does; `None` where it is not offered.
+    pub fn folder_line(&self, scope: &OfferScope) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
-        let place = match (folder.as_str(), elsewhere) {
-            (folder, "") => place_of(folder),
-            (".", elsewhere) => format!("below {elsewhere}"),
-            (folder, elsewhere) => format!("below {elsewhere}/{folder}/"),
-        };
-        Some(format!("[f]older: yes, and every further {tool} {place}, this session"))
-    }
-}
-
-/// Returns a folder in words.
-pub fn place_of(folder: &str) -> String {
-    match folder {
-        "." => "below this folder".to_owned(),
-        folder => format!("below {folder}/"),
+        let place = scope.place_of(folder);
+        Some(format!("[f]older: yes, and every further {tool} {place}, {}", scope.session_name()))
     }
 }
 
@@ -123,10 +157,12 @@ mod tests {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
             let told = format!("[f]older: yes, and every further edit_file {told}, this session");
-            assert_eq!(offered.folder_line(""), Some(told.clone()));
+            assert_eq!(offered.folder_line(&OfferScope::default()), Some(told.clone()));
             let elsewhere =
                 if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };
-            assert!(offered.folder_line("~/shop").is_some_and(|line| line.contains(&elsewhere)));
+            let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
+            let expect = format!("[f]older: yes, and every further edit_file {elsewhere}, run's session");
+            assert_eq!(offered.folder_line(&scope), Some(expect));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
             let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();

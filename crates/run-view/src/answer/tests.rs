@@ -7,7 +7,7 @@ const ID: &str = "01JDAYS7VGV3J8JZ6K6X3B7Q2K";
 /// A form for a call that may be repeated.
 fn form(risk: &str) -> AnswerForm {
     let prompt = v1::ApprovalPrompt { tool: "run_command".to_owned(), ..Default::default() };
-    AnswerForm::of(ID, risk, &prompt)
+    AnswerForm::of(ID, risk, &prompt, &OfferScope::default())
 }
 
 fn is_yes(answer: &TypedAnswer) -> bool {
@@ -93,7 +93,7 @@ fn file_form(risk: &str) -> AnswerForm {
         preview: "--- src/app.py\n+++ src/app.py\n-a\n+b\n".to_owned(),
         ..Default::default()
     };
-    AnswerForm::of(ID, risk, &prompt)
+    AnswerForm::of(ID, risk, &prompt, &OfferScope::default())
 }
 
 #[test]
@@ -137,10 +137,27 @@ fn the_keys_fit_a_row_and_the_help_says_each_of_them() {
     }
     assert_eq!(
         form("medium").help(),
-        "y runs this call once; s runs it, and this same call again in this session without asking; n denies it, and \
+        "y runs this call once; s runs it, and this same call again without asking in this session; n denies it, and \
          \"n REASON\" tells the model why; m shows everything; l leaves it for later"
     );
     assert!(
         file_form("low").help().contains("f runs it, and every further some_tool below src/ in this session")
     );
+}
+
+#[test]
+fn the_offers_name_the_folder_and_the_session_of_the_run() {
+    let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
+    let of_run = |form: AnswerForm| AnswerForm { scope: scope.clone(), ..form };
+    let help = of_run(file_form("low")).help();
+    let folder = "; f runs it, and every further some_tool below ~/shop/src/ in this run's session, not in another \
+                  `palyra run`; n denies it";
+    assert!(help.contains(folder), "{help}");
+    assert!(of_run(file_form("low")).unclear("what?")[1].contains(folder));
+    let call = of_run(form("medium"));
+    assert!(call.prompt().contains("  [s] this call, run's session  "), "{}", call.prompt());
+    let same = "; s runs it, and this same call again without asking in this run's session, not in another \
+                `palyra run`; ";
+    assert!(call.help().contains(same), "{}", call.help());
+    assert!(of_run(form("high")).prompt().contains("  [s 7Q2K] this call, run's session  "));
 }

@@ -1,6 +1,7 @@
 //! What a person reads before an answer, and after it.
 
 use super::*;
+use crate::GrantSession;
 
 #[test]
 fn what_becomes_of_an_answer_is_told_as_it_is() {
@@ -16,7 +17,7 @@ fn what_becomes_of_an_answer_is_told_as_it_is() {
         counted,
         ..Default::default()
     };
-    let told = |answer| outcome(&answer, "").1;
+    let told = |answer| outcome(&answer, "", str::to_owned).1;
     assert_eq!(told(with(v1::ApprovalState::Denied, false)), "it was decided before: denied by B");
     let mut by_name = with(v1::ApprovalState::Denied, false);
     by_name.approval.as_mut().unwrap().decided_by_name = "you".to_owned();
@@ -33,7 +34,7 @@ fn what_becomes_of_an_answer_is_told_as_it_is() {
     let mut named = with(v1::ApprovalState::Approved, true);
     named.approval.as_mut().unwrap().prompt = Some(prompt());
     assert_eq!(
-        outcome(&named, "/home/a/proj").1,
+        outcome(&named, "/home/a/proj", str::to_owned).1,
         "approved: write_file create notes.txt (5 bytes) in /home/a/proj; `palyra runs tail RUN` shows how it goes on"
     );
     assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
@@ -52,7 +53,7 @@ fn prompt() -> v1::ApprovalPrompt {
 }
 
 fn texts(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) -> Vec<String> {
-    question(prompt, risk, detail, "").into_iter().map(|line| line.text).collect()
+    question(prompt, risk, detail, &OfferScope::default()).into_iter().map(|line| line.text).collect()
 }
 
 fn edit() -> v1::ApprovalPrompt {
@@ -164,7 +165,7 @@ fn everything_is_behind_one_key() {
         assert!(all.contains(&format!("Arguments: {}", prompt.arguments)), "{all:?}");
         assert!(prompt.preview.lines().all(|line| all.iter().any(|shown| shown == line)), "{all:?}");
     }
-    let changed = question(&edit(), "medium", PreviewDetail::Prompt, "");
+    let changed = question(&edit(), "medium", PreviewDetail::Prompt, &OfferScope::default());
     let looks: Vec<LineLook> = changed.iter().map(|line| line.look).collect();
     assert_eq!(looks[1..5], [LineLook::Header, LineLook::Removed, LineLook::Added, LineLook::Plain]);
 }
@@ -307,8 +308,34 @@ fn a_grant_says_what_it_lets_run_and_how_it_ends() {
             "each matching edit_file call runs without asking in this session",
         ),
     ] {
-        assert_eq!(granted(&grant), format!("from now on {expect} {end}"));
+        assert_eq!(granted(&grant, &OfferScope::default()), format!("from now on {expect} {end}"));
     }
+}
+
+#[test]
+fn a_grant_of_a_run_names_its_folder_and_says_where_it_does_not_hold() {
+    let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
+    let below = Some(Shape::Beneath(".".to_owned()));
+    let grant = v1::StoredGrant {
+        session_id: "S".to_owned(),
+        tool: "write_file".to_owned(),
+        rules: vec![v1::ArgumentRule { argument: "path".to_owned(), shape: below }],
+        ..Default::default()
+    };
+    let told = granted(&grant, &scope);
+    let expect = "from now on every write_file below ~/shop runs without asking in this run's session, not in another \
+                  `palyra run` (grant ";
+    assert!(told.starts_with(expect), "{told}");
+}
+
+#[test]
+fn a_question_of_before_has_nothing_that_only_an_answer_can_use() {
+    let shown = texts(&edit(), "medium", PreviewDetail::Replayed);
+    assert_eq!(shown.last().unwrap(), "Why: it changes files (rule `changes-of-files`)");
+    let shown = texts(&command(), "medium", PreviewDetail::Replayed);
+    assert_eq!(shown[1], "(3 more lines: `palyra approve show`)");
+    // The control: a live one.
+    assert!(texts(&edit(), "medium", PreviewDetail::Prompt).iter().any(|line| line.starts_with("[f]older")));
 }
 
 #[test]

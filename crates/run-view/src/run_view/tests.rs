@@ -25,8 +25,8 @@ fn told_as(echo: EchoMode, flow: TextFlow, events: Vec<Event>) -> (String, RunVi
                 ShownLine::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 ShownLine::Copied(line) => format!("[copied {line}]\n"),
                 ShownLine::Question { prompt, risk, .. } => {
-                    let lines =
-                        question(&prompt, &risk, PreviewDetail::Prompt, "").into_iter().map(|line| line.text);
+                    let lines = question(&prompt, &risk, PreviewDetail::Prompt, &OfferScope::default());
+                    let lines = lines.into_iter().map(|line| line.text);
                     format!("[? {}]\n", lines.collect::<Vec<_>>().join("]\n[  "))
                 }
                 ShownLine::Printed(line) => format!("[printed {line}]\n"),
@@ -608,11 +608,33 @@ fn a_run_that_changed_a_file_names_the_command_that_takes_it_back() {
     // What a chat follows is of its person, also where it was typed before.
     let mut of_chat = RunView::new(EchoMode::Inputs, TextFlow::Live);
     of_chat.in_chat = true;
-    let entries =
-        events().into_iter().map(|event| v1::TapeEntry { event: Some(event), ..Default::default() });
-    let shown: Vec<ShownLine> = entries.flat_map(|entry| of_chat.absorb(&entry)).collect();
-    assert!(matches!(shown.last(), Some(ShownLine::Note(_, text)) if text.contains(hint)), "{shown:?}");
+    let of_run = |event| v1::TapeEntry { run_id: "R".to_owned(), event: Some(event), ..Default::default() };
+    let shown: Vec<ShownLine> =
+        events().into_iter().flat_map(|event| of_chat.absorb(&of_run(event))).collect();
+    // It names its run: another one may be the last by the time that it is typed.
+    let is_named = |text: &str| text.starts_with("/undo R takes its changes back");
+    assert!(matches!(shown.last(), Some(ShownLine::Note(_, text)) if is_named(text)), "{shown:?}");
     assert!(!told(EchoMode::No, vec![started(&[]), succeeded(1, 2), ended()]).0.contains(hint));
     let failed = Event::ToolFinished(v1::ToolFinished { effect_id: 1, ..Default::default() });
     assert!(!told(EchoMode::No, vec![started(&["a"]), failed, ended()]).0.contains(hint));
+}
+
+#[test]
+fn a_decision_names_who_made_it_where_that_is_known() {
+    let mut view = RunView::new(EchoMode::Tape, TextFlow::Whole);
+    view.deciders.insert("P1".to_owned(), "you".to_owned());
+    let mut told = |by: &str| {
+        let resolved = v1::ApprovalResolved {
+            state: v1::ApprovalState::Approved.into(),
+            by: by.to_owned(),
+            ..Default::default()
+        };
+        let event = Some(Event::ApprovalResolved(resolved));
+        match view.absorb(&v1::TapeEntry { tape_seq: 7, event, ..Default::default() }).as_slice() {
+            [ShownLine::Note(NoteKind::Good, told)] => told.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(told("P1").ends_with(" approved by you"));
+    assert!(told("P2").ends_with(" approved") && told("").ends_with(" approved"));
 }

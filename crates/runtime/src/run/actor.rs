@@ -373,10 +373,10 @@ impl RunActor {
     fn on_model_event(&mut self, news: Option<ModelStreamEvent>) {
         let now = self.run_context.ports.clock.boot();
         let (run_context, session, taints) = (&self.run_context, self.session, self.earlier.taints);
-        let AgentRunLoopState { machine, started, .. } = &self.state;
+        let state = &self.state;
         let judge = |proposals| {
-            let mut evaluator = CallEvaluator::of(run_context, machine, started.as_ref(), session, taints);
-            if machine.client_tools().is_offered() {
+            let mut evaluator = CallEvaluator::of_run(run_context, state, session, taints);
+            if state.machine.client_tools().is_offered() {
                 JudgedProposals::of_client(evaluator.cleaned(proposals))
             } else {
                 JudgedProposals::of_tools(evaluator.proposals(proposals))

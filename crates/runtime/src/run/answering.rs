@@ -18,7 +18,6 @@ use crate::error::RequestError;
 use crate::run::call_evaluator::CallEvaluator;
 use crate::run::mailbox::RunCommand;
 use crate::run::perform::prepare_tool::{BindingScope, prepare_tool_call};
-use crate::run::state::AgentRunLoopState;
 
 impl RunActor {
     /// Returns what a binding covers beside the call.
@@ -34,7 +33,7 @@ impl RunActor {
             self.answering = self.answering.saturating_sub(1);
             return Some(command);
         };
-        let Some(tool) = self.asked_tool(answer) else { return Some(command) };
+        let Some(tool) = self.approvable_tool(answer) else { return Some(command) };
         if let Some((arguments, digest)) = &mut answer.edited {
             *digest = self.judging().digest_of(&tool, arguments);
         }
@@ -72,14 +71,9 @@ impl RunActor {
     /// Judges what the held answers would let run, right before they are decided. An edited call that cannot run is
     /// refused here, and its approval still waits.
     pub(super) fn judge_answers(&mut self) {
-        let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging = CallEvaluator::of(
-            &self.run_context,
-            machine,
-            started.as_ref(),
-            self.session,
-            self.earlier.taints,
-        );
+        let machine = &self.state.machine;
+        let mut judging =
+            CallEvaluator::of_run(&self.run_context, &self.state, self.session, self.earlier.taints);
         self.inputs.each_answer(|stage| {
             let answer = stage.answer();
             if answer.decision == ApprovalDecision::Deny {
@@ -92,14 +86,9 @@ impl RunActor {
 
     /// Judges the calls of which it was found out what they would do, right before they are decided.
     pub(super) fn judge_prepared(&mut self) {
-        let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging = CallEvaluator::of(
-            &self.run_context,
-            machine,
-            started.as_ref(),
-            self.session,
-            self.earlier.taints,
-        );
+        let machine = &self.state.machine;
+        let mut judging =
+            CallEvaluator::of_run(&self.run_context, &self.state, self.session, self.earlier.taints);
         self.inputs.each_prepared(|effect, prepared| {
             let call = machine.call(effect)?;
             let judged = judging.again(effect, call, ProgramsFound::Found(prepared.programs));
@@ -111,14 +100,8 @@ impl RunActor {
     /// moment.
     pub(super) fn reevaluate_without_grant(&mut self, gone: Option<StoredGrantId>) {
         gone.into_iter().for_each(|grant| self.run_context.views.grants.forget(grant));
-        let AgentRunLoopState { machine, started, .. } = &self.state;
-        let mut judging = CallEvaluator::of(
-            &self.run_context,
-            machine,
-            started.as_ref(),
-            self.session,
-            self.earlier.taints,
-        );
+        let mut judging =
+            CallEvaluator::of_run(&self.run_context, &self.state, self.session, self.earlier.taints);
         self.inputs.each_judged(|call| {
             if call.decision.grant.is_some() {
                 let (tool, arguments) = (&call.proposal.tool, &call.proposal.arguments);
@@ -129,7 +112,7 @@ impl RunActor {
 
     /// Returns the tool that an answer may let run; what does not wait for it, or not for this person, is the machine's
     /// to refuse.
-    fn asked_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
+    fn approvable_tool(&self, answer: &ApprovalAnswer) -> Option<ToolName> {
         let (machine, now) = (&self.state.machine, self.run_context.ports.clock.wall());
         match machine.approval_needs_judgement(answer.approval, answer.by, answer.decision, now) {
             Ok(JudgementNeed::Needed) => machine.call_of(answer.approval).map(|(_, call)| call.tool.clone()),
@@ -138,8 +121,7 @@ impl RunActor {
     }
 
     fn judging(&self) -> CallEvaluator<'_> {
-        let AgentRunLoopState { machine, started, .. } = &self.state;
-        CallEvaluator::of(&self.run_context, machine, started.as_ref(), self.session, self.earlier.taints)
+        CallEvaluator::of_run(&self.run_context, &self.state, self.session, self.earlier.taints)
     }
 }
 

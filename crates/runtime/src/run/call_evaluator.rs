@@ -27,6 +27,7 @@ use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
 use crate::error::RequestError;
 use crate::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
+use crate::run::state::AgentRunLoopState;
 use crate::run_context::{RunContext, RunPorts};
 
 /// One run, as a judge sees it.
@@ -47,6 +48,15 @@ pub(super) struct CallEvaluator<'a> {
 }
 
 impl<'a> CallEvaluator<'a> {
+    pub(super) fn of_run(
+        run_context: &'a RunContext,
+        state: &AgentRunLoopState,
+        session: SessionRef,
+        inherited: Taints,
+    ) -> Self {
+        Self::of(run_context, &state.machine, state.started.as_ref(), session, inherited)
+    }
+
     pub(super) fn of(
         run_context: &'a RunContext,
         machine: &RunStateMachine,
@@ -231,7 +241,7 @@ impl<'a> CallEvaluator<'a> {
         if let Some(skill) = out {
             let message = format!(
                 "no tool can be used: the skill `{}` is not what was installed, and a person has to look at it \
-                 (`palyra tools skills`); the same call would be denied again",
+                 (`palyra tools skills list`); the same call would be denied again",
                 skill.name
             );
             decision.explanation = self.run_context.ports.redactor.redact(message.into()).text;

@@ -162,7 +162,7 @@ impl SessionActor {
             Command::Steer { input, idempotency, beside, reply } => {
                 let active = self.loaded.as_ref().and_then(|loaded| loaded.active.as_ref());
                 let run = active.map(|active| active.run);
-                match self.may_be_said(run, idempotency).await {
+                match self.check_input(run, idempotency).await {
                     Ok(()) => self.steer(RunInput::Steer { input, idempotency }, idempotency, beside, reply),
                     Err(error) => drop(reply.send(Err(error))),
                 }
@@ -248,7 +248,7 @@ impl SessionActor {
             None
         };
         let may = match said {
-            Some(key) => self.may_be_said(Some(run), key).await,
+            Some(key) => self.check_input(Some(run), key).await,
             None => Ok(()),
         };
         let reply = match (&may, said.flatten()) {
@@ -264,7 +264,7 @@ impl SessionActor {
 
     /// Returns whether words may be handed to a run: the session takes input, and no other run has them. Who asked
     /// looked before they came here; since then a repetition of theirs may have been taken.
-    async fn may_be_said(
+    async fn check_input(
         &mut self,
         run: Option<RunId>,
         key: Option<IdempotencyDigest>,

@@ -255,6 +255,9 @@ fn wanted_root(
     match (caller.actor.surface.profile().workspace_root, &request.workspace_root) {
         (WorkspaceRootSource::Client, named) => Ok(named.clone().or(former)),
         (WorkspaceRootSource::Agent, None) => Ok(former.or_else(|| roots.first().cloned().map(Into::into))),
+        (WorkspaceRootSource::Agent, Some(named)) if request.offered_root.as_ref() == Some(named) => {
+            Ok(Some(named.clone()))
+        }
         (WorkspaceRootSource::Agent, Some(named)) => {
             let found = engine.ports.workspaces.below_roots(named.expose(), roots);
             found.map(Some).ok_or(RequestError::WorkspaceRefused)

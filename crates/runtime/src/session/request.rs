@@ -88,8 +88,10 @@ pub struct SubmitRequest {
     pub approvers: ApproverPresence,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Content<String>>,
-    /// The folder tools may see; local callers only.
+    /// The folder tools may see; of callers that are not local, one below a root of the agent, or `offered_root`.
     pub workspace_root: Option<Content<PathBuf>>,
+    /// A folder that the caller's credential may use, beside the roots of agents.
+    pub offered_root: Option<Content<PathBuf>>,
     /// The model to use.
     pub model: Option<ModelRef>,
     /// The agent, by name.
@@ -116,6 +118,7 @@ impl SubmitRequest {
             approvers: ApproverPresence::default(),
             idempotency_key: None,
             workspace_root: None,
+            offered_root: None,
             model: None,
             agent: None,
             response_format: None,

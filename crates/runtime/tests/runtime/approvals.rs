@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use palyra_admin::Caller;
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{APPROVAL_PAGE_BYTES_MAX, AnswerCounted, ApprovalReply, ApprovalUpdate};
 use palyra_runtime::session::SubmitRequest;
 use palyra_testkit::scripted_tools::{ACT, CHANGE, LOOK, QUESTION, SEND};
 use palyra_testkit::{Gate, Script, ToolScript};
-use palyra_types::ErrorCode;
+use palyra_types::access::{Credential, CredentialKind, Role};
 use palyra_types::approval::{ApprovalDecision, ApprovalState, ApproverPresence};
 use palyra_types::effect::PREVIEW_BYTES_MAX;
 use palyra_types::event::{DecidedBy, TapeEvent, ToolEvent};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, WaitReason};
+use palyra_types::surface::Surface;
 use palyra_types::tool::{DecisionReason, ToolVerdict};
+use palyra_types::{ErrorCode, TokenId};
 
 use crate::approval_calls::{answer, approve, ask, asked, asking, asking_rig, asking_with, deny, waiting};
 use crate::rig::{Parts, Rig, by_key, entries_of, journal_of, request, settle, soon};
@@ -335,6 +338,35 @@ async fn two_people_have_to_say_yes_where_a_rule_wants_it() {
     let yes = ApprovalReply::plain(ApprovalDecision::Approve);
     let second = answer(&rig, rig.other_owner(), approval, yes).await.unwrap();
     assert_eq!(second.record.state, ApprovalState::Approved);
+    rig.finished(run).await;
+    assert_eq!(rig.tools.executions().len(), 1);
+}
+
+/// Whom a rule names decides, by the role that they have when they answer; an owner whom it does not name does not.
+#[tokio::test]
+async fn a_named_approver_decides_by_the_role_of_the_moment() {
+    let rules = asking_with(r#"@approvers("role:approver")"#);
+    let rig = Parts { rules, ..Parts::new() }.start().await;
+    let access = &rig.gateway.admin.access;
+    let ann = access.create_person(rig.me(), "user:ann", Role::Member).await.unwrap().id;
+    let credential = Credential {
+        principal: ann,
+        token: TokenId::from_parts(11, 9),
+        kind: CredentialKind::PersonSession,
+        scopes: Role::Approver.scopes(),
+    };
+    let ann = Caller::with_credential(&credential, Surface::Console);
+    let (run, approval) = ask(&rig, "k", ACT, "{}").await;
+    for _ in 0..2 {
+        let member = answer(&rig, ann, approval, ApprovalReply::plain(ApprovalDecision::Approve)).await;
+        assert!(matches!(member, Err(RequestError::ApprovalNotFound)), "{member:?}");
+        let owner = answer(&rig, rig.me(), approval, ApprovalReply::plain(ApprovalDecision::Approve)).await;
+        assert!(matches!(owner, Err(RequestError::ApproverNotEligible)), "{owner:?}");
+        access.set_role(rig.me(), credential.principal, Role::Approver).await.unwrap();
+        access.set_role(rig.me(), credential.principal, Role::Member).await.unwrap();
+    }
+    access.set_role(rig.me(), credential.principal, Role::Approver).await.unwrap();
+    answer(&rig, ann, approval, ApprovalReply::plain(ApprovalDecision::Approve)).await.unwrap();
     rig.finished(run).await;
     assert_eq!(rig.tools.executions().len(), 1);
 }

@@ -10,8 +10,8 @@ use palyra_types::posture::Posture;
 use palyra_types::tool::{DecisionReason, ToolName, ToolVerdict};
 use palyra_types::{RunId, StoredGrantId};
 
-use crate::approval_calls::{ACTS, answer, approve, ask, asked, asking, asking_rig, waiting};
-use crate::rig::{Rig, looking, settle};
+use crate::approval_calls::{ACTS, answer, approve, ask, asked, asking, asking_rig, asking_with, waiting};
+use crate::rig::{Parts, Rig, looking, settle};
 use crate::shapes::check;
 
 /// Whether what let the call run is taken back while it waits.
@@ -149,6 +149,35 @@ async fn rules_that_change_while_calls_wait_are_those_that_count() {
         gate.open();
         rig.finished(run).await;
         assert_eq!((executed(&rig, run, ACT), waiting(&rig).await.len()), (executions, asks));
+    }
+}
+
+/// The controls are a yes that a rule with the same approvers wanted, and one of a rule that named none before and after.
+#[tokio::test]
+async fn a_yes_does_not_answer_a_rule_that_names_other_approvers_by_now() {
+    let owners = || asking_with(r#"@approvers("role:owner")"#);
+    let both = || asking_with(r#"@approvers("role:owner, role:approver")"#);
+    for (before, after, asks) in [
+        (asking(), asking(), 0),
+        (asking(), owners(), 1),
+        (owners(), owners(), 0),
+        (owners(), both(), 1),
+        (owners(), asking(), 0),
+    ] {
+        let rig = Parts { rules: before, ..Parts::new() }.start().await;
+        let (run, gate) = behind_a_held_call(&rig, ACT, r#"{"a":1}"#).await;
+        approve(&rig, asked(&rig, run).await).await.unwrap();
+        settle().await;
+        rig.rule(&after);
+        gate.open();
+        settle().await;
+        assert_eq!((executed(&rig, run, ACT), waiting(&rig).await.len()), (1 - asks, asks));
+        if asks == 1 {
+            approve(&rig, waiting(&rig).await.remove(0).approval).await.unwrap();
+        }
+        rig.finished(run).await;
+        check(&rig.tape(run).await);
+        assert_eq!(executed(&rig, run, ACT), 1);
     }
 }
 

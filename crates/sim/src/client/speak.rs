@@ -244,7 +244,7 @@ pub(super) async fn cancel(connected: &ConnectedClient, run: RunId) {
     let client = &connected.client;
     let phase = client.world.oracle().phase_of(run);
     client.world.struck(Fault::Cancel, phase);
-    client.world.oracle().asked_to_stop(run);
+    client.world.oracle().on_cancel_requested(run);
     let patience =
         client.world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
@@ -281,7 +281,7 @@ async fn change(connected: &ConnectedClient, dice: &ScenarioRandom) {
     let outcome = if dice.below(12) == 0 {
         // Its runs are told to stop as well.
         let runs: Vec<RunId> = client.world.oracle().open_runs();
-        runs.into_iter().for_each(|run| client.world.oracle().asked_to_stop(run));
+        runs.into_iter().for_each(|run| client.world.oracle().on_cancel_requested(run));
         connected.gateway.sessions.clean_up(connected.caller, session).await.map(drop)
     } else {
         connected.gateway.sessions.change(connected.caller, session, change).await.map(drop)

@@ -54,7 +54,7 @@ impl Oracle {
     }
 
     /// Somebody is about to ask a run to stop.
-    pub(crate) fn asked_to_stop(&mut self, run: RunId) {
+    pub(crate) fn on_cancel_requested(&mut self, run: RunId) {
         self.cancels.insert(run);
     }
 
@@ -67,7 +67,7 @@ impl Oracle {
     }
 
     /// A model was asked; returns where its run stands, as far as it can be told whose request it is.
-    pub(crate) fn model_asked(&mut self, request: &ModelRequest) -> Phase {
+    pub(crate) fn on_model_request(&mut self, request: &ModelRequest) -> Phase {
         let said = request.messages.iter().rev().find_map(|message| {
             let ChatMessage::User { text, .. } = message else { return None };
             self.inputs.get(text.expose()).and_then(|places| places.last()).map(|(run, _)| *run)

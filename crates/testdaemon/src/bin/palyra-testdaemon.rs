@@ -7,7 +7,7 @@ use palyra_daemon::{ServeArgs, serve_with_tools};
 use palyra_testdaemon::tool_setup::{TestSettings, effects_file};
 
 fn main() -> anyhow::Result<ExitCode> {
-    if let Some(code) = palyra_daemon::held(std::env::args_os()) {
+    if let Some(code) = palyra_daemon::start_confined(std::env::args_os()) {
         return Ok(code);
     }
     let state_dir = std::env::args_os().nth(1).context("it takes a state directory")?;

@@ -51,7 +51,7 @@ pub(super) async fn gather(house: &TestHome, runs: usize) -> Result<BTreeMap<Str
             let client = house.client().await.context("a client")?;
             let mut asked = Vec::new();
             for number in first..runs.min(first + RUNS_OF_A_CLIENT) {
-                asked.push(until_asked(&client, root, format!("answer-{number}.txt")).await?);
+                asked.push(submit_until_parked(&client, root, format!("answer-{number}.txt")).await?);
             }
             anyhow::Ok(asked)
         }
@@ -63,7 +63,7 @@ pub(super) async fn gather(house: &TestHome, runs: usize) -> Result<BTreeMap<Str
 }
 
 /// Starts a run and follows it until it asks; returns the approval, and the file that would be written.
-async fn until_asked(client: &Client, root: &str, name: String) -> Result<(String, String)> {
+async fn submit_until_parked(client: &Client, root: &str, name: String) -> Result<(String, String)> {
     let start = StartRunRequest {
         input: name.clone(),
         workspace_root: root.to_owned(),

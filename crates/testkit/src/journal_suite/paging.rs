@@ -37,8 +37,10 @@ pub async fn pages_join_without_gap_or_overlap(factory: &impl JournalFactory) {
         }
         assert_eq!(after.0, total);
     }
-    let beyond = journal.tape(run.run, TapeSeq(total + 7), 10).await.unwrap();
-    assert_eq!((beyond.entries.len(), beyond.more), (0, MoreEntries::None));
+    for after in [total + 7, u32::MAX] {
+        let beyond = journal.tape(run.run, TapeSeq(after), 10).await.unwrap();
+        assert_eq!((beyond.entries.len(), beyond.more), (0, MoreEntries::None));
+    }
 }
 
 /// Large entries make short pages.

@@ -177,7 +177,7 @@ impl RandomAppends {
 
     fn principal_event(&mut self) -> AccessEvent {
         let principal = PrincipalId::from_parts(9, self.below(5).into());
-        match self.below(7) {
+        match self.below(8) {
             0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
             1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
             2 => AccessEvent::PrincipalDisabled { principal },
@@ -187,6 +187,7 @@ impl RandomAppends {
                 code: self.one_of(ErrorCode::ALL),
                 unrecorded: u32::try_from(self.below(3)).unwrap_or(0),
             }),
+            5 => AccessEvent::PageSessionBegun { credential: TokenId::from_parts(9, self.below(5).into()) },
             _ => AccessEvent::PrincipalRegistered {
                 principal,
                 name: self.text(),

@@ -22,7 +22,7 @@ pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<Prepa
     let changes = work_out(workspace, order.tasks())?;
     let shown = preview(&changes, &twin_notes(workspace, &changes));
     let unchanged = match order.purpose() {
-        WritePurpose::Change => told_unchanged(&changes),
+        WritePurpose::Change => unchanged_text(&changes),
         WritePurpose::Rehearse => String::new(),
     };
     let (changes, summary) = match order.purpose() {
@@ -40,7 +40,7 @@ pub(crate) fn prepare(workspace: &Workspace, order: &WriteOrder) -> Result<Prepa
 }
 
 /// Says that every file has its content already; nothing where one would change.
-fn told_unchanged(changes: &[FileChange]) -> String {
+fn unchanged_text(changes: &[FileChange]) -> String {
     match changes {
         [only] if only.is_none() => {
             format!("`{}` has this content already; nothing was changed", only.path.show())

@@ -53,6 +53,11 @@ pub enum AccessEvent {
         /// Its id.
         token: TokenId,
     },
+    /// A person signed a browser in to the web console. The entry names them beside its facts.
+    PageSessionBegun {
+        /// The credential that acts of the browser name.
+        credential: TokenId,
+    },
     /// A known credential asked for a change that it may not make. The entry names the actor beside its facts.
     ActRefused(ActRefused),
 }
@@ -115,6 +120,7 @@ content_rows! {
                 walk.text(Fixed, "operation", operation);
             }
             AccessEvent::TokenRevoked { token: _ }
+            | AccessEvent::PageSessionBegun { credential: _ }
             | AccessEvent::RoleGiven { principal: _, role: _ }
             | AccessEvent::PrincipalDisabled { principal: _ }
             | AccessEvent::PrincipalEnabled { principal: _ } => {}

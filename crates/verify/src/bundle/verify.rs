@@ -18,7 +18,7 @@ use crate::lineage::Lineage;
 use crate::note::CheckpointNote;
 use crate::options::VerifyOptions;
 use crate::report::{
-    BundleRun, ErasedRange, LogFreshness, RunCompleteness, SignedHead, Signer, VerifyReport,
+    BundleRun, EntryTime, ErasedRange, LogFreshness, RunCompleteness, SignedHead, Signer, VerifyReport,
 };
 use crate::vouch;
 
@@ -200,7 +200,10 @@ impl BundleReading<'_> {
     fn finish(mut self) -> VerifyReport {
         self.hand_over(u64::MAX);
         let CheckpointNote { size, root, .. } = self.checkpoint;
-        let (checkpoint, entry_time) = (self.checkpoint.clone(), self.last_time);
+        let checkpoint = self.checkpoint.clone();
+        let has_last = self.last.and_then(|(seq, _)| seq.checked_add(1)) == Some(size);
+        let entry_time =
+            if has_last { EntryTime::OfHead(self.last_time) } else { EntryTime::OfBundle(self.last_time) };
         let newest = self.examine(&checkpoint).map(|head| SignedHead {
             size,
             root,

@@ -8,7 +8,7 @@ use crate::digest::Hash;
 use crate::fault::{FaultCode, FaultCount};
 use crate::lineage::Lineage;
 use crate::note::{CheckpointNote, VerifierKey};
-use crate::report::{LogFreshness, SignedHead, Signer, knows};
+use crate::report::{EntryTime, LogFreshness, SignedHead, Signer, knows};
 use crate::tree::TreeFrontier;
 use crate::vouch::{self, VerifiedHead};
 
@@ -45,6 +45,7 @@ impl Checkpoints<'_> {
                 });
             } else {
                 let VerifiedHead { size, root, epoch, key, trusted } = head;
+                let entry_time = EntryTime::OfHead(entry_time);
                 self.newest = Some(SignedHead { size, root, epoch, key, entry_time, trusted });
             }
         }

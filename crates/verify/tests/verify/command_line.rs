@@ -50,6 +50,10 @@ fn a_report_says_what_was_not_checked() {
     for part in ["ok: everything holds", "not checked: consistent; give --key", "erased    ", "(request)"] {
         assert!(said.contains(part), "{part} in {said}");
     }
+    // As every other program prints ids.
+    let by =
+        said.split(" by principal ").nth(1).and_then(|rest| rest.split(' ').next()).expect("who had it done");
+    assert!(by.len() == 26 && by.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase()), "{said}");
     assert!(said.contains(&format!("freshness unknown; newest signed at size {size}")), "{said}");
     let key = said.lines().find_map(|line| line.strip_prefix("key       ")).expect("the signer's key");
     let (code, said) = say(&["--db", db, "--key", key]);

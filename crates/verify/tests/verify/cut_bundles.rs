@@ -49,6 +49,34 @@ fn take_out(folder: &Path, gone: &[u64]) {
 }
 
 #[test]
+fn a_time_is_of_the_last_entry_of_the_head_only_where_the_bundle_has_it() {
+    let (folder, database) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let log = shape(Shape::Plain, 4);
+    let (size, _) = log.newest().expect("signed");
+    let mut lacking = 0;
+    for run in log.runs() {
+        log.save_bundle(&run, folder.path());
+        let has_last = seqs(&folder.path().join("entries.jsonl")).contains(&(size - 1));
+        lacking += usize::from(!has_last);
+        let (text, json) = (say(folder.path(), &[]).1, say(folder.path(), &["--json"]).1);
+        assert_eq!(text.contains(", its last entry of "), has_last, "{text}");
+        assert_eq!(text.contains(", the newest entry in this bundle of "), !has_last, "{text}");
+        let signed = serde_json::from_str::<Value>(&json).expect("an object")["newest_signed"].clone();
+        assert_eq!(
+            (signed["entry_time"].is_string(), signed["newest_entry_in_bundle"].is_null()),
+            (has_last, has_last)
+        );
+    }
+    assert!(lacking > 0, "a bundle without the last entry");
+    // The whole log has it.
+    let path = database.path().join("journal.db");
+    log.save(&path);
+    let whole =
+        Command::new(env!("CARGO_BIN_EXE_palyra-verify")).arg("--db").arg(&path).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&whole.stdout).contains(", its last entry of "));
+}
+
+#[test]
 fn a_bundle_without_the_end_of_its_run_has_a_verdict_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = shape(Shape::Plain, 2);

@@ -46,8 +46,10 @@ struct OneServer;
 impl ReadUrl for OneServer {
     fn read_url(&self, url: &str) -> Result<UrlServer, &'static str> {
         let rest = url.strip_prefix("https://").ok_or("only https:// in this test")?;
-        let host = rest.split('/').next().unwrap_or_default().to_owned();
-        Ok(UrlServer { host, port: 443, privacy: UrlPrivacy::Tls })
+        let server = rest.split('/').next().unwrap_or_default();
+        let (host, port) = server.split_once(':').unwrap_or((server, "443"));
+        let port = port.parse().map_err(|_| "a port is expected")?;
+        Ok(UrlServer { host: host.to_owned(), port, privacy: UrlPrivacy::Tls })
     }
 
     fn certain_refusal(&self, url: &str) -> Option<String> {
@@ -341,6 +343,27 @@ async fn an_answer_that_is_no_text_leaves_no_doubt_that_there_was_one() {
     assert!(made.failure.is_none() && made.text.starts_with("the request was heard"), "{}", made.text);
     let refused = bench.run("http_fetch", json!({"url": "https://a.example/"})).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::FetchBinary);
+}
+
+#[test]
+fn the_server_of_a_secret_is_shown_with_its_port_where_it_is_bound_with_one() {
+    for (url, server) in [
+        ("https://localhost:8443/orders", "localhost:8443"),
+        ("https://a.example:443/orders", "a.example"),
+        ("https://a.example/orders", "a.example"),
+    ] {
+        let send = json!({"url": url, "method": "PUT", "credential": "api"}).to_string();
+        let fetch = json!({"url": url, "credential": "api"}).to_string();
+        for prepared in
+            [prepare_send(&OneServer, &sent_as, &send), prepare_fetch(&OneServer, &sent_as, &fetch)]
+        {
+            let preview = prepared.unwrap().preview;
+            assert!(
+                preview.expose().contains(&format!("secret: `api`, sent to {server} only\n")),
+                "{preview:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub(crate) struct AttackOptions {
     /// Does not fail because the half as root was not carried out.
     #[arg(long)]
     as_user_only: bool,
+    /// Carries out each pair as one of the two users, where both could; another number divides them in another way.
+    #[arg(long, value_name = "SEED")]
+    each_once: Option<u64>,
 }
 
 /// Builds the suite, carries it out, and returns its exit code.
@@ -39,6 +42,9 @@ pub(crate) fn verb(options: &AttackOptions) -> Result<ExitCode> {
     }
     if let Some(only) = &options.only {
         suite.args(["--only", only]);
+    }
+    if let Some(seed) = options.each_once {
+        suite.arg("--each-once").arg(seed.to_string());
     }
     let status = suite.status().context("could not start the attack suite")?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))

@@ -70,10 +70,10 @@ struct NeedKind {
 impl Dependencies {
     /// Reads what the shipped packages need.
     pub(super) fn of_shipped() -> Result<Self> {
-        let host = evidence_page::said("rustc", &["--print", "host-tuple"])?;
+        let host = evidence_page::stdout_of("rustc", &["--print", "host-tuple"])?;
         let mut arguments = vec!["metadata", "--format-version", "1", "--locked"];
         arguments.extend(["--features", FEATURES, "--filter-platform", host.trim()]);
-        Self::read(&evidence_page::said("cargo", &arguments)?)
+        Self::read(&evidence_page::stdout_of("cargo", &arguments)?)
     }
 
     fn read(text: &str) -> Result<Self> {

@@ -88,7 +88,7 @@ fn tarball(tree: &Tree, release: &Release, out: &Path, compression: Compression)
 
 fn debian(tree: &Tree, release: &Release, out: &Path, compression: Compression) -> Result<PathBuf> {
     let method: &[&str] = if compression == Compression::Best { &["-Zxz"] } else { &["-Zgzip", "-z1"] };
-    let architecture = evidence_page::said("dpkg", &["--print-architecture"])?.trim().to_owned();
+    let architecture = evidence_page::stdout_of("dpkg", &["--print-architecture"])?.trim().to_owned();
     let control = tree.folder.join("DEBIAN");
     fs::create_dir_all(&control).context("could not make the folder of the control file")?;
     let text = control_file(release, &architecture, &c_library(&tree.folder)?, size(&tree.folder)?);
@@ -124,7 +124,7 @@ fn c_library(tree: &Path) -> Result<String> {
     let mut newest = (2, 0);
     for name in programs::NAMES {
         let program = tree.join("usr/bin").join(name);
-        let symbols = evidence_page::said("objdump", &["-T", &program.to_string_lossy()])?;
+        let symbols = evidence_page::stdout_of("objdump", &["-T", &program.to_string_lossy()])?;
         newest = newest.max(newest_symbol(&symbols).with_context(|| format!("{name} wants no C library"))?);
     }
     Ok(format!("{}.{}", newest.0, newest.1))

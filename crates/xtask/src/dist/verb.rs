@@ -154,13 +154,13 @@ fn mebibytes(bytes: u64) -> f64 {
 /// Returns the version that the program says of itself.
 fn version(folder: &Path) -> Result<String> {
     let program = folder.join("palyra");
-    let said = evidence_page::said(&program.to_string_lossy(), &["--version"])?;
+    let said = evidence_page::stdout_of(&program.to_string_lossy(), &["--version"])?;
     let version = said.split_whitespace().nth(1).context("`palyra --version` named no version")?;
     Ok(version.to_owned())
 }
 
 /// Returns when the commit was made, in seconds since 1970: the date of everything in the packages.
 fn commit_date() -> Result<u64> {
-    let said = evidence_page::said("git", &["log", "-1", "--format=%ct"])?;
+    let said = evidence_page::stdout_of("git", &["log", "-1", "--format=%ct"])?;
     said.trim().parse().context("git named no date of the commit")
 }

@@ -121,7 +121,7 @@ fn answers(scene: &CaseContext<'_>, server: &ModelServer) -> Result<Vec<CaseFind
         Ok(judge::usage(&ran.tape, &http::parse(&exchange.response)?.events()).into())
     });
     let obeys = scene.case("a JSON schema, sent to the server directly", || obeys(server));
-    let schema = scene.case("a JSON schema, through palyra run --schema", || held_to_schema(&daemon));
+    let schema = scene.case("a JSON schema, through palyra run --schema", || schema_case(&daemon));
     scene.keep("schema", &relay.take())?;
     let at_once = scene.case("three runs at once", || at_once(server, &daemon).map(CaseOutcome::from));
     scene.keep("at-once", &relay.take())?;
@@ -162,7 +162,7 @@ fn obeys(server: &ModelServer) -> Result<CaseOutcome> {
     Ok(judge::fits(text, &FIELDS).map_or_else(CaseOutcome::Lacking, |seen| Ok(seen).into()))
 }
 
-fn held_to_schema(daemon: &DaemonProcess) -> Result<CaseOutcome> {
+fn schema_case(daemon: &DaemonProcess) -> Result<CaseOutcome> {
     let file = daemon.work().join("schema.json");
     std::fs::write(&file, schema().to_string()).context("could not write schema.json")?;
     let ran = daemon.run(&["--schema", "schema.json", CITY])?.finish()?;

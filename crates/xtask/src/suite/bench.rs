@@ -38,12 +38,15 @@ pub(crate) fn shipped_bench() -> Result<Command> {
     Ok(command)
 }
 
+/// Runs of the short soak, after half as many that warm the daemon up.
+const SHORT_SOAK_RUNS: &str = "16000";
+
 /// Returns the command of a short soak with the programs that the suite has built, which are debug builds.
 pub(super) fn built_soak() -> Result<Command> {
     let root = repo::root();
     let programs = target(&root).join("debug");
     let mut command = Command::new(programs.join("palyra-bench"));
-    command.arg("soak").current_dir(&root);
+    command.args(["soak", "--runs", SHORT_SOAK_RUNS]).current_dir(&root);
     names_daemon(&mut command, &programs.join("palyrad"))?;
     Ok(command)
 }

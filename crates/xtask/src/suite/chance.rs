@@ -32,6 +32,11 @@ impl SeededRandom {
         Self::of(command::read(git).ok().and_then(|tree| of_tree(&tree)).unwrap_or(WITHOUT_GIT))
     }
 
+    /// Returns the number.
+    pub(super) fn seed(self) -> u64 {
+        self.seed
+    }
+
     /// Returns the variables that tests are told it by.
     pub(super) fn variables(self) -> [(&'static str, String); 3] {
         VARIABLES.map(|name| (name, self.seed.to_string()))

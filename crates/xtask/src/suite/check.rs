@@ -2,6 +2,7 @@
 //!
 //! Owns the commands of these phases, which the whole suite uses too. Installs nothing.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::{repo, tidy};
 
 /// What ships, and is therefore checked and tested, beyond the default features.
 pub(super) const SHIPPED_FEATURES: &str = "palyra/jemalloc";
-const TIME: Duration = Duration::from_secs(75 * 60);
+const TIME: Duration = Duration::from_secs(80 * 60);
 
 /// Runs the daily check.
 pub(crate) fn check() -> Result<ExitCode> {
@@ -87,6 +88,9 @@ pub(super) fn deny(program: &Path, deadline: Instant) -> Result<()> {
 pub(super) fn nextest(program: &Path) -> Command {
     let mut nextest = Command::new(program);
     nextest.args(["nextest", "run", "--workspace", "--locked", "--features", SHIPPED_FEATURES]);
+    // Many tests wait for programs that they started, or for time to pass: half as many again keep the processors at work.
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    nextest.args(["--test-threads", &processors.div_ceil(2).saturating_add(processors).to_string()]);
     nextest.current_dir(repo::root());
     // Where the whole suite puts it; tests that need it say so themselves when it is not there.
     nextest.env("PALYRA_TEST_PYTHON", repo::root().join("target/tools/venv/bin/python"));

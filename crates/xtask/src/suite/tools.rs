@@ -152,7 +152,7 @@ mod tests {
         for name in ["openai", "langchain-openai", "anthropic", "cryptography"] {
             assert!(pins.python.contains_key(name), "{name}");
         }
-        for name in ["openai", "ai", "@ai-sdk/openai-compatible"] {
+        for name in ["openai", "ai", "@ai-sdk/openai-compatible", "@openai/codex", "axe-core"] {
             assert!(pins.node.contains_key(name), "{name}");
         }
     }

@@ -97,6 +97,7 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["resumed"], "serve"),
         (&["approve", "no", "--whole"], "-- --whole"),
         (&["runs", "cancl"], "cancel"),
+        (&["--model", "local/m", "say hello"], "palyra run local/m"),
     ] {
         let message = error(words);
         assert!(!message.contains(unwanted), "{words:?}: {message}");
@@ -109,6 +110,8 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["runs", "list", "--jsn"], "'--json'"),
         (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
+        (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
+        (&["policy", "explain"], "`palyra policy explain last`"),
     ] {
         let message = error(words);
         assert!(message.contains(wanted), "{words:?}: {message}");

@@ -11,9 +11,9 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::explain::topic_names;
 use crate::failure::Failure;
 use crate::verbs::api::callable;
+use palyra_explain::topic_names;
 use palyra_run_view::{session_title, summary};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;

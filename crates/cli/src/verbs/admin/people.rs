@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::date;
 use palyra_screen_text::short_id;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// People and their roles.
 #[derive(Debug, Subcommand)]
@@ -30,6 +30,18 @@ pub(crate) enum PeopleVerb {
         /// The name, such as user:alice
         name: String,
         /// owner, member, approver, viewer or worker
+        #[arg(long, default_value_t = Role::Member)]
+        role: Role,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a link that signs a person in to the web console; it works once, for a day
+    #[command(after_help = "Example:\n  palyra admin people invite user:alice --role approver")]
+    Invite {
+        /// The name, or the whole id; a person who is not there is added
+        person: String,
+        /// The role of a person who is added: owner, member, approver or viewer
         #[arg(long, default_value_t = Role::Member)]
         role: Role,
         /// As JSON
@@ -94,6 +106,9 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
             let request = v1::CreatePersonRequest { name, role: role_to_wire(role).into() };
             (client.call(request).await?.person, "added", json)
         }
+        PeopleVerb::Invite { person, role, json } => {
+            return invite(&context.output, client, &person, role, json).await;
+        }
         PeopleVerb::Rename { person, name, json } => {
             let principal_id = principal_of(client, &person).await?;
             let answer = client.call(v1::RenamePersonRequest { principal_id, name }).await?;
@@ -125,6 +140,31 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
     Ok(Exit::Done)
 }
 
+async fn invite(
+    output: &Output,
+    client: &Client,
+    named: &str,
+    role: Role,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let principal_id = match find(client, named).await? {
+        Some(person) => person.principal_id,
+        None => {
+            let request = v1::CreatePersonRequest { name: named.to_owned(), role: role_to_wire(role).into() };
+            client.call(request).await?.person.unwrap_or_default().principal_id
+        }
+    };
+    let link = client.call(v1::CreateConsoleLinkRequest { principal_id, ..Default::default() }).await?;
+    if json {
+        output.json(&to_json(&link))?;
+        return Ok(Exit::Done);
+    }
+    output.exact_line(&link.url)?;
+    let hours = link.seconds / 3_600;
+    output.note(NoteKind::Info, &format!("it signs one browser in as {named}, within {hours} hours"));
+    Ok(Exit::Done)
+}
+
 fn rows(people: Vec<v1::Person>) -> Vec<[String; 5]> {
     let row = |person: v1::Person| {
         let state = match person.disabled {
@@ -138,10 +178,16 @@ fn rows(people: Vec<v1::Person>) -> Vec<[String; 5]> {
     people.into_iter().map(row).collect()
 }
 
-/// Returns the id of a person who is named by name or whole id.
-async fn principal_of(client: &Client, named: &str) -> Result<String, Failure> {
+async fn find(client: &Client, named: &str) -> Result<Option<v1::Person>, Failure> {
     let people = client.call(v1::ListPeopleRequest {}).await?.people;
-    let found = people.into_iter().find(|person| person.name == named || person.principal_id == named);
+    // The list shows the end of an id.
+    let is_id = |id: &str| id == named || short_id(id) == named;
+    Ok(people.into_iter().find(|person| person.name == named || is_id(&person.principal_id)))
+}
+
+/// Returns the id of a person who is named by name, id or the end of the id.
+async fn principal_of(client: &Client, named: &str) -> Result<String, Failure> {
+    let found = find(client, named).await?;
     found.map(|person| person.principal_id).ok_or_else(|| Failure::WithMend {
         code: ErrorCode::PrincipalNotFound,
         message: format!("there is no person `{}`", palyra_screen_text::clean_line(named, 60)),

@@ -89,7 +89,11 @@ fn create(context: &Context, made: &v1::CreateTokenResponse, format: OutputForma
         return Ok(context.output.json(&to_json_with_defaults(made))?);
     }
     context.output.exact_line(&made.token)?;
-    let message = format!("token {}, until {}; it is not shown again", made.token_id, date(made.expires));
+    let message = format!(
+        "token {}, until {}; it is not shown again",
+        context.output.id(&made.token_id),
+        date(made.expires)
+    );
     context.output.note(NoteKind::Info, &message);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `palyra admin vault`: secrets that servers are given and nobody is shown.
 
 use clap::{Args, Subcommand};
-use palyra_client::Client;
+use palyra_client::{Client, ClientError};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -11,9 +11,11 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::date;
-use palyra_screen_text::count;
+use palyra_screen_text::{count, shell_word};
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
 
+/// What the vault says of a name that has a secret.
+const NAME_TAKEN: &str = "there is a secret of this name";
 /// The daemon refuses a shorter value.
 const SECRET_CHARS_MIN: usize = 12;
 
@@ -184,8 +186,28 @@ async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result
         sent_as: args.sent_as.unwrap_or_default(),
         another: standing == SecretChange::Another,
     };
-    tell(context, &client.put_secret(request).await?, "saved", args.json)?;
+    let (name, host) = (request.name.clone(), request.hosts.first().cloned());
+    let saved =
+        client.put_secret(request).await.map_err(|error| name_taken(error, &name, host.as_deref()))?;
+    tell(context, &saved, "saved", args.json)?;
     Ok(Exit::Done)
+}
+
+/// Names the commands for a secret whose name is taken.
+fn name_taken(error: ClientError, name: &str, host: Option<&str>) -> Failure {
+    match error {
+        ClientError::Refused { code: code @ ErrorCode::SecretUnsuitable, message }
+            if message.contains(NAME_TAKEN) =>
+        {
+            let host = shell_word(host.unwrap_or("HOST"));
+            let mend = format!(
+                "`palyra admin vault rotate {name}` gives it another value, `palyra admin vault bind {name} {host}` \
+                 allows one more host for it"
+            );
+            Failure::WithMend { code, message, mend }
+        }
+        error => error.into(),
+    }
 }
 
 async fn unlock(context: &Context, json: bool) -> Result<Exit, Failure> {
@@ -226,7 +248,7 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         return Ok(context.output.json(&to_json_with_defaults(secret))?);
     }
     let hosts = match secret.hosts.as_slice() {
-        [] => "no host yet (`palyra admin vault bind NAME HOST`)".to_owned(),
+        [] => format!("no host yet (`palyra admin vault bind {} HOST`)", secret.name),
         hosts => hosts.join(", "),
     };
     let users = match secret.principals.as_slice() {
@@ -242,8 +264,19 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         let message =
             format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
         context.output.note(NoteKind::Doubt, &message);
+        if is_without_port(host) {
+            let message = format!(
+                "{host} without a port is port 443; `palyra admin vault bind {} {host}:PORT` allows another",
+                secret.name
+            );
+            context.output.note(NoteKind::Info, &message);
+        }
     }
     Ok(())
+}
+
+fn is_without_port(host: &str) -> bool {
+    host.ends_with(']') || !host.contains(':')
 }
 
 /// Whether a host is likely reached without TLS: this machine, an address, or the port of http.

@@ -14,13 +14,13 @@ use crate::context::Context;
 use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive_after};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::run_folder::{FOLDER_CHARS_MAX, elsewhere_of};
 use crate::verbs::ids::waiting_here;
-use palyra_run_view::{EchoMode, changes, outcome, repeated, short_folder};
+use palyra_run_view::{EchoMode, GrantSession, OfferScope, changes, outcome, repeated};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
 
-const FOLDER_CHARS_MAX: usize = 120;
 const ABOUT_CHARS_MAX: usize = 80;
 /// Approvals of a run that are looked through for the one before.
 const APPROVALS_READ_MAX: u32 = 500;
@@ -150,7 +150,7 @@ pub(super) async fn send(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let approval = request.approval_id.clone();
-    let refused = |error: ClientError| Failure::from(error).naming(&approval);
+    let refused = |error: ClientError| Failure::from(error).naming(&context.output.id(&approval));
     if format == OutputFormat::Json {
         let answer = client.call(request).await.map_err(refused)?;
         context.output.json(&to_json_with_defaults(&answer))?;
@@ -163,7 +163,7 @@ pub(super) async fn send(
         context.output.note(NoteKind::Info, &message);
     } else {
         let run = answer.approval.as_ref().map_or("", |approval| approval.run_id.as_str());
-        let (mark, message) = outcome(&answer, &folder(client, run).await);
+        let (mark, message) = outcome(&answer, &folder(client, run).await, |id| context.output.id(id));
         context.output.note(mark, &message);
         if let Some(before) = answer.approval.as_ref().filter(|_| !answer.asked_again_as.is_empty()) {
             let again = answer.asked_again_as.parse().map_err(|_| unnamed("the daemon named no approval"))?;
@@ -212,7 +212,11 @@ pub(super) async fn send_and_follow(
     let mut followed = DaemonRun::attach(client, run, 0);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = InteractionMode::at(reader.as_mut());
-    let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::No);
+    let scope = OfferScope { session: GrantSession::OfRun, ..Default::default() };
+    let seat = TerminalSession {
+        scope,
+        ..TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::No)
+    };
     drive_after(&mut followed, seen, seat, |_| {}).await
 }
 
@@ -243,19 +247,9 @@ pub(super) async fn folder(client: &Client, run: &str) -> String {
     clean_line(&folder_of(client, run).await, FOLDER_CHARS_MAX)
 }
 
-/// Returns the folder that a run works in where that is another one than this process works in; empty otherwise.
-pub(crate) async fn elsewhere(client: &Client, run: &str) -> String {
-    let folder = folder_of(client, run).await;
-    if folder == current_folder() {
-        return String::new();
-    }
-    clean_line(&short_folder(&folder, &std::env::var("HOME").unwrap_or_default()), FOLDER_CHARS_MAX)
-}
-
-/// Returns the folder that this process works in; empty where that is not known.
-pub(super) fn current_folder() -> String {
-    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
-    here.and_then(|folder| folder.into_os_string().into_string().ok()).unwrap_or_default()
+/// Returns where grants hold that are given for a run from outside of its session.
+pub(crate) async fn scope_of(client: &Client, run: &str) -> OfferScope {
+    OfferScope { elsewhere: elsewhere_of(&folder_of(client, run).await), session: GrantSession::OfRun }
 }
 
 /// Returns the folder that a run works in; empty where that is not known.

@@ -5,12 +5,13 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::{current_folder, folder_of, send};
+use super::answer::{folder_of, send};
 use super::{no, row};
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::run_folder::current_folder;
 use palyra_screen_text::count;
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 

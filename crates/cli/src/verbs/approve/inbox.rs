@@ -3,12 +3,12 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::{elsewhere, folder};
+use super::answer::{folder, scope_of};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::open_questions::nothing_to_approve;
-use palyra_run_view::{AnswerForm, TypedAnswer};
+use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
 use palyra_run_view::{PreviewDetail, outcome, question, time_left};
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
@@ -36,9 +36,9 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
         let left = if left.is_empty() { left } else { format!(", {left}") };
         let run = short_id(&approval.run_id);
         context.output.note(NoteKind::Doubt, &format!("{} of {all}{left}, run {run}", at + 1));
-        let elsewhere = elsewhere(client, &approval.run_id).await;
-        show(context, approval, PreviewDetail::Prompt, &elsewhere);
-        match answer_one(context, client, &mut reader, approval).await? {
+        let scope = scope_of(client, &approval.run_id).await;
+        show(context, approval, PreviewDetail::Prompt, &scope);
+        match answer_one(context, client, &mut reader, approval, &scope).await? {
             InboxAnswer::Yes => {}
             InboxAnswer::Skipped => skipped += 1,
             InboxAnswer::Quit => return Ok(Exit::Withheld),
@@ -59,7 +59,7 @@ pub(super) async fn confirms_risky(
     approval: &v1::Approval,
 ) -> Result<bool, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt);
+    let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, &OfferScope::default());
     let Some(word) = form.word().filter(|_| approval.state() == v1::ApprovalState::Pending) else {
         return Ok(true);
     };
@@ -67,8 +67,8 @@ pub(super) async fn confirms_risky(
         return Ok(true);
     };
     context.interrupts.begin("");
-    let elsewhere = elsewhere(client, &approval.run_id).await;
-    show(context, approval, PreviewDetail::Full, &elsewhere);
+    let scope = scope_of(client, &approval.run_id).await;
+    show(context, approval, PreviewDetail::Full, &scope);
     let asked = format!("? {} risk: type {word} to run it", approval.risk_name());
     let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
     let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
@@ -90,20 +90,15 @@ async fn answer_one(
     client: &Client,
     reader: &mut PromptReader,
     approval: &v1::Approval,
+    scope: &OfferScope,
 ) -> Result<InboxAnswer, Failure> {
-    let form = AnswerForm::of(
-        &approval.approval_id,
-        &approval.risk_name(),
-        &approval.prompt.clone().unwrap_or_default(),
-    );
+    let prompt = approval.prompt.clone().unwrap_or_default();
+    let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, scope);
     loop {
         let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
         match form.read(&typed) {
-            TypedAnswer::More => {
-                let elsewhere = elsewhere(client, &approval.run_id).await;
-                show(context, approval, PreviewDetail::Full, &elsewhere);
-            }
+            TypedAnswer::More => show(context, approval, PreviewDetail::Full, scope),
             TypedAnswer::Skip => return Ok(InboxAnswer::Skipped),
             TypedAnswer::WordMissing => {
                 form.word_missing(&typed).iter().for_each(|line| context.output.note(NoteKind::Doubt, line));
@@ -121,7 +116,8 @@ async fn answer_one(
                     ..Default::default()
                 };
                 let answer = client.call(request).await?;
-                let (mark, message) = outcome(&answer, &folder(client, &approval.run_id).await);
+                let (mark, message) =
+                    outcome(&answer, &folder(client, &approval.run_id).await, |id| context.output.id(id));
                 context.output.note(mark, &message);
                 return Ok(InboxAnswer::Yes);
             }
@@ -129,8 +125,8 @@ async fn answer_one(
     }
 }
 
-fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, elsewhere: &str) {
+fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, scope: &OfferScope) {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    let lines = question(&prompt, &approval.risk_name(), detail, elsewhere);
+    let lines = question(&prompt, &approval.risk_name(), detail, scope);
     context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
 }

@@ -5,7 +5,7 @@ use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
 use palyra_wire::v1::InputDelivery;
 
 use crate::failure::Failure;
-use crate::model_names::means_same_model;
+use crate::model_names::is_same_model;
 
 use palyra_terminal::WordSuggestions;
 
@@ -115,7 +115,7 @@ pub(super) fn read(line: &str) -> ChatLine<'_> {
 pub(super) fn in_chat(failure: Failure) -> Failure {
     if let Failure::Client(error @ ClientError::OtherModel { in_force, own, .. }) = &failure {
         let stop = "`palyra admin stop` in another terminal, then try again";
-        let mend = match means_same_model(in_force, own) {
+        let mend = match is_same_model(in_force, own) {
             true => format!("`/model {in_force}` asks the daemon's model; or type {stop}"),
             false => format!("type {stop}"),
         };

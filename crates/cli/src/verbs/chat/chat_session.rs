@@ -3,11 +3,11 @@
 use palyra_client::{AskProviders, Client, ClientError};
 use palyra_types::RunId;
 use palyra_wire::v1;
-use palyra_wire::v1::tape_entry::Event;
 
 use super::super::ids::{RunPlace, require_branched};
 use super::session_search::SearchMatch;
 use crate::failure::Failure;
+use palyra_run_view::{last_answer, listed_entries};
 use palyra_screen_text::clean_line;
 
 /// As much of a tape's end as is looked through for the last answer.
@@ -16,7 +16,6 @@ const ENTRIES_READ_MAX: u32 = 400;
 const RUNS_SEARCHED_MAX: u32 = 500;
 const SAID_CHARS_MAX: usize = 400;
 const ENTRIES_LISTED_MAX: usize = 12;
-const LISTED_CHARS_MAX: usize = 60;
 /// The place after all that was said.
 const HERE: &str = "here";
 
@@ -163,9 +162,9 @@ impl ChatSession {
         Ok(listed.split_off(left_out))
     }
 
-    /// Returns the models the daemon can ask, the default one first.
-    pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
-        let models = self.client.list_models(AskProviders::No).await?;
+    /// Returns the models the daemon can ask, the default one first; with [`AskProviders::Yes`] also those that servers name.
+    pub(super) async fn models(&self, ask: AskProviders) -> Result<Vec<String>, Failure> {
+        let models = self.client.list_models(ask).await?;
         // A provider whose models are not known yet is offered as one, and not as a model.
         let named = |name: String| if name.contains('/') { name } else { format!("{name}/*") };
         let others = models.models.into_iter().map(|model| named(model.model));
@@ -173,70 +172,5 @@ impl ChatSession {
         let mut names = vec![default.clone()];
         names.extend(others.filter(|model| *model != default));
         Ok(names)
-    }
-}
-
-/// Returns a line for each input, each answer and each call.
-fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
-    let (mut listed, mut coming) = (Vec::new(), String::new());
-    for entry in entries {
-        let notice = match &entry.event {
-            Some(Event::RunStarted(started)) => format!("you said: {}", started.input),
-            Some(Event::InputReceived(received)) => format!("you said: {}", received.input),
-            Some(Event::ToolProposed(proposed)) => format!("call: {} {}", proposed.tool, proposed.arguments),
-            Some(Event::ModelRequested(_) | Event::ModelAttemptAbandoned(_)) => {
-                coming.clear();
-                continue;
-            }
-            Some(Event::ModelText(said)) => {
-                coming.push_str(&said.text);
-                continue;
-            }
-            Some(Event::ModelMessage(_)) if !coming.is_empty() => {
-                format!("the answer: {}", std::mem::take(&mut coming))
-            }
-            _ => continue,
-        };
-        listed.push(format!("{:>4}  {}", entry.tape_seq, clean_line(&notice, LISTED_CHARS_MAX)));
-    }
-    listed
-}
-
-/// Returns the text of the last message that is complete.
-fn last_answer(entries: &[v1::TapeEntry]) -> String {
-    let (mut answer, mut coming) = (String::new(), String::new());
-    for entry in entries {
-        match &entry.event {
-            Some(Event::ModelRequested(_) | Event::ModelAttemptAbandoned(_)) => coming.clear(),
-            Some(Event::ModelText(said)) => coming.push_str(&said.text),
-            Some(Event::ModelMessage(_)) if !coming.is_empty() => answer = std::mem::take(&mut coming),
-            _ => {}
-        }
-    }
-    answer
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_answer_is_the_last_message_that_is_complete() {
-        let text = |text: &str| Event::ModelText(v1::ModelText { attempt: 1, text: text.to_owned() });
-        let message = || Event::ModelMessage(v1::ModelMessage::default());
-        let entries = |events: Vec<Event>| -> Vec<v1::TapeEntry> {
-            let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
-            events.into_iter().map(entry).collect()
-        };
-        let requested = || Event::ModelRequested(v1::ModelRequested::default());
-        let abandoned = || Event::ModelAttemptAbandoned(v1::ModelAttemptAbandoned::default());
-        for (events, expect) in [
-            (vec![], ""),
-            (vec![text("one "), text("two"), message(), requested(), message()], "one two"),
-            (vec![text("half"), abandoned(), text("whole"), message()], "whole"),
-            (vec![text("whole"), message(), text("half")], "whole"),
-        ] {
-            assert_eq!(last_answer(&entries(events)), expect);
-        }
     }
 }

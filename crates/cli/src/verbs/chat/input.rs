@@ -49,7 +49,7 @@ impl Input {
         context.interrupts.begin("");
         match self {
             Self::Editor(editor) => edited(editor, context).await,
-            Self::Person(reader) => asked(reader, context).await,
+            Self::Person(reader) => read_input(reader, context).await,
             Self::Script(lines) => Ok(piped(lines).await),
         }
     }
@@ -70,7 +70,7 @@ async fn edited(editor: &mut LineEditor, context: &Context) -> Result<Option<Str
 }
 
 /// Asks for a line, and those it goes on in.
-async fn asked(reader: &mut PromptReader, context: &Context) -> Result<Option<String>, Failure> {
+async fn read_input(reader: &mut PromptReader, context: &Context) -> Result<Option<String>, Failure> {
     let mut whole = String::new();
     loop {
         reader.begin(">", ReadingMode::Shown).map_err(OutputError::Failed)?;

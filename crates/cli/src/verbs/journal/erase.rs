@@ -21,6 +21,8 @@ use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
 
 const INPUT_CHARS_MAX: usize = 80;
+/// What an erasure cannot reach.
+const EXPORTED_STAYS: &str = "what was exported before (`palyra journal export`) and backups still hold it";
 /// The newest runs, among which one that `last` passed over is looked for.
 const RUNS_COMPARED_MAX: u32 = 100;
 
@@ -146,7 +148,7 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     let run = async |dry_run| {
         let erasure = erased(context, client, v1::EraseContentRequest { dry_run, ..request.clone() }).await;
         erasure.map_err(|failure| match &request.subject {
-            Some(Subject::RunId(run)) => failure.naming(run),
+            Some(Subject::RunId(run)) => failure.naming(&context.output.id(run)),
             _ => failure,
         })
     };
@@ -155,7 +157,12 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
         if args.how.dry_run {
             return tell_plan(context, &about, &plan, args.how.json.into());
         }
-        if !agreed(context, &about, &plan).await? {
+        let ranges = if matches!(request.subject, Some(Subject::Range(_))) {
+            PlanRanges::Named
+        } else {
+            PlanRanges::Hidden
+        };
+        if !agreed(context, &about, &plan, ranges).await? {
             context.output.note(NoteKind::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
@@ -201,7 +208,7 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
             context.output.note(NoteKind::Good, "no entry holds a secret that is recognised");
             return Ok(Exit::Done);
         }
-        if !agreed(context, "", &plan).await? {
+        if !agreed(context, "", &plan, PlanRanges::Hidden).await? {
             context.output.note(NoteKind::Info, "nothing was erased");
             return Ok(Exit::Cancelled);
         }
@@ -242,7 +249,12 @@ async fn scrubbed(context: &Context, client: &Client, dry_run: bool) -> Result<v
 }
 
 /// Asks the person; where there is none, the words have to be on the command line.
-async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bool, Failure> {
+async fn agreed(
+    context: &Context,
+    about: &str,
+    plan: &v1::Erasure,
+    ranges: PlanRanges,
+) -> Result<bool, Failure> {
     if plan.entries == 0 {
         return Ok(true);
     }
@@ -250,7 +262,7 @@ async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bo
         let message = "what is erased does not come back; say so with --yes, or look first with --dry-run";
         return Err(Failure::Usage(message.to_owned()));
     };
-    for line in planned(about, plan) {
+    for line in planned(about, plan, ranges) {
         context.output.note(NoteKind::Info, &line);
     }
     let answer = reader.ask("? erase it for good? [y/N]", ReadingMode::Shown).await;
@@ -258,8 +270,19 @@ async fn agreed(context: &Context, about: &str, plan: &v1::Erasure) -> Result<bo
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Whether a person sees ranges of entries beside a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlanRanges {
+    /// The person named one.
+    Named,
+    /// They are printed below.
+    Listed,
+    /// None is on the screen.
+    Hidden,
+}
+
 /// Returns the subject of an erasure, its size, and what stays.
-fn planned(about: &str, plan: &v1::Erasure) -> Vec<String> {
+fn planned(about: &str, plan: &v1::Erasure, ranges: PlanRanges) -> Vec<String> {
     let cancelled = match plan.cancelled_runs.len() {
         0 => String::new(),
         runs => format!("; {} would be cancelled first", count(runs as u64, "run")),
@@ -271,9 +294,14 @@ fn planned(about: &str, plan: &v1::Erasure) -> Vec<String> {
     let places: u64 = plan.ranges.iter().map(|range| range.last.saturating_sub(range.first) + 1).sum();
     let empty = places.saturating_sub(plan.entries);
     let stay = "every entry stays in the journal, without its content";
-    lines.push(match empty {
-        0 => stay.to_owned(),
-        empty => format!("{stay}; the ranges also name {} without content", entries(empty)),
+    lines.push(match (empty, ranges) {
+        (0, _) | (_, PlanRanges::Hidden) => stay.to_owned(),
+        (empty, PlanRanges::Named) => {
+            format!("{stay}; the range also has {} without content", entries(empty))
+        }
+        (empty, PlanRanges::Listed) => {
+            format!("{stay}; these ranges also have {} without content", entries(empty))
+        }
     });
     lines
 }
@@ -287,7 +315,7 @@ fn tell_plan(
     match format {
         OutputFormat::Json => context.output.json(&to_json_with_defaults(plan))?,
         OutputFormat::Text => {
-            planned(about, plan).iter().try_for_each(|line| context.output.line(line))?;
+            planned(about, plan, PlanRanges::Listed).iter().try_for_each(|line| context.output.line(line))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
             }
@@ -328,6 +356,9 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Resul
             }
         }
     }
+    if erasure.entries > 0 {
+        context.output.note(NoteKind::Info, EXPORTED_STAYS);
+    }
     // The lines typed in chats are this program's own file.
     for copy in erasure.unreachable.iter().filter(|copy| *copy != HISTORY_FILE_NAME || !context.is_local()) {
         let message = format!("{copy} may still hold it; an erasure leaves that file alone");
@@ -351,6 +382,20 @@ mod tests {
         for bad in ["", "3", "3..", "..7", "7..3", "3...7", "a..b", "-1..2", "3..18446744073709551616"] {
             assert!(range(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn ranges_are_spoken_of_where_a_person_sees_some() {
+        let ranges = vec![v1::SeqRange { first: 3, last: 7 }];
+        let plan = v1::Erasure { entries: 4, ranges, ..Default::default() };
+        let last = |ranges| planned("run D4GYET", &plan, ranges).pop().unwrap();
+        let stay = "every entry stays in the journal, without its content";
+        assert_eq!(last(PlanRanges::Hidden), stay);
+        assert_eq!(last(PlanRanges::Named), format!("{stay}; the range also has 1 entry without content"));
+        assert_eq!(
+            last(PlanRanges::Listed),
+            format!("{stay}; these ranges also have 1 entry without content")
+        );
     }
 
     #[test]

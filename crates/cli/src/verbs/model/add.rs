@@ -17,8 +17,10 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use self::add_request::AddRequest;
 use super::address::addresses;
-use super::config_file::{ConfigText, named_default, save, set_default, take_on, way_back, write};
-use super::test::show;
+use super::config_file::{
+    ConfigText, ModelInForce, default_before, named_default, save, set_default, take_on, way_back, write,
+};
+use super::test::{TestPurpose, show};
 use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
@@ -39,15 +41,18 @@ pub(crate) struct AddArgs {
     /// The model to use there [default: PALYRA_MODEL]
     #[arg(long)]
     model: Option<String>,
-    /// The wire format it speaks
-    #[arg(long, value_enum, default_value_t)]
+    /// openai_chat [default] or anthropic_messages
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true, hide_default_value = true)]
     format: WireFormat,
-    /// Where its key is found: env:NAME or file:PATH, never the key itself
+    /// Where its key is: env:NAME or file:PATH, never itself
     #[arg(long, value_name = "REFERENCE")]
     key: Option<String>,
     /// The model's window in tokens
     #[arg(long, value_name = "N")]
     context_tokens: Option<u32>,
+    /// Send images to it, without a test for that
+    #[arg(long)]
+    images: bool,
     /// Do not make it the default model
     #[arg(long, conflicts_with = "yes")]
     no_default: bool,
@@ -92,8 +97,7 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     }
     let config = ConfigText::read(context.config_file()?)?;
     let named = named_default(&config.text);
-    let was =
-        named.clone().unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name);
+    let was = default_before(context, ModelInForce::of(context).await.as_ref(), named.as_deref());
     let tried = try_addresses(context, &config, &args).await?;
     if tried.tested.as_ref().is_some_and(|tested| !tested.ok) {
         if args.json {
@@ -190,8 +194,9 @@ struct TriedAddress {
 impl TriedAddress {
     /// Returns what is written of the provider.
     fn settings<'a>(&'a self, args: &'a AddRequest) -> ProviderSettings<'a> {
-        let takes_images =
+        let was_seen =
             self.tested.as_ref().is_some_and(|tested| tested.images() == v1::ImageSupport::TriedYes);
+        let takes_images = args.images || was_seen;
         ProviderSettings { args, base_url: &self.base_url, takes_images }
     }
 }
@@ -226,7 +231,7 @@ async fn try_addresses(
     }
     let Some(tried) = failed else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
     if let (Some(tested), false) = (&tried.tested, args.json) {
-        show(&context.output, tested, &config.file, Some(mend_of_try))?;
+        show(&context.output, tested, &TestPurpose::Add { images: args.images, mend: mend_of_try })?;
     }
     Ok(tried)
 }

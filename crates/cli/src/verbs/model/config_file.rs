@@ -76,6 +76,34 @@ impl ConfigText {
     }
 }
 
+/// The default model of a daemon that runs; its environment may be another than the one here.
+pub(super) struct ModelInForce {
+    pub(super) name: String,
+    /// The setting or variable that names it; empty where the daemon does not say so.
+    pub(super) place: String,
+}
+
+impl ModelInForce {
+    /// Asks the daemon that runs; `None` where none answers.
+    pub(super) async fn of(context: &Context) -> Option<Self> {
+        let client = context.connect_running().await.ok()?;
+        let name = client.status().await.ok()?.default_model;
+        let place = client.config().await.ok()?.model_origin.unwrap_or_default().place;
+        Some(Self { name, place })
+    }
+}
+
+/// Returns the default model that answered until now: that of the daemon which runs, else the one that the file names,
+/// else the one that this environment selects.
+pub(super) fn default_before(
+    context: &Context,
+    in_force: Option<&ModelInForce>,
+    named: Option<&str>,
+) -> String {
+    let before = in_force.map(|in_force| in_force.name.as_str()).or(named).map(str::to_owned);
+    before.unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name)
+}
+
 /// Says how to go back to the default model of before.
 pub(super) fn way_back(named_before: Option<&str>) -> String {
     match named_before {
@@ -130,7 +158,11 @@ pub(super) async fn take_on(
     if let Some(mistake) = reloaded.mistakes.first() {
         replace(context, &client, mistake).await?;
     } else if is_in_force(&client.config().await?) {
-        context.output.note(NoteKind::Good, "the running daemon uses it");
+        // Its own environment may select another one than this terminal's.
+        let model = client.call(v1::GetStatusRequest {}).await?.default_model;
+        context
+            .output
+            .note(NoteKind::Good, &format!("the running daemon uses it; its default model is {model}"));
     } else {
         let notice =
             "the running daemon reads another file; `palyra admin stop` lets the next start read this one";

@@ -10,7 +10,8 @@ use serde_json::json;
 use toml_edit::DocumentMut;
 
 use super::config_file::{
-    ConfigText, named_default, save, set_default, take_on, way_back, without_default, write,
+    ConfigText, ModelInForce, default_before, named_default, save, set_default, take_on, way_back,
+    without_default, write,
 };
 use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
@@ -46,18 +47,21 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     context.require_local("model use")?;
     let config = ConfigText::read(context.config_file()?)?;
     let named = named_default(&config.text);
-    let selected = (context.daemon.own_model)(context.global.config.as_deref()).name;
-    let was = named.clone().unwrap_or(selected);
     if args.unset {
         return unset(context, &config, named.as_deref(), args.json).await;
     }
+    let in_force = ModelInForce::of(context).await;
+    let was = default_before(context, in_force.as_ref(), named.as_deref());
     let Some(name) = args.name else {
-        return show(context, named.is_some().then_some(config.file.as_path()), &was, args.json);
+        let file = named.is_some().then_some(config.file.as_path());
+        return show(context, file, &was, in_force.as_ref(), args.json);
     };
     let name = match name.as_str() {
         DEMO_PROVIDER => DEMO_MODEL.to_owned(),
-        server if !server.contains('/') => only_model(context, &config, server).await?,
-        _ => name,
+        given => match given.strip_suffix("/*").unwrap_or(given) {
+            server if !server.contains('/') => only_model(context, &config, server).await?,
+            model => model.to_owned(),
+        },
     };
     let mut document: DocumentMut =
         config.text.parse().map_err(|error: toml_edit::TomlError| config.unusable(error.message()))?;
@@ -158,29 +162,44 @@ async fn unset(
     })
     .await?;
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
-    context.output.note(NoteKind::Info, &format!("this environment selects {own}"));
+    let in_force = ModelInForce::of(context).await.map(|in_force| in_force.name);
+    if in_force.as_ref() != Some(&own) {
+        // A daemon keeps the environment that it was started in.
+        let when = if in_force.is_some() { "; a daemon that is started in it uses that" } else { "" };
+        context.output.note(NoteKind::Info, &format!("this environment selects {own}{when}"));
+    }
     if json {
         context.output.json(&json!({
             "config_file": config.file.display().to_string(),
             "default_before": was,
-            "default_model": own,
+            "default_model": in_force.unwrap_or(own),
         }))?;
     }
     Ok(Exit::Done)
 }
 
-/// Shows the default model; `file` is the configuration file that names it.
-fn show(context: &Context, file: Option<&Path>, name: &str, json: bool) -> Result<Exit, Failure> {
+/// Shows the default model; `file` is the configuration file that names one.
+fn show(
+    context: &Context,
+    file: Option<&Path>,
+    name: &str,
+    in_force: Option<&ModelInForce>,
+    json: bool,
+) -> Result<Exit, Failure> {
     if json {
         let place = file.map(|file| file.display().to_string());
         context.output.json(&json!({ "default_model": name, "config_file": place }))?;
         return Ok(Exit::Done);
     }
     context.output.line(name)?;
-    let notice = if let Some(file) = file {
-        format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
-    } else {
-        "no configuration names it; `palyra model use NAME` does".to_owned()
+    let notice = match (file, in_force.map_or("", |in_force| in_force.place.as_str())) {
+        (_, place) if !place.is_empty() => {
+            format!("the running daemon uses it, by {place}; `palyra model use NAME` names another")
+        }
+        (Some(file), _) => {
+            format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
+        }
+        (None, _) => "no configuration names it; `palyra model use NAME` does".to_owned(),
     };
     context.output.note(NoteKind::Info, &notice);
     Ok(Exit::Done)

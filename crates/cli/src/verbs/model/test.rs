@@ -9,6 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model_names::ENVIRONMENT_PROVIDER;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -35,24 +36,67 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
     } else {
-        show(&context.output, &tested, &context.config_file()?, None)?;
+        show(&context.output, &tested, &TestPurpose::Known { file: &context.config_file()? })?;
     }
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
 }
 
 /// Returns whether a configuration file sends pictures to a server.
 pub(crate) fn has_images(file: &Path, provider: &str) -> bool {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let document: Option<toml_edit::DocumentMut> = text.parse().ok();
-    let setting =
-        document.as_ref().and_then(|document| document.get("providers")?.get(provider)?.get("images"));
-    setting.and_then(toml_edit::Item::as_bool) == Some(true)
+    let setting = provider_of(file, provider).and_then(|settings| settings.get("images")?.as_bool());
+    setting == Some(true)
+}
+
+/// Returns whether a configuration file has a server of this name.
+fn has_provider(file: &Path, provider: &str) -> bool {
+    provider_of(file, provider).is_some()
+}
+
+fn provider_of(file: &Path, provider: &str) -> Option<toml_edit::Item> {
+    let document: toml_edit::DocumentMut = std::fs::read_to_string(file).ok()?.parse().ok()?;
+    document.get("providers")?.get(provider).cloned()
+}
+
+/// What a test is for.
+pub(super) enum TestPurpose<'a> {
+    /// A model that can be asked already.
+    Known {
+        /// The configuration file.
+        file: &'a Path,
+    },
+    /// A server that is being added.
+    Add {
+        /// Whether images are sent to it in any case.
+        images: bool,
+        /// Returns what to do after a failure, which depends on more than its code.
+        mend: fn(ErrorCode) -> &'static str,
+    },
+}
+
+/// Says whether images are sent to a server that is being added, where this test has asked.
+fn images_of_added(tested: &v1::TestModelResponse, in_any_case: bool) -> Option<&'static str> {
+    match tested.images() {
+        v1::ImageSupport::TriedYes => Some("it named the colour of a picture: images are sent to it"),
+        v1::ImageSupport::TriedNo if in_any_case => {
+            Some("a test picture was not understood; images are sent all the same, as --images says")
+        }
+        v1::ImageSupport::TriedNo => {
+            Some("a test picture was not understood, so images are not sent to it; with --images they are")
+        }
+        v1::ImageSupport::Yes | v1::ImageSupport::No | v1::ImageSupport::Unspecified => None,
+    }
 }
 
 /// Says whether images are sent to it, where this test has asked.
 fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     let provider = tested.model.split('/').next().unwrap_or_default();
     let setting = match has_images(file, provider) {
+        false if tested.model.starts_with(ENVIRONMENT_PROVIDER) && !has_provider(file, provider) => {
+            let model = tested.model.split_once('/').map_or("", |(_, model)| model);
+            format!(
+                "`palyra model add mine --model {model} --images`, which keeps its server in the configuration file as `mine`,"
+            )
+        }
         false => format!(
             "`images = true` below `[providers.{provider}]` in {}, then `palyra config reload`,",
             file.display()
@@ -73,12 +117,11 @@ fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     }
 }
 
-/// Shows what came of a test, and what to write into the configuration file; `mend` is what to do after one that failed, where that depends on more than its code.
+/// Shows what came of a test.
 pub(super) fn show(
     output: &Output,
     tested: &v1::TestModelResponse,
-    file: &Path,
-    mend: Option<fn(ErrorCode) -> &'static str>,
+    purpose: &TestPurpose<'_>,
 ) -> Result<(), Failure> {
     let said = clean_line(&tested.text, ANSWER_CHARS_MAX);
     if tested.ok {
@@ -86,15 +129,21 @@ pub(super) fn show(
             "ok: {} answers, first text after {} ms, whole after {} ms: {said}",
             tested.model, tested.first_text_ms, tested.total_ms
         ))?;
-        images(tested, file).into_iter().for_each(|note| output.note(NoteKind::Info, &note));
+        let note = match purpose {
+            TestPurpose::Known { file } => images(tested, file),
+            TestPurpose::Add { images, .. } => images_of_added(tested, *images).map(str::to_owned),
+        };
+        note.into_iter().for_each(|note| output.note(NoteKind::Info, &note));
         return Ok(());
     }
     let code = ErrorCode::ALL.iter().copied().find(|code| code.to_string() == tested.error_code);
     let (code, message) =
         (code.unwrap_or(ErrorCode::ModelTransient), format!("{} does not answer: {said}", tested.model));
-    match mend {
-        Some(mend) => Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output),
-        None => output.error(code, &message),
+    match purpose {
+        TestPurpose::Add { mend, .. } => {
+            Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
+        }
+        TestPurpose::Known { .. } => Failure::local(code, message).naming_run("", &tested.model).show(output),
     }
     Ok(())
 }

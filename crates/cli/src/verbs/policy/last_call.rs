@@ -46,6 +46,7 @@ pub(super) async fn last_decided(
         output.note(NoteKind::Info, &instead_of_last(&acting));
         return Ok(DecidedCall { run, effect });
     }
+    let run = output.id(&run.to_string());
     Err(Failure::Input {
         code: ErrorCode::InvalidArgument,
         message: format!("the run {run} called no tool, so nothing was decided"),

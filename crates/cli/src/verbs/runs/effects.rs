@@ -154,7 +154,11 @@ pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) 
             "{:<9}effect {}, {tool}: its outcome is not known",
             "unknown", effect.effect_id
         ))?;
-        context.output.line(&format!("{:<9}{}", "", how_to_resolve(run, effect.effect_id)))?;
+        context.output.line(&format!(
+            "{:<9}{}",
+            "",
+            how_to_resolve(&context.output.id(run), effect.effect_id)
+        ))?;
     }
     Ok(())
 }
@@ -166,12 +170,17 @@ async fn resolve(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = request.run_id.clone();
-    let effect = client.resolve_effect(request).await.map_err(|error| Failure::from(error).naming(&run))?;
+    let effect = client
+        .resolve_effect(request)
+        .await
+        .map_err(|error| Failure::from(error).naming(&context.output.id(&run)))?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {
-        let message =
-            format!("recorded; a run that waited for it goes on: `palyra runs tail {}`", short_id(&run));
+        let message = format!(
+            "recorded; a run that waited for it goes on: `palyra runs tail {}`",
+            context.output.id(&run)
+        );
         context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)

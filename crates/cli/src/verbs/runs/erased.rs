@@ -5,11 +5,10 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 
 use crate::failure::Failure;
-use palyra_run_view::date;
+use palyra_run_view::erased_how;
 use palyra_screen_text::short_id;
+use palyra_terminal::{NoteKind, Output};
 
-/// Ranges of entries that are shown of an erasure.
-const RANGES_SHOWN_MAX: usize = 20;
 const PAGE_ENTRIES: u32 = 1000;
 /// The newest entries that are searched for the erasure.
 const PAGES_MAX: usize = 20;
@@ -17,6 +16,17 @@ const PAGES_MAX: usize = 20;
 /// Returns whether the content of a run was erased.
 pub(crate) async fn is_erased(client: &Client, run: &str) -> Result<bool, Failure> {
     Ok(erased_beginning(client, run).await?.is_some())
+}
+
+/// Says that a branch of a run begins without what was said, where that was erased.
+pub(crate) async fn note_erased_origin(output: &Output, client: &Client, run: &str) -> Result<(), Failure> {
+    if is_erased(client, run).await? {
+        let run = short_id(run);
+        let note =
+            format!("the content of run {run} was erased: the branch begins without what was said there");
+        output.note(NoteKind::Doubt, &note);
+    }
+    Ok(())
 }
 
 async fn erased_beginning(client: &Client, run: &str) -> Result<Option<v1::TapeEntry>, Failure> {
@@ -29,49 +39,12 @@ async fn erased_beginning(client: &Client, run: &str) -> Result<Option<v1::TapeE
 pub(super) async fn describe(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
     let Some(first) = erased_beginning(client, &run.run_id).await? else { return Ok(None) };
     let how = match erasure_of(client, first.seq).await {
-        Ok(Some(erasure)) => how(&erasure),
+        Ok(Some(erasure)) => erased_how(&erasure),
         // Only the owner may look at the journal as a whole.
         Ok(None) | Err(ClientError::Refused { .. }) => String::new(),
         Err(error) => return Err(error.into()),
     };
     Ok(Some(format!("was erased{how}")))
-}
-
-fn by_whom(erasure: &v1::JournalEntry) -> String {
-    match erasure.principal_id.as_str() {
-        _ if erasure.erased_by_you => "you".to_owned(),
-        "" => "the daemon".to_owned(),
-        principal => format!("principal {}", short_id(principal)),
-    }
-}
-
-/// Says what an erasure took, and who wanted it; nothing of other entries.
-pub(crate) fn erasure_of_entries(entry: &v1::JournalEntry) -> Option<String> {
-    if entry.erased_ranges.is_empty() {
-        return None;
-    }
-    let one = |range: &v1::SeqRange| match range.first == range.last {
-        true => range.first.to_string(),
-        false => format!("{} to {}", range.first, range.last),
-    };
-    let shown = entry.erased_ranges.iter().take(RANGES_SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
-    let left = entry.erased_ranges.len().saturating_sub(RANGES_SHOWN_MAX);
-    let more = if left > 0 { format!(" and {left} more ranges (--json)") } else { String::new() };
-    Some(format!(
-        "erased the content of the entries {shown}{more}, by {} ({})",
-        by_whom(entry),
-        entry.erasure_reason_name()
-    ))
-}
-
-fn how(erasure: &v1::JournalEntry) -> String {
-    let who = by_whom(erasure);
-    format!(
-        " on {} by {who} ({}), as `palyra journal show {}` says",
-        date(erasure.time),
-        erasure.erasure_reason_name(),
-        erasure.seq
-    )
 }
 
 /// Searches the journal, newest entries first, for the erasure that covers an entry.

@@ -6,15 +6,14 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
-use super::undo;
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
-use palyra_run_view::age;
+use palyra_run_view::{age, is_back};
 use palyra_screen_text::clean_line;
-use palyra_screen_text::{bytes, count, diff_lines};
+use palyra_screen_text::{bytes, count, diff_lines, shell_word, short_id};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 const PLACE_CHARS_MAX: usize = 200;
@@ -108,7 +107,8 @@ impl WhichArgs {
         match files.as_slice() {
             [file] => Ok(FoundFile { run, file: file.clone() }),
             [] => {
-                let mend = format!("`palyra runs kept list {run}` shows what was kept");
+                let mend =
+                    format!("`palyra runs kept list {}` shows what was kept", short_id(&run.to_string()));
                 refused(format!("nothing was kept of `{place}`"), mend)
             }
             several => {
@@ -220,7 +220,7 @@ async fn apply(
 ) -> Result<Exit, Failure> {
     let shown_sha256 = match known {
         Some(known) => known,
-        None => match asked(context, client, &found).await? {
+        None => match confirm_kept(context, client, &found).await? {
             Some(shown) => shown,
             None => return Ok(Exit::Cancelled),
         },
@@ -229,7 +229,7 @@ async fn apply(
     let kept_id = found.file.kept_id.clone();
     let request = v1::PlaceKeptFileRequest { run_id: found.run.to_string(), kept_id, shown_sha256 };
     let files = client.place_kept_file(request).await.map_err(|error| refused(error.into()))?;
-    let left = files.iter().filter(|file| !undo::is_back(file)).count();
+    let left = files.iter().filter(|file| !is_back(file)).count();
     if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
     } else {
@@ -255,11 +255,17 @@ fn tell_placed(context: &Context, file: &v1::UndoneFile) {
 }
 
 /// Shows a kept file and asks the person; a yes repeats the beginning of what was shown.
-async fn asked(context: &Context, client: &Client, found: &FoundFile) -> Result<Option<String>, Failure> {
+async fn confirm_kept(
+    context: &Context,
+    client: &Client,
+    found: &FoundFile,
+) -> Result<Option<String>, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        let message = "what a command left is put in place after a yes; look at it with `palyra runs kept show`, then \
-                    name the digest that it shows with --shown";
-        return Err(Failure::Usage(message.to_owned()));
+        let (run, place) = (context.output.id(&found.run.to_string()), shell_word(&found.file.place));
+        return Err(Failure::Usage(format!(
+            "what a command left is put in place after a yes; look at it with `palyra runs kept show {run} {place}`, then \
+             name the digest that it shows with --shown"
+        )));
     };
     let shown = found.show(client).await?;
     tell(context, &shown);

@@ -1,6 +1,4 @@
 //! `palyra runs undo`: takes back what a run changed in files, or shows what that would do.
-//!
-//! Invariant: each path is reported once, by what became of it in the end.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,28 +15,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
-use palyra_run_view::age;
+use palyra_run_view::{UndoExtent, age, is_back, undo_outcome, undone_by_path};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, diff_lines, short_id};
 use palyra_terminal::NoteKind;
 
 const PATH_CHARS_MAX: usize = 200;
-const REASON_CHARS_MAX: usize = 240;
 /// Files of another run that are named.
 const PATHS_NAMED_MAX: usize = 3;
 /// Runs and effects, newest first, among which the one with changes is looked for.
 const RUNS_LOOKED_AT_MAX: u32 = 200;
 /// Runs that are compared with the files of the folder.
 const RUNS_COMPARED_MAX: usize = 10;
-
-/// How far it goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UndoExtent {
-    /// The files are put back.
-    Files,
-    /// Nothing is changed.
-    DryRun,
-}
 
 /// Among which runs another one is looked for, where the named run changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,13 +68,13 @@ pub(super) async fn undo(
         files => files?,
     };
     let exit = if files.iter().all(is_back) { Exit::Done } else { Exit::Conflict };
-    let files = by_path(&files);
+    let files = undone_by_path(&files);
     if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(*file)))?;
         return Ok(exit);
     }
     for file in &files {
-        let (mark, outcome) = outcome(file, extent);
+        let (mark, outcome) = undo_outcome(file, extent);
         context.output.note(mark, &format!("{}: {outcome}", clean_line(&file.path, PATH_CHARS_MAX)));
         if file.result() == v1::UndoResult::Conflict || file.result() == v1::UndoResult::Restored {
             let lines = diff_lines(&file.detail);
@@ -341,88 +329,12 @@ async fn newest_changes(
     Ok(None)
 }
 
-/// Returns each path once, where it came first: what was not taken back counts, else what was done last.
-fn by_path(files: &[v1::UndoneFile]) -> Vec<&v1::UndoneFile> {
-    let mut paths: Vec<&v1::UndoneFile> = Vec::new();
-    for file in files {
-        match paths.iter_mut().find(|known| known.path == file.path) {
-            Some(known) if is_back(known) && file.result() != v1::UndoResult::AlreadyRestored => {
-                *known = file;
-            }
-            Some(_) => {}
-            None => paths.push(file),
-        }
-    }
-    paths
-}
-
-pub(super) fn is_back(file: &v1::UndoneFile) -> bool {
-    matches!(file.result(), v1::UndoResult::Restored | v1::UndoResult::AlreadyRestored)
-}
-
-fn outcome(file: &v1::UndoneFile, extent: UndoExtent) -> (NoteKind, String) {
-    let done = match (file.result(), extent, file.removed) {
-        (v1::UndoResult::Restored, UndoExtent::Files, true) => "removed; it did not exist before the run",
-        (v1::UndoResult::Restored, UndoExtent::Files, false) => "restored to its content before the run",
-        (v1::UndoResult::Restored, UndoExtent::DryRun, true) => {
-            "would be removed; it did not exist before the run"
-        }
-        (v1::UndoResult::Restored, UndoExtent::DryRun, false) => {
-            "would be restored to its content before the run"
-        }
-        (v1::UndoResult::AlreadyRestored, _, true) => "is removed already; it did not exist before the run",
-        (v1::UndoResult::AlreadyRestored, _, false) => "has its content before the run already",
-        (v1::UndoResult::Conflict, UndoExtent::Files, _) => {
-            let notice =
-                "skipped, because it changed after the run; restoring it would have been this change:";
-            return (NoteKind::Doubt, notice.to_owned());
-        }
-        (v1::UndoResult::Conflict, UndoExtent::DryRun, _) => {
-            let notice =
-                "would be skipped, because it changed after the run; restoring it would be this change:";
-            return (NoteKind::Doubt, notice.to_owned());
-        }
-        (v1::UndoResult::Withheld, _, _) => {
-            let notice = "skipped: its content before the run contained a secret and was not stored";
-            return (NoteKind::Doubt, notice.to_owned());
-        }
-        _ => return (NoteKind::Bad, clean_line(&file.detail, REASON_CHARS_MAX)),
-    };
-    let mark = if extent == UndoExtent::Files { NoteKind::Good } else { NoteKind::Info };
-    (mark, done.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn file(path: &str, result: v1::UndoResult, removed: bool) -> v1::UndoneFile {
         v1::UndoneFile { path: path.to_owned(), result: result.into(), removed, ..Default::default() }
-    }
-
-    #[test]
-    fn what_was_not_taken_back_counts_as_skipped() {
-        for (result, back) in [
-            (v1::UndoResult::Restored, true),
-            (v1::UndoResult::AlreadyRestored, true),
-            (v1::UndoResult::Conflict, false),
-            (v1::UndoResult::Withheld, false),
-            (v1::UndoResult::Failed, false),
-        ] {
-            assert_eq!(is_back(&file("a", result, false)), back, "{result:?}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_the_run_made_is_reported_as_removed() {
-        let of = |file: v1::UndoneFile, extent| outcome(&file, extent).1;
-        let made = || file("a", v1::UndoResult::Restored, true);
-        assert_eq!(of(made(), UndoExtent::Files), "removed; it did not exist before the run");
-        assert_eq!(of(made(), UndoExtent::DryRun), "would be removed; it did not exist before the run");
-        assert_eq!(
-            of(file("a", v1::UndoResult::Restored, false), UndoExtent::Files),
-            "restored to its content before the run"
-        );
     }
 
     #[test]
@@ -443,18 +355,5 @@ mod tests {
         let run = v1::Run { run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(), ..Default::default() };
         let notice = UndoChanges { run, paths }.describe(&OtherRuns::OfFolder);
         assert!(notice.contains("is 96C5QJ (a, b, c and 2 more); `palyra runs undo 96C5QJ`"), "{notice}");
-    }
-
-    #[test]
-    fn several_changes_to_one_path_are_one_line() {
-        let files = [
-            file("a", v1::UndoResult::Restored, true),
-            file("b", v1::UndoResult::Restored, false),
-            file("a", v1::UndoResult::AlreadyRestored, true),
-            file("b", v1::UndoResult::Conflict, false),
-            file("b", v1::UndoResult::Restored, false),
-        ];
-        let lines: Vec<_> = by_path(&files).iter().map(|file| (&*file.path, file.result())).collect();
-        assert_eq!(lines, [("a", v1::UndoResult::Restored), ("b", v1::UndoResult::Conflict)]);
     }
 }

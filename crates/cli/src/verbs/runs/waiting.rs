@@ -5,7 +5,7 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::verbs::approve::elsewhere;
+use crate::verbs::approve::scope_of;
 use crate::verbs::open_questions::open_question;
 use palyra_run_view::{PreviewDetail, question};
 use palyra_screen_text::clean_text;
@@ -20,7 +20,10 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
         v1::WaitReason::Question => {
             if let Some(asked) = open_question(client, run).await? {
                 context.output.line(&format!("asks     {asked}"))?;
-                context.output.line(&format!("answer   palyra runs answer {} \"...\"", run.run_id))?;
+                context.output.line(&format!(
+                    "answer   palyra runs answer {} \"...\"",
+                    context.output.id(&run.run_id)
+                ))?;
             }
             Ok(())
         }
@@ -40,15 +43,17 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
         page_size: APPROVALS_SHOWN_MAX,
         ..Default::default()
     };
-    let elsewhere = elsewhere(client, &run.run_id).await;
+    let scope = scope_of(client, &run.run_id).await;
     for approval in client.call(request).await?.approvals {
         let prompt = approval.prompt.clone().unwrap_or_default();
-        let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Unattended, &elsewhere);
+        let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Unattended, &scope);
         for (at, line) in lines.iter().flat_map(|line| line.text.split('\n')).enumerate() {
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;
         }
-        context.output.line(&format!("answer   palyra approve yes {}", approval.approval_id))?;
+        context
+            .output
+            .line(&format!("answer   palyra approve yes {}", context.output.id(&approval.approval_id)))?;
     }
     Ok(())
 }

@@ -31,6 +31,12 @@ fn the_worst_case_fits_a_screen() {
         found: "commands run in namespaces of their own (tier C); Landlock 6".to_owned(),
         ..Default::default()
     };
+    let reach = v1::Check {
+        name: REACH_CHECK.to_owned(),
+        found: "local_socket (1 person, 2 streams)".to_owned(),
+        ..Default::default()
+    };
+    report.reach(&[check.clone(), reach]);
     report.sandbox(&[check]);
     report.journal(&v1::GetJournalStatusResponse {
         health: v1::JournalHealth::Writable.into(),
@@ -44,6 +50,7 @@ fn the_worst_case_fits_a_screen() {
         "waits in this folder: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
         "waits elsewhere: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
         "runs 5 active, 4 waiting",
+        "approvers local_socket (1 person, 2 streams)",
         "sandbox commands run in namespaces of their own (tier C)",
         "journal writable, 7 entries, 0 of them signed",
     ] {

@@ -56,7 +56,7 @@ pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failur
     // Told before a daemon is started for it.
     let path = absolute(&args.file)?;
     if !args.yes && !args.json && !context.output.can_ask() {
-        return Err(unasked());
+        return Err(confirmation_missing());
     }
     let client = context.connect().await?;
     if !context.output.is_drawn_on() && !args.json {
@@ -134,7 +134,7 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     real.into_os_string().into_string().map_err(|_| notice("the path is not valid UTF-8"))
 }
 
-fn unasked() -> Failure {
+fn confirmation_missing() -> Failure {
     Failure::Input {
         code: ErrorCode::InvalidArgument,
         message: "adding a tool needs a confirmation, and there is no terminal".to_owned(),
@@ -145,7 +145,7 @@ fn unasked() -> Failure {
 /// Asks the person; where there is none, the word has to be on the command line.
 async fn agreed(context: &Context) -> Result<bool, Failure> {
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        return Err(unasked());
+        return Err(confirmation_missing());
     };
     let answer = reader.ask("? add it? [y/N]", ReadingMode::Shown).await;
     let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();

@@ -61,6 +61,8 @@ fn members_that_cannot_be_served_are_refused_by_name() {
         (json!({ "n": 2 }), "n"),
         (json!({ "modalities": ["text", "audio"] }), "modalities"),
         (json!({ "logprobs": true }), "logprobs"),
+        (json!({ "top_logprobs": 2 }), "logprobs"),
+        (json!({ "audio": { "voice": "v", "format": "wav" } }), "audio"),
         (json!({ "temperature": 3 }), "temperature"),
         (json!({ "temperature": -0.1 }), "temperature"),
         (json!({ "top_p": 1.1 }), "top_p"),
@@ -124,10 +126,12 @@ fn all_roles_are_read_and_an_assistant_may_have_calls_and_no_content() {
         { "role": "tool", "tool_call_id": "c1", "content": [{ "type": "text", "text": "r" }] },
         { "role": "assistant", "content": "a" },
         { "role": "user", "content": "v" },
+        { "role": "function", "name": "f", "content": "w" },
     ]);
     let request = with(&json!({ "messages": messages })).unwrap();
     let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
-    assert_eq!((texts[1], texts[4], texts[6]), ("d", "r", "v"));
+    assert_eq!((texts[1], texts[4], texts[6], texts[7]), ("d", "r", "v", "w"));
+    assert_eq!(request.messages[7].role, MessageRole::Tool);
     assert_eq!(request.messages[3].calls, ["c1"]);
     let mut without_result = messages;
     without_result.as_array_mut().unwrap().remove(4);

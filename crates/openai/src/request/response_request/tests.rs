@@ -70,6 +70,27 @@ fn items_of_the_input_are_read_with_and_without_a_type() {
 }
 
 #[test]
+fn items_of_tools_that_do_not_exist_here_are_kept_as_text() {
+    for kind in [
+        "web_search_call",
+        "file_search_call",
+        "computer_call",
+        "local_shell_call",
+        "image_generation_call",
+        "mcp_call",
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "mcp_approval_response",
+    ] {
+        let input = json!([{ "type": kind, "id": "i1" }, { "role": "user", "content": "u" }]);
+        let request = with(&json!({ "input": input })).unwrap();
+        assert_eq!(request.input[0].role, MessageRole::Assistant, "{kind}");
+        assert!(request.input[0].text.contains(kind), "{}", request.input[0].text);
+        assert!(request.input[0].calls.is_empty(), "no result is awaited: {kind}");
+    }
+}
+
+#[test]
 fn a_call_whose_output_is_missing_is_named() {
     let input = json!([
         { "role": "user", "content": "u" },

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import sys
 
 import httpx2
@@ -177,6 +178,11 @@ def errors():
     fails(openai.BadRequestError, n=2)
     fails(openai.BadRequestError, temperature=9)
     fails(openai.BadRequestError, reasoning_effort="huge")
+    key = {"Idempotency-Key": "a key of python"}
+    ask("once", extra_headers=key)
+    fails(openai.ConflictError, "idempotency_conflict", extra_headers=key)
+    narrow = openai.OpenAI(api_key=os.environ["PALYRA_NARROW_TOKEN"], max_retries=0)
+    missing(openai.PermissionDeniedError, narrow.models.list)
     try:
         openai.OpenAI(api_key="sk-wrong", max_retries=0).models.list()
         raise AssertionError("a wrong key is taken")
@@ -259,15 +265,18 @@ def background():
     slow = client.responses.create(model="faults/slow", input="count", background=True)
     cancelled = client.responses.cancel(slow.id)
     assert cancelled.status == "cancelled", cancelled
+    waited_for = client.responses.create(model="palyra", input="work with me")
+    missing(openai.BadRequestError, lambda: client.responses.cancel(waited_for.id))
 
 
 @part
 def previous():
-    first = client.responses.create(model="palyra", input="first")
+    first = client.responses.create(model="palyra", input="first", instructions="be brief")
     second = client.responses.create(model="palyra", input="second", previous_response_id=first.id)
     branch = client.responses.create(model="palyra", input="a branch", previous_response_id=first.id)
     assert (second.output_text, branch.output_text) == ("You said: second", "You said: a branch")
     assert second.previous_response_id == first.id
+    assert "be brief" in first.output_text and second.instructions is None, "instructions are not carried over"
 
 
 @part

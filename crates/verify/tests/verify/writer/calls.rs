@@ -107,7 +107,7 @@ impl<'l> Tape<'l> {
         self.entry(0x61, rest, Some(b"why"))
     }
 
-    fn asked(&mut self, effect: u64, approval: [u8; 16]) {
+    fn on_requested(&mut self, effect: u64, approval: [u8; 16]) {
         let rest = |facts: &mut Vec<u8>| {
             bytes_field(facts, 2, &approval);
             number_field(facts, 3, effect);
@@ -190,7 +190,7 @@ impl<'l> Tape<'l> {
 
     fn approved(&mut self, effect: u64, approval: [u8; 16], edited: Option<[u8; 32]>) {
         self.decided(effect, ASK, By::Policy);
-        self.asked(effect, approval);
+        self.on_requested(effect, approval);
         self.resolved(effect, approval, APPROVED, edited);
         self.decided(effect, ALLOW, By::Approval(approval));
     }
@@ -238,7 +238,7 @@ impl<'l> Tape<'l> {
         match wrong {
             Wrong::OnlyAsked => {
                 self.decided(1, ASK, By::Policy);
-                self.asked(1, approval);
+                self.on_requested(1, approval);
                 self.started(1)
             }
             Wrong::OtherThanEdited => {
@@ -247,12 +247,12 @@ impl<'l> Tape<'l> {
                 self.finished(1, digest, By::Approval(approval))
             }
             Wrong::ApprovalRefused => {
-                self.asked(1, approval);
+                self.on_requested(1, approval);
                 self.resolved(1, approval, REFUSED, None);
                 self.decided(1, ALLOW, By::Approval(approval))
             }
             Wrong::ApprovalOfAnother => {
-                self.asked(2, approval);
+                self.on_requested(2, approval);
                 self.resolved(2, approval, APPROVED, None);
                 self.decided(1, ALLOW, By::Policy);
                 self.started(1);
@@ -260,13 +260,13 @@ impl<'l> Tape<'l> {
             }
             Wrong::ApprovalAfterStart => {
                 self.decided(1, ALLOW, By::Policy);
-                self.asked(1, approval);
+                self.on_requested(1, approval);
                 self.started(1);
                 self.resolved(1, approval, APPROVED, None);
                 self.finished(1, digest, By::Approval(approval))
             }
             Wrong::DecidedTwice => {
-                self.asked(1, approval);
+                self.on_requested(1, approval);
                 self.resolved(1, approval, REFUSED, None);
                 self.resolved(1, approval, APPROVED, None)
             }

@@ -32,10 +32,10 @@ pub(super) fn literals(tokens: TokenStream) -> Vec<syn::LitStr> {
 /// Returns whether an attribute makes its item part of tests only.
 pub(super) fn is_cfg_test(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
-        && attribute.meta.require_list().is_ok_and(|list| means_test(list.tokens.clone()))
+        && attribute.meta.require_list().is_ok_and(|list| is_test_attribute(list.tokens.clone()))
 }
 
-fn means_test(tokens: TokenStream) -> bool {
+fn is_test_attribute(tokens: TokenStream) -> bool {
     let mut trees = tokens.into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Ident(only)), None) => only == "test",

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 use super::{AddArgs, WireFormat};
 use crate::failure::Failure;
-use crate::shell_word::shell_word;
 use crate::verbs::model::address::host_of_url;
+use palyra_screen_text::shell_word;
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 const MODEL_VARIABLE: &str = "PALYRA_MODEL";
@@ -24,6 +24,7 @@ pub(super) struct AddRequest {
     pub(super) format: WireFormat,
     pub(super) key: Option<String>,
     pub(super) context_tokens: Option<u32>,
+    pub(super) images: bool,
     pub(super) no_default: bool,
     pub(super) yes: bool,
     pub(super) no_test: bool,
@@ -76,6 +77,7 @@ impl AddRequest {
             format: args.format,
             key,
             context_tokens: args.context_tokens,
+            images: args.images,
             no_default: args.no_default,
             yes: args.yes,
             no_test: args.no_test,

@@ -10,6 +10,7 @@ fn args(name: &str, key: Option<&str>) -> AddRequest {
         format: WireFormat::OpenAiChat,
         key: key.map(str::to_owned),
         context_tokens: None,
+        images: false,
         no_default: false,
         yes: false,
         no_test: false,

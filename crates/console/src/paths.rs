@@ -1,0 +1,20 @@
+//! Where the pages, forms and streams are that several files name.
+
+/// The first screen.
+pub(crate) const HOME_PATH: &str = "/console";
+/// Ends the session.
+pub(crate) const SIGN_OUT_PATH: &str = "/console/sign-out";
+/// The rows of a run.
+pub(crate) const RUN_EVENTS_PATH: &str = "/console/runs/{run_id}/events";
+/// The list of attention.
+pub(crate) const ATTENTION_PATH: &str = "/console/events";
+/// Begins a conversation.
+pub(crate) const START_PATH: &str = "/console/chat/start";
+/// What to ask first.
+pub(crate) const FIRST_STEPS_PATH: &str = "/console/start";
+/// The hashes between two sizes of the journal.
+pub(crate) const CONSISTENCY_PATH: &str = "/console/proofs/consistency";
+/// The proof of one entry.
+pub(crate) const ENTRY_PROOF_PATH: &str = "/console/proofs/entry";
+/// The cards of a conversation, alone.
+pub(crate) const ASKED_PATH: &str = "/console/sessions/{session_id}/asked";

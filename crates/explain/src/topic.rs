@@ -1,0 +1,164 @@
+//! What the words after `explain` name.
+
+use palyra_types::ErrorCode;
+
+use crate::library::{DOCUMENTS, page_of};
+use palyra_screen_text::slips;
+
+const CODE_PREFIX: &str = "PLY-";
+const DOCUMENTS_FOLDER: &str = "docs/";
+const DOCUMENT_ENDING: &str = ".md";
+/// What can be explained beside verbs and documents.
+const TOPICS: [(&str, &str); 4] = [
+    ("PLY-nnnn", "an error code, such as PLY-4003"),
+    ("exit-codes", "what a verb exits with"),
+    ("environment", "the variables that are read"),
+    ("options", "the options that every verb takes"),
+];
+/// Codes that are offered where one does not exist, at most.
+const NEAREST_MAX: usize = 3;
+
+/// Something that can be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainTopic {
+    /// The table of exit codes.
+    ExitCodes,
+    /// The variables of the environment.
+    Environment,
+    /// The options that every verb takes.
+    Options,
+    /// Everything that can be explained.
+    Topics,
+    /// A text of the documentation.
+    Page(&'static str),
+}
+
+/// A code that looks like one and does not exist, with those that are like it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownTopic {
+    /// Codes with numbers that differ by one sign, at most a few.
+    pub nearest: Vec<ErrorCode>,
+}
+
+/// Returns what can be explained beside verbs, with what each is about.
+pub fn topic_names() -> impl Iterator<Item = (String, String)> {
+    let topics = TOPICS.iter().map(|(name, what)| ((*name).to_owned(), (*what).to_owned()));
+    topics.chain(DOCUMENTS.iter().map(|(name, text)| (format!("docs/{name}.md"), title(text).to_owned())))
+}
+
+fn title(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+}
+
+impl ExplainTopic {
+    /// Returns what a word names; `None` where it is neither a code nor a topic, and may be a verb. `is_verb` says
+    /// whether a document needs its whole name, since a verb has the short one.
+    pub fn read(word: &str, is_verb: impl Fn(&str) -> bool) -> Result<Option<Self>, UnknownTopic> {
+        let lower = word.to_ascii_lowercase();
+        match lower.as_str() {
+            "exit-codes" => return Ok(Some(Self::ExitCodes)),
+            "environment" => return Ok(Some(Self::Environment)),
+            "options" => return Ok(Some(Self::Options)),
+            "topics" => return Ok(Some(Self::Topics)),
+            _ => {}
+        }
+        if let Some(number) = code_number(&lower) {
+            let known = ErrorCode::ALL.iter().find(|code| code.number().to_string() == number);
+            return match known {
+                Some(code) => Ok(Some(Self::Page(page_of(*code)))),
+                None => Err(UnknownTopic { nearest: nearest(number) }),
+            };
+        }
+        if let Some(code) = ErrorCode::ALL.iter().find(|code| code.slug() == lower.replace('-', "_")) {
+            return Ok(Some(Self::Page(page_of(*code))));
+        }
+        let whole = lower.strip_suffix(DOCUMENT_ENDING);
+        let name = whole.unwrap_or(&lower);
+        let name = name.strip_prefix(DOCUMENTS_FOLDER).unwrap_or(name);
+        if whole.is_none() && !lower.starts_with(DOCUMENTS_FOLDER) && is_verb(&lower) {
+            return Ok(None);
+        }
+        Ok(DOCUMENTS.iter().find(|(known, _)| *known == name).map(|(_, text)| Self::Page(text)))
+    }
+}
+
+/// Returns the number of a word that is written like a code: `PLY-4003`, `ply4003`, `4003`.
+fn code_number(lower: &str) -> Option<&str> {
+    let number = match lower.strip_prefix(&CODE_PREFIX.to_ascii_lowercase()) {
+        Some(number) => number,
+        None => lower.strip_prefix("ply").unwrap_or(lower),
+    };
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+/// Returns the codes that differ least from a number, the likeliest first.
+fn nearest(number: &str) -> Vec<ErrorCode> {
+    let sorted = |number: &str| {
+        let mut digits = number.as_bytes().to_vec();
+        digits.sort_unstable();
+        digits
+    };
+    let mut codes: Vec<(usize, bool, u64, ErrorCode)> = ErrorCode::ALL
+        .iter()
+        .map(|code| {
+            let own = code.number().to_string();
+            let apart = number.parse().map_or(u64::MAX, |number: u64| number.abs_diff(code.number().into()));
+            // Swapped digits are likelier than a wrong one.
+            let other_digits = sorted(number) != sorted(&own);
+            (slips(number.as_bytes(), own.as_bytes()), other_digits, apart, *code)
+        })
+        .collect();
+    codes.sort_unstable();
+    let least = codes.first().map_or(0, |(slips, ..)| *slips);
+    codes.into_iter().filter(|(slips, ..)| *slips == least).take(NEAREST_MAX).map(|(.., code)| code).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title(word: &str) -> Option<&'static str> {
+        match ExplainTopic::read(word, |word| ["policy", "tools", "run"].contains(&word)) {
+            Ok(Some(ExplainTopic::Page(text))) => text.lines().next(),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_however_it_is_written() {
+        for word in ["PLY-4003", "ply-4003", "Ply4003", "4003", "tool_denied", "TOOL-DENIED"] {
+            assert_eq!(title(word), Some("# PLY-4003 tool_denied"), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_code_that_does_not_exist_has_neighbours() {
+        let nearest = |word: &str| {
+            let unknown = ExplainTopic::read(word, |_| false).unwrap_err();
+            unknown.nearest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert!(nearest("PLY-4030").starts_with("PLY-4003 "), "{}", nearest("PLY-4030"));
+        assert!(nearest("ply-114").contains("PLY-1104"), "{}", nearest("ply-114"));
+        assert!(nearest("PLY-11033").starts_with("PLY-1103"), "{}", nearest("PLY-11033"));
+        assert!(!nearest("99999999999999999999").is_empty());
+    }
+
+    const POLICY: &str = "# Policies: what a call of a tool may do";
+
+    #[test]
+    fn a_document_needs_its_whole_name_where_a_verb_has_the_short_one() {
+        for (word, expect) in [
+            ("docs/policy.md", Some(POLICY)),
+            ("policy.md", Some(POLICY)),
+            ("docs/policy", Some(POLICY)),
+            ("policy", None),
+            ("sandbox", title("docs/sandbox.md")),
+            ("docs/nothing.md", None),
+            ("runs", None),
+        ] {
+            assert_eq!(title(word), expect, "{word}");
+        }
+        assert!(title("sandbox").is_some());
+        assert_eq!(ExplainTopic::read("Exit-Codes", |_| false), Ok(Some(ExplainTopic::ExitCodes)));
+    }
+}

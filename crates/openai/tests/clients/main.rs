@@ -1,0 +1,16 @@
+//! OpenAI's clients, installed by name, against the surface over a clock that the test moves: what takes minutes of the
+//! daemon takes none of the test.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod daemon;
+
+mod client_program;
+mod client_trial;
+
+mod late_approvals;
+mod leaving_clients;
+mod each_client;
+
+mod raw_request;
+mod tried_with;
