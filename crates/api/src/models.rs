@@ -51,6 +51,7 @@ impl OperationHandlers {
         // The built-in model is known well enough.
         let try_image = message.try_image && model.provider.as_str() != BUILT_IN_PROVIDER;
         let try_image = if try_image { TryImage::Yes } else { TryImage::No };
+        let images_command = self.state.models.directory().images_command(&model).unwrap_or_default();
         match self.state.models.test(wanted, try_image).await {
             Ok((model, test)) => Ok(TestModelResponse {
                 ok: true,
@@ -61,6 +62,7 @@ impl OperationHandlers {
                 total_ms: milliseconds(test.total),
                 usage: test.usage.map(translate::token_usage),
                 images: image_support(test.images),
+                images_command,
             }),
             Err(AdminError::Model(failure)) => Ok(failed_test(&model, failure)),
             Err(error) => Err(error.into()),

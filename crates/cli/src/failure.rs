@@ -21,7 +21,7 @@ const IN_CHAT: [(&str, &str); 3] = [
     ("with --model", "with /model"),
     ("start a new session", "begin a fresh context with /reset"),
 ];
-/// What they have in the place of a model.
+/// Their placeholder for a model.
 const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
 /// Why a verb did not do what it was asked.

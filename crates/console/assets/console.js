@@ -49,11 +49,12 @@ function follow(open) {
   start();
 }
 
-// A yes needs a card that was seen for a moment.
+// A yes needs a card that was seen for a moment where it is.
 // It can be reached by keyboard before that, and does nothing.
-function restBefore(yes) {
+const rests = new Map();
+function rest(yes) {
+  rests.get(yes)?.disconnect();
   yes.ariaDisabled = "true";
-  yes.addEventListener("click", (event) => yes.ariaDisabled && event.preventDefault());
   let timer = 0;
   const seen = new IntersectionObserver(([entry]) => {
     clearTimeout(timer);
@@ -63,7 +64,22 @@ function restBefore(yes) {
       seen.disconnect();
     }, 500);
   });
+  rests.set(yes, seen);
   seen.observe(yes);
+}
+
+function restBefore(yes) {
+  yes.addEventListener("click", (event) => yes.ariaDisabled && event.preventDefault());
+  rest(yes);
+}
+
+// Changes the page; a yes that is somewhere else after that rests again, since a click may have been meant for what was there.
+function moving(change) {
+  const placeOf = (yes) => yes.getBoundingClientRect().top;
+  for (const yes of rests.keys()) if (!yes.isConnected) rests.delete(yes);
+  const before = new Map([...rests.keys()].map((yes) => [yes, placeOf(yes)]));
+  change();
+  for (const [yes, place] of before) if (yes.isConnected && Math.abs(placeOf(yes) - place) > 1) rest(yes);
 }
 
 // A form is sent once, until its page is shown again.
@@ -80,7 +96,8 @@ function prepare(part) {
   for (const form of part.querySelectorAll("form")) sendOnce(form);
 }
 
-// Cards that are there stay where they are, with what was typed into them; those that are answered go, new ones come below.
+// Cards that are there stay where they are, with what was typed into them; those that are answered go, new ones come above, since
+// the list grows upwards.
 const asked = document.getElementById("asked");
 async function readAsked() {
   const answer = await fetch(asked.dataset.asked);
@@ -88,13 +105,13 @@ async function readAsked() {
   const cards = [...rowsOf(await answer.text()).children];
   const idOf = (card) => card.dataset.approval;
   const wanted = new Set(cards.map(idOf));
-  for (const card of [...asked.children]) if (!wanted.has(idOf(card))) card.remove();
   const known = new Set([...asked.children].map(idOf));
   const added = cards.filter((card) => !known.has(idOf(card)));
-  for (const card of added) {
-    asked.append(card);
-    prepare(card);
-  }
+  moving(() => {
+    for (const card of [...asked.children]) if (!wanted.has(idOf(card))) card.remove();
+    asked.prepend(...added);
+  });
+  added.forEach(prepare);
   if (added.length > 0) lookAt(added[0]);
 }
 
@@ -131,11 +148,13 @@ if (tape) {
       last = seq;
       const rows = rowsOf(JSON.parse(event.data).html);
       const changesCards = asked && rows.querySelector(".k-approvals");
-      tape.append(rows);
-      dropOldRows(tape);
+      moving(() => {
+        tape.append(rows);
+        dropOldRows(tape);
+        if (wasAtEnd) showEnd();
+        else noteNew(1);
+      });
       if (changesCards) readAsked();
-      if (wasAtEnd) showEnd();
-      else noteNew(1);
     };
     const end = (text) => {
       isOver = true;

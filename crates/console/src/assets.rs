@@ -13,7 +13,7 @@ pub(crate) const SCRIPT_PATH: &str = "/console/assets/console.js";
 /// Where the script is that checks proofs; the script of pages loads it where there is one.
 pub(crate) const PROOFS_SCRIPT_PATH: &str = "/console/assets/proofs.js";
 
-const STYLE: &str = include_str!("../assets/console.css");
+pub(crate) const STYLE: &str = include_str!("../assets/console.css");
 const SCRIPT: &str = include_str!("../assets/console.js");
 const PROOFS_SCRIPT: &str = include_str!("../assets/proofs.js");
 

@@ -17,8 +17,10 @@ mod screen_call;
 mod screens;
 mod actions;
 mod live_streams;
+mod run_export;
 
 mod page;
+mod page_response;
 mod page_parts;
 mod tape_row;
 mod markdown;

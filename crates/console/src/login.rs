@@ -9,8 +9,9 @@ use palyra_api::ApiError;
 use palyra_http::TransportSecurity;
 
 use crate::forms::{check_sender, read_form};
-use crate::page::{bare_page, html_response, refusal_status, see_other};
+use crate::page::bare_page;
 use crate::page_parts::refusal_body;
+use crate::page_response::{html_response, refusal_status, see_other};
 use crate::paths::{HOME_PATH, SIGN_OUT_PATH};
 use crate::screen_call::{ConsoleServices, ScreenCall};
 

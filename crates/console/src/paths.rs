@@ -6,6 +6,8 @@ pub(crate) const HOME_PATH: &str = "/console";
 pub(crate) const SIGN_OUT_PATH: &str = "/console/sign-out";
 /// The rows of a run.
 pub(crate) const RUN_EVENTS_PATH: &str = "/console/runs/{run_id}/events";
+/// A run as a file.
+pub(crate) const RUN_EXPORT_PATH: &str = "/console/runs/{run_id}/export";
 /// The list of attention.
 pub(crate) const ATTENTION_PATH: &str = "/console/events";
 /// Begins a conversation.

@@ -21,12 +21,15 @@ use tokio_util::sync::CancellationToken;
 use crate::actions::ACTIONS;
 use crate::forms::{FORM_BYTES_MAX, read_form};
 use crate::live_streams;
-use crate::page::{bare_page, html_response, page, refusal_status, see_other};
+use crate::page::{bare_page, page};
 use crate::page_parts::refusal_body;
+use crate::page_response::{html_response, refusal_status, see_other};
 use crate::paths::{
-    ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, RUN_EVENTS_PATH, SIGN_OUT_PATH,
+    ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, RUN_EVENTS_PATH,
+    RUN_EXPORT_PATH, SIGN_OUT_PATH,
 };
 use crate::proof_data::{consistency, entry};
+use crate::run_export::run_export;
 use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget};
 use crate::screens::{SCREENS, ScreenSpec, asked_fragment};
 use crate::{actions::ConsoleAction, assets, login};
@@ -63,6 +66,7 @@ fn router(services: &Arc<ConsoleServices>) -> Router {
         .route(RUN_EVENTS_PATH, run_events_route(Arc::clone(services)))
         .route(ATTENTION_PATH, attention_route(Arc::clone(services)))
         .route(ASKED_PATH, part_route(Arc::clone(services), |call| asked_fragment(call).boxed()))
+        .route(RUN_EXPORT_PATH, part_route(Arc::clone(services), |call| run_export(call).boxed()))
         .route(CONSISTENCY_PATH, part_route(Arc::clone(services), |call| consistency(call).boxed()))
         .route(ENTRY_PROOF_PATH, part_route(Arc::clone(services), |call| entry(call).boxed()))
         .route(&format!("{CONSOLE_LOGIN_PATH}{{code}}"), link_route(Arc::clone(services)))

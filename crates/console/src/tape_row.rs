@@ -139,8 +139,8 @@ fn row(seq: u32, classes: &str, body: &Markup) -> Markup {
 
 fn content_of(event: &Event) -> RowContent {
     match event {
-        Event::RunStarted(started) => spoken(said(&started.input, started.attachments.len())),
-        Event::InputReceived(input) => spoken(said(&input.input, input.attachments.len())),
+        Event::RunStarted(started) => spoken(said(&started.input, &started.attachments)),
+        Event::InputReceived(input) => spoken(said(&input.input, &input.attachments)),
         Event::ModelText(text) => RowContent { body: html! { (clean_text(&text.text)) }, classes: "piece" },
         Event::RunFinished(finished) => spoken(finish(finished)),
         Event::CancelRequested(cancel) => {
@@ -251,10 +251,11 @@ fn of_approval(event: &Event) -> RowContent {
     }
 }
 
-fn said(input: &str, files: usize) -> Markup {
+fn said(input: &str, files: &[v1::AttachmentInfo]) -> Markup {
+    let names: Vec<String> = files.iter().map(|file| line(&file.name)).collect();
     html! {
         div.text { strong { "You: " } (clean_text(input)) }
-        @if files > 0 { div.muted { "With " (palyra_screen_text::count(files as u64, "file")) "." } }
+        @if !names.is_empty() { div.muted { "With " (names.join(", ")) "." } }
     }
 }
 

@@ -129,6 +129,12 @@ pub(crate) fn now_seconds() -> i64 {
     jiff::Timestamp::now().as_second()
 }
 
+/// Returns a time as it is.
+pub(crate) fn exact_time(time: Option<&prost_types::Timestamp>) -> Markup {
+    let exact = time.and_then(|time| jiff::Timestamp::from_second(time.seconds).ok());
+    html! { @if let Some(exact) = exact { time datetime=(exact) { (exact) } } @else { span.muted { "not known" } } }
+}
+
 /// Returns a time as its distance from now, with the exact one beside it.
 pub(crate) fn time_tag(time: Option<&prost_types::Timestamp>, now: i64) -> Markup {
     let exact = time.and_then(|time| jiff::Timestamp::from_second(time.seconds).ok());

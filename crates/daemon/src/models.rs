@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use palyra_demo_model::DemoProvider;
 use palyra_ports::ModelProvider;
+use palyra_ports::model_directory::EnvironmentServer;
 use palyra_providers::detect::{
     DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
     explicit_selection, selected_model,
@@ -174,14 +175,16 @@ pub(crate) async fn build(
     let mut of_environment = None;
     if let Some(selection) = selection {
         let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
-        of_environment = Some(model.provider.clone());
+        let key = selection.key.as_ref().map(ToString::to_string);
+        of_environment =
+            Some(EnvironmentServer { provider: model.provider.clone(), base_url: selection.base_url, key });
         selected_default = model;
         providers.push(provider);
     }
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
     let directory = ModelDirectory::new(providers, default, suggestions);
-    Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_provider(of_environment))
+    Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_server(of_environment))
 }
 
 /// Tells all reasons at once.

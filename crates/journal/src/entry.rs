@@ -187,11 +187,10 @@ fn check_columns(row: &Row<'_>, seq: Seq, envelope: &Envelope) -> Result<(), Rea
     let run = row.get_ref(2)?.as_blob_or_null();
     let tape_seq: Option<i64> = row.get(3)?;
     let kind: i64 = row.get(4)?;
+    let known = envelope.run.map(|(run, _)| run.to_bytes());
     let agrees = envelope.seq == seq
         && i64::from(envelope.kind) == kind
-        && run.is_ok_and(|run| {
-            envelope.run.map(|(run, _)| run.to_bytes()).as_ref().map(<[u8; 16]>::as_slice) == run
-        })
+        && run.is_ok_and(|run| known.as_ref().map(<[u8; 16]>::as_slice) == run)
         && envelope.run.map(|(_, at)| i64::from(at.0)) == tape_seq;
     if agrees { Ok(()) } else { Err(ReadFault::at(seq, EntryFault::Columns)) }
 }

@@ -25,7 +25,7 @@ pub const FIXTURE_WORKSPACE: &str = "/workspace";
 pub struct PolicyCheck {
     /// How many policies there are.
     pub policies: usize,
-    /// What is no mistake, and likely not meant: a policy that can never apply, about a tool that does not
+    /// Likely oversights beside the mistakes: a policy that can never apply, about a tool that does not
     /// exist, or that asks where one that ships asks already.
     pub warnings: Vec<PolicyMistake>,
 }

@@ -29,7 +29,7 @@ pub struct PolicyExplanation {
     pub posture: Option<String>,
     /// The rules that came nearest, where none permits it.
     pub nearest: Vec<NearRule>,
-    /// Where it asks: the rule that may be meant to let it run, and the action that does.
+    /// For a call that asks: the rule that was written as if it let it run, and the action that does.
     pub hint: Option<String>,
     /// How many policies could have mattered, unattended and attended, and how many there are.
     pub considered: (usize, usize, usize),

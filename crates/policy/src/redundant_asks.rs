@@ -8,10 +8,10 @@ use cedar_policy::{ActionConstraint, Effect};
 
 use crate::policies::{KnownPolicy, PolicyFile, PolicyMistake, PolicySet, StatedTerms};
 
-/// What a person reads who wrote `execute` for calls that should not ask.
+/// The mend for a rule with `execute` whose author expects no question.
 const MEND: &str = "the action that runs calls without asking is Action::\"execute_unattended\"";
 
-/// Returns a warning for each permit of `execute` that is no shipped one and states no terms, where a shipped rule asks
+/// Returns a warning for each permit of `execute` outside of the shipped files that states no terms, where a shipped rule asks
 /// about every tool that it is about.
 pub(crate) fn redundant_asks(policies: &PolicySet) -> Vec<PolicyMistake> {
     let shipped = shipped_files();
@@ -20,13 +20,13 @@ pub(crate) fn redundant_asks(policies: &PolicySet) -> Vec<PolicyMistake> {
     let warning = |known: &KnownPolicy| {
         let by = covering(policies, known, &ours)?;
         let what = format!("`{}` permits what asks a person already, by `{by}`", known.annotations.id);
-        let (file, line) = (known.file.clone(), known.line);
-        Some(PolicyMistake { file, line, column: 1, what, mend: MEND.to_owned() })
+        let file = known.file.clone();
+        Some(PolicyMistake { file, line: known.line, column: 1, what, mend: MEND.to_owned() })
     };
     theirs.into_iter().filter_map(warning).collect()
 }
 
-/// Says which of the rules that let a call ask could have been meant to let it run, and by which action; `deciding` are
+/// Says which of the rules that ask about a call is written as if it let it run, and by which action it would; `deciding` are
 /// all that permit the call.
 pub(crate) fn unattended_hint(policies: &PolicySet, deciding: &[&KnownPolicy]) -> Option<String> {
     let shipped = shipped_files();

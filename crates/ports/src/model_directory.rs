@@ -38,6 +38,17 @@ pub struct ModelOrigin {
     pub fingerprint: Vec<u8>,
 }
 
+/// The server that the daemon's environment selects, which no configuration names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvironmentServer {
+    /// The name under which it is asked.
+    pub provider: ProviderName,
+    /// Where its API begins.
+    pub base_url: String,
+    /// A reference to its key, such as `env:OPENAI_API_KEY`, if it takes one.
+    pub key: Option<String>,
+}
+
 /// Configured providers and the default model. Immutable, but for what tests with pictures found; a new configuration
 /// makes a new one.
 #[derive(Clone)]
@@ -47,7 +58,7 @@ pub struct ModelDirectory {
     fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
     origin: ModelOrigin,
-    environment: Option<ProviderName>,
+    environment: Option<EnvironmentServer>,
     blind: Arc<Mutex<BTreeSet<ModelRef>>>,
 }
 
@@ -66,10 +77,10 @@ impl ModelDirectory {
         Self { origin, ..self }
     }
 
-    /// Returns the same directory with the provider that the daemon's environment selects, if it selects one.
+    /// Returns the same directory with the server that the daemon's environment selects, if it selects one.
     #[must_use]
-    pub fn with_environment_provider(self, provider: Option<ProviderName>) -> Self {
-        Self { environment: provider, ..self }
+    pub fn with_environment_server(self, server: Option<EnvironmentServer>) -> Self {
+        Self { environment: server, ..self }
     }
 
     /// Returns where the default model comes from.
@@ -127,6 +138,22 @@ impl ModelDirectory {
         self.blind.lock().unwrap_or_else(PoisonError::into_inner).contains(model)
     }
 
+    /// Returns the command that has images sent to a model of the environment's server in any case: it keeps the server in
+    /// the configuration file, under a name that no other has. `None` for any other model.
+    #[must_use]
+    pub fn images_command(&self, model: &ModelRef) -> Option<String> {
+        let server = self.environment.as_ref().filter(|server| server.provider == model.provider)?;
+        let is_free =
+            |name: &String| self.providers.keys().all(|provider| provider.as_str() != name.as_str());
+        let names = std::iter::once("mine".to_owned()).chain((2..).map(|number| format!("mine-{number}")));
+        let name = names.take(self.providers.len() + 1).find(is_free)?;
+        let key = server.key.as_ref().map(|key| format!(" --key {key}")).unwrap_or_default();
+        Some(format!(
+            "palyra model add {name} --base-url {} --model {}{key} --images",
+            server.base_url, model.model
+        ))
+    }
+
     /// Returns what was found on this machine and could be configured, in sentences.
     #[must_use]
     pub fn suggestions(&self) -> &[String] {
@@ -147,16 +174,15 @@ impl ModelDirectory {
             return Some(format!("{model} takes no images, so only the name of {names} was sent"));
         }
         let provider = &model.provider;
-        if self.environment.as_ref() == Some(provider) {
+        if let Some(command) = self.images_command(model) {
             let why = if self.is_blind(model) {
                 "did not understand the test picture".to_owned()
             } else {
                 format!("is not known to take images: `palyra model test {model}` shows it one")
             };
             return Some(format!(
-                "{model} {why}; only the name of {names} was sent; `palyra model add mine --model {} --images` keeps its \
-                 server in the configuration file as `mine`, and sends it all the same",
-                model.model
+                "{model} {why}; only the name of {names} was sent; `{command}` keeps its server in the \
+                 configuration file, and sends it all the same"
             ));
         }
         if self.is_blind(model) {

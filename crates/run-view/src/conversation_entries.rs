@@ -10,7 +10,8 @@ const LISTED_CHARS_MAX: usize = 60;
 
 /// Returns a line for each input, each answer and each call.
 pub fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
-    let (mut listed, mut coming) = (Vec::new(), String::new());
+    let mut listed = Vec::new();
+    let mut coming = String::new();
     for entry in entries {
         let notice = match &entry.event {
             Some(Event::RunStarted(started)) => format!("you said: {}", started.input),
@@ -36,7 +37,8 @@ pub fn listed_entries(entries: &[v1::TapeEntry]) -> Vec<String> {
 
 /// Returns the text of the last message that is complete.
 pub fn last_answer(entries: &[v1::TapeEntry]) -> String {
-    let (mut answer, mut coming) = (String::new(), String::new());
+    let mut answer = String::new();
+    let mut coming = String::new();
     for entry in entries {
         match &entry.event {
             Some(Event::ModelRequested(_) | Event::ModelAttemptAbandoned(_)) => coming.clear(),

@@ -33,6 +33,8 @@ const MEND_CHARS_MAX: usize = 600;
 const COPIED_LINES_MAX: usize = 4;
 const COPIED_CHARS_MAX: usize = 4096;
 const INPUT_CHARS_MAX: usize = 400;
+const FILES_SHOWN_MAX: usize = 3;
+const FILE_NAME_CHARS_MAX: usize = 60;
 const MODEL_CHARS_MAX: usize = 64;
 const CAUSE_CHARS_MAX: usize = 64;
 /// An answer that is longer is shown before it is complete.
@@ -257,9 +259,9 @@ impl RunView {
             Some(Event::InputReceived(received)) => {
                 self.may_wait = false;
                 if self.echo != EchoMode::No {
-                    let said = clean_line(&received.input, INPUT_CHARS_MAX);
+                    let said = with_files(&received.input, &received.attachments);
                     let how =
-                        if received.delivery() == v1::InputDelivery::Steer { "told" } else { "answered" };
+                        if received.delivery() == v1::InputDelivery::Steer { "steered" } else { "answered" };
                     self.close_line(&mut shown);
                     shown.push(note(NoteKind::Info, format!("{how}: {said}")));
                 }
@@ -354,10 +356,8 @@ impl RunView {
     fn started(&mut self, started: &v1::RunStarted, shown: &mut Vec<ShownLine>) {
         self.failed_calls = Some(0);
         if self.echo != EchoMode::No {
-            shown.push(note(
-                NoteKind::Info,
-                format!("asked: {}", clean_line(&started.input, INPUT_CHARS_MAX)),
-            ));
+            let asked = with_files(&started.input, &started.attachments);
+            shown.push(note(NoteKind::Info, format!("asked: {asked}")));
         }
     }
 
@@ -639,6 +639,23 @@ fn read_only_part(explanation: &str) -> Option<&str> {
     let said = explanation.find(READ_ONLY_FOR_IT)?;
     let begin = explanation[..said].rfind("; ").map_or(0, |at| at + 2);
     Some(&explanation[begin..])
+}
+
+/// Returns an input in one line, with the names of the files that came with it.
+fn with_files(input: &str, attachments: &[v1::AttachmentInfo]) -> String {
+    let mut line = clean_line(input, INPUT_CHARS_MAX);
+    for (place, file) in attachments.iter().take(FILES_SHOWN_MAX).enumerate() {
+        let name = clean_line(&file.name, FILE_NAME_CHARS_MAX);
+        line.push_str(&if place == 0 { format!(" (with {name}") } else { format!(", {name}") });
+    }
+    match attachments.len() {
+        0 => {}
+        count if count > FILES_SHOWN_MAX => {
+            line.push_str(&format!(" and {} more)", count - FILES_SHOWN_MAX));
+        }
+        _ => line.push(')'),
+    }
+    line
 }
 
 #[cfg(test)]

@@ -26,10 +26,10 @@ struct CliArguments {
     /// A verifier key that has to lead to the newest signed head.
     #[arg(long, value_name = "VKEY")]
     key: Option<VerifierKey>,
-    /// A checkpoint that was kept earlier; the log has to go on from it.
+    /// A checkpoint that was kept earlier; the log has to go on from it. Not with --bundle, which is one run.
     #[arg(long, value_name = "FILE")]
     since: Option<PathBuf>,
-    /// The daemon's state directory, to open sealed payloads with its keys.
+    /// The daemon's state directory, to open sealed payloads with its keys. Not with --bundle.
     #[arg(long, value_name = "STATE_DIR")]
     keys: Option<PathBuf>,
     /// Accepts a bundle of a run that was exported before its end.

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use palyra_run_view::AnswerForm;
 use palyra_screen_text::short_id;
 
-/// What a chat shows where a line can be typed.
+/// The sign of a chat that takes a line.
 const IDLE_PROMPT: &str = ">";
 
 impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
@@ -69,7 +69,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         }
     }
 
-    /// Shows that a chat takes lines while its run waits for what was left for later. Whatever comes next erases it.
+    /// Shows that a chat takes lines while its run waits for what was left for later. The next output erases it.
     pub(super) fn show_idle_prompt(&self) {
         let is_chat = matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. });
         if is_chat && !self.is_asking() && self.left_approval().is_some() {

@@ -448,7 +448,8 @@ async fn answer(
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);
     }
-    let (run, new) = (context.output.id(&run.to_string()), context.output.id(&accepted.run_id));
+    let run = context.output.id(&run.to_string());
+    let new = context.output.id(&accepted.run_id);
     let notice = match (accepted.queued, steers) {
         (true, true) => format!("the run is over; the input is run {new} of its session"),
         (true, false) => format!("the run did not wait; the answer is run {new} of its session"),

@@ -27,7 +27,9 @@ pub(super) const SCREEN: ScreenSpec = ScreenSpec {
 async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     let request = v1::ListSessionsRequest { page_size: 5, ..Default::default() };
     let recent = call.call(request).await?.sessions;
-    let (token, key, folder) = (call.form_token(START_PATH), call.form_key(), call.folder());
+    let token = call.form_token(START_PATH);
+    let key = call.form_key();
+    let folder = call.folder();
     let form = InputForm {
         path: START_PATH,
         token: &token,

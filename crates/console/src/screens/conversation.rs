@@ -20,7 +20,7 @@ use super::chat::{InputForm, input_form};
 use crate::screen_call::ScreenCall;
 use crate::tape_row::tape_rows;
 use crate::wording::{now_seconds, run_mark, time_tag};
-use revision::{Revision, revision_form};
+use revision::{RunRevision, revision_form};
 
 /// Runs that are shown, at most: the newest.
 const RUNS_MAX: u32 = 10;
@@ -45,7 +45,7 @@ struct SpokenRun {
     entries: Vec<v1::TapeEntry>,
     more: bool,
     /// How its message can be sent again, where that can be said.
-    revision: Option<Revision>,
+    revision: Option<RunRevision>,
 }
 
 /// The conversation around the runs.
@@ -89,7 +89,7 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     for (run, before) in list.runs.into_iter().zip(before).rev() {
         let read = v1::ReadTapeRequest { run_id: run.run_id.clone(), after_tape_seq: 0, limit: ENTRIES_MAX };
         let read = call.call(read).await?;
-        let revision = before.and_then(|before| Revision::of(&call, &run, &read.entries, before));
+        let revision = before.and_then(|before| RunRevision::of(&call, &run, &read.entries, before));
         spoken.push(SpokenRun { run, entries: read.entries, more: read.more, revision });
     }
     let token = call.form_token(&send_path);
@@ -106,8 +106,11 @@ fn view(spoken: &[SpokenRun], parts: &ConversationParts, form: &InputForm<'_>) -
             p.notice { "Older runs of this conversation are on the screen " a href="/console/runs" { "Runs" } "." }
         }
         @for (at, run) in spoken.iter().enumerate() { (section(run, at + 1 == spoken.len(), parts)) }
-        div id="asked" data-asked=(parts.asked_path) { (parts.asked) }
-        div.composer { (input_form(form)) }
+        // At the bottom of the window: rows that arrive do not move what somebody is about to press.
+        div.dock {
+            div id="asked" data-asked=(parts.asked_path) { (parts.asked) }
+            div.composer { (input_form(form)) }
+        }
     }
 }
 
@@ -119,22 +122,32 @@ fn section(spoken: &SpokenRun, is_newest: bool, parts: &ConversationParts) -> Ma
     html! {
         section.card {
             p.muted { (run_mark(run).markup()) ", " (time_tag(run.created.as_ref(), parts.now)) }
+            (record_line(run, parts))
             ol.tape.chat
                 data-events=[follows.then(|| format!("/console/runs/{}/events", run.run_id))]
                 data-after=[follows.then_some(last)]
             { (tape_rows(entries)) }
             @if *more { p { a href={ "/console/runs/" (run.run_id) "?after=" (last) } { "The rest of this run" } } }
-            p.muted {
-                a href={ "/console/runs/" (run.run_id) } { (count(run.last_tape_seq.into(), "step")) " recorded" }
-                @if parts.is_owner { " - " a href="/console/proofs/check" { "check the record" } }
-                @if !is_over || run.tool_calls > 0 {
-                    // An open run gets its link when it ends.
-                    span hidden[!is_over] data-when-over[!is_over] {
-                        " - " a href={ "/console/runs/" (run.run_id) "/undo" } { "undo its changes" }
-                    }
+            @if let Some(revision) = revision { (revision_form(revision)) }
+        }
+    }
+}
+
+/// Returns what is recorded of a run, and what can be done with it. Above its rows, which do not move it.
+fn record_line(run: &v1::Run, parts: &ConversationParts) -> Markup {
+    let is_over = run.phase() == v1::RunPhase::Finished;
+    html! {
+        p.muted {
+            a href={ "/console/runs/" (run.run_id) } {
+                @if is_over { (count(run.last_tape_seq.into(), "step")) " recorded" } @else { "all steps recorded" }
+            }
+            @if parts.is_owner { " - " a href="/console/proofs/check" { "check the record" } }
+            @if !is_over || run.tool_calls > 0 {
+                // An open run gets its link when it ends.
+                span hidden[!is_over] data-when-over[!is_over] {
+                    " - " a href={ "/console/runs/" (run.run_id) "/undo" } { "undo its changes" }
                 }
             }
-            @if let Some(revision) = revision { (revision_form(revision)) }
         }
     }
 }
@@ -177,7 +190,7 @@ mod tests {
         };
         let over = shown(run(v1::RunPhase::Finished, 2), true);
         assert!(over.contains("11 steps recorded") && over.contains("/console/runs/R/undo"), "{over}");
-        assert!(over.contains("check the record") && !over.contains("hidden"));
+        assert!(over.contains("check the record") && !over.contains("<span hidden"));
         let open = shown(run(v1::RunPhase::Running, 2), false);
         assert!(
             open.contains("<span hidden data-when-over>") && !open.contains("check the record"),

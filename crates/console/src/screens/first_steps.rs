@@ -74,7 +74,7 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     first_steps(&call).await
 }
 
-/// Returns the steps, also for the first screen of somebody who has not asked anything.
+/// Returns the steps, also for the first screen of a person without a run.
 pub(super) async fn first_steps(call: &ScreenCall) -> Result<Markup, ApiError> {
     let models = call.call(v1::ListModelsRequest::default()).await?;
     Ok(view(&StepsContext {

@@ -35,7 +35,7 @@ struct TapePage {
     after: u32,
     entries: Vec<v1::TapeEntry>,
     more: bool,
-    /// The rows that are shown; every row where it is no filter.
+    /// The rows that are shown; every row without one.
     filter: Option<&'static str>,
 }
 
@@ -74,6 +74,7 @@ fn view(run: &v1::Run, page: &TapePage, stop_token: &str, now: i64) -> Markup {
             @if !is_open(run) && run.tool_calls > 0 {
                 " - " a href={ "/console/runs/" (run.run_id) "/undo" } { "Undo its changes" }
             }
+            " - " a href={ "/console/runs/" (run.run_id) "/export" } download { "Save as a file" }
             @if page.after > 0 { " - " a href={ "/console/runs/" (run.run_id) } { "From the first entry" } }
         }
         h2 { "Tape" }

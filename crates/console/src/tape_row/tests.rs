@@ -21,7 +21,11 @@ fn hostile_events() -> Vec<Event> {
         ..Default::default()
     };
     vec![
-        Event::RunStarted(v1::RunStarted { input: hostile(), ..Default::default() }),
+        Event::RunStarted(v1::RunStarted {
+            input: hostile(),
+            attachments: vec![v1::AttachmentInfo { name: hostile(), ..Default::default() }],
+            ..Default::default()
+        }),
         Event::InputReceived(v1::InputReceived { input: hostile(), ..Default::default() }),
         Event::ModelRequested(v1::ModelRequested { model: hostile(), ..Default::default() }),
         Event::ModelText(v1::ModelText { attempt: 1, text: hostile() }),

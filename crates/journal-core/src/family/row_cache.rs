@@ -21,7 +21,7 @@ pub trait Family: Sized + 'static {
     /// What adapters make tables from.
     const TABLE: &'static FamilyTable;
 
-    /// Whether a row keeps its keys in the indexes with one row per key for ever: they are then made once.
+    /// Whether the keys of a row in the indexes with one row per key never change: they are then made once.
     const HAS_FIXED_KEYS: bool = false;
 
     /// A row in use.

@@ -23,8 +23,8 @@ pub(super) fn is_pending(
     approval: ApprovalId,
 ) -> rusqlite::Result<bool> {
     let store = &mut SqliteRows::new(connection);
-    let row =
-        approvals::cached_row(&mut families.approvals.over(store, &mut PassedChanges::default()), approval);
+    let passed = &mut PassedChanges::default();
+    let row = approvals::cached_row(&mut families.approvals.over(store, passed), approval);
     let Some(row) = row.map_err(sql_error)? else { return Ok(false) };
     if row.state != ApprovalState::Pending {
         return Ok(false);
@@ -72,10 +72,8 @@ pub(super) fn is_usable(
     now: Timestamp,
 ) -> rusqlite::Result<bool> {
     let cached = &mut SqliteRows::new(connection);
-    let row = stored_grants::cached_row(
-        &mut families.stored_grants.over(cached, &mut PassedChanges::default()),
-        grant,
-    );
+    let passed = &mut PassedChanges::default();
+    let row = stored_grants::cached_row(&mut families.stored_grants.over(cached, passed), grant);
     let Some((seq, row)) = row.map_err(sql_error)? else { return Ok(false) };
     if !row.is_standing() {
         return Ok(false);

@@ -28,6 +28,7 @@ pub(super) fn check(
 }
 
 fn holds(connection: &Connection, families: &mut FamilySet, guard: &Guard) -> rusqlite::Result<bool> {
+    let passed = &mut PassedChanges::default();
     match guard {
         Guard::RunAt { run, tape_seq } => Ok(last_tape_seq(connection, families, *run)? == *tape_seq),
         Guard::IdempotencyUnseen { principal, digest } => {
@@ -44,22 +45,12 @@ fn holds(connection: &Connection, families: &mut FamilySet, guard: &Guard) -> ru
         Guard::GrantUsable { grant, now } => authority::is_usable(connection, families, *grant, *now),
         Guard::EffectUnknown { run, effect } => {
             let store = &mut SqliteRows::new(connection);
-            effects::is_unknown(
-                &mut families.effects.over(store, &mut PassedChanges::default()),
-                *run,
-                *effect,
-            )
-            .map_err(sql_error)
+            effects::is_unknown(&mut families.effects.over(store, passed), *run, *effect).map_err(sql_error)
         }
         Guard::SessionAbsent { session, key } => {
             let (store, key) = (&mut SqliteRows::new(connection), key.as_ref().map(Redacted::expose));
             let key = key.map(String::as_str);
-            sessions::is_absent(
-                &mut families.sessions.over(store, &mut PassedChanges::default()),
-                *session,
-                key,
-            )
-            .map_err(sql_error)
+            sessions::is_absent(&mut families.sessions.over(store, passed), *session, key).map_err(sql_error)
         }
     }
 }

@@ -90,7 +90,7 @@ pub(crate) struct AttachedRun {
 }
 
 impl OpenAiServices {
-    /// Starts the run of a request and counts its client. A client that leaves meanwhile has left its run.
+    /// Starts the run of a request and counts its client. A client that leaves during the call has left its run.
     pub(crate) async fn start_attached(
         &self,
         caller: Caller,

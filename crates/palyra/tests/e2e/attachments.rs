@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 
-use crate::home::Home;
+use crate::home::{Home, ended};
 use crate::openai_server::{runtime, serve};
 
 /// A picture of one dot.
@@ -177,14 +177,20 @@ fn images_go_to_models_that_are_known_or_found_to_see_them_else_one_line_says_so
 fn a_model_of_the_environment_can_be_sent_images() {
     let runtime = runtime();
     let model = serve(&runtime, Behaviour::always(Reply::text("red")));
-    let home = Home::new().with("OPENAI_BASE_URL", &model.base_url()).with("PALYRA_MODEL", "local");
+    let url = model.base_url();
+    let home = Home::new().with("OPENAI_BASE_URL", &url).with("PALYRA_MODEL", "local");
     std::fs::write(home.work().join("plan.png"), DOT).unwrap();
+    // A server of that name is there already, and stays.
+    let other = "[providers.mine]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), other).unwrap();
     let attach = || {
         let asked = home.palyra(&["run", "--attach", "plan.png", "what is wrong?"]).expect(0);
         let sent = model.asked().last().map(|request| request.body.to_string()).unwrap_or_default();
         (sent.contains(DOT_BASE64), asked.err)
     };
-    let mend = "palyra model add mine --model local --images";
+    let mend = format!("palyra model add mine-2 --base-url {url} --model local --images");
+    let mend = mend.as_str();
     let (sent, err) = attach();
     assert!(!sent && err.contains("openai/local is not known to take images"), "{err}");
     assert!(err.contains(mend) && !err.contains("[providers."), "{err}");
@@ -194,8 +200,13 @@ fn a_model_of_the_environment_can_be_sent_images() {
     assert!(!sent && err.contains("openai/local did not understand the test picture"), "{err}");
     assert!(err.contains(mend) && !err.contains("[providers."), "{err}");
 
-    let added = home.palyra(&mend.split(' ').skip(1).collect::<Vec<_>>()).expect(0).err;
+    // It works in a terminal that does not have the variables.
+    let mut terminal = home.command(&mend.split(' ').skip(1).collect::<Vec<_>>());
+    terminal.env_remove("OPENAI_BASE_URL").env_remove("PALYRA_MODEL");
+    let added = ended(terminal.spawn().unwrap()).expect(0).err;
     assert!(added.contains("images are sent all the same") && !added.contains("images = true"), "{added}");
+    let text = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(text.contains(other) && text.contains("[providers.mine-2]"), "{text}");
     let (sent, err) = attach();
     assert!(sent && !err.contains("only the name"), "{err}");
 }

@@ -80,10 +80,6 @@ impl Visitor {
         PageAnswer { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    pub(crate) fn port(&self) -> u16 {
-        self.port
-    }
-
     pub(crate) fn get(&self, path: &str) -> PageAnswer {
         self.send(&format!("GET {path}"), &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")], "")
     }
@@ -429,4 +425,25 @@ fn a_message_is_sent_again_as_another_version_and_files_are_undone_by_forms() {
     let shown = visitor.get(version);
     assert!(shown.body.contains(&format!("href=\"{session}\">1<")), "{}", shown.body);
     assert!(visitor.get(&session).body.contains("aria-label=\"Versions\""));
+}
+
+#[test]
+fn a_run_is_saved_as_one_file_that_only_those_who_may_read_it_get() {
+    let runtime = runtime();
+    let model = serve(&runtime, writer());
+    let home = home_with(&model);
+    let asked = asked(&home, "kept.txt words");
+    home.palyra(&["approve", "yes", &asked.approval]).expect(0);
+    home.palyra(&["runs", "wait", &asked.run]).expect(0);
+    let path = format!("/console/runs/{}/export", asked.run);
+    let file = signed_in(&home).get(&path);
+    assert_eq!((file.status, file.header("x-content-type-options")), (200, Some("nosniff")), "{file:?}");
+    let name = file.header("content-disposition").unwrap();
+    assert!(name.starts_with("attachment; filename=\"run-") && name.ends_with(".html\""), "{name}");
+    for part in ["kept.txt", "The run is done", &asked.run, "<style>", "default-src 'none'"] {
+        assert!(file.body.contains(part), "{part}: {}", file.body);
+    }
+    assert!(!file.body.contains("<script") && !file.body.contains("stylesheet"), "{}", file.body);
+    assert_eq!(Visitor::new(port(&home)).get(&path).status, 401, "without a session");
+    assert_eq!(signed_in(&home).get("/console/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/export").status, 404);
 }

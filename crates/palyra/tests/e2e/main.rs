@@ -69,6 +69,7 @@ mod agents;
 mod console;
 mod console_first_run;
 mod console_long_tape;
+mod console_moves;
 mod console_proofs;
 mod console_screens;
 mod console_attacks;

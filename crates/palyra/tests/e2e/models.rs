@@ -221,4 +221,14 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     );
     assert!(!again.err.contains("saved in") && again.err.contains("`--model one/other` asks this one"));
     assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), before);
+    // Another server under its name would replace it: refused, and with --yes done.
+    let other = two.base_url();
+    let replace = ["model", "add", "one", "--base-url", &other, "--model", "small"];
+    let refused = home.palyra(&replace).expect(2);
+    let (taken, mend) = (format!("one is the name of the server at {url} already"), "--yes replaces one");
+    assert!(refused.err.contains(&taken) && refused.err.contains(mend), "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(home.config_file()).unwrap(), before);
+    home.palyra(&[&replace[..], &["--yes"]].concat()).expect(0);
+    let after = std::fs::read_to_string(home.config_file()).unwrap();
+    assert!(after.contains(&other) && !after.contains(&url), "{after}");
 }

@@ -516,6 +516,25 @@ fn a_watched_run_shows_what_was_asked() {
 }
 
 #[test]
+fn an_input_names_the_files_that_came_with_it() {
+    let files = |count: usize| {
+        let named = |number| v1::AttachmentInfo { name: format!("{number}.png"), ..Default::default() };
+        (1..=count).map(named).collect()
+    };
+    for (count, expect) in [
+        (0, "see"),
+        (1, "see (with 1.png)"),
+        (3, "see (with 1.png, 2.png, 3.png)"),
+        (5, "see (with 1.png, 2.png, 3.png and 2 more)"),
+    ] {
+        let input = "see".to_owned();
+        let started =
+            Event::RunStarted(v1::RunStarted { input, attachments: files(count), ..Default::default() });
+        assert_eq!(told(EchoMode::Inputs, vec![started]).0, format!("[· asked: {expect}]\n"));
+    }
+}
+
+#[test]
 fn names_and_arguments_cannot_steer_a_terminal() {
     let calls = || vec![proposed(1, "a\u{1b}[2J", "{\"x\":\"\u{202e}\"}"), succeeded(1, 2)];
     check(calls(), "[· a␛[2J {\"x\":\"<U+202E>\"}]\n[✓ 2 B of output]\n");

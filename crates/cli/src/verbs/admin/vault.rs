@@ -14,7 +14,7 @@ use palyra_run_view::date;
 use palyra_screen_text::{count, shell_word};
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
 
-/// What the vault says of a name that has a secret.
+/// The vault's answer for a name that has a secret.
 const NAME_TAKEN: &str = "there is a secret of this name";
 /// The daemon refuses a shorter value.
 const SECRET_CHARS_MIN: usize = 12;
@@ -186,7 +186,8 @@ async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result
         sent_as: args.sent_as.unwrap_or_default(),
         another: standing == SecretChange::Another,
     };
-    let (name, host) = (request.name.clone(), request.hosts.first().cloned());
+    let name = request.name.clone();
+    let host = request.hosts.first().cloned();
     let saved =
         client.put_secret(request).await.map_err(|error| name_taken(error, &name, host.as_deref()))?;
     tell(context, &saved, "saved", args.json)?;

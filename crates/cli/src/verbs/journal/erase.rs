@@ -21,7 +21,7 @@ use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
 
 const INPUT_CHARS_MAX: usize = 80;
-/// What an erasure cannot reach.
+/// The copies that an erasure cannot reach.
 const EXPORTED_STAYS: &str = "what was exported before (`palyra journal export`) and backups still hold it";
 /// The newest runs, among which one that `last` passed over is looked for.
 const RUNS_COMPARED_MAX: u32 = 100;

@@ -56,7 +56,7 @@ pub(crate) struct AddArgs {
     /// Do not make it the default model
     #[arg(long, conflicts_with = "yes")]
     no_default: bool,
-    /// Replace a default model without asking
+    /// Replace a default model, or a server of that name, without asking
     #[arg(long)]
     yes: bool,
     /// Save without a test
@@ -96,6 +96,7 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
         context.output.note(NoteKind::Info, &note);
     }
     let config = ConfigText::read(context.config_file()?)?;
+    check_replaced(&config.text, &args)?;
     let named = named_default(&config.text);
     let was = default_before(context, ModelInForce::of(context).await.as_ref(), named.as_deref());
     let tried = try_addresses(context, &config, &args).await?;
@@ -280,6 +281,25 @@ fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     Ok(())
+}
+
+/// Refuses a name that another server has already: what is kept of it would be lost.
+fn check_replaced(config: &str, args: &AddRequest) -> Result<(), Failure> {
+    let document: Option<DocumentMut> = config.parse().ok();
+    let kept = document.as_ref().and_then(|document| document.get("providers")?.get(&args.name));
+    let Some(url) = kept.and_then(|kept| kept.get("base_url")?.as_str()) else { return Ok(()) };
+    let is_same = addresses(&args.base_url).into_iter().any(|address| same_address(&address, url));
+    if args.yes || is_same {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{0} is the name of the server at {url} already; another name keeps both, and --yes replaces {0}",
+        args.name
+    )))
+}
+
+fn same_address(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
 /// What is written of a provider.

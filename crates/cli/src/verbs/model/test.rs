@@ -9,7 +9,6 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model_names::ENVIRONMENT_PROVIDER;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -47,17 +46,12 @@ pub(crate) fn has_images(file: &Path, provider: &str) -> bool {
     setting == Some(true)
 }
 
-/// Returns whether a configuration file has a server of this name.
-fn has_provider(file: &Path, provider: &str) -> bool {
-    provider_of(file, provider).is_some()
-}
-
 fn provider_of(file: &Path, provider: &str) -> Option<toml_edit::Item> {
     let document: toml_edit::DocumentMut = std::fs::read_to_string(file).ok()?.parse().ok()?;
     document.get("providers")?.get(provider).cloned()
 }
 
-/// What a test is for.
+/// The purpose of a test.
 pub(super) enum TestPurpose<'a> {
     /// A model that can be asked already.
     Known {
@@ -91,11 +85,8 @@ fn images_of_added(tested: &v1::TestModelResponse, in_any_case: bool) -> Option<
 fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     let provider = tested.model.split('/').next().unwrap_or_default();
     let setting = match has_images(file, provider) {
-        false if tested.model.starts_with(ENVIRONMENT_PROVIDER) && !has_provider(file, provider) => {
-            let model = tested.model.split_once('/').map_or("", |(_, model)| model);
-            format!(
-                "`palyra model add mine --model {model} --images`, which keeps its server in the configuration file as `mine`,"
-            )
+        _ if !tested.images_command.is_empty() => {
+            format!("`{}`, which keeps its server in the configuration file,", tested.images_command)
         }
         false => format!(
             "`images = true` below `[providers.{provider}]` in {}, then `palyra config reload`,",

@@ -14,7 +14,7 @@ use crate::verbs::ids::RunName;
 use palyra_run_view::{age, is_back};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count, diff_lines, shell_word, short_id};
-use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
+use palyra_terminal::{NoteKind, Output, OutputError, PromptReader, ReadingMode};
 
 const PLACE_CHARS_MAX: usize = 200;
 const REFUSAL_CHARS_MAX: usize = 400;
@@ -233,14 +233,14 @@ async fn apply(
     if format == OutputFormat::Json {
         files.iter().try_for_each(|file| context.output.json(&to_json_with_defaults(file)))?;
     } else {
-        files.iter().for_each(|file| tell_placed(context, file));
+        files.iter().for_each(|file| show_placed(&context.output, file));
         let placed = count((files.len() - left) as u64, "file");
         context.output.note(NoteKind::Info, &format!("{placed} in place, {left} left alone"));
     }
     Ok(if left == 0 { Exit::Done } else { Exit::Conflict })
 }
 
-fn tell_placed(context: &Context, file: &v1::UndoneFile) {
+fn show_placed(output: &Output, file: &v1::UndoneFile) {
     let (mark, message) = match file.result() {
         v1::UndoResult::Restored => (NoteKind::Good, "in place".to_owned()),
         v1::UndoResult::AlreadyRestored => (NoteKind::Good, "was in place already".to_owned()),
@@ -251,7 +251,7 @@ fn tell_placed(context: &Context, file: &v1::UndoneFile) {
             (NoteKind::Bad, clean_line(&file.detail, REFUSAL_CHARS_MAX))
         }
     };
-    context.output.note(mark, &format!("{}: {message}", clean_line(&file.path, PLACE_CHARS_MAX)));
+    output.note(mark, &format!("{}: {message}", clean_line(&file.path, PLACE_CHARS_MAX)));
 }
 
 /// Shows a kept file and asks the person; a yes repeats the beginning of what was shown.

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use palyra_run_view::date;
 use palyra_screen_text::bytes;
 use palyra_screen_text::clean_line;
-use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
+use palyra_terminal::{NoteKind, Output, OutputError, PromptReader, ReadingMode};
 
 const PATH_CHARS_MAX: usize = 300;
 const TEXT_CHARS_MAX: usize = 400;
@@ -72,7 +72,7 @@ pub(super) async fn add(context: &Context, args: AddArgs) -> Result<Exit, Failur
         return Ok(Exit::Done);
     }
     if !args.json {
-        tell(context, &found, examined.replaces.as_ref())?;
+        show_found(&context.output, &found, examined.replaces.as_ref())?;
         if !args.yes && !agreed(context).await? {
             context.output.note(NoteKind::Info, "nothing was added");
             return Ok(Exit::Failed);
@@ -153,10 +153,13 @@ async fn agreed(context: &Context) -> Result<bool, Failure> {
 }
 
 /// Shows all that a person decides by.
-fn tell(context: &Context, found: &v1::Component, replaces: Option<&v1::Component>) -> Result<(), Failure> {
-    let line = |label: &str, value: &str| {
-        context.output.line(&format!("{label:<12} {}", clean_line(value, TEXT_CHARS_MAX)))
-    };
+fn show_found(
+    output: &Output,
+    found: &v1::Component,
+    replaces: Option<&v1::Component>,
+) -> Result<(), Failure> {
+    let line =
+        |label: &str, value: &str| output.line(&format!("{label:<12} {}", clean_line(value, TEXT_CHARS_MAX)));
     line("tool", &found.name)?;
     line("version", &found.version.to_string())?;
     line("says", &found.description)?;

@@ -226,13 +226,13 @@ fn tell(context: &Context, skill: &v1::Skill) -> Result<(), Failure> {
             .output
             .note(NoteKind::Doubt, &format!("there is no tool `{}`{near}", clean_line(&unknown.name, 64)));
     }
-    tell_quarantine(context, skill);
+    show_quarantine(&context.output, skill);
     Ok(())
 }
 
-fn tell_quarantine(context: &Context, skill: &v1::Skill) {
+fn show_quarantine(output: &Output, skill: &v1::Skill) {
     if skill.state() == v1::SkillState::Quarantined {
-        context.output.note(NoteKind::Bad, &quarantine(skill));
+        output.note(NoteKind::Bad, &quarantine(skill));
     }
 }
 
@@ -306,7 +306,7 @@ fn tell_switched(
         };
         context.output.note(mark, &format!("runs of {} have: {left}", clean_line(&agent.agent, 64)));
     }
-    tell_quarantine(context, skill);
+    show_quarantine(&context.output, skill);
     Ok(Exit::Done)
 }
 

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use palyra_api::ApiError;
 use palyra_wire::v1;
 
-use crate::page::html_response;
+use crate::page_response::html_response;
 use crate::screen_call::ScreenCall;
 use crate::screens::approval;
 
@@ -38,8 +38,8 @@ pub(super) async fn cards(call: &ScreenCall, run: &v1::Run) -> Result<Markup, Ap
     };
     let list = call.call(request).await?;
     let mut cards = Vec::new();
-    // Oldest first: a new one comes below those that are being read.
-    for pending in list.approvals.iter().rev() {
+    // Newest first: one that comes later is added above those that are being read, in a list that grows upwards.
+    for pending in &list.approvals {
         cards.push(approval::card_in_conversation(call, pending).await);
     }
     Ok(view(&cards, !list.next_page_token.is_empty()))

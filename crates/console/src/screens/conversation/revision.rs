@@ -12,7 +12,7 @@ use crate::screen_call::ScreenCall;
 const BRANCHES_MAX: u32 = 200;
 
 /// A message that can be sent again from where it was sent.
-pub(super) struct Revision {
+pub(super) struct RunRevision {
     path: String,
     token: String,
     key: String,
@@ -23,7 +23,7 @@ pub(super) struct Revision {
     folder: String,
 }
 
-impl Revision {
+impl RunRevision {
     /// Reads the message of a run; nothing for one that was erased or came with files.
     pub(super) fn of(
         call: &ScreenCall,
@@ -50,7 +50,7 @@ impl Revision {
 }
 
 /// Returns the form that sends a message again.
-pub(super) fn revision_form(revision: &Revision) -> Markup {
+pub(super) fn revision_form(revision: &RunRevision) -> Markup {
     let field = format!("again-{}", revision.path.replace('/', "-"));
     html! {
         details {
@@ -127,8 +127,8 @@ pub(super) fn versions(branches: &[v1::Session], session_id: &str) -> Markup {
 }
 
 #[cfg(test)]
-pub(super) fn fixture(text: &str) -> Revision {
-    Revision {
+pub(super) fn fixture(text: &str) -> RunRevision {
+    RunRevision {
         path: "/console/runs/R/revise".to_owned(),
         token: "token".to_owned(),
         key: "key".to_owned(),

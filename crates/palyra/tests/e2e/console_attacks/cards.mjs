@@ -5,7 +5,7 @@ export const YES = "document.querySelector('button[value=approve]')";
 
 // Inside of the page: waits until *Approve* is active.
 export const ACTIVE = `new Promise((resolve) => {
-  const look = () => !${YES}.disabled && resolve(true);
+  const look = () => ${YES}.ariaDisabled !== "true" && resolve(true);
   new MutationObserver(look).observe(${YES}, { attributes: true });
   look();
 })`;

@@ -28,7 +28,7 @@ const ownClock = `
 const looked = "new Promise((resolve) => new IntersectionObserver(resolve).observe(document.body))";
 
 const button = ({ x, y }) =>
-  evaluate(`({ aimed: document.elementFromPoint(${x}, ${y}) === ${YES}, active: !${YES}.disabled, waits: Boolean(${YES}) })`);
+  evaluate(`({ aimed: document.elementFromPoint(${x}, ${y}) === ${YES}, active: ${YES}.ariaDisabled !== "true", waits: Boolean(${YES}) })`);
 
 await signIn(tab, link);
 await resize(tab);
@@ -49,10 +49,10 @@ say("after", await button(place));
 await resize(tab, 150);
 await open(card);
 await evaluate(looked);
-const out = await evaluate(`(advance(60_000), !${YES}.disabled)`);
+const out = await evaluate(`(advance(60_000), ${YES}.ariaDisabled !== "true")`);
 await evaluate(`(${YES}.scrollIntoView(), began)`);
-const into = await evaluate(`(advance(499), !${YES}.disabled)`);
-say("out_of_view", { out, into, later: await evaluate(`(advance(1), !${YES}.disabled)`) });
+const into = await evaluate(`(advance(499), ${YES}.ariaDisabled !== "true")`);
+say("out_of_view", { out, into, later: await evaluate(`(advance(1), ${YES}.ariaDisabled !== "true")`) });
 await page("Page.removeScriptToEvaluateOnNewDocument", { identifier });
 
 // The card is there and its script is not. On a slow machine half a second may be over: the form says that it is not.
