@@ -72,6 +72,7 @@ mod console_long_tape;
 mod console_proofs;
 mod console_screens;
 mod console_attacks;
+mod usage;
 mod approval_races;
 mod grants;
 mod undo;
