@@ -207,19 +207,19 @@ fn fixture(text: &str) -> Markup {
     let row = |grouping: v1::UsageGrouping| v1::UsageRow {
         grouping: grouping.into(),
         model: text.to_owned(),
-        session_id: text.to_owned(),
-        principal_id: text.to_owned(),
+        session_id: "S".to_owned(),
+        principal_id: "P".to_owned(),
         principal: text.to_owned(),
         totals: Some(used),
         ..Default::default()
     };
     let session = row(v1::UsageGrouping::Session);
-    let theirs = v1::UsageRow { principal_id: "another".to_owned(), ..session.clone() };
+    let theirs = v1::UsageRow { principal_id: "Q".to_owned(), ..session.clone() };
     let rows = vec![row(v1::UsageGrouping::Day), row(v1::UsageGrouping::Model), session, theirs];
     let context = UsageContext {
         days: PERIODS_DAYS[0],
-        principal_id: text.to_owned(),
-        titles: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        principal_id: "P".to_owned(),
+        titles: BTreeMap::from([("S".to_owned(), text.to_owned())]),
     };
     view(&v1::GetUsageResponse { all: Some(used), rows, ..Default::default() }, &context)
 }
