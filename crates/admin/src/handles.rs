@@ -26,6 +26,6 @@ pub struct AdminHandles {
     pub grants: GrantsHandle,
     /// Erasing content.
     pub erasures: ErasureHandle,
-    /// What models used.
+    /// Usage of models.
     pub usage: UsageHandle,
 }

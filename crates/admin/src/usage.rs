@@ -1,4 +1,4 @@
-//! What models used, for callers and for counters.
+//! Usage of models, for callers and for counters.
 //!
 //! Owns whose runs a caller sees. Both answers come from the rows of runs. Begin at [`UsageHandle`].
 

@@ -1,4 +1,4 @@
-//! `GetUsage`: what models used, summed by day, model, session and surface.
+//! `GetUsage`: usage of models, summed by day, model, session and surface.
 //!
 //! Invariant: the rows of each grouping have the sum of all. Begin at [`OperationHandlers::get_usage`].
 

@@ -1,4 +1,4 @@
-//! What models used, summed; `journal-core` reads it.
+//! Usage of models, summed; `journal-core` reads it.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct UsageQuery {
     pub until: UtcDay,
 }
 
-/// What requests to models used.
+/// Requests to models, and their tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageTotals {
     /// Requests that were made, also those without an answer.
@@ -55,7 +55,7 @@ impl UsageTotals {
     }
 }
 
-/// What models used, grouped in four ways: the totals of each grouping have the same sum.
+/// Usage of models, grouped in four ways: the totals of each grouping have the same sum.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsageReport {
     /// All of it.

@@ -71,7 +71,7 @@ pub struct FamilyOracle {
     pub sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
     /// Runs by id.
     pub runs: BTreeMap<RunId, RunRecord>,
-    /// What models used on all days.
+    /// Usage of models on all days.
     pub usage: UsageReport,
     /// Kinds outside tapes.
     pub kinds: BTreeSet<u16>,

@@ -1,4 +1,4 @@
-//! What models used: by day, model, session and surface, each as a table with the same sum.
+//! Usage of models: by day, model, session and surface, each as a table with the same sum.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(super) const SCREEN: ScreenSpec = ScreenSpec {
     }),
 };
 
-/// What the page shows beside the numbers.
+/// The context of the numbers of a page.
 #[derive(Default)]
 struct UsageContext {
     days: u32,

@@ -57,7 +57,7 @@ pub struct RunRow {
     pub counts: RunCounts,
     /// When it stops waiting for its client, if it called functions of the client.
     pub client_expires: Option<Timestamp>,
-    /// What it used of which models.
+    /// Its usage of models.
     pub usage: RunUsage,
 }
 

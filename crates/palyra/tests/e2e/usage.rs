@@ -1,4 +1,4 @@
-//! What models used: the page, the operation, the counters and the entries of the journal have the same numbers.
+//! Usage of models: the page, the operation, the counters and the entries of the journal have the same numbers.
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What models used, by a naive fold over all entries.
+//! Usage of models, by a naive fold over all entries.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ struct AskedModels {
     context_tokens: u64,
 }
 
-/// Returns what was used on all days by all runs there ever were.
+/// Returns the usage on all days by all runs there ever were.
 pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
     let mut runs: BTreeMap<RunId, AskedModels> = BTreeMap::new();
     let mut models: BTreeMap<String, UsageTotals> = BTreeMap::new();

@@ -1,8 +1,11 @@
-//! What models used.
+//! Usage of models.
+
+use std::sync::Arc;
 
 use palyra_journal_core::families::runs::{PastUsage, usage_report};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendTape;
+use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_usage::{UsageQuery, UsageReport, UsageTotals};
 use palyra_types::event::{AbandonCause, JournalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef};
@@ -50,7 +53,8 @@ fn models(report: &UsageReport) -> Vec<(&str, UsageTotals)> {
 /// days, and with the models that were asked. Without its first entry the names are gone, and the numbers stay.
 pub async fn usage_is_summed_by_day_model_session_and_surface(factory: &impl JournalFactory) {
     let journal = factory.make();
-    let (me, other) = (samples::principal(0), samples::principal(1));
+    let me = samples::principal(0);
+    let other = samples::principal(1);
     let mut run = SampleRun::new(samples::session(me, 0), 1);
     let first_day = UtcDay::from(run.time);
     let next_day = UtcDay(first_day.0 + 1);
@@ -106,12 +110,13 @@ pub async fn usage_is_summed_by_day_model_session_and_surface(factory: &impl Jou
     assert_eq!(before, UsageReport::default());
 
     factory.erase(&journal, born.first_seq);
+    journal.rebuild(Arc::new(|_, _| {})).await.unwrap();
     let erased = report(&journal, query(None, first_day, next_day)).await;
     assert_eq!((erased.all, &erased.days), (of_all.all, &of_all.days));
     assert_eq!(models(&erased).iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["", "demo/demo-1"]);
 }
 
-/// What was summed before is not read again, and nothing is counted twice or left out when days pass.
+/// Days that were summed before are not read again, and nothing is counted twice or left out when days pass.
 pub async fn totals_of_all_days_are_the_same_however_often_they_are_asked_for(factory: &impl JournalFactory) {
     let journal = factory.make();
     let session = samples::session(samples::principal(0), 0);

@@ -1,15 +1,15 @@
-//! What a run used, by day and by model: folded into the row of the run, so that no entry writes a row more.
+//! Usage of models by a run, by day and model: folded into the row of the run, so that no entry writes a row more.
 //!
-//! A model is counted by its place in the run's chain, which is a fact; the names of the chain are content and are erased with
-//! the start of the run. Begin at [`RunUsage::fold`].
+//! A model is counted by its place in the run's chain, which is a fact. The names of the chain are erased with the start of
+//! the run. Begin at [`RunUsage::fold`].
 
 use palyra_ports::read_usage::UsageTotals;
 use palyra_types::event::{ModelEvent, NextAttempt, RunStarted};
-use palyra_types::model::{ModelRef, TokenUsage};
+use palyra_types::model::TokenUsage;
 use palyra_types::surface::Surface;
 use palyra_types::{Redacted, UtcDay};
 
-/// What a run used.
+/// Usage of models by a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunUsage {
     /// Where its input came from; `None` for a run without a start.
@@ -20,18 +20,18 @@ pub struct RunUsage {
     pub(super) place: u32,
     /// Estimated tokens of the newest request.
     pub(super) context_tokens: u64,
-    /// What it used, by day and place in the chain, in the order of the first requests.
+    /// Its parts, by day and place in the chain, in the order of the first requests.
     pub shares: Vec<UsageShare>,
 }
 
-/// What a run used of one model on one day.
+/// Usage of one model by a run on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageShare {
     /// The day.
     pub day: UtcDay,
     /// The model's place in the run's chain.
     pub place: u32,
-    /// What it used.
+    /// Its requests and tokens.
     pub totals: UsageTotals,
 }
 
@@ -90,8 +90,10 @@ impl From<UsageShareFacts> for UsageShare {
 impl RunUsage {
     /// Makes the usage of a run that begins.
     pub(super) fn of_start(started: &RunStarted) -> Self {
-        let chain = started.model.clone().zip(started.fallbacks.clone());
-        Self { surface: Some(started.surface), stored_models: chain.map(stored_names), ..Self::default() }
+        let chain = started.model.expose().iter().chain(started.fallbacks.expose());
+        let names = ModelNames { names: chain.map(ToString::to_string).collect() };
+        let stored_models = Redacted::from_stored(prost::Message::encode_to_vec(&names));
+        Self { surface: Some(started.surface), stored_models, ..Self::default() }
     }
 
     /// Counts an entry of the run's tape.
@@ -139,11 +141,6 @@ impl RunUsage {
         });
         &mut self.shares[at].totals
     }
-}
-
-fn stored_names((first, fallbacks): (Option<ModelRef>, Vec<ModelRef>)) -> Vec<u8> {
-    let names = first.iter().chain(&fallbacks).map(ToString::to_string).collect();
-    prost::Message::encode_to_vec(&ModelNames { names })
 }
 
 fn names_of(stored: Vec<u8>) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What models used, summed over runs.
+//! Usage of models, summed over runs.
 //!
 //! A run is found by the last day on which it used something, so a query reads the runs of its period and those after it.
 
