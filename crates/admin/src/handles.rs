@@ -6,6 +6,7 @@ use crate::erasure::ErasureHandle;
 use crate::grants::GrantsHandle;
 use crate::rules::PolicyHandle;
 use crate::skills::SkillsHandle;
+use crate::usage::UsageHandle;
 use crate::vault::VaultHandle;
 
 /// Everything that transports may touch of it, and nothing more. A handler takes the one handle it needs.
@@ -25,4 +26,6 @@ pub struct AdminHandles {
     pub grants: GrantsHandle,
     /// Erasing content.
     pub erasures: ErasureHandle,
+    /// Usage of models.
+    pub usage: UsageHandle,
 }

@@ -1,6 +1,6 @@
 //! What people decide outside of runs: secrets, skills, components, rules and settings, grants, tokens, erasures.
 //!
-//! Owns these decisions, the care of the journal, of models and of the daemon's health, who may make them, and what runs read of them ([`AdminViews`]). Knows no run: ending one and
+//! Owns these decisions, the care of the journal, of models and of the daemon's health, what models used, who may make them, and what runs read of them ([`AdminViews`]). Knows no run: ending one and
 //! forgetting what was remembered of erased content are asked for through [`erasure::RunStopper`] and
 //! [`ErasureSubscriber`]. Begin at [`AdminHandles`].
 
@@ -19,6 +19,7 @@ pub mod rules;
 pub mod postures;
 pub mod shadow_report;
 pub mod skills;
+pub mod usage;
 pub mod vault;
 
 mod caller;

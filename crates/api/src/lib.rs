@@ -33,6 +33,7 @@ mod skills;
 mod vault;
 mod agents;
 mod models;
+mod usage;
 mod people;
 mod tokens;
 mod console_links;

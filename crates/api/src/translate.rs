@@ -39,7 +39,7 @@ pub(crate) use names::{
 };
 pub(crate) use page::{page_rows, run_cursor, session_cursor, sessions_cursor_after, tape_rows};
 pub use plain::run_state;
-pub(crate) use plain::{digest, hex, surface_filter, time, timestamp, token_usage};
+pub(crate) use plain::{digest, hex, surface, surface_filter, time, timestamp, token_usage};
 pub(crate) use records::{agent, run, run_undo, session};
 pub use selector::input_delivery;
 pub(crate) use selector::{

@@ -18,6 +18,7 @@ mod why;
 mod proofs;
 mod verification;
 mod models;
+mod usage;
 mod tools;
 mod people;
 mod settings;
@@ -84,6 +85,7 @@ pub(crate) const SCREENS: &[ScreenSpec] = &[
     policies::SCREEN,
     proofs::SCREEN,
     models::SCREEN,
+    usage::SCREEN,
     tools::SCREEN,
     people::SCREEN,
     settings::SCREEN,

@@ -109,6 +109,11 @@ pub(crate) fn spaced(name: &str) -> String {
     if name.is_empty() { "not known".to_owned() } else { name.replace('_', " ") }
 }
 
+/// Returns where something came from, as words.
+pub(crate) fn surface_word(surface: v1::Surface) -> String {
+    spaced(&surface.as_str_name().trim_start_matches("SURFACE_").to_lowercase())
+}
+
 /// Returns foreign text on one line.
 pub(crate) fn line(text: &str) -> String {
     clean_line(text, LINE_CHARS_MAX)

@@ -1,4 +1,4 @@
-//! The page that Prometheus reads: what was answered, the journal and the runs.
+//! The page that Prometheus reads: what was answered, the journal, the runs and the tokens of models.
 
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -36,6 +36,12 @@ pub(crate) async fn exposition(services: &HttpServices) -> Response {
             "Runs that work or wait for their turn, and not for a person.",
             working,
         );
+    }
+    if let Ok(used) = services.state.admin.usage.all_time().await {
+        let name = "palyra_model_tokens_total";
+        text.family(name, "counter", "Tokens that models read and wrote in all runs of the journal.");
+        text.sample(name, "{kind=\"input\"}", used.input_tokens);
+        text.sample(name, "{kind=\"output\"}", used.output_tokens);
     }
     services.metrics.write(&mut text);
     let mut response = Response::new(Body::from(text.0));

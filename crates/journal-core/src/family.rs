@@ -42,4 +42,4 @@ pub use row_store::{
     StoreFault, StoredRow,
 };
 pub use run_counts::RunCounts;
-pub use table_scan::{all_rows, find_row, logged_records, scan_rows, scan_wanted};
+pub use table_scan::{all_rows, find_row, logged_records, scan_rows, scan_wanted, visit_rows};

@@ -14,6 +14,7 @@ pub mod prove_journal;
 pub mod read_approvals;
 pub mod read_records;
 pub mod read_tape;
+pub mod read_usage;
 
 pub mod model_directory;
 pub mod model_provider;

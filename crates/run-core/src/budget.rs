@@ -8,12 +8,9 @@ use std::time::Duration;
 use palyra_types::event::{
     AbandonCause, DecidedBy, ModelEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause,
 };
-use palyra_types::model::{TokenUsage, UsageSource};
+use palyra_types::model::TokenUsage;
 use palyra_types::run::{RunLimits, TerminationReason};
-use palyra_types::{EffectId, TapeSeq, Timestamp};
-
-/// What a text entry of an abandoned attempt is taken for: its text may be erased, its number stays.
-const TOKENS_PER_TEXT_ENTRY_ESTIMATED: u64 = 6;
+use palyra_types::{EffectId, Timestamp};
 
 /// The message of a run that reached its limit of output tokens.
 pub(crate) const TOKENS_USED_UP: &str = "the run used all the tokens it may write";
@@ -112,7 +109,8 @@ impl Budget {
             }
             TapeEvent::Model(ModelEvent::Message(message)) => self.charge(message.usage),
             TapeEvent::Model(ModelEvent::AttemptAbandoned { text_from, text_to, cause, .. }) => {
-                self.charge_abandoned(*text_from, *text_to, *cause);
+                let estimated = cause.estimated_usage(self.context_tokens, *text_from, *text_to);
+                estimated.into_iter().for_each(|usage| self.charge(usage));
             }
             // What the budget itself refused was not used.
             TapeEvent::Tool(ToolEvent::Decided(decided)) => {
@@ -136,22 +134,6 @@ impl Budget {
             UsageCount::Something => self.usage.plus(usage),
         };
         self.counted_any = UsageCount::Something;
-    }
-
-    /// Charges an attempt without an answer as estimated, from facts alone. A provider that failed before its
-    /// first word charges nothing.
-    fn charge_abandoned(&mut self, text_from: TapeSeq, text_to: TapeSeq, cause: AbandonCause) {
-        let silent = text_from == TapeSeq::default();
-        if silent && matches!(cause, AbandonCause::Failure(_)) {
-            return;
-        }
-        let entries = if silent { 0 } else { u64::from(text_to.0.saturating_sub(text_from.0)) + 1 };
-        self.charge(TokenUsage {
-            input_tokens: self.context_tokens,
-            output_tokens: entries * TOKENS_PER_TEXT_ENTRY_ESTIMATED,
-            source: UsageSource::Estimated,
-            ..TokenUsage::default()
-        });
     }
 
     fn count_time(&mut self, event: &TapeEvent, time: Timestamp, activity: RunActivity) {

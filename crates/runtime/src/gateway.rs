@@ -15,6 +15,7 @@ use palyra_admin::journal::JournalHandle;
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
+use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
@@ -142,6 +143,7 @@ pub async fn start_with_policy(
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        usage: UsageHandle::new(Arc::clone(&admin_ports)),
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
     };
     Ok(GatewayRuntimeState {

@@ -10,6 +10,7 @@ use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
+use palyra_run_core::RunInput;
 use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
@@ -18,11 +19,8 @@ use palyra_types::session::SessionRef;
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{Content, PrincipalId, RunId, Seq, TapeSeq};
 
-use palyra_run_core::RunInput;
-
 use crate::engine::Engine;
 use crate::error::RequestError;
-
 use crate::kept::{KeptFiles, ShownKeptFile};
 use crate::parts::RuntimePorts;
 use crate::run::InputData;

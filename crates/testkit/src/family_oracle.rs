@@ -6,11 +6,13 @@ mod effects;
 mod jobs;
 mod runs;
 mod sessions;
+mod usage;
 mod waits;
 mod tape_entry;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use palyra_ports::read_usage::UsageReport;
 use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
@@ -69,6 +71,8 @@ pub struct FamilyOracle {
     pub sessions: BTreeMap<SessionRef, OrchestratorSessionRecord>,
     /// Runs by id.
     pub runs: BTreeMap<RunId, RunRecord>,
+    /// Usage of models on all days.
+    pub usage: UsageReport,
     /// Kinds outside tapes.
     pub kinds: BTreeSet<u16>,
     /// The number of the newest epoch.
@@ -81,7 +85,8 @@ impl FamilyOracle {
     pub fn of(entries: &[JournalEventRecord]) -> Self {
         let (effects, approvals) = (effects::effects(entries), approvals::approvals(entries));
         let (sessions, runs) = (sessions::sessions(entries), runs::runs(entries));
-        let mut oracle = Self { effects, approvals, sessions, runs, ..Self::default() };
+        let usage = usage::usage(entries);
+        let mut oracle = Self { effects, approvals, sessions, runs, usage, ..Self::default() };
         entries.iter().for_each(|entry| oracle.fold(entry));
         oracle
     }

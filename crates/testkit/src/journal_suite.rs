@@ -26,6 +26,7 @@ pub mod records;
 pub mod policies;
 pub mod components;
 pub mod skills;
+pub mod usage;
 
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
@@ -80,6 +81,8 @@ macro_rules! journal_conformance_tests {
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,
+            usage: usage_is_summed_by_day_model_session_and_surface,
+            usage: totals_of_all_days_are_the_same_however_often_they_are_asked_for,
             crowd: appends_from_many_tasks_keep_each_runs_order,
             crowd: what_was_acknowledged_is_read_at_once,
             crowd: of_rivals_for_one_place_one_wins,

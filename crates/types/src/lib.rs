@@ -57,4 +57,4 @@ pub use id::{
     SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
-pub use time::{BootTime, Timestamp};
+pub use time::{BootTime, Timestamp, UtcDay};

@@ -28,6 +28,34 @@ impl Timestamp {
     }
 }
 
+/// Microseconds of a day.
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// A day of UTC, counted from 1970-01-01.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct UtcDay(pub i32);
+
+impl UtcDay {
+    /// Returns the first moment of the day, saturating.
+    #[must_use]
+    pub fn start(self) -> Timestamp {
+        Timestamp(i64::from(self.0).saturating_mul(DAY_MICROS))
+    }
+
+    /// Returns the day that is so many days before this one, saturating.
+    #[must_use]
+    pub fn minus(self, days: u32) -> Self {
+        Self(self.0.saturating_sub_unsigned(days))
+    }
+}
+
+impl From<Timestamp> for UtcDay {
+    /// Returns the day that a time is in.
+    fn from(time: Timestamp) -> Self {
+        Self(i32::try_from(time.0.div_euclid(DAY_MICROS)).expect("all times are within 600,000 years"))
+    }
+}
+
 /// Monotonic time in microseconds since the machine (or a simulation) started; counts sleep, never jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct BootTime(pub u64);
@@ -43,5 +71,22 @@ impl BootTime {
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_the_times_from_its_first_moment_to_the_next_day() {
+        for day in [-1, 0, 1, 20_000].map(UtcDay) {
+            let next = UtcDay(day.0 + 1).start();
+            assert_eq!(UtcDay::from(day.start()), day);
+            assert_eq!(UtcDay::from(Timestamp(next.0 - 1)), day);
+            assert_eq!(UtcDay(day.0 + 1).minus(1), day);
+        }
+        assert_eq!(UtcDay::from(Timestamp(i64::MAX)).start().0 / DAY_MICROS, i64::MAX / DAY_MICROS);
+        assert_eq!(UtcDay(i32::MIN).minus(3).start(), Timestamp(i64::MIN));
     }
 }

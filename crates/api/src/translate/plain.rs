@@ -72,7 +72,7 @@ pub fn run_state(state: RunLifecycleState) -> i32 {
     state.into()
 }
 
-pub(super) fn surface(surface: Surface) -> i32 {
+pub(crate) fn surface(surface: Surface) -> i32 {
     let surface = match surface {
         Surface::LocalSocket => v1::Surface::LocalSocket,
         Surface::Tcp => v1::Surface::Tcp,

@@ -16,7 +16,7 @@ use crate::answer_delay::{SHOWN_FIELD, shown_at};
 use crate::markdown::web_host;
 use crate::screen_call::ScreenCall;
 use crate::tape_row::difference;
-use crate::wording::{approval_mark, line, line_or, now_seconds, risk_mark, spaced, time_tag};
+use crate::wording::{approval_mark, line, line_or, now_seconds, risk_mark, spaced, surface_word, time_tag};
 
 /// Characters of a note, as the operation takes them.
 const NOTE_CHARS_MAX: usize = 2_000;
@@ -192,10 +192,6 @@ fn hosts_in(arguments: &str) -> Vec<String> {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     let members = arguments.as_object().into_iter().flatten();
     members.filter_map(|(_, value)| web_host(value.as_str()?).map(str::to_owned)).collect()
-}
-
-fn surface_word(surface: v1::Surface) -> String {
-    spaced(&surface.as_str_name().trim_start_matches("SURFACE_").to_lowercase())
 }
 
 fn answers(approval: &v1::Approval, context: &CardContext) -> Markup {

@@ -4,6 +4,8 @@
 
 mod queries;
 mod stored_numbers;
+mod usage;
+mod usage_queries;
 
 use palyra_types::event::kind::is_critical;
 use palyra_types::event::{
@@ -14,7 +16,9 @@ use palyra_types::run::{
     IdempotencyDigest, InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason,
 };
 use palyra_types::session::SessionRef;
-use palyra_types::{AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
+use palyra_types::{
+    AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UtcDay,
+};
 
 use crate::family::RunCounts;
 use crate::family::{
@@ -29,6 +33,10 @@ use stored_numbers::{
     delivery_from_stored, phase_from_stored, reason_from_stored, source_from_stored, state_from_stored,
     stored_delivery, stored_reason, stored_source, stored_state, stored_wait,
 };
+pub(super) use stored_numbers::{stored_surface, surface_from_stored};
+use usage::UsageShareFacts;
+pub use usage::{RunUsage, UsageShare};
+pub use usage_queries::{PastUsage, usage_report};
 
 /// The family.
 pub struct RunFamily;
@@ -49,6 +57,8 @@ pub struct RunRow {
     pub counts: RunCounts,
     /// When it stops waiting for its client, if it called functions of the client.
     pub client_expires: Option<Timestamp>,
+    /// Its usage of models.
+    pub usage: RunUsage,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -111,6 +121,14 @@ struct RunFacts {
     with_client: i64,
     #[prost(sint64, optional, tag = "29")]
     client_expires: Option<i64>,
+    #[prost(uint32, tag = "30")]
+    surface: u32,
+    #[prost(uint32, tag = "31")]
+    place: u32,
+    #[prost(uint64, tag = "32")]
+    context_tokens: u64,
+    #[prost(message, repeated, tag = "33")]
+    shares: Vec<UsageShareFacts>,
 }
 
 const BY_RUN: usize = 0;
@@ -119,6 +137,7 @@ const OF_PRINCIPAL: usize = 2;
 const OF_SESSION: usize = 3;
 const OPEN: usize = 4;
 const WITH_CLIENT: usize = 5;
+const BY_USAGE_DAY: usize = 6;
 
 fn key(run: RunId) -> IndexKey {
     IndexKey::new().bytes(&run.to_bytes())
@@ -136,6 +155,10 @@ fn with_client_key(expires: Timestamp, run: RunId) -> IndexKey {
     IndexKey::new().signed(expires.0).bytes(&run.to_bytes())
 }
 
+fn usage_day_key(day: UtcDay) -> IndexKey {
+    IndexKey::new().signed(day.0.into())
+}
+
 fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKey {
     principal_key(principal).bytes(&digest.0)
 }
@@ -143,7 +166,7 @@ fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKe
 impl Family for RunFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "run",
-        version: 2,
+        version: 3,
         indexes: &[
             FamilyIndex { name: "by_run", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_idempotency", rows_per_key: RowsPerKey::One },
@@ -151,8 +174,12 @@ impl Family for RunFamily {
             FamilyIndex { name: "of_session", rows_per_key: RowsPerKey::Many },
             FamilyIndex { name: "open", rows_per_key: RowsPerKey::Many },
             FamilyIndex { name: "with_client", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "by_usage_day", rows_per_key: RowsPerKey::Many },
         ],
-        content: &[ContentColumn { name: "input_preview", source: ContentSource::Birth }],
+        content: &[
+            ContentColumn { name: "input_preview", source: ContentSource::Birth },
+            ContentColumn { name: "models", source: ContentSource::Birth },
+        ],
     };
 
     const HAS_FIXED_KEYS: bool = true;
@@ -160,7 +187,7 @@ impl Family for RunFamily {
     type Row = RunRow;
 
     fn facts(row: &RunRow) -> Vec<u8> {
-        let RunRow { record, last_seq, idempotency, counts, client_expires } = row;
+        let RunRow { record, last_seq, idempotency, counts, client_expires, usage } = row;
         prost::Message::encode_to_vec(&RunFacts {
             run: record.run.to_bytes().to_vec(),
             principal: record.principal.to_bytes().to_vec(),
@@ -191,16 +218,21 @@ impl Family for RunFamily {
             unprepared: counts.unprepared,
             with_client: counts.with_client,
             client_expires: client_expires.map(|time| time.0),
+            surface: stored_surface(usage.surface),
+            place: usage.place,
+            context_tokens: usage.context_tokens,
+            shares: usage.shares.iter().map(|share| UsageShareFacts::from(*share)).collect(),
         })
     }
 
     fn content(row: &RunRow) -> Vec<ContentCell> {
-        vec![ContentCell::new(row.record.input_preview.expose().as_bytes(), row.record.first_seq)]
+        let cell = |bytes: &[u8]| ContentCell::new(bytes, row.record.first_seq);
+        vec![cell(row.record.input_preview.expose().as_bytes()), cell(row.usage.stored_models.expose())]
     }
 
     fn load(stored: &StoredRow) -> Option<RunRow> {
-        let facts = <RunFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
-        let [preview] = stored.content.as_slice() else { return None };
+        let mut facts = <RunFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
+        let [preview, models] = stored.content.as_slice() else { return None };
         let digest = |bytes: Vec<u8>| Some(IdempotencyDigest(bytes.try_into().ok()?));
         let idempotency = match facts.idempotency.clone() {
             Some(bytes) => Some(digest(bytes)?),
@@ -217,10 +249,17 @@ impl Family for RunFamily {
         };
         let client_expires = facts.client_expires.map(Timestamp);
         let last_seq = Seq(facts.last_seq);
+        let usage = RunUsage {
+            surface: surface_from_stored(facts.surface),
+            stored_models: Redacted::from_stored(models.to_bytes().to_vec()),
+            place: facts.place,
+            context_tokens: facts.context_tokens,
+            shares: std::mem::take(&mut facts.shares).into_iter().map(UsageShare::from).collect(),
+        };
         let record = record_of(facts, stored.id.into(), Redacted::from_stored(preview.to_text()?))?;
         let unprepared = counts.shown_unprepared();
         let record = RunRecord { unprepared, ..record };
-        Some(RunRow { record, last_seq, idempotency, counts, client_expires })
+        Some(RunRow { record, last_seq, idempotency, counts, client_expires, usage })
     }
 
     fn index(row: &RunRow, index: usize) -> Option<IndexKey> {
@@ -232,10 +271,11 @@ impl Family for RunFamily {
             OF_PRINCIPAL => Some(principal_key(record.principal)),
             OF_SESSION => Some(session_key(session)),
             OPEN => (!record.state.is_terminal()).then(|| session_key(session)),
-            _ => row
+            WITH_CLIENT => row
                 .client_expires
                 .filter(|_| !record.state.is_terminal())
                 .map(|expires| with_client_key(expires, record.run)),
+            _ => row.usage.last_day().map(usage_day_key),
         }
     }
 
@@ -307,6 +347,9 @@ fn fold_tape(
         row.counts.held = holds_after(row.counts.held, event);
         row.client_expires = client_expires(row.client_expires, event);
         row.counts.with_client = row.client_expires.is_some().into();
+        if let TapeEvent::Model(event) = event {
+            row.usage.fold(event, entry.time.into());
+        }
         apply(&mut row.record, row.counts, event);
         row.settle_phase();
     })
@@ -346,6 +389,7 @@ fn first_row(
         idempotency: started.and_then(|started| started.idempotency),
         counts: RunCounts::default(),
         client_expires: None,
+        usage: started.map(RunUsage::of_start).unwrap_or_default(),
     }
 }
 

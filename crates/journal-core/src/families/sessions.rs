@@ -4,9 +4,9 @@ mod queries;
 
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
-use palyra_types::surface::Surface;
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
+use super::runs::{stored_surface, surface_from_stored};
 use crate::family::{
     ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
     IndexKey, RowsPerKey, StoreFault, StoredRow,
@@ -95,15 +95,6 @@ fn text_of(cell: &ContentCell) -> Option<Option<Redacted<String>>> {
     }
 }
 
-fn surface_number(surface: Surface) -> u32 {
-    let place = Surface::ALL.iter().position(|one| *one == surface);
-    place.map_or(0, |place| place as u32 + 1)
-}
-
-fn surface_of(number: u32) -> Option<Surface> {
-    Surface::ALL.get((number as usize).checked_sub(1)?).copied()
-}
-
 fn branch_facts(branch: &BranchPoint) -> BranchFacts {
     BranchFacts {
         session: branch.session.to_bytes().to_vec(),
@@ -155,7 +146,7 @@ impl Family for SessionFamily {
             reset_at: record.reset_at.map(|seq| seq.0),
             archived: record.archived.map(|time| time.0),
             branched_from: record.branched_from.as_ref().map(branch_facts),
-            surface: record.surface.map(surface_number),
+            surface: record.surface.map(|surface| stored_surface(Some(surface))),
         })
     }
 
@@ -190,7 +181,7 @@ impl Family for SessionFamily {
             },
             archived: facts.archived.map(Timestamp),
             surface: match facts.surface {
-                Some(number) => Some(surface_of(number)?),
+                Some(number) => Some(surface_from_stored(number)?),
                 None => None,
             },
         };

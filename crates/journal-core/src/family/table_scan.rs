@@ -77,6 +77,30 @@ pub fn scan_wanted<F: Family>(
     }
 }
 
+/// Visits the rows of a range of keys, page by page, lowest key first.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn visit_rows<F: Family>(
+    store: &mut dyn RowStore,
+    index: usize,
+    range: KeyRange,
+    mut visit: impl FnMut(F::Row),
+) -> Result<(), StoreFault> {
+    let mut scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: PAGE_ROWS };
+    loop {
+        let page = store.scan(F::TABLE, &scan)?;
+        let is_last = page.len() < scan.limit;
+        scan.after = page.last().map(|last| (last.key.clone(), last.row.id));
+        for scanned in page {
+            visit(load_row::<F>(&scanned.row)?);
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
 /// Returns what the entries say that made the rows with keys of this beginning, lowest key first.
 ///
 /// # Errors

@@ -36,6 +36,7 @@ use palyra_journal_core::family::{
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery, GrantFilter};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
+use palyra_ports::read_usage::{UsageQuery, UsageReport};
 use palyra_ports::{AppendTape, EraseError, EraseJournal, ErasureOrder, ErasureSubject, NewEntry};
 use palyra_testkit::FixedEntropy;
 use palyra_testkit::family_oracle::FamilyOracle;
@@ -49,8 +50,8 @@ use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
-    AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, PolicyEvent,
-    RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
+    AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, ModelEvent,
+    PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::posture::{Posture, PostureScope};
@@ -61,7 +62,7 @@ use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -107,7 +108,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
     let joined = joined.collect::<Result<Vec<_>, _>>()?;
     Ok(Answers::from([
         ("input_key", lines(joined, |_| String::new())),
-        ("run", lines(all_runs(rows, entries)?, |one| one.input_preview.expose().clone())),
+        ("run", runs_text(all_runs(rows, entries)?, &runs::usage_report(rows, &ALL_USAGE)?)),
         ("session", lines(all_sessions(rows, entries)?, names_of)),
         ("approval", lines(all_approvals(rows, &mut log)?, |one| one.note.expose().clone())),
         ("effect", lines(all_effects(rows)?, |one| one.tool.expose().clone())),
@@ -126,6 +127,14 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("kind_seen", lines(kinds_seen::outside_tapes(rows)?, |_| String::new())),
         ("epoch", lines([epochs::newest(rows)?.0], |_| String::new())),
     ]))
+}
+
+/// The usage of all principals on all days.
+const ALL_USAGE: UsageQuery = UsageQuery { principal: None, from: UtcDay(i32::MIN), until: UtcDay(i32::MAX) };
+
+fn runs_text(runs: Vec<RunRecord>, usage: &UsageReport) -> String {
+    let models: Vec<_> = usage.models.iter().map(|(name, _)| name.expose()).collect();
+    lines(runs, |one| one.input_preview.expose().clone()) + &format!("{usage:?} {models:?}")
 }
 
 /// Returns the runs of every principal that has one, page by page and by each filter.
@@ -291,7 +300,7 @@ fn expected(entries: &Entries) -> Answers {
     components.sort_by_key(|component| component.seq);
     Answers::from([
         ("input_key", lines(oracle.input_keys.values().map(Some), |_| String::new())),
-        ("run", lines(expected_runs(&oracle), |one| one.input_preview.expose().clone())),
+        ("run", runs_text(expected_runs(&oracle), &oracle.usage)),
         ("session", lines(expected_sessions(&oracle), names_of)),
         ("approval", lines(expected_approvals(&oracle), |one| one.note.expose().clone())),
         ("effect", lines(started_effects(&oracle), |one| one.tool.expose().clone())),
@@ -767,6 +776,14 @@ fn faults_of_calls() -> Vec<Fault> {
                 return rows.change_by(0, &id_key(run.to_bytes()), |row| row.record.tool_calls = calls);
             }
             RunFamily::fold(rows, entry)
+        }),
+        fault!(RunFamily, "models that are passed over are counted", |rows, entry| match entry.event {
+            JournalEvent::Tape(TapeEvent::Model(ModelEvent::Switched { .. })) => Ok(()),
+            _ => RunFamily::fold(rows, entry),
+        }),
+        fault!(RunFamily, "an attempt without an answer used nothing", |rows, entry| match entry.event {
+            JournalEvent::Tape(TapeEvent::Model(ModelEvent::AttemptAbandoned { .. })) => Ok(()),
+            _ => RunFamily::fold(rows, entry),
         }),
         fault!(RunFamily, "what effects and approvals pass is lost", |rows, entry| {
             *rows.passed = PassedChanges::default();

@@ -286,6 +286,7 @@ impl Operations {
             "skills",
             "status",
             "tools",
+            "usage",
         ] {
             self.plain(&format!("GET /api/v1/{path}"), &Value::Null);
         }

@@ -73,6 +73,7 @@ mod console_moves;
 mod console_proofs;
 mod console_screens;
 mod console_attacks;
+mod usage;
 mod approval_races;
 mod grants;
 mod undo;

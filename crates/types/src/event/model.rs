@@ -4,7 +4,9 @@
 
 use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
-use crate::model::{FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage};
+use crate::model::{
+    FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage, UsageSource,
+};
 use crate::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
 
 /// A request to a model and what came of it.
@@ -142,6 +144,33 @@ pub enum AbandonCause {
     Failure(ModelFailureClass),
     /// The run was cancelled.
     Cancelled,
+}
+
+/// Tokens that a text entry of an abandoned attempt is counted as: its text may be erased, its number stays.
+const TOKENS_PER_TEXT_ENTRY_ESTIMATED: u64 = 6;
+
+impl AbandonCause {
+    /// Estimates what an attempt without an answer used, from facts alone: the tokens that it was shown, and its text entries.
+    /// `None` for a provider that failed before its first word, which is taken to have used nothing.
+    #[must_use]
+    pub fn estimated_usage(
+        self,
+        context_tokens: u64,
+        text_from: TapeSeq,
+        text_to: TapeSeq,
+    ) -> Option<TokenUsage> {
+        let silent = text_from == TapeSeq::default();
+        if silent && matches!(self, Self::Failure(_)) {
+            return None;
+        }
+        let entries = if silent { 0 } else { u64::from(text_to.0.saturating_sub(text_from.0)) + 1 };
+        Some(TokenUsage {
+            input_tokens: context_tokens,
+            output_tokens: entries * TOKENS_PER_TEXT_ENTRY_ESTIMATED,
+            source: UsageSource::Estimated,
+            ..TokenUsage::default()
+        })
+    }
 }
 
 content_rows! {

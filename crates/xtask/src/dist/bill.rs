@@ -1,6 +1,6 @@
 //! The bill of materials, in the form of CycloneDX 1.5 (<https://cyclonedx.org/docs/1.5/json/>).
 //!
-//! Owns the document; its content is a function of the crates alone.
+//! Owns the document; its content is a function of the crates alone, and of the scripts of others that the console serves.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use super::dependencies::{CratePackage, Dependencies};
 pub(super) fn of(dependencies: &Dependencies) -> Result<String> {
     let all = dependencies.all();
     let product = all.iter().find(|package| package.name == "palyra").context("`palyra` does not ship")?;
-    let components: Vec<Value> =
-        all.iter().filter(|package| package.name != product.name).map(|package| component(package)).collect();
+    let crates = all.iter().filter(|package| package.name != product.name);
+    let components: Vec<Value> = crates.map(|package| component(package)).chain(scripts()).collect();
     let edges: Vec<Value> = all
         .iter()
         .map(|package| {
@@ -31,6 +31,19 @@ pub(super) fn of(dependencies: &Dependencies) -> Result<String> {
         "dependencies": edges,
     });
     serde_json::to_string_pretty(&bill).context("the bill of materials cannot be written")
+}
+
+/// Returns the scripts of others: the manifest beside them has the same versions.
+fn scripts() -> [Value; 1] {
+    let url = "pkg:npm/uplot@1.6.32";
+    [json!({
+        "type": "library",
+        "bom-ref": url,
+        "name": "uplot",
+        "version": "1.6.32",
+        "purl": url,
+        "licenses": [{ "expression": "MIT" }],
+    })]
 }
 
 fn component(package: &CratePackage) -> Value {

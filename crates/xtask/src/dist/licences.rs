@@ -1,4 +1,4 @@
-//! The licence texts of all crates in the programs.
+//! The licence texts of all crates in the programs, and of the scripts of others that the console serves.
 //!
 //! Owns finding them and the form of `THIRD-PARTY.txt`. Invariant: no crate is left without a text; where one brings none,
 //! that of a crate of the same repository or licence stands for it, and the page says so.
@@ -15,6 +15,12 @@ use super::dependencies::{CratePackage, Dependencies};
 const BEGINNINGS: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense", "copyright"];
 /// Folders of C code below a crate that has terms of its own.
 const BUNDLED: [&str; 1] = ["jemalloc"];
+
+/// Scripts in the programs that are not ours, with their terms.
+const SCRIPTS: [(&str, &str); 1] = [(
+    "uPlot 1.6.32 (MIT), by Leon Sorokin, a script of the console",
+    include_str!("../../../console/assets/vendored/uplot.license.txt"),
+)];
 
 /// Returns the page.
 pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
@@ -43,6 +49,9 @@ pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
         for text in texts {
             by_text.entry(text.clone()).or_default().push(format!("{label}{note}"));
         }
+    }
+    for (label, text) in SCRIPTS {
+        by_text.entry(text.to_owned()).or_default().push(label.to_owned());
     }
     Ok(page(others.len(), by_text))
 }
@@ -116,6 +125,7 @@ mod tests {
             assert!(page.contains(&label(package)), "{}", package.name);
         }
         assert!(page.contains("tikv-jemalloc-sys "), "the allocator of what ships");
+        assert!(page.contains("uPlot 1.6.32 (MIT)"), "the script of what ships");
         assert!(page.contains("Redistribution and use in source and binary forms"), "the terms of C code");
     }
 }

@@ -2,6 +2,7 @@
 
 use palyra_types::model::UsageSource;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
+use palyra_types::surface::Surface;
 
 /// Returns the number of a state in the facts.
 pub(super) fn stored_state(state: RunLifecycleState) -> u32 {
@@ -99,4 +100,14 @@ pub(super) fn stored_source(source: UsageSource) -> u32 {
 
 pub(super) fn source_from_stored(number: u32) -> UsageSource {
     if number == 1 { UsageSource::Reported } else { UsageSource::Estimated }
+}
+
+/// Returns the place of a surface in the list of all, from 1; 0 for none.
+pub(in crate::families) fn stored_surface(surface: Option<Surface>) -> u32 {
+    let place = surface.and_then(|surface| Surface::ALL.iter().position(|one| *one == surface));
+    place.map_or(0, |place| u32::try_from(place + 1).unwrap_or_default())
+}
+
+pub(in crate::families) fn surface_from_stored(number: u32) -> Option<Surface> {
+    Surface::ALL.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
 }
