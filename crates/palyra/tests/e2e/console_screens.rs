@@ -122,6 +122,7 @@ fn screens_with_two_hundred_rows_are_as_good() {
         let body = format!("token={token}&key=row{at}&input=file{at}.txt+some+words+of+row+{at}");
         assert_eq!(visitor.post(start, &body).status, 303, "{at}");
     }
-    let full = ["/console", "/console/runs", "/console/sessions", "/console/chat"].map(str::to_owned);
+    let full = ["/console", "/console/runs", "/console/sessions", "/console/chat", "/console/usage"]
+        .map(str::to_owned);
     walk(&home, &full, &[]);
 }

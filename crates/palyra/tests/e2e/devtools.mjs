@@ -18,6 +18,8 @@ const options = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // In the locale of POSIX the browser would name no valid language.
+  "--lang=en-US",
   "--remote-debugging-pipe",
   `--user-data-dir=${profile}`,
   // Where names are led to this machine, what the browser does against it is off: the server has to refuse.
