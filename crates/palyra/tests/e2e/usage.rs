@@ -207,7 +207,9 @@ fn a_member_sees_the_usage_of_their_own_runs_only() {
     let model = serve(&runtime, Behaviour::always(Reply::text("Hello").usage(used)));
     let home = home_with(&model);
     home.palyra(&["run", "hello"]).expect(0);
-    let (own, alice) = (token(&home, "user:local"), token(&home, "user:alice"));
+    let owner = home.palyra(&["admin", "tokens", "create", "user:local", "--role", "owner"]).expect(0);
+    let own = owner.out.trim().to_owned();
+    let alice = token(&home, "user:alice");
     let theirs = start_over_http(&home, &alice, "hello", "");
     // The stream of events ends with the run.
     let events = get(&format!("GET /api/v1/runs/{theirs}/events"), &alice).answer(port(&home));
