@@ -88,6 +88,6 @@ pub struct PolicyReport {
     pub passed: u64,
     /// What is wrong, each with its place and its mend.
     pub mistakes: Vec<String>,
-    /// What is no mistake, and likely not meant.
+    /// Likely oversights beside the mistakes.
     pub remarks: Vec<String>,
 }

@@ -629,7 +629,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 
-    /// Ends the question, and shows what came meanwhile.
+    /// Ends the question, and shows what came in that time.
     fn close_question(&mut self) -> Result<(), Failure> {
         self.show_replayed()?;
         if !self.is_asking() {

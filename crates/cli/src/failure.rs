@@ -106,7 +106,7 @@ impl Failure {
         }
     }
 
-    /// As [`Failure::naming`], of a run and the model that it asked; what is not known is empty.
+    /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();

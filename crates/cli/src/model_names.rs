@@ -1,6 +1,6 @@
 //! Which names of models mean the same model in every environment.
 
-/// How a model begins that lies at the server that the environment names.
+/// The beginning of the name of a model of the server that the environment names.
 pub(crate) const ENVIRONMENT_PROVIDER: &str = "openai/";
 
 /// Returns whether a name of the daemon's model means that model here too. A name of the server that a variable names may

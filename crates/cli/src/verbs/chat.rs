@@ -202,7 +202,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Obeys line after line.
+    /// Carries out line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
         while let Some(line) = self.input.typed(self.context).await? {
             if self.dispatch(&line).await? == LineEffect::Leave {
@@ -220,7 +220,7 @@ impl Chat<'_> {
         Ok(exit)
     }
 
-    /// Obeys a line; what it says waits to be followed.
+    /// Carries out a line; what it says waits to be followed.
     async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
         let dispatched = match chat_line::read(line) {
             ChatLine::Quit => {
@@ -260,7 +260,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Obeys a line while a run is active.
+    /// Carries out a line while a run is active.
     async fn dispatch_during_run<F: FnMut(&v1::Opened)>(
         &mut self,
         drive: &mut RunDriver<'_, DaemonRun, F>,

@@ -34,7 +34,7 @@ fn paths(pattern: &str, runs: &[String], session: &str, approval: &str) -> Vec<S
 
 /// Prepares a finished run and one that waits; returns every path.
 #[track_caller]
-fn prepared_paths(home: &Home) -> Vec<String> {
+pub(crate) fn prepared_paths(home: &Home) -> Vec<String> {
     let done = asked(home, "one.txt a");
     home.palyra(&["approve", "yes", &done.approval]).expect(0);
     home.palyra(&["runs", "wait", &done.run]).expect(0);

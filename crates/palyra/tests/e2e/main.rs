@@ -67,6 +67,7 @@ mod erasure;
 mod approvals;
 mod agents;
 mod console;
+mod console_buttons;
 mod console_first_run;
 mod console_long_tape;
 mod console_moves;

@@ -1,4 +1,4 @@
-//! `palyra admin vault`: secrets that servers are given and nobody is shown.
+//! `palyra admin vault`: secrets that servers get and no person is shown.
 
 use clap::{Args, Subcommand};
 use palyra_client::{Client, ClientError};

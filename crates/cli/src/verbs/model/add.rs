@@ -162,7 +162,7 @@ enum DefaultChange {
     Keep,
 }
 
-/// Asks before a default that somebody has named is replaced.
+/// Asks before a default that a person has named is replaced.
 async fn default_change(
     context: &Context,
     args: &AddRequest,

@@ -236,7 +236,7 @@ fn show_quarantine(output: &Output, skill: &v1::Skill) {
     }
 }
 
-/// Says why a skill takes no part, and the way out.
+/// Says why a skill takes no part, and the mend.
 fn quarantine(skill: &v1::Skill) -> String {
     let what = match skill.fault() {
         v1::SkillFault::Changed => "its copy is not what was installed",
